@@ -138,6 +138,7 @@ export default defineConfig({
 
     'no-shadow': 'off',
     'no-underscore-dangle': 'off',
+    'import/no-named-as-default-member': 'off',
     'import/no-unassigned-import': 'off',
     'oxc/no-async-endpoint-handlers': 'off',
     'promise/always-return': 'off',
