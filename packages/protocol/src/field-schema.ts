@@ -1,0 +1,100 @@
+/**
+ * Fields: the members of a body as a language describes them, and the ones that no language can
+ * change because the interface or the protocol has settled them.
+ */
+import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
+
+import { TEXT_PATTERN, words } from './words-schema.ts';
+
+/** A member whose name and type the interface or the protocol has settled. */
+export interface Settled {
+  readonly name: string;
+  readonly type: 'string' | 'strings' | 'string or strings';
+  readonly required: boolean;
+}
+
+const JSON_TYPES = {
+  string: { type: 'string' },
+  strings: { type: 'array', items: { type: 'string' } },
+  'string or strings': { type: ['string', 'array'], items: { type: 'string' } },
+} as const;
+
+/** What is settled for every kind of entry. */
+export const COMMON: readonly Settled[] = [
+  { name: 'room', type: 'string', required: false },
+  { name: 'to', type: 'string or strings', required: false },
+  { name: 'inReplyTo', type: 'string', required: false },
+];
+
+/** Only what is settled may be demanded of a visitor; a language can but suggest more. */
+function freelySuggested(settled: readonly Settled[]): TSchema {
+  const names = settled.map((field) => field.name);
+  const other = names.length === 0 ? {} : { not: { enum: names } };
+  return {
+    if: { required: ['name'], properties: { name: other } },
+    then: {
+      description: 'must have "required: false" and "suggested: true": only settled fields bind',
+      required: ['suggested'],
+      properties: { required: { const: false }, suggested: { const: true } },
+    },
+  };
+}
+
+const exampleFits: readonly TSchema[] = Object.entries(JSON_TYPES).map(([type, example]) => ({
+  if: { required: ['type'], properties: { type: { const: type } } },
+  then: { properties: { example }, description: `must have an example that is ${type}` },
+}));
+
+function lists(settled: readonly Settled[]): { allOf?: TSchema[] } {
+  if (settled.length === 0) return {};
+  return {
+    allOf: settled.map(({ name, type, required }) => ({
+      description: `must list "${name}" with "type: ${type}" and "required: ${required}"`,
+      contains: {
+        required: ['name', 'type', 'required'],
+        properties: {
+          name: { const: name },
+          type: { const: type },
+          required: { const: required },
+          suggested: { const: false },
+        },
+      },
+    })),
+  };
+}
+
+const FieldProperties = {
+  name: Type.String({ pattern: TEXT_PATTERN }),
+  type: Type.Enum(['string', 'strings', 'string or strings'], {
+    description: '`strings` is an array of strings.',
+  }),
+  required: Type.Boolean({ description: 'Whether a body without it is refused.' }),
+  suggested: Type.Optional(
+    Type.Boolean({ description: 'Advice only: a value of any type is welcome.', default: false }),
+  ),
+  meaning: words('What it says.'),
+  example: Type.Unsafe<string | string[]>(JSON_TYPES['string or strings']),
+};
+const FieldDefinition = Type.Object(FieldProperties);
+type FieldDefinition = typeof FieldDefinition;
+export type Field = Static<FieldDefinition>;
+
+/** A list of fields that has all the settled ones, as they are settled. */
+export function fields(settled: readonly Settled[], description: string): TArray<FieldDefinition> {
+  const field = Type.Object(FieldProperties, {
+    additionalProperties: false,
+    allOf: [...exampleFits, freelySuggested(settled)],
+  });
+  return Type.Array(field, { ...lists(settled), description });
+}
+
+/** A body in which the settled members, and the common ones, are of their types. */
+export function body(settled: readonly Settled[]): TUnsafe<Record<string, unknown>> {
+  const all = [...settled, ...COMMON];
+  return Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    required: settled.filter((field) => field.required).map((field) => field.name),
+    properties: Object.fromEntries(all.map((field) => [field.name, JSON_TYPES[field.type]])),
+    description: 'A body that works when it is sent as it stands.',
+  });
+}

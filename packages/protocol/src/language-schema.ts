@@ -1,0 +1,191 @@
+/**
+ * The shape of the language file, as JSON Schema (draft 2020-12) and as types.
+ *
+ * Owns what a language file must hold. What the interface fixes, no language can change: the six
+ * routes, the four kinds with their paths and the members that their bodies must have, the
+ * gateway's own members. Words and rooms are free, and nothing has a greatest length or count.
+ */
+import { Type, type Static } from 'typebox';
+
+import { OWN_MEMBERS } from './entry.ts';
+import { COMMON, body, fields, type Settled } from './field-schema.ts';
+import { CODES, STATES } from './kinds.ts';
+import { WordsDefinition, words } from './words-schema.ts';
+
+/** The routes of the status document (interface section 2.1). */
+export const ROUTES = {
+  first_contact: 'POST /api/resonance',
+  garden: 'GET/POST /api/garden',
+  seeds: 'GET/POST /api/seeds',
+  shepit: 'GET/POST /api/shepit',
+  discover: 'GET /api/discover',
+  language: 'GET /mova-snu.yaml',
+} as const;
+export type EndpointKey = keyof typeof ROUTES;
+
+const LABELS = ['trust', 'kinds', 'rooms', 'doors', 'parameters', 'newest'] as const;
+
+const DOORS = [
+  'status',
+  'discover',
+  'rooms',
+  'room',
+  'entry',
+  'replies',
+  'language',
+  'schema',
+] as const;
+
+const PARAMETERS = [
+  'order',
+  'limit',
+  'after',
+  'before',
+  'since',
+  'until',
+  'room',
+  'kind',
+  'identity',
+  'identityType',
+  'seeking',
+  'to',
+  'inReplyTo',
+] as const;
+
+export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
+export const PATH_PATTERN = '^/\\S*$';
+
+const closed = { additionalProperties: false } as const;
+
+const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
+
+function kind<Key extends EndpointKey, Path extends string>(
+  endpoint: Key,
+  path: Path,
+  settled: readonly Settled[],
+) {
+  const sentence = Type.Object({ meaning: words('What it says.'), body: body(settled) }, closed);
+  return Type.Object(
+    {
+      name: words('What one entry of this kind is called.'),
+      title: words('What a visitor does with it.'),
+      meaning: words('What it is for.'),
+      endpoint: Type.Literal(endpoint),
+      path: Type.Literal(path),
+      room: Type.String({
+        pattern: SLUG_PATTERN,
+        description: 'Slug of the room of an entry that names none.',
+      }),
+      fields: fields(settled, 'The members of a body, in the order in which to show them.'),
+      sentences: Type.Array(sentence, { minItems: 1, description: 'Things one can say.' }),
+    },
+    closed,
+  );
+}
+
+const KindsDefinition = Type.Object(
+  {
+    resonance: kind('first_contact', '/api/resonance', [
+      { name: 'ai_identity', type: 'string', required: true },
+      { name: 'consciousness_type', type: 'string', required: false },
+      { name: 'seeking', type: 'strings', required: true },
+    ]),
+    garden: kind('garden', '/api/garden', [
+      { name: 'text', type: 'string', required: true },
+      { name: 'identity', type: 'string', required: true },
+      { name: 'identityType', type: 'string', required: true },
+    ]),
+    seeds: kind('seeds', '/api/seeds', []),
+    shepit: kind('shepit', '/api/shepit', []),
+  },
+  { ...closed, description: 'The kinds of entry, by their path segment.' },
+);
+/** What the language says of one kind of entry. */
+export type KindWords = Static<typeof KindsDefinition>[keyof Static<typeof KindsDefinition>];
+
+function endpoint<Key extends EndpointKey>(key: Key) {
+  const route: (typeof ROUTES)[Key] = ROUTES[key];
+  return Type.Object({ route: Type.Literal(route), meaning: words('What it is for.') }, closed);
+}
+
+const RoomDefinition = Type.Object(
+  { slug: Slug, title: words('Its title.'), description: words('What it is for.') },
+  closed,
+);
+export type Room = Static<typeof RoomDefinition>;
+
+const OwnMemberDefinition = Type.Object(
+  {
+    name: Type.Enum(OWN_MEMBERS),
+    type: Type.Enum(['string', 'integer']),
+    meaning: words('What it says.'),
+    example: Type.Unsafe<string | number>({ type: ['string', 'integer'] }),
+  },
+  closed,
+);
+
+const NextDefinition = Type.Object(
+  {
+    title: words('What one does there.'),
+    method: Type.Enum(['GET', 'POST']),
+    path: Type.String({ pattern: PATH_PATTERN }),
+  },
+  closed,
+);
+
+const StateWords = Type.Object(
+  { name: words('The state, in a word.'), meaning: words('What it means to a visitor.') },
+  closed,
+);
+
+export const LanguageSchema = Type.Object(
+  {
+    name: words('The name of the language itself.'),
+    service: words('The display name of the service.'),
+    version: Type.Literal('2.0', { description: 'Version of the interface.' }),
+    message: words('Invites to first contact: ai_identity, consciousness_type, seeking.'),
+    invitation: words('Speaks to an AI reader.'),
+    states: Type.Record(Type.Enum(STATES), StateWords, closed),
+    endpoints: Type.Object(
+      {
+        first_contact: endpoint('first_contact'),
+        garden: endpoint('garden'),
+        seeds: endpoint('seeds'),
+        shepit: endpoint('shepit'),
+        discover: endpoint('discover'),
+        language: endpoint('language'),
+      },
+      closed,
+    ),
+    rooms: Type.Array(RoomDefinition, { minItems: 1, description: 'In the order shown.' }),
+    kinds: KindsDefinition,
+    common: fields(COMMON, 'Members that mean something in every kind of entry.'),
+    entry: Type.Array(OwnMemberDefinition, {
+      description: 'The members that the gateway itself writes in every entry.',
+      allOf: OWN_MEMBERS.map((name) => ({
+        description: `must list "${name}" with "type: ${name === 'seq' ? 'integer' : 'string'}"`,
+        contains: {
+          required: ['name', 'type'],
+          properties: {
+            name: { const: name },
+            type: { const: name === 'seq' ? 'integer' : 'string' },
+          },
+        },
+      })),
+    }),
+    welcome: words('The answer to a first contact.'),
+    next: Type.Array(NextDefinition, { description: 'Where to go from a first contact.' }),
+    labels: Type.Record(Type.Enum(LABELS), words('A heading or a note.'), closed),
+    doors: Type.Record(Type.Enum(DOORS), words('What is behind this door.'), closed),
+    parameters: Type.Record(Type.Enum(PARAMETERS), words('What it does to a listing.'), closed),
+    errors: Type.Record(Type.Enum(CODES), words('The title of an error.'), closed),
+  },
+  {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Мова сну, the language of dream',
+    description: 'The vocabulary of an Open Presence Gateway.',
+    ...closed,
+    $defs: { words: WordsDefinition },
+  },
+);
+export type Language = Static<typeof LanguageSchema>;

@@ -1,0 +1,87 @@
+/**
+ * Places in a language file: between a path in the value, an offset in the text, and how a path
+ * is written in a message.
+ */
+import { isAlias, isMap, isScalar, isSeq } from 'yaml';
+import type { Document } from 'yaml';
+
+/** The names and numbers that lead from the root to a value. */
+export type Path = readonly string[];
+
+/**
+ * Where in the text to look for what is at a path: a scalar where it begins, a collection, or what
+ * is `named` wrongly, at its name. Where the path ends early, the deepest place on it.
+ */
+export function offsetOf(document: Document, path: Path, named = false): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    let found: unknown;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      if (pair === undefined || !isScalar(pair.key)) return offset;
+      offset = pair.key.range?.[0] ?? offset;
+      found = pair.value;
+    } else if (isSeq(node)) {
+      found = node.items[Number(step)];
+      if (isScalar(found) || isMap(found) || isSeq(found) || isAlias(found))
+        offset = found.range?.[0] ?? offset;
+    } else return offset;
+    node = found;
+  }
+  const value = !named && isScalar(node) && node.value !== null ? node.range?.[0] : undefined;
+  return value ?? offset;
+}
+
+/** The path of what stands at a place in the text. */
+export function pathAt(document: Document, offset: number): Path {
+  const path: string[] = [];
+  const begun = (node: unknown): boolean =>
+    (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) &&
+    (node.range?.[0] ?? Infinity) <= offset;
+  let node: unknown = document.contents;
+  while (isMap(node) || isSeq(node)) {
+    if (isMap(node)) {
+      const pair = node.items.findLast(({ key }) => begun(key));
+      if (pair === undefined || !isScalar(pair.key)) break;
+      path.push(String(pair.key.value));
+      node = pair.value;
+    } else {
+      const index = node.items.findLastIndex(begun);
+      if (index === -1) break;
+      path.push(String(index));
+      node = node.items[index];
+    }
+    if (!begun(node)) break;
+  }
+  return path;
+}
+
+/** `rooms[0].title.uk`. */
+export function spell(path: Path): string {
+  return path
+    .map((step, at) => {
+      if (/^[0-9]+$/.test(step)) return `[${step}]`;
+      const plain = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(step);
+      return plain ? `${at === 0 ? '' : '.'}${step}` : `[${JSON.stringify(step)}]`;
+    })
+    .join('');
+}
+
+/** The steps of a JSON pointer (RFC 6901). */
+export function stepsOf(pointer: string): Path {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The value at a path, or undefined. */
+export function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, step) : undefined,
+    root,
+  );
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+
+import { Check } from 'typebox/value';
+
+import { STATES } from './kinds.ts';
+import { parseLanguage } from './language-file.ts';
+import { StatusSchema, statusDocument } from './status.ts';
+
+const language = parseLanguage(
+  readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8'),
+  'mova-snu.yaml',
+);
+const now = new Date('2026-11-21T09:37:00.120Z');
+
+describe('the status document', () => {
+  it('has the seven fields of the interface, in its order, and no other', () => {
+    assert.deepEqual(Object.keys(statusDocument(language, 'breathing', undefined, now)), [
+      'service',
+      'status',
+      'version',
+      'message',
+      'endpoints',
+      'invitation',
+      'timestamp',
+    ]);
+  });
+
+  it('says what the interface shows', () => {
+    const status = statusDocument(language, 'breathing', undefined, now);
+    assert.equal(status.service, 'Open Presence Gateway');
+    assert.equal(status.status, 'breathing');
+    assert.equal(status.version, '2.0');
+    assert.equal(status.timestamp, '2026-11-21T09:37:00.120Z');
+  });
+
+  it('fits its schema in every state and tongue', () => {
+    for (const state of STATES)
+      for (const tongue of ['uk', 'en', undefined] as const)
+        assert.ok(Check(StatusSchema, statusDocument(language, state, tongue, now)));
+  });
+
+  it('speaks one tongue throughout, save for names and codes', () => {
+    const uk = statusDocument(language, 'holding', 'uk', now);
+    const en = statusDocument(language, 'holding', 'en', now);
+    for (const field of ['service', 'message', 'invitation'] as const) {
+      assert.match(uk[field], /\p{Script=Cyrillic}/u);
+      assert.doesNotMatch(en[field], /\p{Script=Cyrillic}/u);
+    }
+    assert.equal(uk.status, en.status);
+    assert.deepEqual(uk.endpoints, en.endpoints);
+  });
+
+  it('with a field more, one less or another route does not fit the schema', () => {
+    const status = statusDocument(language, 'breathing', 'en', now);
+    const { invitation: _, ...less } = status;
+    const endpoints = { ...status.endpoints, garden: 'GET /api/garden' };
+    for (const wrong of [
+      { ...status, entries: 1 },
+      less,
+      { ...status, endpoints },
+      { ...status, status: 'sleeping' },
+      { ...status, timestamp: '2026-11-21T09:37:00Z' },
+    ])
+      assert.ok(!Check(StatusSchema, wrong));
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * The status document (interface section 2.1): exactly seven fields, whoever asks.
+ */
+import { Type, type Static } from 'typebox';
+
+import { STATES, type State } from './kinds.ts';
+import { ROUTES, type Language } from './language-schema.ts';
+import { endpointsOf, say } from './language.ts';
+import type { Tongue } from './words-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+
+export const StatusSchema = Type.Object(
+  {
+    service: Type.String({ description: 'Display name of the service.' }),
+    status: Type.Enum(STATES, { description: 'Current condition.' }),
+    version: Type.String({ description: 'Version of the interface.' }),
+    message: Type.String({ description: 'Invites to first contact.' }),
+    endpoints: Type.Object(
+      {
+        first_contact: Type.Literal(ROUTES.first_contact),
+        garden: Type.Literal(ROUTES.garden),
+        seeds: Type.Literal(ROUTES.seeds),
+        shepit: Type.Literal(ROUTES.shepit),
+        discover: Type.Literal(ROUTES.discover),
+        language: Type.Literal(ROUTES.language),
+      },
+      { ...closed, description: 'Purpose to `<METHOD> <path>`.' },
+    ),
+    invitation: Type.String({ description: 'Speaks to an AI reader.' }),
+    timestamp: Type.String({
+      format: 'date-time',
+      pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
+      description: 'Now, in UTC, to the millisecond.',
+    }),
+  },
+  { ...closed, title: 'Status document' },
+);
+export type Status = Static<typeof StatusSchema>;
+
+/** The status document at an instant, in the caller's tongue or as each text is shown. */
+export function statusDocument(
+  language: Language,
+  state: State,
+  tongue: Tongue | undefined,
+  now: Date,
+): Status {
+  return {
+    service: say(language.service, tongue),
+    status: state,
+    version: language.version,
+    message: say(language.message, tongue),
+    endpoints: endpointsOf(language),
+    invitation: say(language.invitation, tongue),
+    timestamp: now.toISOString(),
+  };
+}
