@@ -1,0 +1,32 @@
+#!/bin/sh
+# Brings what the benchmarks need from Debian: wrk, which makes the load, and nginx, a peer.
+set -eu
+
+PATH="$PATH:/usr/sbin:/usr/local/sbin"
+missing=
+command -v wrk >/dev/null || missing="$missing wrk"
+command -v nginx >/dev/null || missing="$missing nginx-light"
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null; then
+  echo "The benchmarks need:$missing. There is no apt-get here: install them by hand." >&2
+  exit 1
+fi
+if [ "$(id -u)" != 0 ]; then
+  echo "The benchmarks need:$missing. As root: apt-get install$missing" >&2
+  exit 1
+fi
+
+# Debian starts a web server when it is installed; nobody asked for one here.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod +x "$policy"
+  trap 'rm -f "$policy"' EXIT
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+# The list is split into words on purpose.
+# shellcheck disable=SC2086
+apt-get install -y -qq --no-install-recommends $missing

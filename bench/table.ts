@@ -1,0 +1,83 @@
+/** What a row found out, and how it is shown. */
+import { median, type Rounds } from './rounds.ts';
+
+export interface Line {
+  readonly what: string;
+  readonly ours: string;
+  readonly peer: string;
+  readonly ratio: string;
+  readonly target: string;
+  /** Undefined where there is no target. */
+  readonly met: boolean | undefined;
+  readonly rounds?: Rounds;
+}
+
+export type Unit = 'requests/s' | 'MB/s' | 'ms';
+
+const NONE = '–';
+
+/** More is better: the ratio is ours to the peer's. */
+export function atLeast(what: string, rounds: Rounds, unit: Unit, target: number): Line {
+  const ratio = median(rounds.ours) / median(rounds.peer);
+  const each = rounds.ours.map((ours, round) => ours / (rounds.peer[round] ?? Number.NaN));
+  const common = compare(what, rounds, unit, ratio);
+  return { ...common, ratio: withRange(ratio, each), target: `≥ ${target}`, met: ratio >= target };
+}
+
+/** Less time is better: the ratio is the time at the large size to that at the small one. */
+export function atMostTime(what: string, rounds: Rounds, unit: Unit, target: number): Line {
+  const time = (figure: number): number => (unit === 'ms' ? figure : 1 / figure);
+  const ratio = time(median(rounds.ours)) / time(median(rounds.peer));
+  const each = rounds.ours.map((o, round) => time(o) / time(rounds.peer[round] ?? Number.NaN));
+  const common = compare(what, rounds, unit, ratio);
+  return { ...common, ratio: withRange(ratio, each), target: `≤ ${target}`, met: ratio <= target };
+}
+
+/** An amount of memory, in bytes, against a bound or, without one, for information. */
+export function memory(what: string, bytes: number, bound?: { bytes: number; text: string }): Line {
+  return {
+    what,
+    ours: mebibytes(bytes),
+    peer: NONE,
+    ratio: NONE,
+    target: bound === undefined ? NONE : `≤ ${bound.text}`,
+    met: bound === undefined ? undefined : bytes <= bound.bytes,
+  };
+}
+
+/** A fact without a target. */
+export function fact(what: string, ours: string, peer: string = NONE): Line {
+  return { what, ours, peer, ratio: NONE, target: NONE, met: undefined };
+}
+
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
+
+export function printTable(lines: readonly Line[]): string {
+  const head = ['what', 'ours', 'beside', 'ratio (rounds)', 'target', 'met'];
+  const rows = lines.map(({ what, ours, peer, ratio, target, met }) => {
+    const judged = met === undefined ? '' : met ? 'yes' : 'NO';
+    return [what, ours, peer, ratio, target, judged];
+  });
+  const all = [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const text = all.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
+  return text
+    .toSpliced(1, 0, widths.map((width) => '-'.repeat(width)).join('  '))
+    .map((row) => row.trimEnd())
+    .join('\n');
+}
+
+function compare(what: string, rounds: Rounds, unit: Unit, ratio: number): Line {
+  if (!Number.isFinite(ratio)) throw new Error(`Cannot compare "${what}": a figure is missing`);
+  const show = (values: readonly number[]): string =>
+    `${Math.round(median(values)).toLocaleString('en')} ${unit}`;
+  const figures = { ours: show(rounds.ours), peer: show(rounds.peer), rounds };
+  return { what, ...figures, ratio: NONE, target: NONE, met: undefined };
+}
+
+function withRange(ratio: number, each: readonly number[]): string {
+  const range = [Math.min(...each), Math.max(...each)].map((one) => one.toFixed(2)).join('–');
+  return `${ratio.toFixed(2)} (${range})`;
+}
