@@ -1,0 +1,40 @@
+/**
+ * What every store must do, as tests: a store's own test file calls one of these functions. It owns
+ * the facts that `log.ts` promises, refuses to know any store (it sees only the port), and upholds
+ * that no test here asserts a duration. Expectations come from a plain list (`contract/witness.ts`),
+ * never from another store.
+ */
+import { describe } from 'node:test';
+
+import { describeAnything } from './contract/anything.ts';
+import { describeAppending } from './contract/appending.ts';
+import { describeCrowds } from './contract/crowds.ts';
+import { describeFinding } from './contract/finding.ts';
+import type { Opened, Reopenable } from './contract/fixtures.ts';
+import { describeKeys } from './contract/keys.ts';
+import { describeReading } from './contract/reading.ts';
+import { describeReopening } from './contract/reopening.ts';
+import { describeSnapshots } from './contract/snapshots.ts';
+import { describeSpooling } from './contract/spooling.ts';
+
+/** Tests a store. `open` makes a new, empty log each time. */
+export function contractOf(name: string, open: () => Promise<Opened>): void {
+  describe(name, () => {
+    describeAppending(open);
+    describeFinding(open);
+    describeReading(open);
+    describeSnapshots(open);
+    describeKeys(open);
+    describeSpooling(open);
+    describeCrowds(open);
+    describeAnything(open);
+  });
+}
+
+/** Tests a store whose log outlives its process: `contractOf`, and what must hold after reopening. */
+export function lastingContractOf(name: string, open: () => Promise<Reopenable>): void {
+  contractOf(name, open);
+  describe(`${name}, opened again`, () => {
+    describeReopening(open);
+  });
+}
