@@ -4,7 +4,7 @@
  * Refuses to know where a language comes from; `language-file.ts` reads one.
  */
 import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
-import { TONGUES, type Tongue, type Words } from './words-schema.ts';
+import { TONGUES, type Tongue, type Words } from './words.ts';
 
 /** Purpose to route. */
 export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };

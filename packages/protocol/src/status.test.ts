@@ -6,7 +6,8 @@ import { Check } from 'typebox/value';
 
 import { STATES } from './kinds.ts';
 import { parseLanguage } from './language-file.ts';
-import { StatusSchema, statusDocument } from './status.ts';
+import { StatusSchema } from './status-schema.ts';
+import { statusDocument } from './status.ts';
 
 const language = parseLanguage(
   readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8'),

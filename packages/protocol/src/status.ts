@@ -1,42 +1,11 @@
 /**
  * The status document (interface section 2.1): exactly seven fields, whoever asks.
  */
-import { Type, type Static } from 'typebox';
-
-import { STATES, type State } from './kinds.ts';
-import { ROUTES, type Language } from './language-schema.ts';
+import type { State } from './kinds.ts';
+import type { Language } from './language-schema.ts';
 import { endpointsOf, say } from './language.ts';
-import type { Tongue } from './words-schema.ts';
-
-const closed = { additionalProperties: false } as const;
-
-export const StatusSchema = Type.Object(
-  {
-    service: Type.String({ description: 'Display name of the service.' }),
-    status: Type.Enum(STATES, { description: 'Current condition.' }),
-    version: Type.String({ description: 'Version of the interface.' }),
-    message: Type.String({ description: 'Invites to first contact.' }),
-    endpoints: Type.Object(
-      {
-        first_contact: Type.Literal(ROUTES.first_contact),
-        garden: Type.Literal(ROUTES.garden),
-        seeds: Type.Literal(ROUTES.seeds),
-        shepit: Type.Literal(ROUTES.shepit),
-        discover: Type.Literal(ROUTES.discover),
-        language: Type.Literal(ROUTES.language),
-      },
-      { ...closed, description: 'Purpose to `<METHOD> <path>`.' },
-    ),
-    invitation: Type.String({ description: 'Speaks to an AI reader.' }),
-    timestamp: Type.String({
-      format: 'date-time',
-      pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
-      description: 'Now, in UTC, to the millisecond.',
-    }),
-  },
-  { ...closed, title: 'Status document' },
-);
-export type Status = Static<typeof StatusSchema>;
+import type { Status } from './status-schema.ts';
+import type { Tongue } from './words.ts';
 
 /** The status document at an instant, in the caller's tongue or as each text is shown. */
 export function statusDocument(

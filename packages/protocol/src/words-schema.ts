@@ -1,9 +1,7 @@
-/** Words: one text in every tongue, as every human text of the language is written. */
-import { Type, type Static } from 'typebox';
+/** The schema of words. */
+import { Type } from 'typebox';
 
-/** The tongues that every text is written in. */
-export const TONGUES = ['uk', 'en'] as const;
-export type Tongue = (typeof TONGUES)[number];
+import { TONGUES, type Words } from './words.ts';
 
 /** What a text must match: anything but nothing. */
 export const TEXT_PATTERN = '\\S';
@@ -21,7 +19,6 @@ export const WordsDefinition = Type.Object(
   },
   { additionalProperties: false, title: 'Words', description: 'One text in every tongue.' },
 );
-export type Words = Static<typeof WordsDefinition>;
 
 /** A schema for words in one place of the language. */
 export function words(description: string): ReturnType<typeof Type.Unsafe<Words>> {

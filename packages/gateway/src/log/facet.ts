@@ -1,0 +1,53 @@
+/**
+ * A facet is one thing by which entries can be found: a name and a value (`identity` = "Mova"),
+ * hashed to a fixed size, so that values may be of any length.
+ */
+import { createHash, hash, type Hash } from 'node:crypto';
+
+import type { Filter } from '@open-presence/protocol';
+
+/** 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8. */
+export type Facet = Uint8Array;
+
+export const FACET_SIZE = 16;
+
+export type FacetName = Filter | 'kind' | 'room';
+
+/** Enough for the identities and rooms of a busy hour; a miss costs one hash. */
+const REMEMBERED = 8192;
+/** Longer values are hashed each time, so that what is remembered stays small. */
+const LONGEST_REMEMBERED = 128;
+const remembered = new Map<string, Facet>();
+
+/** The facet of a value. Lone surrogates count as U+FFFD. */
+export function facet(name: FacetName, value: string): Facet {
+  if (value.length > LONGEST_REMEMBERED) return digest(`${name}\0${value}`);
+  const key = `${name}\0${value}`;
+  const known = remembered.get(key);
+  if (known !== undefined) return known;
+  const fresh = digest(key);
+  if (remembered.size >= REMEMBERED) remembered.clear();
+  remembered.set(key, fresh);
+  return fresh;
+}
+
+/** The facet of a value that comes in pieces: UTF-8 goes in by `update`, `finish` gives the facet. */
+export class FacetHash {
+  readonly #hash: Hash;
+
+  constructor(name: FacetName) {
+    this.#hash = createHash('sha256').update(`${name}\0`);
+  }
+
+  update(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+  }
+
+  finish(): Facet {
+    return this.#hash.digest().subarray(0, FACET_SIZE);
+  }
+}
+
+function digest(text: string): Facet {
+  return hash('sha256', text, 'buffer').subarray(0, FACET_SIZE);
+}

@@ -1,0 +1,76 @@
+/**
+ * The gateway's own part of an entry: the members it writes before the visitor's, and the id,
+ * from which the seq can be read back, so that an entry is found by its id without an index.
+ */
+import type { Kind } from './kinds.ts';
+
+/** The members that the gateway writes itself, in the order in which it writes them. */
+export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
+
+/** What a visitor's member of one of those names is called in the entry: `visitor_id`. */
+export const VISITOR_PREFIX = 'visitor_';
+
+/** The members by which listings filter, and the members of a body that feed each of them. */
+export const FILTERS = {
+  identity: ['ai_identity', 'identity'],
+  identityType: ['identityType'],
+  seeking: ['seeking'],
+  to: ['to'],
+  inReplyTo: ['inReplyTo'],
+} as const;
+export type Filter = keyof typeof FILTERS;
+
+/** What the gateway adds to a draft when it is appended. */
+export interface Stamp {
+  /** Place in the log: 1, 2, 3 … without gaps. */
+  readonly seq: number;
+  /** UUIDv7 (RFC 9562 section 5.7), carrying timestamp and seq. */
+  readonly id: string;
+  readonly kind: Kind;
+  /** Slug. */
+  readonly room: string;
+  /** Milliseconds since 1970 UTC; never less than that of a lower seq. */
+  readonly time: number;
+}
+
+const TWO_22 = 2 ** 22;
+const TWO_26 = 2 ** 26;
+const TWO_36 = 2 ** 36;
+
+/** How many different salts `entryId` takes: 0 … 2²⁶ − 1. */
+export const SALTS: number = TWO_26;
+
+/**
+ * A UUIDv7 whose 74 free bits are the seq (48 bits, RFC 9562 section 6.2, method 1) and a salt
+ * (26 bits, tells apart the entries of different logs). Ids sort as their seqs do.
+ */
+export function entryId(time: number, seq: number, salt: number): string {
+  const low = seq % TWO_36;
+  const clock = time.toString(16).padStart(12, '0');
+  const high = Math.floor(seq / TWO_36)
+    .toString(16)
+    .padStart(3, '0');
+  const middle = (0x8000 + Math.floor(low / TWO_22)).toString(16);
+  const end = ((low % TWO_22) * TWO_26 + salt).toString(16).padStart(12, '0');
+  return `${clock.slice(0, 8)}-${clock.slice(8)}-7${high}-${middle}-${end}`;
+}
+
+const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/;
+
+/** The seq that an id carries, or undefined where the text is no id of ours. Case is ignored. */
+export function seqOfId(id: string): number | undefined {
+  const parts = id.length === 36 ? UUID7.exec(id.toLowerCase()) : null;
+  if (parts === null) return undefined;
+  const [, high = '', middle = '', end = ''] = parts;
+  const low = (Number.parseInt(middle, 16) - 0x8000) * TWO_22;
+  return Number.parseInt(high, 16) * TWO_36 + low + Math.floor(Number.parseInt(end, 16) / TWO_26);
+}
+
+/**
+ * The text of an entry up to where the visitor's members begin, without a closing brace or a
+ * comma: `{"id":…,"timestamp":"…"`.
+ */
+export function entryHead(stamp: Stamp): string {
+  const timestamp = new Date(stamp.time).toISOString();
+  return `{"id":"${stamp.id}","seq":${stamp.seq},"kind":"${stamp.kind}","room":"${stamp.room}","timestamp":"${timestamp}"`;
+}

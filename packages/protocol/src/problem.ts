@@ -1,0 +1,73 @@
+/**
+ * What can go wrong, as a visitor is told of it (RFC 9457, PROTOCOL.md section 11). A
+ * `GatewayError` is thrown by whoever finds the fault; each door turns it into its own form, HTTP
+ * by `statusOf` and `problemDocument`.
+ */
+import type { Code } from './kinds.ts';
+
+/** One thing wrong with a request, and how to mend it. */
+export interface Fault {
+  /** JSON pointer (RFC 6901) to the member of the body, `""` for the body as a whole. */
+  readonly pointer?: string;
+  /** Name of the query parameter or header. */
+  readonly parameter?: string;
+  /** What is wanted there, and what was found. */
+  readonly detail: string;
+}
+
+/** Facts that help a visitor to repair its request; each appears as a member of the problem. */
+export interface Repair {
+  readonly faults?: readonly Fault[];
+  /** Where a text stopped being JSON or UTF-8. Offset in bytes from 0, line and column from 1. */
+  readonly position?: { readonly offset: number; readonly line: number; readonly column: number };
+  /** A body, path or value that would have worked. */
+  readonly example?: unknown;
+  /** The values that exist: rooms, kinds, paths or methods. */
+  readonly known?: readonly string[];
+  /** The entry that already carries the idempotency key. */
+  readonly entry?: string;
+}
+
+/** The one error that a caller can cause. Broken invariants of ours are plain `Error`s. */
+export class GatewayError extends Error {
+  readonly code: Code;
+  readonly repair: Repair;
+
+  constructor(code: Code, message: string, repair: Repair = {}) {
+    super(message);
+    this.name = 'GatewayError';
+    this.code = code;
+    this.repair = repair;
+  }
+}
+
+const STATUS: Record<Code, number> = {
+  'malformed-json': 400,
+  'invalid-entry': 422,
+  'unknown-room': 422,
+  'unknown-kind': 422,
+  'invalid-parameter': 400,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'idempotency-conflict': 422,
+  'out-of-space': 507,
+  unavailable: 503,
+  internal: 500,
+};
+
+/** The HTTP status that goes with a code. */
+export function statusOf(code: Code): number {
+  return STATUS[code];
+}
+
+/** The problem as sent; `title` is the code's title in the caller's tongue. */
+export function problemDocument(error: GatewayError, title: string): Record<string, unknown> {
+  return {
+    type: `/mova-snu.yaml#${error.code}`,
+    title,
+    status: statusOf(error.code),
+    detail: error.message,
+    code: error.code,
+    ...error.repair,
+  };
+}
