@@ -1,0 +1,56 @@
+/** The indexer's thread: follows the log a little behind, many entries at a time. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+
+import { Indexer } from './indexer.ts';
+import type { Places } from './schema.ts';
+import { Shared } from './shared.ts';
+
+export interface IndexStart {
+  readonly places: Places;
+  readonly shared: SharedArrayBuffer;
+  /** Wakes us when the head has moved; we answer when we have caught up. */
+  readonly writer: MessagePort;
+}
+export type ToIndexer = 'close';
+export type FromIndexer = 'ready';
+
+/** How long entries gather before they are indexed together. */
+const GATHER_MS = 25;
+const RETRY_MS = 1000;
+
+const start = workerData as IndexStart;
+const port = parentPort;
+if (port === null) throw new Error('The indexer runs in a thread of its own.');
+const shared = new Shared(start.shared);
+const indexer = new Indexer(start.places, shared);
+while (indexer.step());
+let pause: NodeJS.Timeout | undefined;
+let immediate: NodeJS.Immediate | undefined;
+
+start.writer.on('message', () => {
+  pause ??= setTimeout(advance, GATHER_MS);
+});
+port.on('message', () => {
+  clearTimeout(pause);
+  clearImmediate(immediate);
+  indexer.close();
+  start.writer.close();
+  port.close();
+});
+port.postMessage('ready' satisfies FromIndexer);
+
+function advance(): void {
+  pause = undefined;
+  try {
+    if (indexer.step()) {
+      immediate = setImmediate(advance);
+    } else {
+      start.writer.postMessage(null);
+    }
+    shared.indexFails = false;
+  } catch {
+    // The disk refuses: the log says so to visitors; entries are found through the tail meanwhile.
+    shared.indexFails = true;
+    pause = setTimeout(advance, RETRY_MS);
+  }
+}

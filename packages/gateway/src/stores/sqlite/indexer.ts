@@ -1,0 +1,249 @@
+/**
+ * The indexer: a reader of the log that keeps postings, runs and tallies. It never slows a commit
+ * and owns nothing that cannot be made again: when it doubts what it has, it begins anew.
+ */
+import { rmSync } from 'node:fs';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import { type Kind, KINDS } from '@open-presence/protocol';
+
+import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
+import type { Seq } from '../../log/log.ts';
+import { largeFacetsSync } from './large.ts';
+import { partOf, PART_SIZE, PostingsCursor, PostingsWriter } from './postings.ts';
+import { removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
+import {
+  indexFormat,
+  INDEX_FORMAT,
+  metaOf,
+  openForReading,
+  openIndexForWriting,
+  type Places,
+} from './schema.ts';
+import type { Shared } from './shared.ts';
+import { keyOf } from './tail.ts';
+
+/** Entries of one transaction at most, and postings held at once. */
+const BATCH_ENTRIES = 8192;
+const BATCH_POSTINGS = 65_536;
+/** Smaller runs are not worth a place in the file. */
+const LEAST_RUN = 64 * 1024;
+
+interface Pending {
+  seqs: Seq[];
+  size: number;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly time: number;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly size: number;
+  readonly large: string | null;
+  readonly marks: number;
+  readonly facets: Uint8Array;
+}
+
+interface Counted {
+  readonly room: string;
+  readonly kind: Kind;
+  count: number;
+  seq: Seq;
+  time: number;
+}
+
+export class Indexer {
+  readonly #places: Places;
+  readonly #shared: Shared;
+  readonly #log: DatabaseSync;
+  readonly #db: DatabaseSync;
+  readonly #rows: StatementSync;
+  readonly #joined: StatementSync;
+  readonly #tally: StatementSync;
+  readonly #progress: StatementSync;
+  readonly #postings: PostingsWriter;
+  readonly #runs: RunsWriter;
+  #pending = new Map<Kind, Pending>();
+  #held = new Map<string, Seq[]>();
+  #heldCount = 0;
+
+  constructor(places: Places, shared: Shared) {
+    this.#places = places;
+    this.#shared = shared;
+    this.#log = openForReading(places.log);
+    this.#db = openMatching(this.#log, places, shared.head);
+    this.#rows = this.#log.prepare(
+      'SELECT seq, time, kind, room, size, large, marks, facets FROM entries WHERE seq > ? AND seq <= ?',
+    );
+    this.#joined = this.#log.prepare(
+      `SELECT CAST(group_concat(text, '${RUN_JOINER}') AS BLOB) AS joined FROM (
+         SELECT e.text FROM json_each(?) AS j JOIN entries AS e ON e.seq = j.value
+         ORDER BY e.seq DESC LIMIT -1)`,
+    );
+    this.#tally = this.#db.prepare(
+      `INSERT INTO tallies VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+       SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`,
+    );
+    this.#progress = this.#db.prepare("INSERT OR REPLACE INTO meta VALUES ('indexed', ?)");
+    this.#postings = new PostingsWriter(this.#db);
+    this.#runs = new RunsWriter(this.#db, places);
+    shared.indexed = indexedIn(this.#db);
+    this.#recallPending();
+  }
+
+  /** Indexes the next entries. Returns whether there are more. Throws on a failing disk. */
+  step(): boolean {
+    const from = this.#shared.indexed;
+    const partEnd = (partOf(from + 1) + 1) * PART_SIZE - 1;
+    const to = Math.min(this.#shared.head, from + BATCH_ENTRIES, partEnd);
+    if (to === from) return false;
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      this.#index(from, to);
+      this.#progress.run(to);
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#held.clear();
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#recallPending();
+      throw error;
+    }
+    this.#shared.indexed = to;
+    return to < this.#shared.head;
+  }
+
+  close(): void {
+    this.#runs.close();
+    this.#db.close();
+    this.#log.close();
+  }
+
+  #index(from: Seq, to: Seq): void {
+    const counted = new Map<string, Counted>();
+    for (const row of this.#rows.iterate(from, to) as unknown as Iterable<Row>) {
+      this.#hold(row.seq, row.facets);
+      if (row.marks > 0 && row.large !== null) {
+        for (const facets of largeFacetsSync(this.#places, row.large)) this.#hold(row.seq, facets);
+      }
+      const key = `${row.kind} ${row.room}`;
+      const tally = counted.get(key);
+      if (tally === undefined)
+        counted.set(key, {
+          room: row.room,
+          kind: row.kind,
+          count: 1,
+          seq: row.seq,
+          time: row.time,
+        });
+      else Object.assign(tally, { count: tally.count + 1, seq: row.seq, time: row.time });
+      this.#gather(row.kind, row.seq, row.size, row.large !== null);
+    }
+    this.#release();
+    for (const { room, kind, count, seq, time } of counted.values()) {
+      this.#tally.run(room, kind, count, seq, time);
+    }
+  }
+
+  #hold(seq: Seq, facets: Uint8Array): void {
+    for (let at = 0; at < facets.length; at += FACET_SIZE) {
+      const key = keyOf(facets, at);
+      const seqs = this.#held.get(key);
+      if (seqs === undefined) this.#held.set(key, [seq]);
+      else if (seqs.at(-1) === seq) continue;
+      else seqs.push(seq);
+      this.#heldCount += 1;
+      if (this.#heldCount >= BATCH_POSTINGS) this.#release();
+    }
+  }
+
+  /** In the order of the facets: neighbours in the database are written together. */
+  #release(): void {
+    const keys = [...this.#held.keys()].toSorted();
+    for (const key of keys) {
+      const seqs = this.#held.get(key) ?? [];
+      this.#postings.add(partOf(seqs[0] ?? 0), Buffer.from(key, 'latin1'), seqs);
+    }
+    this.#held.clear();
+    this.#heldCount = 0;
+  }
+
+  #gather(kind: Kind, seq: Seq, size: number, large: boolean): void {
+    const pending = this.#pending.get(kind);
+    if (pending === undefined) return;
+    if (!large) {
+      pending.seqs.push(seq);
+      pending.size += size;
+    }
+    if (pending.size >= RUN_SIZE || large) this.#run(kind, pending);
+  }
+
+  #run(kind: Kind, pending: Pending): void {
+    const { seqs, size } = pending;
+    this.#pending.set(kind, { seqs: [], size: 0 });
+    if (size < LEAST_RUN) return;
+    const joined = this.#joined.get(JSON.stringify(seqs))?.['joined'] as Uint8Array;
+    this.#runs.add(
+      kind,
+      { first: seqs[0] ?? 0, last: seqs.at(-1) ?? 0, count: seqs.length },
+      joined,
+    );
+  }
+
+  /** What is indexed but in no run yet: at most about one run of each kind. */
+  #recallPending(): void {
+    const last = this.#db.prepare('SELECT coalesce(max(last), 0) AS seq FROM runs WHERE kind = ?');
+    const row = this.#log.prepare('SELECT size, large FROM entries WHERE seq = ?');
+    for (const kind of KINDS) {
+      const seqs: Seq[] = [];
+      let size = 0;
+      const end = last.get(kind)?.['seq'] as number;
+      for (const seq of newestFirst(this.#db, facet('kind', kind), this.#shared.indexed, end + 1)) {
+        const found = row.get(seq);
+        if (found === undefined || found['large'] !== null || size >= RUN_SIZE) break;
+        seqs.push(seq);
+        size += found['size'] as number;
+      }
+      this.#pending.set(kind, { seqs: seqs.toReversed(), size });
+    }
+  }
+}
+
+function* newestFirst(db: DatabaseSync, what: Facet, from: Seq, until: Seq): Generator<Seq> {
+  const cursor = new PostingsCursor(db, what, 'newest');
+  for (let at = from; ;) {
+    const sought = cursor.seek(at, until, Number.POSITIVE_INFINITY);
+    if (sought === 'none' || !('seq' in sought)) return;
+    yield sought.seq;
+    at = sought.seq - 1;
+  }
+}
+
+/** The index of this very log, in the present format, or an empty one. */
+function openMatching(log: DatabaseSync, places: Places, head: Seq): DatabaseSync {
+  const name = metaOf(log, 'name') ?? '';
+  const db = openOrUndefined(places);
+  if (db !== undefined) {
+    const matches = indexFormat(db) === INDEX_FORMAT && metaOf(db, 'log') === name;
+    if (matches && indexedIn(db) <= head) return db;
+    db.close();
+  }
+  for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true });
+  removeRuns(places);
+  const fresh = openIndexForWriting(places);
+  fresh.prepare("INSERT INTO meta VALUES ('log', ?)").run(name);
+  return fresh;
+}
+
+function openOrUndefined(places: Places): DatabaseSync | undefined {
+  try {
+    return openIndexForWriting(places);
+  } catch {
+    return undefined;
+  }
+}
+
+function indexedIn(db: DatabaseSync): Seq {
+  const seq = metaOf(db, 'indexed');
+  return typeof seq === 'number' ? seq : 0;
+}

@@ -1,0 +1,315 @@
+/**
+ * Reads the log on the thread it is asked on: pages of rows by seq, runs where a whole kind is
+ * wanted, files where an entry is large. Between two pieces it holds no statement and no
+ * transaction, and lets other requests have their turn.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { type Kind, KINDS, type Stamp } from '@open-presence/protocol';
+
+import { facet } from '../../log/facet.ts';
+import type { Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
+import { largePieces } from './large.ts';
+import { type Run, RUN_JOINER, RunsReader } from './runs.ts';
+import { openForReading, type Places } from './schema.ts';
+import { Search } from './search.ts';
+import type { Shared } from './shared.ts';
+import { keyOf, Tail } from './tail.ts';
+
+/** Bytes that a page of rows aims at, and the rows it begins with. */
+const PAGE_SIZE = 128 * 1024;
+const FIRST_ROWS = 64;
+const MOST_ROWS = 1024;
+/** Runs are worth asking for from here on. */
+const LEAST_FOR_RUNS = 256;
+/** How long a reading goes on before others have their turn. */
+const LONGEST_TURN_MS = 2;
+
+/** A selection with its bounds as seqs, both inclusive. */
+interface Bounds {
+  readonly low: Seq;
+  readonly high: Seq;
+}
+
+/** Where a reading stands. */
+interface Reading {
+  readonly order: Order;
+  readonly bounds: Bounds;
+  readonly search: Search | undefined;
+  /** The kind whose runs can be used. */
+  readonly kind: Kind | undefined;
+  /** Next seq to look at, undefined at the end. */
+  at: Seq | undefined;
+  /** How many entries may still be given. */
+  left: number;
+  last: Seq | undefined;
+  rows: number;
+}
+
+const KIND_OF_FACET = new Map<string, Kind>(
+  KINDS.map((kind) => [keyOf(facet('kind', kind), 0), kind]),
+);
+
+export class Reader {
+  readonly #places: Places;
+  readonly #shared: Shared;
+  readonly #log: DatabaseSync;
+  readonly #index: DatabaseSync;
+  readonly #tail: Tail;
+  readonly #runs: RunsReader;
+  readonly #row: StatementSync;
+  readonly #timeOf: StatementSync;
+  readonly #tallies: StatementSync;
+  readonly #newest: StatementSync;
+  readonly #joins = new Map<string, StatementSync>();
+
+  constructor(places: Places, shared: Shared) {
+    this.#places = places;
+    this.#shared = shared;
+    this.#log = openForReading(places.log);
+    this.#index = openForReading(places.index);
+    this.#tail = new Tail(this.#log);
+    this.#runs = new RunsReader(this.#index, places);
+    this.#row = this.#log.prepare(
+      'SELECT seq, time, kind, room, size, large, text FROM entries WHERE seq = ?',
+    );
+    this.#timeOf = this.#log.prepare('SELECT time FROM entries WHERE seq = ?');
+    this.#tallies = this.#index.prepare('SELECT room, kind, count, seq, time FROM tallies');
+    this.#newest = this.#log.prepare(
+      'SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind',
+    );
+  }
+
+  entry(seq: Seq): Entry | undefined {
+    if (!Number.isSafeInteger(seq) || seq < 1 || seq > this.#shared.head) return undefined;
+    const row = this.#row.get(seq);
+    if (row === undefined) return undefined;
+    const text = row['text'] as Uint8Array;
+    const large = row['large'] as string | null;
+    const places = this.#places;
+    return {
+      stamp: stampOf(row, text),
+      size: row['size'] as number,
+      text: large === null ? text : undefined,
+      async *pieces(): AsyncGenerator<Uint8Array> {
+        yield text;
+        if (large !== null) yield* largePieces(places, large);
+      },
+    };
+  }
+
+  read(selection: Selection, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    return this.#joined(this.#begin(selection, joiner === RUN_JOINER), joiner);
+  }
+
+  entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#single(this.#begin(selection, false));
+  }
+
+  tally(): Tally[] {
+    const tallies = new Map<string, Tally>();
+    const indexed = this.#shared.indexed;
+    const rows = [...this.#tallies.all(), ...this.#newest.all(indexed, this.#shared.head)];
+    for (const row of rows) {
+      const { room, kind, count, seq, time } = row as unknown as Row;
+      const key = `${kind} ${room}`;
+      const before = tallies.get(key)?.count ?? 0;
+      tallies.set(key, { room, kind, count: before + count, latest: { seq, time } });
+    }
+    return [...tallies.values()];
+  }
+
+  async close(): Promise<void> {
+    await this.#runs.close();
+    this.#log.close();
+    this.#index.close();
+  }
+
+  async *#joined(reading: Reading, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    const between = Buffer.from(joiner);
+    let turned = performance.now();
+    while (reading.at !== undefined && reading.left > 0) {
+      const { seqs, run, next } = this.#page(reading);
+      if (reading.last !== undefined && seqs.length > 0) yield between;
+      if (run !== undefined) {
+        yield* this.#runs.pieces(run);
+        advance(reading, run.first, run.first - 1, run.count);
+        continue;
+      }
+      if (seqs.length > 0) yield* this.#texts(reading, seqs, joiner);
+      advance(reading, seqs.at(-1), next, seqs.length);
+      // Awaiting what is ready already lets nobody else have a turn.
+      if (performance.now() - turned > LONGEST_TURN_MS) {
+        await turn();
+        turned = performance.now();
+      }
+    }
+    return this.#end(reading);
+  }
+
+  async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
+    while (reading.at !== undefined && reading.left > 0) {
+      const { seqs, next } = this.#page(reading);
+      for (const seq of seqs) {
+        const entry = this.entry(seq);
+        if (entry !== undefined) yield entry;
+      }
+      advance(reading, seqs.at(-1), next, seqs.length);
+      await turn();
+    }
+    return this.#end(reading);
+  }
+
+  #begin(selection: Selection, useRuns: boolean): Reading {
+    const { facets, order, limit } = selection;
+    const bounds = this.#bounds(selection);
+    const newest = order === 'newest';
+    const until = newest ? bounds.low : bounds.high;
+    const only = useRuns && newest && facets.length === 1 ? facets[0] : undefined;
+    return {
+      order,
+      bounds,
+      search:
+        facets.length === 0
+          ? undefined
+          : new Search(this.#index, this.#tail, this.#shared, { facets, order, until }),
+      kind: only && KIND_OF_FACET.get(keyOf(only, 0)),
+      at: bounds.low > bounds.high ? undefined : newest ? bounds.high : bounds.low,
+      left: limit ?? Number.POSITIVE_INFINITY,
+      last: undefined,
+      rows: FIRST_ROWS,
+    };
+  }
+
+  #bounds({ after, before, since, until }: Selection): Bounds {
+    let low = (after ?? 0) + 1;
+    let high = Math.min(this.#shared.head, (before ?? Number.POSITIVE_INFINITY) - 1);
+    if (since !== undefined) low = Math.max(low, this.#firstAt(since));
+    if (until !== undefined) high = Math.min(high, this.#firstAt(until) - 1);
+    return { low, high };
+  }
+
+  /** The first seq with at least this time; times never go backwards along seq. */
+  #firstAt(time: number): Seq {
+    let low = 1;
+    let high = this.#shared.head + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if ((this.#timeOf.get(middle)?.['time'] as number) >= time) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** What comes next: a run if one begins here, else rows up to the next run. */
+  #page(reading: Reading): { seqs: Seq[]; run?: Run; next: Seq | undefined } {
+    const { order, bounds, search, kind, at = 0, left } = reading;
+    const most = Math.min(reading.rows, left);
+    if (search === undefined) {
+      const step = order === 'newest' ? -1 : 1;
+      const there = order === 'newest' ? at - bounds.low + 1 : bounds.high - at + 1;
+      const seqs = Array.from({ length: Math.min(most, there) }, (_, index) => at + step * index);
+      return { seqs, next: there > most ? at + step * most : undefined };
+    }
+    const { seqs, from } = search.page(at, most);
+    const first = seqs[0];
+    if (kind === undefined || first === undefined || left < LEAST_FOR_RUNS)
+      return { seqs, next: from };
+    const run = this.#runs.find(kind, bounds.low, first, left);
+    if (run === undefined || run.last < (from ?? 0)) return { seqs, next: from };
+    if (run.last === first) return { seqs, run, next: run.first - 1 };
+    return { seqs: seqs.filter((seq) => seq > run.last), next: run.last };
+  }
+
+  async *#texts(
+    reading: Reading,
+    seqs: readonly Seq[],
+    joiner: string,
+  ): AsyncGenerator<Uint8Array> {
+    const row = this.#join(reading.order, joiner, seqs).get(...argumentsOf(seqs)) as {
+      joined: Uint8Array;
+      large: number;
+    };
+    if (row.large === 0) {
+      const each = Math.max(1, row.joined.length / seqs.length);
+      reading.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor(PAGE_SIZE / each)));
+      yield row.joined;
+      return;
+    }
+    for (const [index, seq] of seqs.entries()) {
+      if (index > 0) yield Buffer.from(joiner);
+      const entry = this.entry(seq);
+      if (entry !== undefined) yield* entry.pieces();
+    }
+  }
+
+  #join(order: Order, joiner: string, seqs: readonly Seq[]): StatementSync {
+    const dense = isDense(seqs);
+    const key = `${order} ${joiner} ${dense}`;
+    let statement = this.#joins.get(key);
+    if (statement === undefined) {
+      const direction = order === 'newest' ? 'DESC' : 'ASC';
+      const rows = dense
+        ? `SELECT text, large FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq ${direction} LIMIT -1`
+        : `SELECT e.text, e.large FROM json_each(?) AS j JOIN entries AS e ON e.seq = j.value ORDER BY j.key LIMIT -1`;
+      statement = this.#log.prepare(
+        `SELECT CAST(group_concat(text, '${joiner}') AS BLOB) AS joined, max(large IS NOT NULL) AS large FROM (${rows})`,
+      );
+      this.#joins.set(key, statement);
+    }
+    return statement;
+  }
+
+  #end(reading: Reading): ReadEnd {
+    const { last, at, bounds } = reading;
+    if (at === undefined) return { last, more: false };
+    if (reading.search === undefined) return { last, more: at >= bounds.low && at <= bounds.high };
+    for (let from: Seq | undefined = at; from !== undefined;) {
+      const page = reading.search.page(from, 1);
+      if (page.seqs.length > 0) return { last, more: true };
+      from = page.from;
+    }
+    return { last, more: false };
+  }
+}
+
+interface Row {
+  readonly room: string;
+  readonly kind: Kind;
+  readonly count: number;
+  readonly seq: Seq;
+  readonly time: number;
+}
+
+function advance(
+  reading: Reading,
+  last: Seq | undefined,
+  at: Seq | undefined,
+  count: number,
+): void {
+  reading.last = last ?? reading.last;
+  reading.at = at;
+  reading.left -= count;
+}
+
+function isDense(seqs: readonly Seq[]): boolean {
+  return Math.abs((seqs.at(-1) ?? 0) - (seqs[0] ?? 0)) === seqs.length - 1;
+}
+
+function argumentsOf(seqs: readonly Seq[]): (number | string)[] {
+  if (!isDense(seqs)) return [JSON.stringify(seqs)];
+  const ends = [seqs[0] ?? 0, seqs.at(-1) ?? 0];
+  return ends.toSorted((a, b) => a - b);
+}
+
+/** `text` begins with `{"id":"` and the id. */
+function stampOf(row: Record<string, unknown>, text: Uint8Array): Stamp {
+  return {
+    seq: row['seq'] as number,
+    id: Buffer.from(text.buffer, text.byteOffset + 7, 36).toString('latin1'),
+    kind: row['kind'] as Kind,
+    room: row['room'] as string,
+    time: row['time'] as number,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * Runs: stretches of about a megabyte of one kind's entries, already joined newest first as a
+ * listing gives them, in one file a kind. Reading a whole kind is then reading a file. Large
+ * entries are in no run; a run simply ends before them.
+ */
+import {
+  closeSync,
+  fdatasyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import { type Kind, KINDS } from '@open-presence/protocol';
+
+import type { Seq } from '../../log/log.ts';
+import type { Places } from './schema.ts';
+
+/** Bytes of entries from which a run is made. */
+export const RUN_SIZE: number = 1024 * 1024;
+/** What a run's entries are joined by. */
+export const RUN_JOINER = ',\n';
+const PIECE = 1024 * 1024;
+
+export interface Run {
+  readonly kind: Kind;
+  readonly first: Seq;
+  readonly last: Seq;
+  readonly count: number;
+  readonly position: number;
+  readonly length: number;
+}
+
+/** Appends runs; runs inside the indexer's transaction. */
+export class RunsWriter {
+  readonly #files = new Map<Kind, { readonly handle: number; end: number }>();
+  readonly #put: StatementSync;
+
+  /** Cuts off what a crash left behind the last run that the index knows. */
+  constructor(db: DatabaseSync, places: Places) {
+    mkdirSync(places.runs, { recursive: true });
+    const end = db.prepare(
+      'SELECT coalesce(max(position + length), 0) AS at FROM runs WHERE kind = ?',
+    );
+    for (const kind of KINDS) {
+      const handle = openSync(fileOf(places, kind), 'a');
+      const at = end.get(kind)?.['at'] as number;
+      ftruncateSync(handle, at);
+      this.#files.set(kind, { handle, end: at });
+    }
+    this.#put = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+  }
+
+  /** `pieces`: the entries joined newest first. Flushed before it returns. */
+  add(kind: Kind, run: Pick<Run, 'first' | 'last' | 'count'>, joined: Uint8Array): void {
+    const file = this.#files.get(kind);
+    if (file === undefined) return;
+    // A transaction that failed may have left bytes behind the end.
+    ftruncateSync(file.handle, file.end);
+    for (let at = 0; at < joined.length;) at += writeSync(file.handle, joined, at);
+    fdatasyncSync(file.handle);
+    this.#put.run(kind, run.first, run.last, run.count, file.end, joined.length);
+    file.end += joined.length;
+  }
+
+  close(): void {
+    for (const { handle } of this.#files.values()) closeSync(handle);
+  }
+}
+
+export class RunsReader {
+  readonly #places: Places;
+  readonly #find: StatementSync;
+  readonly #handles = new Map<Kind, Promise<FileHandle>>();
+
+  constructor(db: DatabaseSync, places: Places) {
+    this.#places = places;
+    this.#find = db.prepare(
+      'SELECT kind, first, last, count, position, length FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 1',
+    );
+  }
+
+  /** The newest run that lies in the seqs from `first` to `last` with at most `most` entries. */
+  find(kind: Kind, first: Seq, last: Seq, most: number): Run | undefined {
+    const row = this.#find.get(kind, last) as unknown as Run | undefined;
+    return row !== undefined && row.first >= first && row.count <= most ? row : undefined;
+  }
+
+  /** The text of a run. The next piece is read while the last one is being used. */
+  async *pieces(run: Run): AsyncGenerator<Uint8Array> {
+    let handle = this.#handles.get(run.kind);
+    if (handle === undefined) {
+      handle = open(fileOf(this.#places, run.kind));
+      this.#handles.set(run.kind, handle);
+    }
+    const file = await handle;
+    for (let done = 0; done < run.length;) {
+      const size = Math.min(PIECE, run.length - done);
+      const { bytesRead, buffer } = await file.read(
+        Buffer.allocUnsafeSlow(size),
+        0,
+        size,
+        run.position + done,
+      );
+      if (bytesRead === 0) throw new Error(`The file of runs of "${run.kind}" ends too early.`);
+      yield bytesRead === size ? buffer : buffer.subarray(0, bytesRead);
+      done += bytesRead;
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const handle of this.#handles.values()) await (await handle).close();
+  }
+}
+
+/** Removes the files of all runs. */
+export function removeRuns(places: Places): void {
+  rmSync(places.runs, { recursive: true, force: true });
+}
+
+function fileOf(places: Places, kind: Kind): string {
+  return join(places.runs, kind);
+}

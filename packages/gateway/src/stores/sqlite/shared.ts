@@ -1,0 +1,50 @@
+/**
+ * What the threads of the store share without asking each other: the head, how far the index has
+ * come, and whether entries can be stored.
+ */
+const HEAD = 0;
+const INDEXED = 1;
+const HOLDING = 2;
+const BEHIND = 3;
+
+export class Shared {
+  readonly memory: SharedArrayBuffer;
+  readonly #cells: BigInt64Array;
+
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 * 8)) {
+    this.memory = memory;
+    this.#cells = new BigInt64Array(memory);
+  }
+
+  /** The newest durable seq. Set by the writer only. */
+  get head(): number {
+    return Number(Atomics.load(this.#cells, HEAD));
+  }
+  set head(seq: number) {
+    Atomics.store(this.#cells, HEAD, BigInt(seq));
+  }
+
+  /** The newest seq that the index has. Set by the indexer only. */
+  get indexed(): number {
+    return Number(Atomics.load(this.#cells, INDEXED));
+  }
+  set indexed(seq: number) {
+    Atomics.store(this.#cells, INDEXED, BigInt(seq));
+  }
+
+  /** Whether the last attempt to store failed. Set by the writer only. */
+  get holding(): boolean {
+    return Atomics.load(this.#cells, HOLDING) === 1n;
+  }
+  set holding(value: boolean) {
+    Atomics.store(this.#cells, HOLDING, value ? 1n : 0n);
+  }
+
+  /** Whether the index cannot follow now. Set by the indexer only. */
+  get indexFails(): boolean {
+    return Atomics.load(this.#cells, BEHIND) === 1n;
+  }
+  set indexFails(value: boolean) {
+    Atomics.store(this.#cells, BEHIND, value ? 1n : 0n);
+  }
+}

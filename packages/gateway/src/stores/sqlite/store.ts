@@ -1,0 +1,234 @@
+/**
+ * The embedded store: SQLite in one folder. A writer's thread commits what arrived together in one
+ * flushed transaction; an indexer's thread follows it; reading happens on the caller's thread.
+ * Upholds everything that `log.ts` says of a log.
+ */
+import { mkdirSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { MessageChannel, Worker } from 'node:worker_threads';
+
+import { entryId } from '@open-presence/protocol';
+
+import type {
+  Appended,
+  Draft,
+  Entry,
+  Log,
+  ReadEnd,
+  Selection,
+  Seq,
+  Spool,
+  Tally,
+} from '../../log/log.ts';
+import { type Outcome, OUTCOME_WIDTH, OUTCOMES, pack, type Packed } from './batch.ts';
+import type { IndexStart, ToIndexer } from './index-thread.ts';
+import { FileSpool, makeLargeFolders } from './large.ts';
+import { lockFolder } from './lock.ts';
+import { Reader } from './reader.ts';
+import { metaOf, openForReading, type Places, placesIn } from './schema.ts';
+import { Shared } from './shared.ts';
+import type { FromWriter, ToWriter, WriterStart } from './writer-thread.ts';
+
+interface Waiting {
+  readonly draft: Packed;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const NO_BODY = new Uint8Array(0);
+
+/**
+ * Opens the log in a folder, which is made if it is not there. Resolves once the index has caught
+ * up. Throws when another process has the folder, or what lies there is no log of ours.
+ */
+export async function openSqliteLog(options: { readonly folder: string }): Promise<Log> {
+  const places = placesIn(options.folder);
+  mkdirSync(places.folder, { recursive: true });
+  const lock = lockFolder(places);
+  try {
+    makeLargeFolders(places);
+    const shared = new Shared();
+    const { port1, port2 } = new MessageChannel();
+    const writer = await thread('./writer-thread.ts', {
+      places,
+      shared: shared.memory,
+      index: port1,
+    } satisfies WriterStart);
+    const indexer = await thread('./index-thread.ts', {
+      places,
+      shared: shared.memory,
+      writer: port2,
+    } satisfies IndexStart);
+    return new SqliteLog({ places, shared, lock, writer, indexer });
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly places: Places;
+  readonly shared: Shared;
+  readonly lock: DatabaseSync;
+  readonly writer: Worker;
+  readonly indexer: Worker;
+}
+
+class SqliteLog implements Log {
+  readonly name: string;
+  readonly #parts: Parts;
+  readonly #reader: Reader;
+  #gathered: Waiting[] = [];
+  #batch = 0;
+  readonly #underWay = new Map<number, readonly Waiting[]>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.name = nameOf(parts.places);
+    this.#reader = new Reader(parts.places, parts.shared);
+    parts.writer.on('message', (message: FromWriter) => {
+      if (message !== 'ready') this.#settle(message.batch, message.results);
+    });
+    for (const worker of [parts.writer, parts.indexer]) {
+      worker.on('error', (error) => {
+        // A thread ends by itself only by a fault of ours: better no gateway than a false one.
+        throw error;
+      });
+    }
+  }
+
+  state(): 'breathing' | 'holding' {
+    return this.#parts.shared.holding ? 'holding' : 'breathing';
+  }
+
+  head(): Seq {
+    return this.#parts.shared.head;
+  }
+
+  spool(): Spool {
+    return new FileSpool(this.#parts.places);
+  }
+
+  async append(draft: Draft): Promise<Appended> {
+    if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
+    const { kind, room, facets, key, body } = draft;
+    if (body instanceof Uint8Array)
+      return this.#hand({ kind, room, facets, key, body, large: undefined });
+    if (!(body instanceof FileSpool))
+      throw new TypeError('A spool belongs to the log that gave it.');
+    const large = await body.seal();
+    const appended = await this.#hand({ kind, room, facets, key, body: NO_BODY, large });
+    if (large.marks > 0 && appended.outcome === 'appended') await this.#indexed(appended.stamp.seq);
+    return appended;
+  }
+
+  async entry(seq: Seq): Promise<Entry | undefined> {
+    return this.#reader.entry(seq);
+  }
+
+  read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    return this.#reader.read(selection, joiner);
+  }
+
+  entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#reader.entries(selection);
+  }
+
+  tally(): readonly Tally[] {
+    return this.#reader.tally();
+  }
+
+  /** Stores what was handed over before, then closes. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  #hand(draft: Packed): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      // What is handed over within one turn of the event loop travels together.
+      if (this.#gathered.length === 0) setImmediate(() => this.#flush());
+      this.#gathered.push({ draft, resolve, reject });
+    });
+  }
+
+  #flush(): void {
+    const waiting = this.#gathered;
+    if (waiting.length === 0) return;
+    this.#gathered = [];
+    this.#batch += 1;
+    this.#underWay.set(this.#batch, waiting);
+    const drafts = pack(waiting.map(({ draft }) => draft));
+    this.#parts.writer.postMessage({ batch: this.#batch, drafts } satisfies ToWriter, [drafts]);
+  }
+
+  #settle(batch: number, results: Float64Array): void {
+    const waiting = this.#underWay.get(batch) ?? [];
+    this.#underWay.delete(batch);
+    for (const [index, one] of waiting.entries()) {
+      const at = index * OUTCOME_WIDTH;
+      const [outcome = 0, seq = 0, time = 0, salt = 0] = results.subarray(at, at + OUTCOME_WIDTH);
+      try {
+        one.resolve(this.#appended(one.draft, OUTCOMES[outcome] ?? 'unavailable', seq, time, salt));
+      } catch (error) {
+        one.reject(error as Error);
+      }
+    }
+  }
+
+  #appended(draft: Packed, outcome: Outcome, seq: Seq, time: number, salt: number): Appended {
+    if (outcome === 'out-of-space' || outcome === 'unavailable')
+      return { outcome: 'refused', code: outcome };
+    if (outcome === 'conflict') {
+      const entry = this.#reader.entry(seq);
+      if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
+      return { outcome, stamp: entry.stamp };
+    }
+    const { kind, room } = draft;
+    return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
+  }
+
+  /** Facets that lie in a file are found only once they are indexed. */
+  async #indexed(seq: Seq): Promise<void> {
+    const { shared } = this.#parts;
+    while (shared.indexed < seq && !shared.indexFails && this.#closing === undefined)
+      await pause(5);
+  }
+
+  async #close(): Promise<void> {
+    const { writer, indexer, lock } = this.#parts;
+    this.#flush();
+    const ends = [writer, indexer].map((worker) => new Promise((end) => worker.once('exit', end)));
+    writer.postMessage('close' satisfies ToWriter);
+    indexer.postMessage('close' satisfies ToIndexer);
+    await Promise.all(ends);
+    await this.#reader.close();
+    lock.close();
+  }
+}
+
+function nameOf(places: Places): string {
+  const log = openForReading(places.log);
+  try {
+    return String(metaOf(log, 'name'));
+  } finally {
+    log.close();
+  }
+}
+
+/** Starts a thread and waits until it is ready for work. */
+async function thread(file: string, start: WriterStart | IndexStart): Promise<Worker> {
+  const port = 'index' in start ? start.index : start.writer;
+  const worker = new Worker(new URL(file, import.meta.url), {
+    workerData: start,
+    transferList: [port],
+  });
+  await new Promise<void>((resolve, reject) => {
+    worker.once('message', () => resolve());
+    worker.once('error', reject);
+  });
+  worker.removeAllListeners('error');
+  return worker;
+}

@@ -1,0 +1,89 @@
+/** The writer's thread: takes whatever batches have arrived, commits them as one, answers each. */
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from 'node:worker_threads';
+
+import { OUTCOME_WIDTH, OUTCOMES, type Packed, unpack } from './batch.ts';
+import type { Places } from './schema.ts';
+import { Shared } from './shared.ts';
+import { type Result, Writer } from './writer.ts';
+
+export interface WriterStart {
+  readonly places: Places;
+  readonly shared: SharedArrayBuffer;
+  /** Says to the indexer that the head has moved. */
+  readonly index: MessagePort;
+}
+export type ToWriter = { readonly batch: number; readonly drafts: ArrayBuffer } | 'close';
+export type FromWriter = { readonly batch: number; readonly results: Float64Array } | 'ready';
+
+const PROBE_EVERY_MS = 500;
+
+const start = workerData as WriterStart;
+const port = parentPort;
+if (port === null) throw new Error('The writer runs in a thread of its own.');
+const shared = new Shared(start.shared);
+const writer = new Writer(start.places, shared);
+let wakeIndexer = true;
+let probing: NodeJS.Timeout | undefined;
+
+start.index.on('message', () => {
+  wakeIndexer = true;
+  wake();
+});
+start.index.unref();
+port.on('message', (first: ToWriter) => {
+  const batches: { batch: number; drafts: Packed[] }[] = [];
+  let close = false;
+  for (let message: ToWriter | undefined = first; message !== undefined; message = next()) {
+    if (message === 'close') close = true;
+    else batches.push({ batch: message.batch, drafts: unpack(message.drafts) });
+  }
+  if (batches.length > 0) store(batches);
+  if (close) {
+    clearInterval(probing);
+    writer.close();
+    start.index.close();
+    port.close();
+  }
+});
+port.postMessage('ready' satisfies FromWriter);
+
+function next(): ToWriter | undefined {
+  return receiveMessageOnPort(port as MessagePort)?.message as ToWriter | undefined;
+}
+
+function store(batches: readonly { batch: number; drafts: Packed[] }[]): void {
+  const results = writer.commit(batches.flatMap(({ drafts }) => drafts));
+  let from = 0;
+  for (const { batch, drafts } of batches) {
+    answer(batch, results.slice(from, (from += drafts.length)));
+  }
+  if (shared.holding) probing ??= setInterval(probe, PROBE_EVERY_MS);
+  wake();
+}
+
+function answer(batch: number, results: readonly Result[]): void {
+  const numbers = new Float64Array(results.length * OUTCOME_WIDTH);
+  for (const [index, { outcome, seq, time, salt }] of results.entries()) {
+    numbers.set([OUTCOMES.indexOf(outcome), seq, time, salt], index * OUTCOME_WIDTH);
+  }
+  port?.postMessage({ batch, results: numbers } satisfies FromWriter, [numbers.buffer]);
+}
+
+function probe(): void {
+  if (shared.holding) writer.probe();
+  if (shared.holding) return;
+  clearInterval(probing);
+  probing = undefined;
+}
+
+/** One message until the indexer has caught up: it is busy enough without our telling. */
+function wake(): void {
+  if (!wakeIndexer || shared.head === shared.indexed) return;
+  wakeIndexer = false;
+  start.index.postMessage(null);
+}

@@ -1,0 +1,16 @@
+/** The schema of an entry as returned (PROTOCOL.md section 4). */
+import { Type, type TSchema } from 'typebox';
+
+import { KINDS } from './kinds.ts';
+
+/** Own members, then whatever the visitor said. */
+export const EntrySchema: TSchema = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    seq: Type.Integer({ minimum: 1 }),
+    kind: Type.Enum([...KINDS]),
+    room: Type.String(),
+    timestamp: Type.String({ format: 'date-time' }),
+  },
+  { additionalProperties: true },
+);

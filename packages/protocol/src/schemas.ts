@@ -1,0 +1,5 @@
+/** The schemas of everything on the wire, as JSON Schema (draft 2020-12). */
+export { EntrySchema } from './entry-schema.ts';
+export { LanguageSchema } from './language-schema.ts';
+export { ProblemSchema } from './problem-schema.ts';
+export { StatusSchema } from './status-schema.ts';
