@@ -2,18 +2,21 @@
  * The wire contract: entries, kinds, rooms, the language, errors, and the shapes of answers.
  *
  * Owns every spelling that goes over the wire. Refuses to know transport and storage: no I/O,
- * nothing of Node's, so that it runs in a browser as it is.
+ * nothing of Node's, so that it runs in a browser as it is. The schemas have a door of their own
+ * (`./schemas`), and so has the parser of the language file (`./language-file`): they are heavy to
+ * load, and most who speak the protocol need neither. Keep this file free of what imports typebox.
  */
-export * from './discovery.ts';
+export type * from './discovery.ts';
 export * from './entry.ts';
+export type * from './field-schema.ts';
 export * from './kinds.ts';
-export * from './language-file.ts';
-export * from './language-schema.ts';
+export type * from './language-schema.ts';
 export * from './language.ts';
-export * from './listing.ts';
+export type * from './listing.ts';
 export * from './problem.ts';
+export type * from './status-schema.ts';
 export * from './status.ts';
-export * from './words-schema.ts';
+export * from './words.ts';
 
 /**
  * The one constant of the wire (PROTOCOL.md section 1.2): how many bytes a request line and its

@@ -1,0 +1,43 @@
+/** Listings and rooms, as they are answered (PROTOCOL.md sections 5 and 8). */
+import { Type, type Static } from 'typebox';
+
+import { EntrySchema } from './entry-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+
+export const RoomSchema = Type.Object(
+  {
+    slug: Type.String(),
+    title: Type.String(),
+    description: Type.String(),
+    path: Type.String({ description: 'Where to read it.' }),
+    entries: Type.Integer({ minimum: 0, description: 'How many it has.' }),
+    latest: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'The timestamp of its latest entry.',
+    }),
+  },
+  { ...closed, title: 'Room' },
+);
+/** A room and what is in it, in the caller's tongue. */
+export type RoomDocument = Static<typeof RoomSchema>;
+
+export const RoomsSchema = Type.Object(
+  { rooms: Type.Array(RoomSchema, { description: 'In the order of the language file.' }) },
+  { ...closed, title: 'Rooms' },
+);
+export type RoomsDocument = Static<typeof RoomsSchema>;
+
+const listing = {
+  entries: Type.Array(EntrySchema),
+  head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
+  next: Type.Union([Type.String({ format: 'uri-reference' }), Type.Null()], {
+    description: 'Where to read on.',
+  }),
+};
+
+export const ListingSchema = Type.Object(listing, { ...closed, title: 'Listing' });
+
+export const RoomListingSchema = Type.Object(
+  { room: RoomSchema, ...listing },
+  { ...closed, title: 'Listing of a room' },
+);
