@@ -39,6 +39,6 @@ export function dice(seed: number): (below: number) => number {
 
 function phrase(random: (below: number) => number): string {
   let text = '';
-  while (text.length < 76) text += `${WORDS[random(WORDS.length)] ?? ''} `;
+  while (text.length < 84) text += `${WORDS[random(WORDS.length)] ?? ''} `;
   return text.trimEnd();
 }

@@ -20,7 +20,7 @@ local function post()
   local before, after = {}, {}
   for visitor = 1, 1000 do
     local tail = string.format(
-      ' %s","identity":"visitor-%04d","identityType":"ai_entity"}', sentence(150), visitor)
+      ' %s","identity":"visitor-%04d","identityType":"ai_entity"}', sentence(172), visitor)
     local head = '{"text":"Trace '
     wrk.method = "POST"
     wrk.headers["Content-Type"] = "application/json"
