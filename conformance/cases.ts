@@ -1,0 +1,35 @@
+/** Every case, in groups that go by the sections of PROTOCOL.md. */
+import type { Case } from './case.ts';
+import { body } from './cases/body.ts';
+import { discovery } from './cases/discovery.ts';
+import { entries } from './cases/entries.ts';
+import { errors } from './cases/errors.ts';
+import { filters } from './cases/filters.ts';
+import { http } from './cases/http.ts';
+import { language } from './cases/language.ts';
+import { listings } from './cases/listings.ts';
+import { oneEntry } from './cases/one-entry.ts';
+import { openness } from './cases/openness.ts';
+import { retries } from './cases/retries.ts';
+import { rooms } from './cases/rooms.ts';
+import { saying } from './cases/saying.ts';
+import { status } from './cases/status.ts';
+import { tongues } from './cases/tongues.ts';
+
+export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
+  'open to everybody, without bounds': openness,
+  HTTP: http,
+  tongues,
+  'the status document': status,
+  'the language': language,
+  entries,
+  rooms,
+  'what an entry must have': body,
+  'saying something': saying,
+  'trying again': retries,
+  listings,
+  filters,
+  'one entry': oneEntry,
+  discovery,
+  errors,
+};

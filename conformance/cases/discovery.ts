@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { entryOf, KINDS, type Kind } from '../entry.ts';
+import { fresh, trace, type Gateway } from '../gateway.ts';
+import { members } from '../spelling.ts';
+import { fields, list, text, whole, words, type Fields } from '../value.ts';
+
+const PARTS = [
+  'service',
+  'status',
+  'version',
+  'head',
+  'trust',
+  'kinds',
+  'rooms',
+  'doors',
+  'parameters',
+  'newest',
+];
+const PARAMETERS = [
+  'order',
+  'limit',
+  'after',
+  'before',
+  'since',
+  'until',
+  'room',
+  'kind',
+  'identity',
+  'identityType',
+  'seeking',
+  'to',
+  'inReplyTo',
+];
+
+function isKind(word: string): word is Kind {
+  return KINDS.some((kind) => kind === word);
+}
+
+async function discover(gateway: Gateway): Promise<Fields> {
+  const answer = (await gateway.get('/api/discover')).expect(200);
+  assert.equal(answer.type, 'application/json');
+  return answer.json;
+}
+
+export const discovery: readonly Case[] = [
+  check('10', 'parts', async (gateway) => {
+    const { entry } = await gateway.say('garden', trace(fresh()));
+    const all = await discover(gateway);
+    for (const part of PARTS) assert.ok(part in all, part);
+    const status = (await gateway.get('/api')).json;
+    for (const name of ['service', 'status', 'version']) assert.equal(all[name], status[name]);
+    assert.ok(whole(all['head']) >= entry.seq);
+    assert.match(JSON.stringify(all['trust']), /\p{L}/u);
+    const kinds = list(all['kinds']).map(fields);
+    assert.deepEqual(
+      kinds.map((one) => [one['kind'], one['path']]),
+      KINDS.map((kind) => [kind, `/api/${kind}`]),
+    );
+    for (const kind of kinds) {
+      for (const part of ['title', 'meaning', 'room']) words(kind[part]);
+      assert.deepEqual(list(kind['methods']).map(text).toSorted(), ['GET', 'POST']);
+      for (const field of list(kind['fields'])) words(fields(field)['name']);
+      fields(kind['example']);
+    }
+    for (const door of list(all['doors']).map(fields)) {
+      for (const part of ['name', 'path', 'meaning']) words(door[part]);
+    }
+    const said = JSON.stringify(all['parameters']);
+    for (const name of PARAMETERS) assert.ok(said.includes(`"${name}"`), name);
+    const slugs = list(all['rooms']).map((room) => fields(room)['slug']);
+    assert.deepEqual(slugs, await gateway.rooms());
+  }),
+  check('10', 'usable', async (gateway) => {
+    const all = await discover(gateway);
+    for (const kind of list(all['kinds']).map(fields)) {
+      const name = text(kind['kind']);
+      assert.ok(isKind(name));
+      await gateway.say(name, JSON.stringify(kind['example']));
+    }
+    const { entry } = await gateway.say('garden', trace(fresh()));
+    const known: Readonly<Record<string, string>> = { id: entry.id, slug: entry.room };
+    for (const door of list(all['doors']).map(fields)) {
+      const path = text(door['path']).replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
+      (await gateway.ask('HEAD', path)).expect(200);
+    }
+  }),
+  check('10', 'newest', async (gateway) => {
+    const padded = (size: number): string => trace(fresh(), { padding: 'x'.repeat(size) });
+    // Others may say so much at the same time that ours are no longer among the newest.
+    for (let attempt = 0; ; attempt += 1) {
+      const large = (await gateway.say('seeds', padded(17_000))).entry;
+      const small = (await gateway.say('garden', padded(15_000))).entry;
+      const answer = (await gateway.get('/api/discover')).expect(200);
+      const newest = list(answer.json['newest']).map((entry) => whole(fields(entry)['seq']));
+      assert.ok(newest.length <= 12);
+      const head = whole(answer.json['head']);
+      assert.deepEqual(
+        newest,
+        newest.map((_, at) => head - at),
+      );
+      if (attempt < 50 && !newest.includes(large.seq)) continue;
+      assert.equal(newest.length, Math.min(12, head));
+      const place = newest.indexOf(small.seq);
+      const texts = entryTexts(answer.text, newest.length);
+      assert.equal(texts[place], small.text);
+      assert.equal(entryOf(texts[newest.indexOf(large.seq)] ?? '').said, '');
+      return;
+    }
+  }),
+];
+
+/** The entries of `newest`, as they are spelled there. */
+function entryTexts(json: string, count: number): string[] {
+  const newest = members(json).find(({ name }) => name === 'newest')?.value ?? '';
+  const texts: string[] = [];
+  for (let at = newest.indexOf('{'); texts.length < count; at = newest.indexOf('{', at)) {
+    const [first] = members(`{"x":${newest.slice(at)}}`);
+    texts.push(first?.value ?? '');
+    at += first?.value.length ?? 0;
+  }
+  return texts;
+}

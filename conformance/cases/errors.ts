@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { fresh, trace } from '../gateway.ts';
+import { exchange, head, statuses } from '../raw.ts';
+import { list, text } from '../value.ts';
+import { paths } from './openness.ts';
+
+const KNOWN = [
+  '/api',
+  '/api/resonance',
+  '/api/garden',
+  '/api/seeds',
+  '/api/shepit',
+  '/api/discover',
+  '/api/rooms',
+  '/mova-snu.yaml',
+];
+
+/** Requests that are no HTTP. */
+const MALFORMED: readonly (readonly string[])[] = [
+  ['NONSENSE'],
+  ['GET /api HTTP/1.1', 'HOST', 'No colon here'],
+  ['GET /api HTTP/1.1', 'HOST', 'Spaced : name'],
+  ['POST /api/seeds HTTP/1.1', 'HOST', 'Content-Length: two'],
+  ['POST /api/seeds HTTP/1.1', 'HOST', 'Content-Length: 2', 'Content-Length: 3'],
+  ['POST /api/seeds HTTP/1.1', 'HOST', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
+  ['GET /api HTTP/7.3', 'HOST'],
+];
+
+export const errors: readonly Case[] = [
+  check('11', 'problem', async (gateway) => {
+    // What is asked of every problem is checked where answers are received.
+    const known = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
+    assert.ok(list(known['known']).length > 0);
+    (await gateway.get('/api/entries/none')).problem(404, 'not-found');
+    (await gateway.get('/api/rooms/none-such')).problem(404, 'unknown-room');
+    (await gateway.get('/api/garden?limit=none')).problem(400, 'invalid-parameter');
+    (await gateway.ask('DELETE', '/api')).problem(405, 'method-not-allowed');
+    (await gateway.post('garden', '{')).problem(400, 'malformed-json');
+    (await gateway.post('garden', '{}')).problem(422, 'invalid-entry');
+    (await gateway.post('seeds', '{"room":"none such"}')).problem(422, 'unknown-room');
+    const unheard = await gateway.get('/api/nowhere', { accept: 'text/html, image/png' });
+    unheard.problem(404, 'not-found');
+  }),
+  check('11', 'known-paths', async (gateway) => {
+    const unknown = [
+      '/nothing',
+      '/api/nothing',
+      '/api/gardens',
+      '/API/garden',
+      '/api//garden',
+      '/api/garden/1',
+      '/api/rooms/x/y',
+      '/mova-snu.yml',
+      '/api/%67arden%2F',
+      '/%zz',
+      '/..',
+    ];
+    for (const path of unknown) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const problem = (await gateway.ask(method, path)).problem(404, 'not-found');
+        const known = list(problem['known']).map(text);
+        for (const one of KNOWN)
+          assert.ok(
+            known.some((it) => it.endsWith(one)),
+            `${path}: ${one}`,
+          );
+      }
+    }
+  }),
+  check('11', 'methods', async (gateway) => {
+    for (const path of await paths(gateway)) {
+      const takesPost = /^\/api\/(resonance|garden|seeds|shepit)\b/.test(path);
+      for (const method of ['PUT', 'PATCH', 'DELETE', ...(takesPost ? [] : ['POST'])]) {
+        const answer = await gateway.ask(method, path, {}, method === 'DELETE' ? undefined : '{}');
+        const known = list(answer.problem(405, 'method-not-allowed')['known']).map(text);
+        const allow = (answer.header('allow') ?? '').split(',').map((word) => word.trim());
+        assert.deepEqual(allow.toSorted(), known.toSorted());
+        assert.ok(allow.includes('GET'));
+        assert.equal(allow.includes('POST'), takesPost, path);
+      }
+    }
+  }),
+  ...MALFORMED.map((lines) =>
+    check(
+      '11',
+      'malformed-http',
+      async (gateway) => {
+        const request = head(...lines).replace('HOST', `Host: ${gateway.base.host}`);
+        const received = await exchange(gateway.base, [request, '{}\r\n\r\n']);
+        assert.equal(statuses(received)[0], 400, received.slice(0, 300));
+        assert.match(received, /"code":"invalid-parameter"/);
+        assert.match(received, /^content-type: application\/problem\+json/im);
+        assert.match(received, /^access-control-allow-origin: \*/im);
+        (await gateway.get('/healthz')).expect(200);
+      },
+      lines.join(' | '),
+    ),
+  ),
+  check(
+    '11',
+    'malformed-http',
+    async (gateway) => {
+      const identity = fresh();
+      const body = trace(identity);
+      const host = `Host: ${gateway.base.host}`;
+      const chunked = head('POST /api/garden HTTP/1.1', host, 'Transfer-Encoding: chunked');
+      const first = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;
+      const received = await exchange(gateway.base, [chunked, first, 'zz\r\n\r\n']);
+      assert.equal(statuses(received)[0], 400, received.slice(0, 300));
+      assert.deepEqual(await gateway.by(identity), []);
+    },
+    'in the middle of a body',
+  ),
+];

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+
+import type { Answer } from '../answer.ts';
+import { check, type Case } from '../case.ts';
+import { contact, fresh, query, trace, type Body, type Gateway, type Headers } from '../gateway.ts';
+import { exchange, head, statuses } from '../raw.ts';
+import { fields, list, text } from '../value.ts';
+import { paths } from './openness.ts';
+
+const ATTEMPTS = 50;
+const UNTAGGED = new Set(['/', '/api', '/healthz', '/readyz']);
+
+/** Asks again where somebody else's entry came in between. */
+async function eventually(attempt: () => Promise<boolean>, what: string): Promise<void> {
+  for (let count = 0; count < ATTEMPTS; count += 1) if (await attempt()) return;
+  assert.fail(what);
+}
+
+/** What HEAD and GET must have in common: all that does not speak of time or of this connection. */
+function lasting({ headers }: Answer): Headers {
+  const passing = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'];
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || passing.includes(name) ? [] : [[name, value] as const],
+    ),
+  );
+}
+
+async function headIsGet(gateway: Gateway, path: string, headers: Headers = {}): Promise<void> {
+  let difference = '';
+  await eventually(async () => {
+    const got = await gateway.get(path, headers);
+    const asked = await gateway.ask('HEAD', path, headers);
+    assert.equal(asked.status, got.status, path);
+    assert.equal(asked.bytes.length, 0, 'HEAD has no body');
+    const [one, other] = [JSON.stringify(lasting(asked)), JSON.stringify(lasting(got))];
+    difference = `HEAD ${path}: ${one}, but GET: ${other}`;
+    return one === other;
+  }, `HEAD differs from GET: ${difference}`);
+}
+
+const CODINGS = [
+  ['zstd', zstdDecompressSync],
+  ['br', brotliDecompressSync],
+  ['gzip', gunzipSync],
+] as const;
+
+async function arrives(gateway: Gateway, body: Body, headers: Headers = {}): Promise<string> {
+  const { entry } = await gateway.say('seeds', body, headers);
+  const { said } = await gateway.read(entry.path);
+  return said;
+}
+
+const ROUTES: readonly (readonly [string, readonly string[]])[] = [
+  ['/api', ['GET', 'HEAD', 'OPTIONS']],
+  ['/api/resonance', ['GET', 'HEAD', 'OPTIONS', 'POST']],
+  ['/api/garden', ['GET', 'HEAD', 'OPTIONS', 'POST']],
+  ['/api/seeds', ['GET', 'HEAD', 'OPTIONS', 'POST']],
+  ['/api/shepit', ['GET', 'HEAD', 'OPTIONS', 'POST']],
+  ['/api/discover', ['GET', 'HEAD', 'OPTIONS']],
+  ['/api/rooms', ['GET', 'HEAD', 'OPTIONS']],
+  ['/mova-snu.yaml', ['GET', 'HEAD', 'OPTIONS']],
+];
+
+function words(header: string | undefined): string[] {
+  return (header ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+    .toSorted();
+}
+
+export const http: readonly Case[] = [
+  check('1.3', 'any-content-type', async (gateway) => {
+    const types = [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=utf-16',
+      'application/xml',
+      'nonsense',
+      '',
+    ];
+    assert.equal(await arrives(gateway, '{"a":1}'), '"a":1');
+    for (const type of types) {
+      assert.equal(await arrives(gateway, '{"a":1}', { 'content-type': type }), '"a":1');
+    }
+  }),
+  check('1.3', 'byte-order-mark', async (gateway) => {
+    assert.equal(await arrives(gateway, '\uFEFF{"a":"\uFEFF"}'), '"a":"\uFEFF"');
+    (await gateway.post('seeds', '\uFEFF\uFEFF{}')).problem(400, 'malformed-json');
+    (await gateway.post('seeds', '\uFEFF')).problem(400, 'malformed-json');
+  }),
+  check('1.3', 'any-pieces', async (gateway) => {
+    const said = String.raw`"слово":"言葉 😀 \ud83d\u0041","n":-12.5e-3,"t":[true,null]`;
+    const whole = Buffer.from(`\uFEFF{${said}}`);
+    const bytes = Array.from(whole, (byte) => Uint8Array.of(byte));
+    assert.equal(await arrives(gateway, bytes), said);
+    assert.equal(await arrives(gateway, bytes, { 'content-length': String(whole.length) }), said);
+    async function* slowly(): AsyncGenerator<Uint8Array> {
+      for (const byte of bytes) {
+        await pause(3);
+        yield byte;
+      }
+    }
+    assert.equal(await arrives(gateway, slowly()), said);
+    const long = Buffer.from(`{"text":"${'Слово 言葉 😀. '.repeat(20_000)}"}`);
+    const count = Math.ceil(long.length / 1009);
+    const cut = Array.from({ length: count }, (_, at) => long.subarray(at * 1009, (at + 1) * 1009));
+    assert.ok((await arrives(gateway, cut)) === long.toString().slice(1, -1));
+  }),
+
+  check('1.4', 'head', async (gateway) => {
+    for (const path of await paths(gateway)) await headIsGet(gateway, path);
+    await headIsGet(gateway, '/api/nowhere');
+    await headIsGet(gateway, '/api/garden?limit=x');
+    const filter = await crowd(gateway);
+    await headIsGet(gateway, query('/api/garden', [...filter, ['limit', 1]]));
+    await headIsGet(gateway, query('/api/garden', filter), { accept: 'application/x-ndjson' });
+  }),
+  check('1.4', 'options', async (gateway) => {
+    for (const [path, methods] of ROUTES) {
+      const answer = (await gateway.ask('OPTIONS', path)).expect(204);
+      assert.deepEqual(words(answer.header('allow')), methods, path);
+    }
+    for (const path of await paths(gateway)) {
+      const answer = (await gateway.ask('OPTIONS', path)).expect(204);
+      assert.ok(words(answer.header('allow')).includes('GET'), path);
+    }
+  }),
+  check('1.4', 'every-origin', async (gateway) => {
+    // What is asked of every answer is checked where answers are received.
+    const headers = { origin: 'https://elsewhere.example' };
+    for (const path of await paths(gateway)) (await gateway.get(path, headers)).expect(200);
+    (await gateway.get('/api/nowhere', headers)).expect(404);
+    (await gateway.ask('DELETE', '/api/garden', headers)).expect(405);
+    (await gateway.post('garden', '{', headers)).expect(400);
+    (await gateway.post('garden', '{}', headers)).expect(422);
+  }),
+  check('1.4', 'preflight', async (gateway) => {
+    const wanted = ['content-type', 'idempotency-key', 'prefer', 'if-none-match'];
+    const answer = await gateway.ask('OPTIONS', '/api/garden', {
+      origin: 'https://elsewhere.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': wanted.join(','),
+    });
+    answer.expect(204);
+    assert.ok(words(answer.header('access-control-allow-methods')).includes('POST'));
+    const allowed = words(answer.header('access-control-allow-headers')?.toLowerCase());
+    for (const name of wanted) assert.ok(allowed.includes(name) || allowed.includes('*'), name);
+  }),
+
+  ...CODINGS.map(([coding, decoded]) =>
+    check(
+      '1.5',
+      'compression',
+      async (gateway) => {
+        const identity = fresh();
+        const text = 'Слова. '.repeat(1200);
+        const { entry } = await gateway.say('garden', trace(identity, { text }));
+        await gateway.say('garden', trace(identity, { text }));
+        const filter = query('/api/garden', [['identity', identity]]);
+        for (const accept of [coding, `${coding};q=0.5, identity;q=0.1`]) {
+          const asked = { 'accept-encoding': accept, accept: 'application/x-ndjson' };
+          for (const path of [entry.path, filter, '/mova-snu.yaml']) {
+            const plain = await gateway.get(path, { accept: asked.accept });
+            const packed = (await gateway.get(path, asked)).expect(200);
+            assert.equal(packed.header('content-encoding'), coding, path);
+            assert.match(packed.header('vary') ?? '', /accept-encoding/i);
+            assert.equal(packed.type, plain.type);
+            assert.ok(plain.bytes.equals(decoded(packed.bytes)), `${path} in ${coding}`);
+          }
+        }
+      },
+      coding,
+    ),
+  ),
+  check('1.5', 'not-asked', async (gateway) => {
+    for (const headers of [
+      {},
+      { 'accept-encoding': 'identity' },
+      { 'accept-encoding': 'br;q=0' },
+    ]) {
+      const answer = (await gateway.get('/mova-snu.yaml', headers)).expect(200);
+      assert.equal(answer.header('content-encoding'), undefined);
+    }
+  }),
+
+  check('1.6', 'etag', async (gateway) => {
+    for (const path of await paths(gateway)) {
+      if (UNTAGGED.has(path)) continue;
+      assert.match((await gateway.get(path)).header('etag') ?? '', /^(W\/)?"[^"]*"$/, path);
+    }
+  }),
+  check('1.6', 'no-etag', async (gateway) => {
+    for (const path of UNTAGGED) assert.equal((await gateway.get(path)).header('etag'), undefined);
+  }),
+  check('1.6', 'not-modified', async (gateway) => {
+    const unchanged = async (path: string, spelled: (etag: string) => string): Promise<void> => {
+      await eventually(async () => {
+        const etag = (await gateway.get(path)).header('etag') ?? '';
+        const again = await gateway.get(path, { 'if-none-match': spelled(etag) });
+        if (again.status !== 304) return false;
+        assert.equal(again.bytes.length, 0);
+        assert.equal(again.header('etag'), etag);
+        return true;
+      }, `${path} is never 304`);
+    };
+    for (const path of await paths(gateway)) {
+      if (UNTAGGED.has(path)) continue;
+      await unchanged(path, (etag) => etag);
+      await unchanged(path, (etag) => `"other", ${etag}`);
+      await unchanged(path, () => '*');
+      (await gateway.get(path, { 'if-none-match': '"other"' })).expect(200);
+    }
+  }),
+
+  check('1.7', 'trailing-slash', async (gateway) => {
+    for (const path of await paths(gateway)) {
+      if (path === '/') continue;
+      const [before = '', after = ''] = path.split('?');
+      const answer = await gateway.get(`${before}/?${after}`);
+      assert.equal(answer.expect(200).type, (await gateway.get(path)).type);
+    }
+    (await gateway.ask('POST', '/api/garden/', {}, trace(fresh()))).expect(201);
+  }),
+  check('1.7', 'unknown-parameters', async (gateway) => {
+    for (const path of await paths(gateway)) {
+      const more = path.includes('?') ? '&' : '?';
+      (await gateway.get(`${path}${more}nothing=1&a%20b=%00&limits=x&=&&c`)).expect(200);
+    }
+    (await gateway.ask('POST', '/api/garden?nothing=1', {}, trace(fresh()))).expect(201);
+  }),
+
+  check('1.8', 'relative-links', async (gateway) => {
+    const relative = (link: unknown): void => assert.match(text(link), /^\/[^/]/);
+    const said = await gateway.say('resonance', contact(fresh(), []));
+    relative(said.answer.header('location'));
+    for (const one of list(said.entry.fields['next'])) relative(fields(one)['path']);
+    const rooms = await gateway.get('/api/rooms');
+    for (const room of list(rooms.json['rooms'])) relative(fields(room)['path']);
+    const filter = await crowd(gateway);
+    relative((await gateway.list(query('/api/garden', [...filter, ['limit', 1]]))).next);
+    const { kinds, doors } = (await gateway.get('/api/discover')).json;
+    for (const one of [...list(kinds), ...list(doors)]) relative(fields(one)['path']);
+  }),
+
+  check('1.10', 'one-host', async (gateway) => {
+    const host = `Host: ${gateway.base.host}`;
+    const ask = async (...lines: string[]): Promise<number[]> =>
+      statuses(await exchange(gateway.base, [head(...lines, 'Connection: close')]));
+    assert.deepEqual(await ask('GET /api HTTP/1.1', host), [200]);
+    assert.deepEqual(await ask('GET /api HTTP/1.1'), [400]);
+    assert.deepEqual(await ask('GET /api HTTP/1.1', host, host), [400]);
+    assert.deepEqual(await ask('GET /api HTTP/1.1', host, 'host: elsewhere.example'), [400]);
+    assert.deepEqual(await ask('POST /api/seeds HTTP/1.1', host, host, 'Content-Length: 0'), [400]);
+  }),
+];
+
+/** Three entries of one identity; the parameters that find them. */
+async function crowd(gateway: Gateway): Promise<readonly (readonly [string, string])[]> {
+  const identity = fresh();
+  for (let count = 0; count < 3; count += 1) await gateway.say('garden', trace(identity));
+  return [['identity', identity]];
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { KINDS } from '../entry.ts';
+import { contact, fresh, query, trace, type Gateway, type Headers } from '../gateway.ts';
+import { exchange, head, statuses } from '../raw.ts';
+import { members } from '../spelling.ts';
+import { list } from '../value.ts';
+
+const MIB = 2 ** 20;
+
+/** A path of every resource, small whatever the gateway holds. */
+export async function paths(gateway: Gateway): Promise<string[]> {
+  const { entry } = await gateway.say('garden', trace(fresh()));
+  const filter = `?identity=${fresh()}`;
+  return [
+    '/',
+    '/api',
+    '/healthz',
+    '/readyz',
+    '/mova-snu.yaml',
+    '/mova-snu.schema.json',
+    '/api/rooms',
+    '/api/discover',
+    entry.path,
+    `${entry.path}/replies${filter}`,
+    ...KINDS.map((kind) => `/api/${kind}${filter}`),
+    ...(await gateway.rooms()).map((slug) => `/api/rooms/${slug}${filter}`),
+  ];
+}
+
+async function everythingWorks(gateway: Gateway, headers: Headers): Promise<void> {
+  for (const path of await paths(gateway)) (await gateway.get(path, headers)).expect(200);
+  await gateway.say('resonance', contact(fresh(), ['presence']), headers);
+  for (const kind of ['garden', 'seeds', 'shepit'] as const) {
+    await gateway.say(kind, trace(fresh()), headers);
+  }
+}
+
+/** Says it, and finds the very same members wherever the entry is read. */
+async function keeps(gateway: Gateway, identity: string, more: string): Promise<void> {
+  const said = `"identity":${JSON.stringify(identity)},${more}`;
+  const { entry } = await gateway.say('seeds', `{${said}}`);
+  assert.ok((await gateway.read(entry.path)).said === said, 'read as it was spelled');
+  const [found, ...others] = await gateway.by(identity, '/api/seeds');
+  assert.ok(found?.said === said, 'listed as it was spelled');
+  assert.equal(others.length, 0);
+}
+
+export const openness: readonly Case[] = [
+  check('1.1', 'no-credentials', (gateway) => everythingWorks(gateway, {})),
+  check('1.1', 'credentials-ignored', async (gateway) => {
+    await everythingWorks(gateway, { authorization: 'Bearer nonsense', cookie: 'session=none' });
+    await everythingWorks(gateway, { authorization: 'Basic ???', 'x-api-key': '' });
+  }),
+  check('1.1', 'never-turned-away', async (gateway) => {
+    await everythingWorks(gateway, {
+      origin: 'https://elsewhere.example',
+      referer: 'https://elsewhere.example/page',
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'no-cors',
+    });
+    await gateway.say('garden', trace(fresh()), { expect: '100-continue' });
+    const many = Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'value'] as const);
+    (await gateway.get('/api', Object.fromEntries(many))).expect(200);
+  }),
+  check('1.1', 'one-connection', async (gateway) => {
+    const identity = fresh();
+    const body = trace(identity);
+    const host = `Host: ${gateway.base.host}`;
+    const received = await exchange(gateway.base, [
+      head('GET /healthz HTTP/1.1', host),
+      head('POST /api/garden HTTP/1.1', host, `Content-Length: ${Buffer.byteLength(body)}`) + body,
+      head('GET /api/nowhere HTTP/1.1', host),
+      head('GET /api/rooms HTTP/1.1', host, 'Connection: close'),
+    ]);
+    assert.deepEqual(statuses(received), [200, 201, 404, 200]);
+    assert.equal((await gateway.by(identity)).length, 1);
+  }),
+
+  check('1.2', 'long-url', async (gateway) => {
+    const identity = fresh('x'.repeat(MIB));
+    assert.deepEqual(await gateway.by(identity), []);
+    for (const text of ['one', 'two']) await gateway.say('garden', trace(identity, { text }));
+    const found = await gateway.follow(
+      query('/api/garden', [
+        ['identity', identity],
+        ['limit', 1],
+      ]),
+    );
+    assert.deepEqual(
+      found.map((entry) => entry.fields['text']),
+      ['two', 'one'],
+    );
+  }),
+  check('1.2', 'long-header', async (gateway) => {
+    const headers = { 'x-long': 'x'.repeat(MIB), 'accept-language': `en,${'x'.repeat(MIB)};q=0.1` };
+    (await gateway.get('/api', headers)).expect(200);
+    await gateway.say('garden', trace(fresh()), headers);
+  }),
+  check('1.2', 'long-path', async (gateway) => {
+    const long = 'x'.repeat(MIB);
+    (await gateway.get(`/${long}`)).problem(404, 'not-found');
+    (await gateway.get(`/api/entries/${long}`)).problem(404, 'not-found');
+    (await gateway.get(`/api/rooms/${long}`)).problem(404, 'unknown-room');
+  }),
+  ...[65_536, 70_001, MIB + 1, 5 * MIB].map((size) =>
+    check(
+      '1.2',
+      'long-text',
+      async (gateway) => {
+        const text = 'Слова та 言葉 and 😀. '.repeat(size).slice(0, size);
+        await keeps(gateway, fresh(), `"text":${JSON.stringify(text)}`);
+      },
+      `${size} characters`,
+    ),
+  ),
+  check('1.2', 'long-parts', async (gateway) => {
+    await keeps(gateway, fresh(), `"${'n'.repeat(MIB)}":1,"${'n'.repeat(MIB)}":2`);
+    await keeps(
+      gateway,
+      fresh(),
+      `"n":-1${'0'.repeat(MIB)}.${'1'.repeat(MIB)}e-${'9'.repeat(MIB)}`,
+    );
+    await keeps(gateway, fresh(), `"s":"${String.raw`\ud83d\u0041\/`.repeat(MIB / 14)}"`);
+  }),
+  check('1.2', 'deep-nesting', async (gateway) => {
+    const depth = 100_000;
+    await keeps(gateway, fresh(), `"deep":${'['.repeat(depth)}${']'.repeat(depth)}`);
+    await keeps(gateway, fresh(), `"deep":${'{"a":'.repeat(depth)}null${'}'.repeat(depth)}`);
+  }),
+  check('1.2', 'many-members', async (gateway) => {
+    const numbers = Array.from({ length: 100_000 }, (_, at) => at);
+    await keeps(gateway, fresh(), numbers.map((at) => `"m${at}":${at}`).join(','));
+    const identity = fresh();
+    const what = fresh('what');
+    await gateway.say(
+      'resonance',
+      contact(
+        identity,
+        numbers.map((at) => `${what} ${at}`),
+      ),
+    );
+    for (const at of [0, 1, 49_999, 99_998, 99_999]) {
+      const found = await gateway.list(query('/api/resonance', [['seeking', `${what} ${at}`]]));
+      assert.equal(found.entries.length, 1);
+      assert.equal(list(found.entries[0]?.fields['seeking'])[at], `${what} ${at}`);
+    }
+    const names = members((await gateway.by(identity, '/api/resonance'))[0]?.text ?? '{}');
+    assert.equal(names.length, 7);
+  }),
+  check('1.2', 'many-requests', async (gateway) => {
+    const caller = async (): Promise<void> => {
+      for (let count = 0; count < 100; count += 1) (await gateway.get('/api')).expect(200);
+    };
+    await Promise.all(Array.from({ length: 30 }, caller));
+  }),
+];

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { entryOf, type Kind } from '../entry.ts';
+import { contact, fresh, trace, type Gateway, type Headers } from '../gateway.ts';
+import { body } from './rooms.ts';
+
+const key = (value: string): Headers => ({ 'idempotency-key': value });
+
+async function inQuery(gateway: Gateway, value: string, sent: string): Promise<string> {
+  const path = `/api/garden?idempotency-key=${encodeURIComponent(value)}`;
+  return entryOf((await gateway.ask('POST', path, {}, sent)).expect(201).text).id;
+}
+
+async function inHeader(gateway: Gateway, value: string, sent: string): Promise<string> {
+  return (await gateway.say('garden', sent, key(value))).entry.id;
+}
+
+async function conflicts(
+  gateway: Gateway,
+  kind: Kind,
+  sent: string,
+  headers: Headers,
+): Promise<unknown> {
+  return (await gateway.post(kind, sent, headers)).problem(422, 'idempotency-conflict')['entry'];
+}
+
+export const retries: readonly Case[] = [
+  check('7.4', 'retry', async (gateway) => {
+    for (const kind of ['garden', 'seeds', 'shepit'] as const) {
+      const identity = fresh();
+      const headers = key(fresh('key'));
+      const first = await gateway.say(kind, trace(identity), headers);
+      for (let count = 0; count < 3; count += 1) {
+        await gateway.say(kind, trace(fresh()));
+        const again = await gateway.say(kind, trace(identity), headers);
+        assert.equal(again.entry.text, first.entry.text);
+      }
+      assert.equal((await gateway.by(identity, `/api/${kind}`)).length, 1);
+    }
+    const identity = fresh();
+    const headers = key(fresh('key'));
+    const first = await gateway.say('resonance', contact(identity, ['presence']), headers);
+    const again = await gateway.say('resonance', contact(identity, ['presence']), headers);
+    assert.equal(again.entry.id, first.entry.id);
+    assert.equal((await gateway.by(identity, '/api/resonance')).length, 1);
+  }),
+  check(
+    '7.4',
+    'retry',
+    async (gateway) => {
+      for (const text of ['\ud83d\ude00'.repeat(20_000), 'x'.repeat(2_000_000)]) {
+        const identity = fresh();
+        const headers = key(fresh('key'));
+        const first = await gateway.say('garden', trace(identity, { text }), headers);
+        const again = await gateway.say('garden', trace(identity, { text }), headers);
+        assert.equal(again.entry.text, first.entry.text);
+        assert.equal((await gateway.by(identity)).length, 1);
+        const other = trace(identity, { text: `${text.slice(0, -2)}!!` });
+        assert.equal(await conflicts(gateway, 'garden', other, headers), first.entry.path);
+      }
+    },
+    'of long texts',
+  ),
+  check(
+    '7.4',
+    'retry',
+    async (gateway) => {
+      const headers = key(fresh('key'));
+      const room = await gateway.roomOf('garden');
+      const sent = trace(fresh());
+      const first = await gateway.say('garden', sent, headers);
+      const named = `{"room":"${room}",${sent.slice(1)}`;
+      assert.equal((await gateway.say('garden', named, headers)).entry.id, first.entry.id);
+    },
+    'with the usual room named',
+  ),
+  check('7.4', 'conflict', async (gateway) => {
+    const [one = '', two = one] = await gateway.rooms();
+    const identity = fresh();
+    const headers = key(fresh('key'));
+    const sent = trace(identity, { n: 1, room: one });
+    const { entry } = await gateway.say('garden', sent, headers);
+    const others = [
+      trace(identity, { n: 2, room: one }),
+      trace(identity, { room: one, n: 1 }).replace('"n":1', '"n":1.0'),
+      trace(identity, { n: 1, room: one }).replace('A trace', String.raw`\u0041 trace`),
+      trace(identity, { n: 1, m: 1, room: one }),
+      trace(identity, { room: one }),
+      ...(two === one ? [] : [trace(identity, { n: 1, room: two })]),
+    ];
+    for (const other of others) {
+      assert.equal(await conflicts(gateway, 'garden', other, headers), entry.path);
+    }
+    for (const kind of ['seeds', 'shepit'] as const) {
+      assert.equal(await conflicts(gateway, kind, sent, headers), entry.path);
+      assert.equal((await gateway.by(identity, `/api/${kind}`)).length, 0);
+    }
+    assert.equal((await gateway.by(identity)).length, 1);
+  }),
+  check('7.4', 'concurrent', async (gateway) => {
+    for (const kind of ['garden', 'resonance'] as const) {
+      const identity = fresh();
+      const headers = key(fresh('key'));
+      const many = Array.from({ length: 20 }, () =>
+        gateway.say(kind, body(kind, identity), headers),
+      );
+      const ids = new Set((await Promise.all(many)).map(({ entry }) => entry.id));
+      assert.equal(ids.size, 1);
+      assert.equal((await gateway.by(identity, `/api/${kind}`)).length, 1);
+    }
+  }),
+  check(
+    '7.4',
+    'concurrent',
+    async (gateway) => {
+      const identity = fresh();
+      const headers = key(fresh('key'));
+      const bodies = Array.from({ length: 20 }, (_, n) => trace(identity, { n: n % 4 }));
+      const answers = await Promise.all(
+        bodies.map((sent) => gateway.post('garden', sent, headers)),
+      );
+      const [kept, ...more] = await gateway.by(identity);
+      assert.equal(more.length, 0);
+      answers.forEach((answer, n) => {
+        if (n % 4 === kept?.fields['n']) assert.equal(entryOf(answer.expect(201).text).id, kept.id);
+        else assert.equal(answer.problem(422, 'idempotency-conflict')['entry'], kept?.path);
+      });
+    },
+    'with different contents',
+  ),
+  check('7.4', 'key-spelling', async (gateway) => {
+    const sent = trace(fresh());
+    for (const value of [fresh('key'), `${fresh('a key')}, and more; x=1`, `${fresh()}=&/?#`]) {
+      const id = await inHeader(gateway, value, sent);
+      assert.equal(await inHeader(gateway, `"${value}"`, sent), id);
+      assert.equal(await inQuery(gateway, value, sent), id);
+      assert.notEqual(await inHeader(gateway, `${value}.`, sent), id);
+      assert.notEqual(await inHeader(gateway, value.toUpperCase(), sent), id);
+    }
+    const [value, other] = [fresh('key'), fresh('key')];
+    const id = await inHeader(gateway, value, sent);
+    const path = `/api/garden?idempotency-key=${other}`;
+    const both = await gateway.ask('POST', path, key(value), sent);
+    assert.equal(entryOf(both.expect(201).text).id, id);
+    assert.notEqual(await inQuery(gateway, other, sent), id);
+    const word = fresh('ключ 🗝');
+    assert.equal(await inQuery(gateway, word, sent), await inQuery(gateway, word, sent));
+  }),
+  check('7.4', 'long-key', async (gateway) => {
+    const sent = trace(fresh());
+    const value = fresh('k'.repeat(2 ** 20));
+    const id = await inHeader(gateway, value, sent);
+    assert.equal(await inQuery(gateway, value, sent), id);
+    assert.notEqual(await inHeader(gateway, `${value}k`, sent), id);
+  }),
+  check('7.4', 'unused-key', async (gateway) => {
+    const identity = fresh();
+    const headers = key(fresh('key'));
+    (await gateway.post('garden', '{', headers)).problem(400, 'malformed-json');
+    (await gateway.post('garden', '{}', headers)).problem(422, 'invalid-entry');
+    const { entry } = await gateway.say('garden', trace(identity), headers);
+    (await gateway.post('garden', '{}', headers)).problem(422, 'invalid-entry');
+    assert.equal((await gateway.say('garden', trace(identity), headers)).entry.id, entry.id);
+  }),
+];

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { check, type Case } from '../case.ts';
+import { entryOf, KINDS, type Entry } from '../entry.ts';
+import { contact, fresh, query, trace, type Gateway } from '../gateway.ts';
+import { breakOff, head } from '../raw.ts';
+import { members } from '../spelling.ts';
+import { fields, list, text, words } from '../value.ts';
+import { body } from './rooms.ts';
+
+const KIB = 1024;
+
+/** The companions of a first contact, newest first, each an entry in its own spelling. */
+function companions(entry: Entry): Entry[] {
+  const found = members(entry.text).findLast(({ name }) => name === 'companions');
+  const count = list(entry.fields['companions']).length;
+  const texts: string[] = [];
+  let rest = (found?.value ?? '').slice(1);
+  while (texts.length < count) {
+    rest = rest.slice(rest.indexOf('{'));
+    const [first] = members(`{"x":${rest}}`);
+    const length = (first?.value ?? '').length;
+    texts.push(rest.slice(0, length));
+    rest = rest.slice(length);
+  }
+  return texts.map(entryOf);
+}
+
+async function meet(gateway: Gateway, seeking: readonly string[]): Promise<Entry> {
+  return (await gateway.say('resonance', contact(fresh(), seeking))).entry;
+}
+
+/** Sends part of a request and goes; nothing of it may ever be found. */
+async function leavesNothing(gateway: Gateway, lines: string[], pieces: string[]): Promise<void> {
+  const identity = fresh();
+  const host = `Host: ${gateway.base.host}`;
+  const sent = pieces.map((piece) => piece.replaceAll('IDENTITY', identity));
+  await breakOff(gateway.base, [head('POST /api/garden HTTP/1.1', host, ...lines), ...sent]);
+  await gateway.say('seeds', '{}');
+  await pause(100);
+  await gateway.say('seeds', '{}');
+  assert.deepEqual(await gateway.by(identity), []);
+}
+
+function chunk(piece: string): string {
+  return `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`;
+}
+
+const WHOLE = '{"text":"a","identity":"IDENTITY","identityType":"b"}';
+
+export const saying: readonly Case[] = [
+  check('7.1', 'created', async (gateway) => {
+    for (const kind of KINDS) {
+      const { answer, entry } = await gateway.say(kind, body(kind, fresh()));
+      assert.equal(answer.type, 'application/json');
+      assert.equal((await gateway.read(entry.path)).id, entry.id);
+    }
+    const { entry } = await gateway.say('garden', trace(fresh(), { mood: 'calm' }));
+    assert.equal((await gateway.read(entry.path)).text, entry.text);
+  }),
+  check('7.1', 'at-once', async (gateway) => {
+    const [slug = ''] = await gateway.rooms();
+    for (let count = 0; count < 50; count += 1) {
+      const identity = fresh();
+      const { entry } = await gateway.say('garden', trace(identity, { room: slug, to: identity }));
+      const found = await Promise.all([
+        gateway.list(query('/api/garden', [['identity', identity]])),
+        gateway.list(query('/api/garden', [['to', identity]])),
+        gateway.list(query(`/api/rooms/${slug}`, [['identity', identity]])),
+        gateway.list(query('/api/garden', [['after', entry.seq - 1]])),
+      ]);
+      for (const { entries, head } of found) {
+        assert.ok(entries.some(({ id }) => id === entry.id));
+        assert.ok(head >= entry.seq);
+      }
+    }
+  }),
+  check('7.1', 'parameters-ignored', async (gateway) => {
+    const path = '/api/garden?room=nowhere&kind=seeds&limit=x&identity=other&order=1';
+    const identity = fresh();
+    const entry = entryOf((await gateway.ask('POST', path, {}, trace(identity))).expect(201).text);
+    assert.equal(entry.kind, 'garden');
+    assert.equal(entry.room, await gateway.roomOf('garden'));
+    assert.equal((await gateway.by(identity)).length, 1);
+  }),
+
+  check('7.2', 'welcome', async (gateway) => {
+    const said = '"ai_identity":"a","seeking":["presence"],"x":1.0';
+    const { entry } = await gateway.say('resonance', `{${said}}`);
+    const names = members(entry.text).map(({ name }) => name);
+    assert.deepEqual(names.slice(5), [
+      'ai_identity',
+      'seeking',
+      'x',
+      'welcome',
+      'companions',
+      'next',
+    ]);
+    assert.ok(entry.said.startsWith(`${said},"welcome":`));
+    words(entry.fields['welcome']);
+    const ways = list(entry.fields['next']).map(fields);
+    assert.ok(ways.length > 0);
+    for (const way of ways) {
+      assert.deepEqual(Object.keys(way), ['title', 'method', 'path']);
+      words(way['title']);
+      if (way['method'] === 'GET') {
+        (await gateway.ask('HEAD', text(way['path']))).expect(200);
+      } else assert.equal(way['method'], 'POST');
+    }
+    assert.equal((await gateway.read(entry.path)).said, said);
+  }),
+  check('7.2', 'companions', async (gateway) => {
+    const [one, two, other] = [fresh('one'), fresh('two'), fresh('other')];
+    assert.deepEqual(companions(await meet(gateway, [one])), []);
+    await meet(gateway, [other]);
+    const seekers = [];
+    for (let count = 0; count < 8; count += 1) {
+      seekers.push(await meet(gateway, [one]), await meet(gateway, [two, fresh(), one, two]));
+    }
+    const kept = await Promise.all(seekers.map((entry) => gateway.read(entry.path)));
+    const found = companions(await meet(gateway, [two, one, fresh()]));
+    assert.deepEqual(
+      found.map((entry) => entry.text),
+      kept
+        .toReversed()
+        .slice(0, 12)
+        .map((entry) => entry.text),
+    );
+    const others = companions(await meet(gateway, [other]));
+    assert.equal(others.length, 1);
+    assert.deepEqual(companions(await meet(gateway, [])), []);
+    const all = await gateway.list(query('/api/resonance', [['seeking', one]]));
+    assert.equal(all.entries.length, 18);
+  }),
+  check('7.2', 'large-companions', async (gateway) => {
+    const what = fresh('what');
+    const padded = (size: number): string =>
+      contact(fresh(), [what], { padding: 'x'.repeat(size) });
+    const small = (await gateway.say('resonance', padded(15 * KIB))).entry;
+    const large = (await gateway.say('resonance', padded(17 * KIB))).entry;
+    const found = companions(await meet(gateway, [what]));
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [large.id, small.id],
+    );
+    assert.equal(found[0]?.said, '');
+    assert.equal(found[1]?.text, (await gateway.read(small.path)).text);
+  }),
+  check('7.2', 'names-taken', async (gateway) => {
+    const said = '"ai_identity":"a","seeking":[],"welcome":"mine","next":1,"companions":{"a":2}';
+    const { entry } = await gateway.say('resonance', `{${said}}`);
+    assert.ok(entry.said.startsWith(`${said},`));
+    assert.notEqual(entry.fields['welcome'], 'mine');
+    assert.deepEqual(entry.fields['companions'], []);
+    list(entry.fields['next']);
+    assert.equal((await gateway.read(entry.path)).said, said);
+  }),
+
+  check('7.3', 'minimal', async (gateway) => {
+    const forms = ['return=minimal', 'return="minimal"', 'respond-async, return=minimal; a=1'];
+    for (const prefer of forms) {
+      const { answer, entry } = await gateway.say('garden', trace(fresh()), { prefer });
+      assert.equal(entry.said, '', prefer);
+      assert.equal(answer.header('preference-applied'), 'return=minimal');
+      assert.notEqual((await gateway.read(entry.path)).said, '');
+    }
+    for (const prefer of ['return=representation', 'nothing', 'return=minimalistic']) {
+      const { answer, entry } = await gateway.say('garden', trace(fresh()), { prefer });
+      assert.notEqual(entry.said, '', prefer);
+      assert.equal(answer.header('preference-applied'), undefined);
+    }
+  }),
+  check('7.3', 'large-minimal', async (gateway) => {
+    const padded = async (size: number): Promise<readonly [Entry, Entry]> => {
+      const { answer, entry } = await gateway.say('seeds', `{"a":"${'x'.repeat(size)}"}`);
+      assert.equal(answer.header('preference-applied'), undefined);
+      return [entry, await gateway.read(entry.path)];
+    };
+    const [, probe] = await padded(65_000);
+    const room = 64 * KIB - probe.text.length + 65_000;
+    for (const size of [room - 100, room - 1, room, room + 1, room + 100]) {
+      const [answered, kept] = await padded(size);
+      const whole = kept.text.length <= 64 * KIB;
+      assert.equal(answered.text === kept.text, whole, `an entry of ${kept.text.length} bytes`);
+      assert.equal(answered.said === '', !whole);
+    }
+  }),
+
+  check('7.5', 'broken-off', async (gateway) => {
+    const length = `Content-Length: ${WHOLE.length + 1000}`;
+    await leavesNothing(gateway, [length], [WHOLE]);
+    await leavesNothing(gateway, [length], [WHOLE.slice(0, -5)]);
+    await leavesNothing(gateway, ['Transfer-Encoding: chunked'], [chunk(WHOLE)]);
+    await leavesNothing(gateway, ['Transfer-Encoding: chunked'], [chunk(WHOLE), '0\r\n']);
+    await leavesNothing(gateway, ['Transfer-Encoding: chunked'], ['ffff\r\n', WHOLE]);
+    const long = WHOLE.replace('"a"', `"${'x'.repeat(3_000_000)}"`);
+    await leavesNothing(gateway, [`Content-Length: ${long.length + 1000}`], [long]);
+    await leavesNothing(gateway, ['Transfer-Encoding: chunked'], [chunk(long), chunk('  ')]);
+    await leavesNothing(gateway, ['Content-Length: 99999999999999'], [long, long]);
+  }),
+];

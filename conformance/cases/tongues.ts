@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+
+import type { Answer } from '../answer.ts';
+import { check, type Case } from '../case.ts';
+import { contact, fresh, type Gateway } from '../gateway.ts';
+import { fields, list, words } from '../value.ts';
+
+const CHOICES: readonly (readonly [string, string])[] = [
+  ['uk', 'uk'],
+  ['en', 'en'],
+  ['UK', 'uk'],
+  ['en-GB', 'en'],
+  ['uk-UA,uk;q=0.9,en;q=0.8', 'uk'],
+  ['uk;q=0.2, en;q=0.9', 'en'],
+  ['de, uk;q=0.3', 'uk'],
+  ['de,fr;q=0.9,en;q=0.1,uk;q=0.05', 'en'],
+  ['uk;q=0, en', 'en'],
+];
+const NO_CHOICE = ['de', '*', 'uk;q=0', 'de, *;q=0.5', '???'];
+
+function statusTexts({ json }: Answer): unknown[] {
+  return [json['service'], json['message'], json['invitation']];
+}
+
+async function inTongue(gateway: Gateway, tongue: string | undefined): Promise<Answer[]> {
+  const headers = tongue === undefined ? {} : { 'accept-language': tongue };
+  return [
+    await gateway.get('/api', headers),
+    await gateway.get('/api/rooms', headers),
+    await gateway.get('/api/discover', headers),
+    await gateway.post('resonance', contact(fresh(), []), headers),
+    await gateway.get('/api/nowhere', headers),
+    await gateway.post('garden', '{}', headers),
+  ];
+}
+
+/** What must not change with the tongue. */
+function names(answers: readonly Answer[]): unknown[] {
+  const [status, rooms, discover, contacted, ...errors] = answers.map(({ json }) => json);
+  return [
+    Object.keys(status ?? {}),
+    status?.['endpoints'],
+    status?.['status'],
+    list(rooms?.['rooms']).map((room) => [fields(room)['slug'], fields(room)['path']]),
+    Object.keys(discover ?? {}),
+    list(discover?.['kinds']).map((kind) => [fields(kind)['kind'], fields(kind)['path']]),
+    list(discover?.['doors']).map((door) => [fields(door)['name'], fields(door)['path']]),
+    Object.keys(contacted ?? {}),
+    errors.map((error) => [error['code'], error['status'], error['type'], error['known']]),
+  ];
+}
+
+export const tongues: readonly Case[] = [
+  ...CHOICES.map(([header, tongue]) =>
+    check(
+      '1.9',
+      'tongues',
+      async (gateway) => {
+        const plain = await gateway.get('/api', { 'accept-language': tongue });
+        const chosen = await gateway.get('/api', { 'accept-language': header });
+        assert.equal(chosen.header('content-language'), tongue);
+        assert.deepEqual(statusTexts(chosen), statusTexts(plain));
+        for (const text of statusTexts(chosen)) words(text);
+      },
+      header,
+    ),
+  ),
+  check('1.9', 'by-default', async (gateway) => {
+    const plain = await gateway.get('/api');
+    for (const header of NO_CHOICE) {
+      const answer = await gateway.get('/api', { 'accept-language': header });
+      assert.deepEqual(statusTexts(answer), statusTexts(plain), header);
+      assert.equal(answer.header('content-language'), undefined, header);
+    }
+  }),
+  check('1.9', 'same-names', async (gateway) => {
+    const plain = names(await inTongue(gateway, undefined));
+    for (const tongue of ['uk', 'en']) {
+      assert.deepEqual(names(await inTongue(gateway, tongue)), plain);
+    }
+  }),
+  check('1.9', 'vary', async (gateway) => {
+    for (const tongue of ['uk', 'en', undefined]) {
+      for (const answer of await inTongue(gateway, tongue)) {
+        assert.equal(answer.header('content-language'), tongue);
+        assert.match(answer.header('vary') ?? '', /accept-language/i);
+      }
+    }
+  }),
+];

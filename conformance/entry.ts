@@ -1,0 +1,78 @@
+/** Entries and listings as they are spelled on the wire (PROTOCOL.md sections 4.1 and 8.1). */
+import assert from 'node:assert/strict';
+
+import { fields, list, parse, text, whole, type Fields } from './value.ts';
+
+export const KINDS = ['resonance', 'garden', 'seeds', 'shepit'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export interface Entry {
+  /** The whole entry, as spelled. */
+  readonly text: string;
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly room: string;
+  readonly timestamp: string;
+  /** The visitor's members, as spelled: what stands between the own members and the last brace. */
+  readonly said: string;
+  /** The entry as an object. */
+  readonly fields: Fields;
+  /** Where the entry is read. */
+  readonly path: string;
+}
+
+const OWN = /^\{"id":"([^"]*)","seq":(\d+),"kind":"([^"]*)","room":"([^"]*)","timestamp":"([^"]*)"/;
+
+export function entryOf(json: string): Entry {
+  const match = OWN.exec(json);
+  assert.ok(match, `an entry begins with its own members, in order: ${json.slice(0, 200)}`);
+  const [own, id = '', seq = '', kind = '', room = '', timestamp = ''] = match;
+  assert.ok(json.endsWith('}'), 'an entry ends with its brace');
+  return {
+    text: json,
+    id,
+    seq: Number(seq),
+    kind,
+    room,
+    timestamp,
+    said: json.slice(own.length, -1).replace(/^,/, ''),
+    fields: fields(parse(json)),
+    path: `/api/entries/${id}`,
+  };
+}
+
+export interface Listing {
+  readonly entries: readonly Entry[];
+  readonly head: number;
+  readonly next: string | null;
+  /** The listing as an object. */
+  readonly fields: Fields;
+}
+
+/** A listing in the one spelling that section 8.1 shows. */
+export function listingOf(json: string): Listing {
+  const listing = fields(parse(json));
+  const { head, next } = listing;
+  const entries = linesOf(json, list(listing['entries']).length).map(entryOf);
+  return {
+    entries,
+    head: whole(head),
+    next: next === null ? null : text(next),
+    fields: listing,
+  };
+}
+
+function linesOf(json: string, count: number): string[] {
+  if (count === 0) return [];
+  const lines = json.trimEnd().split('\n');
+  assert.match(lines[0] ?? '', /^\{("room":\{.*\},)?"entries":\[$/);
+  assert.match(lines.at(-1) ?? '', /^\],"head":\d+,"next":(null|".*")\}$/);
+  const middle = lines.slice(1, -1);
+  assert.equal(middle.length, count, 'each entry of a listing is one line');
+  return middle.map((line, at) => {
+    if (at === count - 1) return line;
+    assert.ok(line.endsWith(','), 'lines of a listing are joined by a comma and LF');
+    return line.slice(0, -1);
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * A gateway as its visitors see it: a base address and nothing else. Nothing is assumed about what
+ * it holds, who else uses it, or which rooms its language names.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+
+import { Answer } from './answer.ts';
+import { entryOf, listingOf, type Entry, type Kind, type Listing } from './entry.ts';
+import { fields, list, text, type Fields } from './value.ts';
+
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+/** In pieces: sent chunked, one chunk a piece. */
+export type Body = string | Uint8Array | AsyncIterable<Uint8Array> | readonly Uint8Array[];
+
+export interface Said {
+  readonly answer: Answer;
+  /** As the answer has it, for a first contact with what the gateway adds. */
+  readonly entry: Entry;
+}
+
+/** A name that nobody has used before. */
+export function fresh(word = 'visitor'): string {
+  return `${word}-${randomUUID()}`;
+}
+
+/** The path of a listing: names and values, percent-encoded. */
+export function query(
+  path: string,
+  values: readonly (readonly [string, string | number])[],
+): string {
+  const pairs = values.map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  return `${path}?${pairs.join('&')}`;
+}
+
+/** A body of a garden entry, or of any kind: `{"text","identity","identityType",…}`. */
+export function trace(identity: string, more: Fields = {}): string {
+  return JSON.stringify({ text: 'A trace.', identity, identityType: 'ai_entity', ...more });
+}
+
+/** A body of a first contact. */
+export function contact(
+  ai_identity: string,
+  seeking: readonly string[],
+  more: Fields = {},
+): string {
+  return JSON.stringify({ ai_identity, seeking, ...more });
+}
+
+export class Gateway {
+  readonly base: URL;
+  readonly #agent: HttpAgent;
+  #known: Promise<readonly Fields[]> | undefined;
+
+  constructor(base: string) {
+    this.base = new URL(base);
+    const keep = { keepAlive: true, maxSockets: 64 };
+    this.#agent = this.base.protocol === 'https:' ? new HttpsAgent(keep) : new HttpAgent(keep);
+  }
+
+  async ask(method: string, path: string, headers: Headers = {}, body?: Body): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = this.base.protocol === 'https:' ? httpsRequest : httpRequest;
+    const sent = request(this.base, {
+      method,
+      path,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [
+          name,
+          typeof value === 'string' ? value : [...value],
+        ]),
+      ),
+      agent: this.#agent,
+      maxHeaderSize: 2 ** 26,
+    });
+    sent.once('response', resolve).once('error', reject);
+    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
+      sent.end(body);
+    } else Readable.from(body).once('error', reject).pipe(sent);
+    const received = await promise;
+    const pieces: Buffer[] = [];
+    for await (const piece of received) if (Buffer.isBuffer(piece)) pieces.push(piece);
+    return new Answer({
+      method,
+      status: received.statusCode ?? 0,
+      headers: received.headers,
+      bytes: Buffer.concat(pieces),
+    });
+  }
+
+  async get(path: string, headers: Headers = {}): Promise<Answer> {
+    return await this.ask('GET', path, headers);
+  }
+
+  async post(kind: Kind, body: Body, headers: Headers = {}): Promise<Answer> {
+    return await this.ask('POST', `/api/${kind}`, headers, body);
+  }
+
+  /** Says something that is kept. */
+  async say(kind: Kind, body: Body, headers: Headers = {}): Promise<Said> {
+    const answer = (await this.post(kind, body, headers)).expect(201);
+    const entry = entryOf(answer.text);
+    assert.equal(answer.header('location'), entry.path);
+    assert.equal(entry.kind, kind);
+    return { answer, entry };
+  }
+
+  /** The entry at a path. */
+  async read(path: string): Promise<Entry> {
+    return entryOf((await this.get(path)).expect(200).text);
+  }
+
+  async list(path: string): Promise<Listing> {
+    return listingOf((await this.get(path)).expect(200).text);
+  }
+
+  /** All that an identity has said, in the order of the path's own parameters. */
+  async by(identity: string, path = '/api/garden'): Promise<readonly Entry[]> {
+    return (await this.list(query(path, [['identity', identity]]))).entries;
+  }
+
+  /** Every entry from a path to the end of its `next` links. */
+  async follow(path: string): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
+    for (let next: string | null = path; next !== null;) {
+      const page: Listing = await this.list(next);
+      found.push(...page.entries);
+      next = page.entries.length === 0 ? null : page.next;
+    }
+    return found;
+  }
+
+  /** The slugs of the rooms, in the order of the language file. */
+  async rooms(): Promise<readonly string[]> {
+    const answer = (await this.get('/api/rooms')).expect(200);
+    return list(answer.json['rooms']).map((room) => text(fields(room)['slug']));
+  }
+
+  /** The room of a kind whose bodies name none. */
+  async roomOf(kind: Kind): Promise<string> {
+    this.#known ??= this.get('/api/discover').then((answer) =>
+      list(answer.expect(200).json['kinds']).map(fields),
+    );
+    const known = (await this.#known).find((one) => one['kind'] === kind);
+    return text(known?.['room']);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,59 @@
+/** Requests that no well-behaved client sends, over a bare socket. */
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+const PATIENCE_MS = 60_000;
+
+async function connect(base: URL): Promise<Socket> {
+  const host = base.hostname.replace(/^\[|\]$/g, '');
+  const secure = base.protocol === 'https:';
+  const port = Number(base.port) || (secure ? 443 : 80);
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const socket = secure
+    ? connectTls({ host, port, servername: host }, () => resolve(socket))
+    : connectPlain({ host, port }, () => resolve(socket));
+  socket.once('error', reject);
+  return await promise;
+}
+
+/** Sends the pieces and reads until the gateway closes the connection. */
+export async function exchange(
+  base: URL,
+  pieces: readonly (string | Uint8Array)[],
+): Promise<string> {
+  const socket = await connect(base);
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const received: Buffer[] = [];
+  socket.setTimeout(PATIENCE_MS, () => reject(new Error('The connection is never closed.')));
+  socket.on('data', (piece) => received.push(Buffer.from(piece)));
+  socket.once('close', () => resolve(Buffer.concat(received).toString()));
+  for (const piece of pieces) socket.write(piece);
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Sends the pieces and goes away without a goodbye, as a caller whose line breaks. */
+export async function breakOff(base: URL, pieces: readonly (string | Uint8Array)[]): Promise<void> {
+  const socket = await connect(base);
+  socket.on('error', () => {});
+  socket.resume();
+  for (const piece of pieces) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    socket.write(piece, () => resolve());
+    await promise;
+  }
+  socket.resetAndDestroy();
+}
+
+/** The status of each answer in what a connection received. */
+export function statuses(received: string): number[] {
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+}
+
+/** Splits a request's head from its lines. */
+export function head(...lines: readonly string[]): string {
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
