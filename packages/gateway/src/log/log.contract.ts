@@ -12,6 +12,7 @@ import { describeCrowds } from './contract/crowds.ts';
 import { describeFinding } from './contract/finding.ts';
 import type { Opened, Reopenable } from './contract/fixtures.ts';
 import { describeKeys } from './contract/keys.ts';
+import { describeMarking } from './contract/marking.ts';
 import { describeReading } from './contract/reading.ts';
 import { describeReopening } from './contract/reopening.ts';
 import { describeSnapshots } from './contract/snapshots.ts';
@@ -26,6 +27,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeSnapshots(open);
     describeKeys(open);
     describeSpooling(open);
+    describeMarking(open);
     describeCrowds(open);
     describeAnything(open);
   });

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
-import { facet, type Facet } from '../facet.ts';
+import { facet } from '../facet.ts';
 import type { Appended, Draft, Log, ReadEnd, Spool } from '../log.ts';
 
 /** A log under test. Disposing of it closes the log that is open then, and removes its data. */
@@ -105,11 +105,17 @@ export async function fill(spool: Spool, pieces: Iterable<Uint8Array>): Promise<
   }
 }
 
-/** Marks through one buffer that is overwritten whenever the spool has resolved. */
-export async function markAll(spool: Spool, facets: readonly Facet[], each = 100): Promise<void> {
-  for (let at = 0; at < facets.length; at += each) {
-    const joined = Buffer.concat(facets.slice(at, at + each));
-    await spool.mark(joined);
+/** Marks facets of a filter, through a buffer that is overwritten when the spool has resolved. */
+export async function mark(
+  spool: Spool,
+  filter: Filter,
+  values: readonly string[],
+  each = 777,
+): Promise<void> {
+  for (let at = 0; at < values.length; at += each) {
+    const facets = values.slice(at, at + each).map((value) => facet(filter, value));
+    const joined = Buffer.concat(facets);
+    await spool.mark(joined, filter);
     joined.fill(0x21);
   }
 }

@@ -83,6 +83,7 @@ function describeLimit(open: Open): void {
           const page = { facets: [ODD], order, limit, ...cursor };
           const { items, end } = await gather(opened.log.entries(page));
           seqs.push(...items.map(({ stamp }) => stamp.seq));
+          assert.ok(seqs.length <= 15, 'a page repeats the one before');
           more = end.more;
           if (end.last !== undefined) {
             cursor = order === 'oldest' ? { after: end.last } : { before: end.last };

@@ -9,7 +9,7 @@ import {
   cut,
   draftOf,
   fill,
-  markAll,
+  mark,
   randomOf,
   ROOMS,
   type Reopenable,
@@ -82,11 +82,7 @@ function describeSameLog(open: OpenReopenable): void {
     const seeking = Array.from({ length: 20_000 }, (_, at) => `thing ${at}`);
     const draft = draftOf({ members: { seeking }, body: '"many":true' });
     await using spool = opened.log.spool();
-    await markAll(
-      spool,
-      seeking.map((value) => facet('seeking', value)),
-      1000,
-    );
+    await mark(spool, 'seeking', seeking);
     await fill(spool, [draft.body]);
     const own = draftOf().facets;
     witness.remember(draft, await opened.log.append({ ...draft, facets: own, body: spool }));
@@ -129,7 +125,7 @@ function describeNothingLeft(open: OpenReopenable): void {
     // Not disposed of: closing the log has to be enough, as after a crash.
     const spool = opened.log.spool();
     await fill(spool, cut(bodyOf(3_000_000, 1), 100_000, randomOf(1)));
-    await spool.mark(facet('to', 'nobody'));
+    await mark(spool, 'to', ['nobody']);
     witness.log = await opened.reopen();
     await witness.sayAtLength({ body: bodyOf(1_000_000, 2) });
     await witness.agrees({ facets: [facet('to', 'nobody')] });

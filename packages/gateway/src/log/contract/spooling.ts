@@ -1,18 +1,9 @@
-/** Spools: bodies and facets that come in pieces. */
+/** Spools: bodies that come in pieces. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { facet } from '../facet.ts';
-import {
-  assertSameBytes,
-  bodyOf,
-  cut,
-  draftOf,
-  fill,
-  markAll,
-  randomOf,
-  type Open,
-} from './fixtures.ts';
+import { assertSameBytes, bodyOf, cut, draftOf, fill, randomOf, type Open } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const MIB = 1_048_576;
@@ -24,7 +15,6 @@ export function describeSpooling(open: Open): void {
     describeBodies(open);
     describeBuffers(open);
     describeDisposal(open);
-    describeMarks(open);
   });
 }
 
@@ -91,7 +81,7 @@ function describeBuffers(open: Open): void {
   it('lets the caller use the buffers again once it has resolved', async () => {
     await using opened = await open();
     const witness = new Witness(opened.log);
-    const draft = draftOf({ body: bodyOf(300_000, 1), members: { to: ['one', 'two'] } });
+    const draft = draftOf({ body: bodyOf(300_000, 1) });
     await using spool = opened.log.spool();
     const bytes = new Uint8Array(100_000);
     for (let at = 0; at < draft.body.length; at += bytes.length) {
@@ -99,14 +89,8 @@ function describeBuffers(open: Open): void {
       await spool.write(bytes);
     }
     bytes.fill(0);
-    const marks = Uint8Array.from(draft.facets);
-    await spool.mark(marks);
-    marks.fill(0);
-    witness.remember(
-      draft,
-      await opened.log.append({ ...draft, body: spool, facets: new Uint8Array(0) }),
-    );
-    for (const to of ['one', 'two']) await witness.agrees({ facets: [facet('to', to)] });
+    witness.remember(draft, await opened.log.append({ ...draft, body: spool }));
+    await witness.agreesThroughout();
   });
 }
 
@@ -121,7 +105,7 @@ function describeDisposal(open: Open): void {
       await fill(kept, cut(body, 50_000, randomOf(1)));
       await using spool = opened.log.spool();
       await fill(spool, cut(bodyOf(size, size + 1), 50_000, randomOf(1)));
-      await spool.mark(facet('to', 'nobody'));
+      await spool.mark(facet('to', 'nobody'), 'to');
       await spool[Symbol.asyncDispose]();
       await spool[Symbol.asyncDispose]();
       const draft = draftOf({ body });
@@ -148,50 +132,5 @@ function describeDisposal(open: Open): void {
     await witness.agrees({ facets: [facet('to', 'kept')] });
     await witness.say();
     await witness.agreesThroughout();
-  });
-}
-
-function describeMarks(open: Open): void {
-  it('adds its facets to those of the draft, each counted once', async () => {
-    await using opened = await open();
-    const witness = new Witness(opened.log);
-    const draft = draftOf({ members: { seeking: ['a', 'b'], to: ['both'] } });
-    await using spool = opened.log.spool();
-    await spool.mark(facet('seeking', 'a'));
-    await spool.mark(new Uint8Array(0));
-    await fill(spool, [draft.body]);
-    await markAll(spool, [facet('seeking', 'b'), facet('seeking', 'a'), facet('to', 'both')]);
-    witness.remember(draft, await opened.log.append({ ...draft, body: spool }));
-    await witness.say({ members: { seeking: ['a'] } });
-    await witness.agrees({ facets: [facet('seeking', 'a')] });
-    await witness.agrees({ facets: [facet('seeking', 'b')] });
-    await witness.agrees({ facets: [facet('to', 'both'), facet('seeking', 'a')] });
-    await witness.agrees({ facets: [facet('kind', 'garden')] });
-  });
-
-  it('takes 200,000 facets, by each of which its entry is found', async () => {
-    await using opened = await open();
-    const witness = new Witness(opened.log);
-    const sought = (at: number): string => `thing ${at}`;
-    await witness.say({ members: { seeking: [sought(0), sought(199_999)] } });
-    const all = Array.from({ length: 200_000 }, (_, at) => sought(at));
-    const draft = draftOf({ members: { seeking: all }, body: '"many":true' });
-    await using spool = opened.log.spool();
-    await fill(spool, [draft.body]);
-    const facets = all.map((value) => facet('seeking', value));
-    await markAll(spool, facets, 777);
-    const own = draftOf().facets;
-    witness.remember(draft, await opened.log.append({ ...draft, facets: own, body: spool }));
-    await witness.say({ members: { seeking: [sought(5), sought(199_999)] } });
-    const random = randomOf(1);
-    const some = Array.from({ length: 200 }, () => random(200_000));
-    for (const at of [0, 1, 5, 776, 777, 65_535, 65_536, 131_071, 199_998, 199_999, ...some]) {
-      await witness.agrees({ facets: [facet('seeking', sought(at))] });
-      await witness.agrees({
-        facets: [facet('seeking', sought(at)), facet('seeking', sought(199_999))],
-        order: 'oldest',
-      });
-    }
-    await witness.agrees({ facets: [facet('seeking', sought(200_000))] });
   });
 }

@@ -6,7 +6,7 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 
-import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, SALTS, type Filter, type Stamp } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../log/facet.ts';
 import type {
@@ -28,6 +28,11 @@ interface Stored {
   readonly body: Buffer;
   readonly text: Buffer;
   readonly spooled: boolean;
+}
+
+interface Mark {
+  readonly filter: Filter;
+  readonly facets: Uint8Array;
 }
 
 interface Chosen {
@@ -68,9 +73,10 @@ class MemoryLog implements Log {
       return { outcome, stamp: earlier.stamp };
     }
     const stamp = this.#nextStamp(draft);
+    const marked = spool?.marks.map(({ facets }) => facets) ?? [];
     const stored: Stored = {
       stamp,
-      facets: new Set([draft.facets, ...(spool?.marks ?? [])].flatMap(split)),
+      facets: new Set([draft.facets, ...marked].flatMap(split)),
       body,
       text: Buffer.concat([
         Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : '')),
@@ -139,14 +145,19 @@ class MemoryLog implements Log {
 
 class MemorySpool implements Spool {
   readonly chunks: Uint8Array[] = [];
-  readonly marks: Uint8Array[] = [];
+  /** Those that were taken back are gone from here. */
+  marks: Mark[] = [];
 
   async write(bytes: Uint8Array): Promise<void> {
     this.chunks.push(Uint8Array.from(bytes));
   }
 
-  async mark(facets: Uint8Array): Promise<void> {
-    this.marks.push(Uint8Array.from(facets));
+  async mark(facets: Uint8Array, filter: Filter): Promise<void> {
+    this.marks.push({ filter, facets: Uint8Array.from(facets) });
+  }
+
+  async unmark(filter: Filter): Promise<void> {
+    this.marks = this.marks.filter((mark) => mark.filter !== filter);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
