@@ -9,7 +9,7 @@
  * - reading holds no lock and no transaction while the reader pauses.
  * - memory is flat: it grows neither with the size of an entry nor with the length of a reading.
  */
-import type { Kind, Stamp, State } from '@open-presence/protocol';
+import type { Filter, Kind, Stamp, State } from '@open-presence/protocol';
 
 import type { Facet } from './facet.ts';
 
@@ -23,8 +23,10 @@ export type Seq = number;
 export interface Spool extends AsyncDisposable {
   /** Takes bytes of the body's text. Resolves when more may come. The bytes may be reused then. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Takes facets, one after another (see `facet.ts`). Resolves as `write`. */
-  mark(facets: Uint8Array): Promise<void>;
+  /** Takes facets of one filter, one after another (see `facet.ts`). Resolves as `write`. */
+  mark(facets: Uint8Array, filter: Filter): Promise<void>;
+  /** Takes back all that was marked for this filter: the member was spelled again. */
+  unmark(filter: Filter): Promise<void>;
 }
 
 /** A judged contribution that has no place in the log yet. */
@@ -32,7 +34,10 @@ export interface Draft {
   readonly kind: Kind;
   /** Slug of a room that exists. */
   readonly room: string;
-  /** Facets of kind, room and the filtering members, joined (see `facet.ts`). */
+  /**
+   * Facets of kind, room and the filtering members, joined (see `facet.ts`). Those of a spooled
+   * body that are too many to be held are marked in its spool instead.
+   */
   readonly facets: Uint8Array;
   /**
    * The visitor's members as JSON text without the outer braces, in UTF-8 without CR or LF; empty

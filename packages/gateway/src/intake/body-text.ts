@@ -1,0 +1,97 @@
+/** The text of a body as it will be kept, on its way to where it is kept. */
+import type { Spool } from '../log/log.ts';
+
+/** Longer runs of spaces are counted, not held. */
+const LONGEST_RUN = 64 * 1024;
+const SPACES = Buffer.alloc(LONGEST_RUN, ' ');
+
+export class BodyText {
+  #bytes: Buffer;
+  #length = 0;
+  /** Runs of spaces too long to hold, and where they belong. */
+  #runs: { readonly at: number; readonly count: number }[] = [];
+
+  constructor(capacity: number) {
+    this.#bytes = Buffer.allocUnsafe(capacity);
+  }
+
+  /** Bytes held. */
+  get length(): number {
+    return this.#length;
+  }
+
+  add(bytes: Uint8Array, from: number, to: number): void {
+    this.#reserve(to - from);
+    if (to - from < 48) {
+      // Shorter than what a native call costs.
+      let at = this.#length;
+      for (let next = from; next < to; next++) this.#bytes[at++] = bytes[next] ?? 0;
+    } else {
+      this.#bytes.set(bytes.subarray(from, to), this.#length);
+    }
+    this.#length += to - from;
+  }
+
+  spaces(count: number): void {
+    if (count > LONGEST_RUN) {
+      this.#runs.push({ at: this.#length, count });
+      return;
+    }
+    this.#reserve(count);
+    this.#bytes.fill(0x20, this.#length, this.#length + count);
+    this.#length += count;
+  }
+
+  /** All of it, instead of `drainTo`. */
+  whole(): Uint8Array {
+    const parts: Buffer[] = [];
+    let from = 0;
+    for (const { at, count } of this.#runs) {
+      parts.push(this.#bytes.subarray(from, at), Buffer.alloc(count, ' '));
+      from = at;
+    }
+    const last = unbroken(this.#bytes.subarray(from, this.#length));
+    return parts.length === 0 ? last : unbroken(Buffer.concat([...parts, last]));
+  }
+
+  /** Hands over what is held. `rest` is awaited between long runs of spaces. */
+  async drainTo(spool: Spool, rest: () => Promise<void>): Promise<void> {
+    let from = 0;
+    for (const { at, count } of this.#runs) {
+      await writeUnlessEmpty(spool, this.#bytes.subarray(from, at));
+      from = at;
+      for (let left = count; left > 0; left -= LONGEST_RUN) {
+        await spool.write(SPACES.subarray(0, Math.min(left, LONGEST_RUN)));
+        await rest();
+      }
+    }
+    await writeUnlessEmpty(spool, this.#bytes.subarray(from, this.#length));
+    this.#length = 0;
+    this.#runs = [];
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const wider = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + more));
+    wider.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = wider;
+  }
+}
+
+async function writeUnlessEmpty(spool: Spool, bytes: Buffer): Promise<void> {
+  if (bytes.length > 0) await spool.write(unbroken(bytes));
+}
+
+/** CR, LF and TAB become spaces, in place: raw ones stand only between tokens. */
+function unbroken(bytes: Buffer): Buffer {
+  if (!hasBreaks(bytes)) return bytes;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x0a || byte === 0x0d || byte === 0x09) bytes[at] = 0x20;
+  }
+  return bytes;
+}
+
+function hasBreaks(bytes: Buffer): boolean {
+  return bytes.includes(0x0a) || bytes.includes(0x0d) || bytes.includes(0x09);
+}

@@ -1,0 +1,46 @@
+/** What the tests of intake stand on: the language as it is, and a spool that is an array. */
+import { readFileSync } from 'node:fs';
+
+import type { Filter } from '@open-presence/protocol';
+import { parseLanguage } from '@open-presence/protocol/language-file';
+
+import type { Spool } from '../log/log.ts';
+import { grammarOf, type Grammar } from './grammar.ts';
+
+const file = new URL('../../../protocol/mova-snu.yaml', import.meta.url);
+
+export const grammar: Grammar = grammarOf(
+  parseLanguage(readFileSync(file, 'utf8'), 'mova-snu.yaml'),
+);
+
+export class ArraySpool implements Spool {
+  readonly written: Buffer[] = [];
+  readonly marked: Map<Filter, Buffer[]> = new Map();
+  disposed = false;
+
+  write(bytes: Uint8Array): Promise<void> {
+    this.written.push(Buffer.from(bytes));
+    return Promise.resolve();
+  }
+
+  mark(facets: Uint8Array, filter: Filter): Promise<void> {
+    const marked = this.marked.get(filter) ?? [];
+    marked.push(Buffer.from(facets));
+    this.marked.set(filter, marked);
+    return Promise.resolve();
+  }
+
+  unmark(filter: Filter): Promise<void> {
+    this.marked.delete(filter);
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.disposed = true;
+    return Promise.resolve();
+  }
+
+  get text(): string {
+    return Buffer.concat(this.written).toString();
+  }
+}
