@@ -6,13 +6,13 @@
  * (`./schemas`), and so has the parser of the language file (`./language-file`): they are heavy to
  * load, and most who speak the protocol need neither. Keep this file free of what imports typebox.
  */
-export type * from './discovery.ts';
+export type * from './discovery-schema.ts';
 export * from './entry.ts';
 export type * from './field-schema.ts';
 export * from './kinds.ts';
 export type * from './language-schema.ts';
 export * from './language.ts';
-export type * from './listing.ts';
+export type * from './listing-schema.ts';
 export * from './problem.ts';
 export type * from './status-schema.ts';
 export * from './status.ts';

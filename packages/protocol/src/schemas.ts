@@ -1,7 +1,7 @@
 /** The schemas of everything on the wire, as JSON Schema (draft 2020-12). */
-export { DiscoverySchema, FirstContactSchema } from './discovery.ts';
+export { DiscoverySchema, FirstContactSchema } from './discovery-schema.ts';
 export { EntrySchema } from './entry-schema.ts';
 export { LanguageSchema } from './language-schema.ts';
-export { ListingSchema, RoomListingSchema, RoomSchema, RoomsSchema } from './listing.ts';
+export { ListingSchema, RoomListingSchema, RoomSchema, RoomsSchema } from './listing-schema.ts';
 export { ProblemSchema } from './problem-schema.ts';
 export { StatusSchema } from './status-schema.ts';
