@@ -1,0 +1,157 @@
+/**
+ * Saying something (PROTOCOL.md section 7): a body becomes a draft, the draft an entry, and the
+ * answer says so once it is durable.
+ *
+ * The way of a small entry is the one that is gone most, so nothing is done on it that a small
+ * entry doesn't need.
+ */
+import type { IncomingMessage } from 'node:http';
+
+import { entryHead, GatewayError, type Kind, type Stamp } from '@open-presence/protocol';
+
+import { draftOf, readDraft, SMALL } from '../../intake/draft.ts';
+import { keyOf } from '../../intake/key.ts';
+import type { Appended, Spool } from '../../log/log.ts';
+import { encodingOf, wantsMinimal } from './accept.ts';
+import { answer, COMMON, inTongue, JSON_TYPE, type Headers } from './answer.ts';
+import { drain, readBody } from './body.ts';
+import { WORTH_COMPRESSING } from './compress.ts';
+import { isGone, queryOf, tongueFor, type Exchange, type Handler } from './exchange.ts';
+import { welcomed } from './first-contact.ts';
+import { fault } from './problem.ts';
+
+/** Longer entries are not repeated in the answer. */
+const REPEATED = 64 * 1024;
+
+/** The handler that takes entries of a kind. */
+export function contribute(kind: Kind): Handler {
+  return (exchange) => {
+    const { request } = exchange;
+    const failed = (error: unknown): void => fault(exchange, error);
+    readBody(request, SMALL, {
+      whole(bytes) {
+        takeWhole(exchange, kind, bytes).catch(failed);
+      },
+      large(chunks) {
+        const taken = takeLarge(exchange, kind, chunks).catch(failed);
+        void taken.then(() => drain(request));
+      },
+    });
+  };
+}
+
+async function takeWhole(exchange: Exchange, kind: Kind, bytes: Buffer): Promise<void> {
+  const { house, request } = exchange;
+  const draft = draftOf(kind, bytes, house.grammar, keyFor(request));
+  const stamp = stampOf(await house.log.append(draft));
+  if (isGone(exchange)) return;
+  const text = draft.body instanceof Uint8Array ? textOf(stamp, draft.body) : undefined;
+  await acknowledge(exchange, stamp, text);
+}
+
+async function takeLarge(
+  exchange: Exchange,
+  kind: Kind,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const { house, request } = exchange;
+  const { grammar, log } = house;
+  const spool = (): Spool => log.spool();
+  const draft = await readDraft(kind, chunks, { grammar, spool, key: keyFor(request) });
+  const stamp = stampOf(await log.append(draft));
+  if (isGone(exchange)) return;
+  const entry = await log.entry(stamp.seq);
+  await acknowledge(exchange, stamp, entry?.text);
+}
+
+function keyFor(request: IncomingMessage): Uint8Array | undefined {
+  const header = request.headers['idempotency-key'];
+  const asked = request.url?.includes('?') === true;
+  if (header === undefined && !asked) return undefined;
+  const parameter = asked ? queryOf(request).get('idempotency-key') : null;
+  return keyOf(typeof header === 'string' ? header : header?.join(', '), parameter);
+}
+
+/** The stamp of an entry that is durable; throws where the draft did not become one. */
+function stampOf(appended: Appended): Stamp {
+  switch (appended.outcome) {
+    case 'appended':
+    case 'repeated':
+      return appended.stamp;
+    case 'conflict':
+      throw conflict(appended.stamp);
+    case 'refused':
+      throw new GatewayError(appended.code, REFUSED[appended.code]);
+  }
+}
+
+function conflict({ id }: Stamp): GatewayError {
+  const path = pathOf(id);
+  const detail = `Cannot keep this entry: its idempotency key belongs to ${path}, which says something else. Use another key for another entry.`;
+  return new GatewayError('idempotency-conflict', detail, { entry: path });
+}
+
+const AGAIN = 'Try again later, with an Idempotency-Key, so that it is kept once.';
+const REFUSED = {
+  'out-of-space': `Cannot keep this entry: the disk is full. ${AGAIN}`,
+  unavailable: `Cannot keep this entry: storing does not work at the moment. ${AGAIN}`,
+} as const;
+
+function pathOf(id: string): string {
+  return `/api/entries/${id}`;
+}
+
+function textOf(stamp: Stamp, body: Uint8Array): Buffer {
+  const head = entryHead(stamp);
+  if (body.length === 0) return Buffer.from(`${head}}`);
+  const text = Buffer.allocUnsafe(head.length + body.length + 2);
+  text.write(head, 'latin1');
+  text[head.length] = 0x2c;
+  text.set(body, head.length + 1);
+  text[text.length - 1] = 0x7d;
+  return text;
+}
+
+/** Answers that the entry is kept. Its text is undefined where it is too long to be repeated. */
+function acknowledge(
+  exchange: Exchange,
+  stamp: Stamp,
+  text: Uint8Array | undefined,
+): void | Promise<void> {
+  const { headers } = exchange.request;
+  const minimal = wantsMinimal(headers['prefer']);
+  if (minimal || text === undefined || text.length > REPEATED) {
+    const own = Buffer.from(`${entryHead(stamp)}}`);
+    const applied: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
+    return created(exchange, stamp, own, applied);
+  }
+  if (stamp.kind === 'resonance') return greet(exchange, stamp, text);
+  return created(exchange, stamp, text);
+}
+
+async function greet(exchange: Exchange, stamp: Stamp, text: Uint8Array): Promise<void> {
+  const tongue = tongueFor(exchange.request);
+  const body = await welcomed(exchange.house, stamp, { text, tongue });
+  if (!isGone(exchange)) await created(exchange, stamp, body, inTongue(tongue));
+}
+
+function created(
+  exchange: Exchange,
+  { id }: Stamp,
+  body: Uint8Array,
+  more?: Headers,
+): void | Promise<void> {
+  const { request, response } = exchange;
+  if (body.length >= WORTH_COMPRESSING && encodingOf(request.headers['accept-encoding'])) {
+    const headers = { Location: pathOf(id), ...more };
+    return answer(exchange, { status: 201, type: JSON_TYPE, headers, body });
+  }
+  response.writeHead(201, {
+    'Content-Type': JSON_TYPE,
+    'Content-Length': String(body.length),
+    Location: pathOf(id),
+    ...more,
+    ...COMMON,
+  });
+  response.end(body);
+}

@@ -1,0 +1,89 @@
+/** One page that lets a machine use everything (PROTOCOL.md section 10). */
+import {
+  KINDS,
+  say,
+  type Discovery,
+  type Kind,
+  type Language,
+  type Tongue,
+} from '@open-presence/protocol';
+
+import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from './answer.ts';
+import { tongueFor, type Exchange, type House } from './exchange.ts';
+import { toldAs } from './first-contact.ts';
+import { roomDocuments, worded } from './rooms.ts';
+
+const NEWEST = 12;
+
+const PATHS: Readonly<Record<string, string>> = {
+  status: '/api',
+  discover: '/api/discover',
+  rooms: '/api/rooms',
+  room: '/api/rooms/{slug}',
+  entry: '/api/entries/{id}',
+  replies: '/api/entries/{id}/replies',
+  language: '/mova-snu.yaml',
+  schema: '/mova-snu.schema.json',
+} satisfies Record<keyof Language['doors'], string>;
+
+export async function discover(exchange: Exchange): Promise<void> {
+  const { house, request } = exchange;
+  const tongue = tongueFor(request);
+  const tag = worded(house, tongue, `-${house.state()}`);
+  const beginning = json(everythingElse(house, tongue));
+  const newest = await newestOf(house);
+  const body = Buffer.concat([
+    beginning.subarray(0, beginning.lastIndexOf('}')),
+    Buffer.from(',"newest":[\n'),
+    ...newest.flatMap((entry, at) => (at === 0 ? [entry] : [Buffer.from(',\n'), entry])),
+    Buffer.from('\n]}\n'),
+  ]);
+  const headers = { ...REVALIDATE, ...inTongue(tongue) };
+  await answer(exchange, { status: 200, type: JSON_TYPE, headers, body, tag });
+}
+
+/** All but the newest entries, whose text is never parsed. */
+function everythingElse(house: House, tongue: Tongue | undefined): Omit<Discovery, 'newest'> {
+  const { language, log } = house;
+  return {
+    service: say(language.service, tongue),
+    status: house.state(),
+    version: language.version,
+    head: log.head(),
+    trust: say(language.labels.trust, tongue),
+    kinds: KINDS.map((kind) => kindOf(language, kind, tongue)),
+    rooms: roomDocuments(house, tongue),
+    doors: Object.entries(language.doors).map(([name, words]) => {
+      return { name, path: PATHS[name] ?? '/', meaning: say(words, tongue) };
+    }),
+    parameters: Object.entries(language.parameters).map(([name, words]) => {
+      return { name, meaning: say(words, tongue) };
+    }),
+  };
+}
+
+function kindOf(
+  language: Language,
+  kind: Kind,
+  tongue: Tongue | undefined,
+): Discovery['kinds'][number] {
+  const { title, meaning, path, room, fields, sentences } = language.kinds[kind];
+  return {
+    kind,
+    title: say(title, tongue),
+    meaning: say(meaning, tongue),
+    path,
+    methods: ['GET', 'POST'],
+    room,
+    fields: [...fields, ...language.common].map((field) => {
+      const { name, type, required, example } = field;
+      return { name, type, required, meaning: say(field.meaning, tongue), example };
+    }),
+    example: sentences[0]?.body ?? {},
+  };
+}
+
+async function newestOf({ log }: House): Promise<Uint8Array[]> {
+  const entries = log.entries({ facets: [], order: 'newest', limit: NEWEST });
+  return await Array.fromAsync(entries, toldAs);
+}

@@ -1,0 +1,59 @@
+/** What a handler is given: the house, and one request with its answer to be. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { tongueOf, type Language, type State, type Tongue } from '@open-presence/protocol';
+
+import type { Grammar } from '../../intake/grammar.ts';
+import type { Log } from '../../log/log.ts';
+import type { ReadyAnswers } from './ready.ts';
+
+/** Where faults of the gateway itself are told. */
+export interface Report {
+  error(details: object, message: string): void;
+}
+
+/** A language, and the bytes that it was read from. */
+export interface Spoken {
+  readonly language: Language;
+  readonly text: Uint8Array;
+}
+
+/** What the door has before the house is awake. */
+export interface Threshold {
+  readonly language: Language;
+  readonly report: Report;
+  state(): State;
+}
+
+export interface House extends Threshold, Spoken {
+  readonly log: Log;
+  readonly grammar: Grammar;
+  /** Changes when the language does: part of the tags of answers that use its words. */
+  readonly edition: string;
+  readonly ready: ReadyAnswers;
+}
+
+export interface Exchange<Place extends Threshold = House> {
+  readonly house: Place;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The variable parts of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type Handler = (exchange: Exchange) => void | Promise<void>;
+
+/** The query as it was sent; what cannot be decoded is left as it is. */
+export function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
+}
+
+export function tongueFor({ headers }: IncomingMessage): Tongue | undefined {
+  return tongueOf(headers['accept-language']);
+}
+
+/** Whether nobody waits for the answer any more. */
+export function isGone({ response }: Pick<Exchange, 'response'>): boolean {
+  return response.destroyed;
+}

@@ -1,0 +1,104 @@
+/**
+ * Answers to what is not HTTP, or not HTTP/1.1 as RFC 9112 wants it: written by hand, because
+ * Node has no request to answer then.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import {
+  GatewayError,
+  MAX_HEADER_SIZE,
+  problemDocument,
+  say,
+  statusOf,
+  type Language,
+} from '@open-presence/protocol';
+
+import { COMMON, json, type Headers } from './answer.ts';
+import { PROBLEM_TYPE } from './problem.ts';
+import { methodsAt, noSuchPath, notAllowed } from './routes.ts';
+
+/** What Node tells of bytes that it cannot read. */
+export interface ClientError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+  readonly rawPacket?: Buffer;
+}
+
+/** How long to go on listening to a caller that has been answered and should leave. */
+const LINGER_MS = 30_000;
+
+/** Answers bytes that could not be read, and closes the connection. */
+export function answerMalformed(error: ClientError, socket: Duplex, language: Language): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+    socket.destroy();
+    return;
+  }
+  const { problem, headers } = problemOf(error);
+  const title = say(language.errors[problem.code], undefined);
+  const body = json(problemDocument(problem, title));
+  const status = statusOf(problem.code);
+  const lines = Object.entries({
+    'Content-Type': PROBLEM_TYPE,
+    'Content-Length': String(body.length),
+    Connection: 'close',
+    ...headers,
+    ...COMMON,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
+  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
+  linger(socket);
+}
+
+/** Whether an answer has begun that another one would garble. */
+function isAnswering(socket: Duplex): boolean {
+  // Node's own way of telling (`socketOnError` in `_http_server.js`); there is no public one.
+  const message: unknown = Reflect.get(socket, '_httpMessage');
+  return (
+    typeof message === 'object' && message !== null && Reflect.get(message, 'headersSent') === true
+  );
+}
+
+/** Closing while bytes still come in would reset the connection, and lose the answer with it. */
+function linger(socket: Duplex): void {
+  socket.removeAllListeners('data');
+  socket.on('data', () => {});
+  socket.on('error', () => {});
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.resume();
+}
+
+function problemOf(error: ClientError): { problem: GatewayError; headers: Headers } {
+  const plain = (detail: string): { problem: GatewayError; headers: Headers } => {
+    return { problem: new GatewayError('invalid-parameter', detail), headers: {} };
+  };
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return plain(
+        `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long words into the body, which has no such bound.`,
+      );
+    case 'HPE_INVALID_METHOD':
+      return strangeMethod(error) ?? plain(notHttp(error));
+    default:
+      return plain(notHttp(error));
+  }
+}
+
+function notHttp({ reason, message }: ClientError): string {
+  return `Cannot read the request as HTTP/1.1: ${reason ?? message}.`;
+}
+
+const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
+
+/** A method that Node's parser does not know is no fault in the eyes of HTTP. */
+function strangeMethod({
+  rawPacket,
+}: ClientError): { problem: GatewayError; headers: Headers } | undefined {
+  const [, method, url] = REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '') ?? [];
+  if (method === undefined || url === undefined) return undefined;
+  const methods = methodsAt({ url });
+  if (methods.length === 0) return { problem: noSuchPath({ method, url }), headers: {} };
+  const headers = { Allow: methods.join(', ') };
+  return { problem: notAllowed({ method, url }, methods), headers };
+}

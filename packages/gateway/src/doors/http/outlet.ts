@@ -1,0 +1,78 @@
+/**
+ * Where a long answer goes out: at the pace of the caller, with fair turns between callers, and
+ * through a compressor if one is wished for.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Encoding } from './accept.ts';
+import { compressor } from './compress.ts';
+
+/** Pieces smaller than this wait for others to go out with. */
+const TOGETHER = 64 * 1024;
+/** How long one answer may keep the event loop before the others get their turn. */
+const TURN_MS = 2;
+
+export class Outlet {
+  readonly #response: ServerResponse;
+  readonly #sink: Writable;
+  #waiting: Uint8Array[] = [];
+  #size = 0;
+  #turn = performance.now();
+
+  /** The head of the answer must have been written. */
+  constructor(response: ServerResponse, encoding: Encoding | undefined) {
+    this.#response = response;
+    this.#sink = encoding === undefined ? response : through(response, encoding);
+  }
+
+  /** Resolves when more may come; to false when nobody listens any more. */
+  async write(piece: Uint8Array): Promise<boolean> {
+    this.#waiting.push(piece);
+    this.#size += piece.length;
+    return this.#size < TOGETHER || (await this.#flush());
+  }
+
+  /** Resolves when everything was handed over. */
+  async end(): Promise<void> {
+    if (this.#size === 0 || (await this.#flush())) this.#sink.end();
+  }
+
+  async #flush(): Promise<boolean> {
+    const [first = new Uint8Array()] = this.#waiting;
+    const bytes = this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.#size = 0;
+    if (this.#response.destroyed) return false;
+    if (!this.#sink.write(bytes)) await drained(this.#sink, this.#response);
+    // A socket may take everything at once, so that nothing else would make this wait.
+    if (performance.now() - this.#turn > TURN_MS) {
+      await nextTurn();
+      this.#turn = performance.now();
+    }
+    return !this.#response.destroyed;
+  }
+}
+
+function through(response: ServerResponse, encoding: Encoding): Writable {
+  const sink = compressor(encoding);
+  sink.on('error', () => response.destroy());
+  response.once('close', () => sink.destroy());
+  sink.pipe(response);
+  return sink;
+}
+
+/** Resolves when the sink takes more, or the caller is gone. */
+function drained(sink: Writable, response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = (): void => {
+    sink.off('drain', done);
+    response.off('close', done);
+    resolve();
+  };
+  sink.once('drain', done);
+  response.once('close', done);
+  if (response.destroyed) done();
+  return promise;
+}

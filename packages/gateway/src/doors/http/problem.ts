@@ -1,0 +1,66 @@
+/** Errors as answers (PROTOCOL.md section 11). */
+import { GatewayError, problemDocument, say, statusOf } from '@open-presence/protocol';
+
+import { answer, inTongue, json, NOT_KEPT, type Headers } from './answer.ts';
+import { isGone, tongueFor, type Exchange, type Threshold } from './exchange.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** How many seconds to wait where trying again may help. */
+const RETRY_AFTER = '10';
+
+export interface ProblemOptions {
+  /** Instead of the one that goes with the code. */
+  readonly status?: number;
+  readonly headers?: Headers;
+}
+
+/** Answers with the problem. */
+export async function problem(
+  exchange: Exchange<Threshold>,
+  error: GatewayError,
+  { status = statusOf(error.code), headers }: ProblemOptions = {},
+): Promise<void> {
+  const { house, request } = exchange;
+  const tongue = tongueFor(request);
+  const document = problemDocument(error, say(house.language.errors[error.code], tongue));
+  const retry: Headers = status === 503 || status === 507 ? { 'Retry-After': RETRY_AFTER } : {};
+  await answer(exchange, {
+    status,
+    type: PROBLEM_TYPE,
+    headers: { ...headers, ...retry, ...NOT_KEPT, ...inTongue(tongue) },
+    body: json({ ...document, status }),
+  });
+}
+
+const LONGEST_QUOTED = 100;
+
+/** What a caller said, as it is said back in a `detail`. */
+export function quoted(text: string): string {
+  const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
+  return JSON.stringify(cut.toWellFormed());
+}
+
+/**
+ * Answers with whatever was thrown: what a caller can cause as it is, what is ours as `internal`,
+ * and reported. An answer that has begun is broken off, so that it cannot be taken for whole.
+ */
+export function fault(exchange: Exchange<Threshold>, error: unknown): void {
+  const { house, response, request } = exchange;
+  if (isGone(exchange)) return;
+  const known = error instanceof GatewayError;
+  if (!known) house.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  problem(exchange, known ? error : new GatewayError('internal', INTERNAL)).catch(
+    (cause: unknown) => {
+      house.report.error({ err: cause }, 'fault in telling of a fault');
+      response.destroy();
+    },
+  );
+}
+
+const INTERNAL =
+  'The gateway failed at this request by a fault of its own. Try again, or tell whoever runs it.';

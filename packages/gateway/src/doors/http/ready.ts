@@ -1,0 +1,86 @@
+/**
+ * Answers that are ready to be sent again while the log stays as it is.
+ *
+ * Owns small answers as bytes, at most `CAPACITY` of them together, the least lately used leaving
+ * first. Upholds that an answer is given only for the head that it was made at, and that callers
+ * who want the same at once cause one reading.
+ */
+import type { Seq } from '../../log/log.ts';
+import type { Headers } from './answer.ts';
+
+export interface Ready {
+  readonly head: Seq;
+  readonly tag: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** The headers of a 304 for it. */
+  readonly notModified: Headers;
+}
+
+const CAPACITY = 16 * 1024 * 1024;
+/** What an answer takes beside its body and its key: headers, places in maps. */
+const BESIDE = 1024;
+
+interface Making<Result> {
+  readonly head: Seq;
+  readonly result: Promise<Result>;
+}
+
+export class ReadyAnswers {
+  readonly #answers = new Map<string, Ready>();
+  readonly #making = new Map<string, Making<Ready | undefined>>();
+  #size = 0;
+
+  get(key: string, head: Seq): Ready | undefined {
+    const ready = this.#answers.get(key);
+    if (ready === undefined || ready.head !== head) return undefined;
+    this.#answers.delete(key);
+    this.#answers.set(key, ready);
+    return ready;
+  }
+
+  /**
+   * The answer that `make` makes for this head, made once for all who ask meanwhile. Undefined
+   * where it turns out too large to be kept ready.
+   */
+  async made(
+    key: string,
+    head: Seq,
+    make: () => Promise<Ready | undefined>,
+  ): Promise<Ready | undefined> {
+    const begun = this.#making.get(key);
+    if (begun?.head === head) return await begun.result;
+    const making = { head, result: make() };
+    this.#making.set(key, making);
+    try {
+      const ready = await making.result;
+      if (ready !== undefined) this.#keep(key, ready);
+      return ready;
+    } finally {
+      if (this.#making.get(key) === making) this.#making.delete(key);
+    }
+  }
+
+  #keep(key: string, ready: Ready): void {
+    const size = sizeOf(key, ready);
+    if (size > CAPACITY) return;
+    this.#drop(key);
+    for (const oldest of this.#answers.keys()) {
+      if (this.#size + size <= CAPACITY) break;
+      this.#drop(oldest);
+    }
+    this.#answers.set(key, ready);
+    this.#size += size;
+  }
+
+  #drop(key: string): void {
+    const ready = this.#answers.get(key);
+    if (ready === undefined) return;
+    this.#answers.delete(key);
+    this.#size -= sizeOf(key, ready);
+  }
+}
+
+function sizeOf(key: string, { body }: Ready): number {
+  return body.length + 4 * key.length + BESIDE;
+}

@@ -1,0 +1,124 @@
+/** The paths that there are, what they take, and what is said where nothing is (section 11). */
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
+
+import { facet } from '../../log/facet.ts';
+import { COMMON } from './answer.ts';
+import { contribute } from './contribute.ts';
+import { discover } from './discover.ts';
+import type { Exchange, Handler } from './exchange.ts';
+import { languageFile, languageSchema } from './language.ts';
+import { listing, type Place } from './listing.ts';
+import { oneEntry, replies } from './one-entry.ts';
+import { problem, quoted } from './problem.ts';
+import { room, rooms } from './rooms.ts';
+import { healthz, readyz, status } from './status.ts';
+
+export interface Route {
+  /** Variable parts stand in braces. */
+  readonly path: string;
+  readonly get: Handler;
+  readonly post?: Handler;
+}
+
+export const ROUTES: readonly Route[] = [
+  { path: '/', get: status },
+  { path: '/api', get: status },
+  ...KINDS.map((kind) => ({
+    path: `/api/${kind}`,
+    get: listingOf(kind),
+    post: contribute(kind),
+  })),
+  { path: '/api/rooms', get: rooms },
+  { path: '/api/rooms/{slug}', get: room },
+  { path: '/api/entries/{id}', get: oneEntry },
+  { path: '/api/entries/{id}/replies', get: replies },
+  { path: '/api/discover', get: discover },
+  { path: '/mova-snu.yaml', get: languageFile },
+  { path: '/mova-snu.schema.json', get: languageSchema },
+  { path: '/healthz', get: healthz },
+  { path: '/readyz', get: readyz },
+];
+
+function listingOf(kind: Kind): Handler {
+  const place: Place = {
+    path: `/api/${kind}`,
+    facets: [facet('kind', kind)],
+    kinds: false,
+    subject: kind,
+  };
+  return (exchange) => listing(exchange, place);
+}
+
+const PATHS = ROUTES.map(({ path }) => path);
+const PATTERNS = ROUTES.map((route) => {
+  const pattern = route.path.replace(/\{\w+\}/g, '[^/]+').replaceAll('.', String.raw`\.`);
+  return { route, pattern: new RegExp(`^${pattern}/?$`) };
+});
+
+/** The methods of the path that was asked for; none where there is no such path. */
+export function methodsAt({ url = '' }: Pick<IncomingMessage, 'url'>): readonly string[] {
+  const path = decoded(url.split(/[?#]/, 1)[0] ?? '');
+  const found = path === undefined ? undefined : PATTERNS.find(({ pattern }) => pattern.test(path));
+  if (found === undefined) return [];
+  const { post } = found.route;
+  return ['GET', 'HEAD', ...(post === undefined ? [] : ['POST']), 'OPTIONS'];
+}
+
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURI(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** For whatever no route takes: `OPTIONS`, other methods, other paths. */
+export function elsewhere(exchange: Exchange): void | Promise<void> {
+  const { request } = exchange;
+  const methods = methodsAt(request);
+  if (request.method === 'OPTIONS') return options(exchange, methods);
+  if (methods.length === 0) return problem(exchange, noSuchPath(request));
+  const headers = { Allow: methods.join(', ') };
+  return problem(exchange, notAllowed(request, methods), { headers });
+}
+
+export function noSuchPath({
+  method = '',
+  url = '',
+}: Pick<IncomingMessage, 'method' | 'url'>): GatewayError {
+  const detail = `Cannot ${method} ${quoted(url)}: there is no such path. There are ${PATHS.join(', ')}.`;
+  return new GatewayError('not-found', detail, { known: PATHS });
+}
+
+export function notAllowed(
+  { method = '', url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+  methods: readonly string[],
+): GatewayError {
+  const detail = `Cannot ${method} ${quoted(url)}: this path takes ${methods.join(', ')}.`;
+  return new GatewayError('method-not-allowed', detail, { known: methods });
+}
+
+/** A day: what a path takes changes with the gateway's version only. */
+const PREFLIGHT_SECONDS = '86400';
+
+function options({ request, response }: Exchange, methods: readonly string[]): void {
+  const allow = (methods.length === 0 ? ['OPTIONS'] : methods).join(', ');
+  const { headers } = request;
+  const method = headers['access-control-request-method'];
+  const names = headers['access-control-request-headers'];
+  const preflight = {
+    // Any: what the path does not take is answered by a 405 that a page can read.
+    'Access-Control-Allow-Methods': method,
+    'Access-Control-Allow-Headers': names ?? '*',
+    'Access-Control-Max-Age': PREFLIGHT_SECONDS,
+    Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
+  };
+  response.writeHead(204, {
+    Allow: allow,
+    ...(method === undefined ? {} : preflight),
+    ...COMMON,
+  });
+  response.end();
+}
