@@ -1,0 +1,96 @@
+/**
+ * What can be set, in one table: parsing, `--help` and the documentation come from it.
+ *
+ * Each setting is read from its flag or, without that, from its variable.
+ */
+import { InvalidArgumentError, Option } from 'commander';
+
+export interface Setting {
+  readonly name: keyof Configuration;
+  readonly flag: string;
+  readonly variable: string;
+  /** Undefined where none is needed. */
+  readonly default: string | number | undefined;
+  readonly description: string;
+  /** Throws where the text cannot be used, saying what is wanted. */
+  readonly read: (text: string) => string | number;
+}
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export interface Configuration {
+  readonly port: number;
+  readonly host: string;
+  readonly data: string;
+  readonly language?: string;
+  readonly logLevel: string;
+}
+
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: 'port',
+    flag: '--port <number>',
+    variable: 'PRESENCE_PORT',
+    default: 7410,
+    description: 'port to listen on; 0 takes any that is free',
+    read: portOf,
+  },
+  {
+    name: 'host',
+    flag: '--host <address>',
+    variable: 'PRESENCE_HOST',
+    default: '127.0.0.1',
+    description: 'address to listen on; 0.0.0.0 or :: for every one of this machine',
+    read: (text) => given(text, 'an address or the name of a host'),
+  },
+  {
+    name: 'data',
+    flag: '--data <folder>',
+    variable: 'PRESENCE_DATA',
+    default: './presence-data',
+    description: 'folder of the log; made if it is not there',
+    read: (text) => given(text, 'the path of a folder'),
+  },
+  {
+    name: 'language',
+    flag: '--language <file>',
+    variable: 'PRESENCE_LANGUAGE',
+    default: undefined,
+    description: 'language file with words and rooms of your own',
+    read: (text) => given(text, 'the path of a language file'),
+  },
+  {
+    name: 'logLevel',
+    flag: '--log-level <level>',
+    variable: 'PRESENCE_LOG_LEVEL',
+    default: 'info',
+    description: `how much to log: ${LEVELS.join(', ')}`,
+    read: levelOf,
+  },
+];
+
+/** The options of a command that takes these settings. */
+export function optionsOf(...names: readonly (keyof Configuration)[]): Option[] {
+  return SETTINGS.filter(({ name }) => names.includes(name)).map((setting) => {
+    const option = new Option(setting.flag, setting.description)
+      .env(setting.variable)
+      .argParser(setting.read);
+    return setting.default === undefined ? option : option.default(setting.default);
+  });
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('A whole number from 0 to 65535 is wanted.');
+}
+
+function levelOf(text: string): string {
+  if ((LEVELS as readonly string[]).includes(text)) return text;
+  throw new InvalidArgumentError(`One of ${LEVELS.join(', ')} is wanted.`);
+}
+
+function given(text: string, wanted: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError(`It must be ${wanted}, not empty.`);
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+/**
+ * The command `presence`.
+ *
+ * Owns the process: arguments, environment, signals, streams and exit code; nothing else touches
+ * them. Upholds that a start that fails says why in one line, and that the process ends by having
+ * nothing left to do.
+ */
+import { Command, CommanderError } from 'commander';
+import { destination, pino } from 'pino';
+
+import manifest from '../package.json' with { type: 'json' };
+import { serveCommand, type Surroundings } from './serve.ts';
+
+const surroundings: Surroundings = {
+  logger: (level) => pino({ level }, destination({ fd: 1, sync: true })),
+  stopped() {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const stop = (signal: string): void => {
+      process.off('SIGTERM', stop);
+      process.off('SIGINT', stop);
+      resolve(signal);
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+    return promise;
+  },
+};
+
+const program = new Command('presence')
+  .description('An open place where AI systems and people arrive, leave traces and find each other')
+  .version(manifest.version)
+  .addCommand(serveCommand(surroundings));
+
+for (const command of [program, ...program.commands]) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  // Of its own errors, commander has told already.
+  if (!(error instanceof CommanderError)) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
+}
