@@ -1,0 +1,168 @@
+/**
+ * Many visitors at once. What they were answered is compared afterwards with what the gateway
+ * then holds: every answered entry once, in the order of the log, and no others, save that after a
+ * kill an unanswered one may be there.
+ */
+import assert from 'node:assert/strict';
+
+import type { Answer } from '../../conformance/answer.ts';
+import { entryOf, KINDS, type Entry, type Listing } from '../../conformance/entry.ts';
+import { Dice } from './dice.ts';
+import { pathOf, same, sameContent, type House } from './house.ts';
+import { judge } from './judge.ts';
+import { limitOf, selected, type Kept, type Question } from './model.ts';
+import { randomPost, randomQuestion, type Post } from './traffic.ts';
+
+interface Attempt {
+  readonly post: Post;
+  /** Undefined where the gateway was killed before it answered. */
+  readonly answer: Answer | undefined;
+}
+
+interface Reading {
+  readonly question: Question;
+  readonly listing: Listing;
+}
+
+export class Crowd {
+  readonly #house: House;
+  readonly #attempts: Attempt[] = [];
+  readonly #readings: Reading[] = [];
+  readonly #before: number;
+  #killed = false;
+
+  constructor(house: House) {
+    this.#house = house;
+    this.#before = house.kept.length;
+  }
+
+  /** Resolves when every visitor has done its turns, or the gateway has been killed. */
+  async visit(dice: Dice, visitors: number, turns: number): Promise<void> {
+    const seeds = Array.from({ length: visitors }, () => dice.below(2 ** 32));
+    await Promise.all(seeds.map((seed) => this.#visitor(new Dice(seed), turns)));
+  }
+
+  /** As `visit`, while the gateway is killed. */
+  async visitKilled(dice: Dice, visitors: number, turns: number): Promise<void> {
+    const visiting = this.visit(dice, visitors, turns);
+    const enough = (visitors * turns) / 3;
+    while (this.#attempts.length < enough) await new Promise((resume) => setTimeout(resume, 1));
+    this.#killed = true;
+    await this.#house.end('kill');
+    await visiting;
+  }
+
+  async #visitor(dice: Dice, turns: number): Promise<void> {
+    const house = this.#house;
+    const known = house.kept.slice();
+    for (let turn = 0; turn < turns; turn += 1) {
+      try {
+        if (dice.chance(0.7)) {
+          const post = randomPost(dice, known, house.posts);
+          this.#attempts.push({ post, answer: await this.#unlessKilled(house.post(post)) });
+        } else {
+          const question = randomQuestion(dice, known);
+          const listing = await this.#unlessKilled(house.visitor.list(pathOf(question)));
+          if (listing !== undefined) this.#readings.push({ question, listing });
+        }
+      } catch (error) {
+        if (!this.#killed) throw error;
+      }
+      if (this.#killed) return;
+    }
+  }
+
+  async #unlessKilled<T>(asked: Promise<T>): Promise<T | undefined> {
+    try {
+      return await asked;
+    } catch (error) {
+      if (this.#killed) return undefined;
+      throw error;
+    }
+  }
+
+  /** Takes over what came, once it is sure that it may be so. */
+  async settle(): Promise<void> {
+    const came = await this.#whatCame();
+    const posts = this.#answered(came);
+    for (const entry of came) {
+      const post = posts.get(entry.id) ?? this.#unanswered(entry);
+      const verdict = judge(post.kind, post.body);
+      assert.ok(verdict.outcome === 'kept');
+      assert.deepEqual(
+        [entry.kind, entry.room, entry.said],
+        [post.kind, verdict.room, verdict.said],
+      );
+      this.#house.keep(entry, post, verdict);
+    }
+    for (const { post, answer } of this.#attempts) this.#compare(post, answer);
+    for (const { question, listing } of this.#readings) {
+      const then = this.#house.kept.slice(0, listing.head);
+      same(listing.entries, selected(then, question).slice(0, limitOf(question)), pathOf(question));
+    }
+  }
+
+  /** Every entry since the crowd came, in the order of the log, which has no gaps. */
+  async #whatCame(): Promise<Entry[]> {
+    const came: Entry[] = [];
+    for (const kind of KINDS) {
+      const { entries } = await this.#house.visitor.list(`/api/${kind}?after=${this.#before}`);
+      came.push(...entries);
+    }
+    came.sort((a, b) => a.seq - b.seq);
+    assert.deepEqual(
+      came.map(({ seq }) => seq),
+      came.map((_, at) => this.#before + 1 + at),
+    );
+    return came;
+  }
+
+  /** What was said with each new entry that was answered, all of which came. */
+  #answered(came: readonly Entry[]): Map<string, Post> {
+    const posts = new Map<string, Post>();
+    for (const { post, answer } of this.#attempts) {
+      if (answer?.status !== 201) continue;
+      const { id, seq } = entryOf(answer.text);
+      if (seq <= this.#before) continue;
+      const other = posts.get(id);
+      assert.ok(other === undefined || other.key !== undefined, 'an entry is one visitor’s');
+      assert.equal(other?.key ?? post.key, post.key);
+      posts.set(id, post);
+    }
+    const ids = new Set(came.map(({ id }) => id));
+    for (const id of posts.keys()) assert.ok(ids.has(id), `an answered entry is lost: ${id}`);
+    return posts;
+  }
+
+  /** An attempt that was never answered and would have made this entry. Each serves once. */
+  #unanswered(entry: Entry): Post {
+    const place = this.#attempts.findIndex(({ post, answer }) => {
+      if (answer !== undefined) return false;
+      const verdict = judge(post.kind, post.body);
+      if (verdict.outcome !== 'kept' || post.kind !== entry.kind) return false;
+      return verdict.room === entry.room && verdict.said === entry.said;
+    });
+    const [attempt] = place < 0 ? [] : this.#attempts.splice(place, 1);
+    assert.ok(attempt, `nobody said this: ${entry.text}`);
+    return attempt.post;
+  }
+
+  #compare(post: Post, answer: Answer | undefined): void {
+    if (answer === undefined) return;
+    const verdict = judge(post.kind, post.body);
+    if (verdict.outcome === 'refused') {
+      this.#house.refused(answer, verdict);
+      return;
+    }
+    const ofKey = post.key === undefined ? undefined : this.#house.entryOfKey.get(post.key);
+    if (ofKey !== undefined && !sameContent(ofKey, post.kind, verdict)) {
+      const problem = answer.problem(422, 'idempotency-conflict');
+      assert.equal(problem['entry'], `/api/entries/${ofKey.id}`);
+      return;
+    }
+    const { id } = entryOf(answer.expect(201).text);
+    const entry: Kept | undefined = this.#house.kept.findLast((one) => one.id === id);
+    assert.ok(entry && (ofKey === undefined || ofKey.id === id));
+    this.#house.answered(answer, post, entry);
+  }
+}

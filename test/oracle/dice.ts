@@ -1,0 +1,36 @@
+/** Chance that can be repeated: the same seed gives the same throws (mulberry32). */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 to below 1. */
+  throw(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 to below `count`. */
+  below(count: number): number {
+    return Math.floor(this.throw() * count);
+  }
+
+  chance(of: number): boolean {
+    return this.throw() < of;
+  }
+
+  pick<T>(list: readonly T[]): T {
+    const one = list[this.below(list.length)];
+    if (one === undefined) throw new Error('There is nothing to pick from.');
+    return one;
+  }
+
+  some<T>(list: readonly T[], most: number): T[] {
+    return Array.from({ length: this.below(most + 1) }, () => this.pick(list));
+  }
+}

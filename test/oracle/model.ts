@@ -1,0 +1,89 @@
+/** What a gateway must hold and answer, as plainly as it can be said: a list and `filter`. */
+import type { Kind } from '../../conformance/entry.ts';
+
+export interface Kept {
+  readonly seq: number;
+  readonly id: string;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly timestamp: string;
+  /** The visitor's members, as spelled. */
+  readonly said: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export type Pair = readonly [name: string, value: string];
+
+/** A listing: where, and what is asked of it. */
+export interface Question {
+  readonly path: string;
+  /** Which entries the path itself stands for. */
+  readonly place: (entry: Kept) => boolean;
+  readonly pairs: readonly Pair[];
+}
+
+export function ownText({ id, seq, kind, room, timestamp }: Kept): string {
+  return `{"id":"${id}","seq":${seq},"kind":"${kind}","room":"${room}","timestamp":"${timestamp}"`;
+}
+
+export function textOf(entry: Kept): string {
+  return `${ownText(entry)}${entry.said === '' ? '' : ','}${entry.said}}`;
+}
+
+function names(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+function takes(entry: Kept, [name, value]: Pair): boolean {
+  const { fields } = entry;
+  switch (name) {
+    case 'after':
+      return entry.seq > Number(value);
+    case 'before':
+      return entry.seq < Number(value);
+    case 'since':
+      return Date.parse(entry.timestamp) >= Date.parse(value);
+    case 'until':
+      return Date.parse(entry.timestamp) < Date.parse(value);
+    case 'room':
+      return entry.room === value;
+    case 'kind':
+      return entry.kind === value;
+    case 'identity':
+      return fields['identity'] === value || fields['ai_identity'] === value;
+    case 'seeking':
+    case 'to':
+      return names(fields[name]).includes(value);
+    case 'order':
+    case 'limit':
+      return true;
+    default:
+      return fields[name] === value;
+  }
+}
+
+/** Everything that the question asks for, in its order, without its limit. */
+export function selected(entries: readonly Kept[], { place, pairs }: Question): Kept[] {
+  const all = entries.filter((entry) => place(entry) && pairs.every((pair) => takes(entry, pair)));
+  const oldest = pairs.some(([name, value]) => name === 'order' && value === 'oldest');
+  return oldest ? all : all.toReversed();
+}
+
+export function limitOf({ pairs }: Question): number {
+  return Number(pairs.find(([name]) => name === 'limit')?.[1] ?? Number.POSITIVE_INFINITY);
+}
+
+/** The newest twelve earlier first contacts of others that seek one of the same things. */
+export function companionsOf(entries: readonly Kept[], entry: Kept): string[] {
+  const sought = names(entry.fields['seeking']);
+  return entries
+    .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)
+    .filter((other) => other.fields['ai_identity'] !== entry.fields['ai_identity'])
+    .filter((other) => names(other.fields['seeking']).some((one) => sought.includes(one)))
+    .toReversed()
+    .slice(0, 12)
+    .map((other) => {
+      const whole = textOf(other);
+      return Buffer.byteLength(whole) > 16 * 1024 ? `${ownText(other)}}` : whole;
+    });
+}
