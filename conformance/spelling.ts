@@ -9,6 +9,8 @@ import { parse, text } from './value.ts';
 export interface Member {
   /** With escapes resolved. */
   readonly name: string;
+  /** The name's own text, with its quotes. */
+  readonly spelled: string;
   /** The value's own text, without the white space around it. */
   readonly value: string;
 }
@@ -22,12 +24,27 @@ export function members(json: string): Member[] {
     const brace = json.indexOf('}', at);
     if (start < 0 || brace < start) return found;
     const colon = partEnd(json, start, ':');
+    const spelled = json.slice(start, colon).trimEnd();
     at = partEnd(json, colon + 1, ',}');
     found.push({
-      name: text(parse(json.slice(start, colon))),
+      name: text(parse(spelled)),
+      spelled,
       value: json.slice(colon + 1, at).trim(),
     });
     at += 1;
+  }
+}
+
+/** The texts of the elements of the array that a JSON text is. */
+export function elements(json: string): string[] {
+  const found: string[] = [];
+  let at = json.indexOf('[') + 1;
+  for (;;) {
+    const end = partEnd(json, at, ',]');
+    const element = json.slice(at, end).trim();
+    if (element !== '') found.push(element);
+    if (json.charAt(end) === ']') return found;
+    at = end + 1;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Narrowing of what comes from outside. Each throws where the value is not what it should be. */
 import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,18 +9,18 @@ function isFields(value: unknown): value is Fields {
 }
 
 export function fields(value: unknown): Fields {
-  assert.ok(isFields(value), `an object is wanted, not ${brief(value)}`);
-  return value;
+  if (isFields(value)) return value;
+  return wanted('an object is wanted', value);
 }
 
 export function list(value: unknown): readonly unknown[] {
-  assert.ok(Array.isArray(value), `an array is wanted, not ${brief(value)}`);
-  return value;
+  if (Array.isArray(value)) return value;
+  return wanted('an array is wanted', value);
 }
 
 export function text(value: unknown): string {
-  assert.ok(typeof value === 'string', `a string is wanted, not ${brief(value)}`);
-  return value;
+  if (typeof value === 'string') return value;
+  return wanted('a string is wanted', value);
 }
 
 /** A string with more than white space in it. */
@@ -29,17 +30,14 @@ export function words(value: unknown): string {
 }
 
 export function whole(value: unknown): number {
-  assert.ok(
-    typeof value === 'number' && Number.isSafeInteger(value),
-    `a whole number is wanted, not ${brief(value)}`,
-  );
-  return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  return wanted('a whole number is wanted', value);
 }
 
 export function parse(json: string): unknown {
   return JSON.parse(json);
 }
 
-function brief(value: unknown): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 200);
+function wanted(what: string, value: unknown): never {
+  assert.fail(`${what}, not ${inspect(value, { depth: 1, maxStringLength: 200 })}`);
 }

@@ -64,7 +64,7 @@ const BROKEN: readonly (readonly [string, number])[] = [
   [`{"deep":${'['.repeat(100_000)}${']'.repeat(99_999)}}`, 200_007],
 ];
 
-/** Bytes that stop being UTF-8, each with the byte that does not fit. */
+/** Bytes that are not UTF-8, each with the place where the sequence begins that is none. */
 const NOT_UTF8: readonly (readonly [readonly number[], number])[] = [
   [[0xff], 0],
   [[0x80], 0],
@@ -72,13 +72,13 @@ const NOT_UTF8: readonly (readonly [readonly number[], number])[] = [
   [[0xc1, 0xbf], 0],
   [[0xf5, 0x80, 0x80, 0x80], 0],
   [[0x41, 0xd0, 0x84, 0xbf], 3],
-  [[0xd0, 0x22], 1],
-  [[0xe2, 0x82, 0x22], 2],
-  [[0xe0, 0x80, 0x80], 1],
-  [[0xed, 0xa0, 0x80], 1],
-  [[0xf0, 0x80, 0x80, 0x80], 1],
-  [[0xf0, 0x9f, 0x98, 0x22], 3],
-  [[0xf4, 0x90, 0x80, 0x80], 1],
+  [[0x41, 0xd0, 0x22], 1],
+  [[0xe2, 0x82, 0xac, 0xe2, 0x82, 0x22], 3],
+  [[0x41, 0xe0, 0x80, 0x80], 1],
+  [[0x41, 0xed, 0xa0, 0x80], 1],
+  [[0x41, 0xf0, 0x80, 0x80, 0x80], 1],
+  [[0x41, 0xf0, 0x9f, 0x98, 0x22], 1],
+  [[0x41, 0xf4, 0x90, 0x80, 0x80], 1],
 ];
 
 /** Bodies with faults: kind, body, the pointers of the faults. */
@@ -148,7 +148,7 @@ export const body: readonly Case[] = [
       await stopsAt(gateway, whole, before.length + offset);
     }
     const cut = Buffer.from('{"text":"є');
-    await stopsAt(gateway, cut.subarray(0, -1), cut.length - 1);
+    await stopsAt(gateway, cut.subarray(0, -1), cut.length - 2);
     await stopsAt(gateway, Buffer.from([0x7b, 0x7d, 0xff]), 2);
     const long = Buffer.concat([
       Buffer.from(`{"text":"${'є'.repeat(99_999)}`),

@@ -204,7 +204,7 @@ export const http: readonly Case[] = [
         const again = await gateway.get(path, { 'if-none-match': spelled(etag) });
         if (again.status !== 304) return false;
         assert.equal(again.bytes.length, 0);
-        assert.equal(again.header('etag'), etag);
+        assert.ok(spelled(etag) === '*' || again.header('etag') === etag);
         return true;
       }, `${path} is never 304`);
     };

@@ -5,7 +5,7 @@ import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
 import { contact, fresh, query, trace, type Gateway } from '../gateway.ts';
 import { breakOff, head } from '../raw.ts';
-import { members } from '../spelling.ts';
+import { elements, members } from '../spelling.ts';
 import { fields, list, text, words } from '../value.ts';
 import { body } from './rooms.ts';
 
@@ -14,17 +14,7 @@ const KIB = 1024;
 /** The companions of a first contact, newest first, each an entry in its own spelling. */
 function companions(entry: Entry): Entry[] {
   const found = members(entry.text).findLast(({ name }) => name === 'companions');
-  const count = list(entry.fields['companions']).length;
-  const texts: string[] = [];
-  let rest = (found?.value ?? '').slice(1);
-  while (texts.length < count) {
-    rest = rest.slice(rest.indexOf('{'));
-    const [first] = members(`{"x":${rest}}`);
-    const length = (first?.value ?? '').length;
-    texts.push(rest.slice(0, length));
-    rest = rest.slice(length);
-  }
-  return texts.map(entryOf);
+  return elements(found?.value ?? '[]').map(entryOf);
 }
 
 async function meet(gateway: Gateway, seeking: readonly string[]): Promise<Entry> {
