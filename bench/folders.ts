@@ -1,6 +1,7 @@
 /** Data folders: seeded ones, made once and kept in the scratch folder, and ones for one use. */
+import { hash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +9,11 @@ import type { Bench } from './bench.ts';
 import { run } from './children.ts';
 
 const SEED = fileURLToPath(import.meta.resolve('./seed.ts'));
-/** Goes up when seeded logs change in a way that the store does not bring about by itself. */
+/** What says how a log is stored: when it changes, logs are seeded anew. */
+const FORMAT = fileURLToPath(
+  import.meta.resolve('../packages/gateway/src/stores/sqlite/schema.ts'),
+);
+/** Goes up when seeded logs are to be others. */
 const VERSION = 1;
 /** More than the store needs for one seeded entry. */
 const ENTRY_BYTES = 1200;
@@ -24,11 +29,15 @@ export async function emptyFolder(bench: Bench): Promise<Folder> {
 
 /** A log with so many entries, for reading only: what is written to it stays for the next run. */
 export async function seededFolder(bench: Bench, count: number, mix = 'garden=1'): Promise<string> {
-  const path = join(bench.scratch, `seed-v${VERSION}-${count}-${mix.replaceAll(/[=,]/g, '')}`);
+  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-`;
+  const format = hash('sha256', await readFile(FORMAT)).slice(0, 8);
+  const path = join(bench.scratch, `${name}v${VERSION}-${format}`);
   const done = `${path}.done`;
   if (existsSync(done)) return path;
+  for (const stale of await readdir(bench.scratch)) {
+    if (stale.startsWith(name)) await rm(join(bench.scratch, stale), { recursive: true });
+  }
   await requireSpace(bench, count * ENTRY_BYTES);
-  await rm(path, { recursive: true, force: true });
   await mkdir(path);
   bench.note(`seeding ${count.toLocaleString('en')} entries (${mix})`);
   const began = performance.now();
