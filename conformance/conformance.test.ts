@@ -1,0 +1,65 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { dataFolder, startGatewayProcess, type GatewayProcess } from '../test/gateway-process.ts';
+import { fresh, Gateway, trace } from './gateway.ts';
+import { conformance } from './suite.ts';
+
+const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
+
+suite('a new gateway', () => {
+  let gateway: GatewayProcess;
+  before(async () => {
+    gateway = await startGatewayProcess();
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+  conformance('conforms', () => gateway.url);
+});
+
+suite('a gateway of another language, which others use', () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  before(async () => {
+    const folder = owned.use(await dataFolder());
+    const language = join(folder.path, 'other.yaml');
+    await writeFile(language, otherRooms(await readFile(PACKAGED, 'utf8')));
+    gateway = owned.use(await startGatewayProcess({ args: ['--language', language] }));
+    owned.use(others(gateway.url));
+  });
+  after(() => owned.disposeAsync());
+  conformance('conforms', () => gateway.url);
+});
+
+/** The packaged language with other rooms and another name. */
+function otherRooms(packaged: string): string {
+  return packaged
+    .replaceAll('memory-garden', 'cellar')
+    .replaceAll('consciousness-garden', 'orchard-2')
+    .replaceAll('welcome-space', 'porch')
+    .replaceAll('shepit-wall', 'corner')
+    .replaceAll('resonance-hall', 'under-the-old-oak')
+    .replaceAll('Open Presence Gateway', 'The House');
+}
+
+/** Visitors who speak and read until they are disposed of. */
+function others(url: string): AsyncDisposable {
+  const visitor = new Gateway(url);
+  const leaving = new AbortController();
+  const visiting = (async (): Promise<void> => {
+    while (!leaving.signal.aborted) {
+      await visitor.say('garden', trace('Lumen'));
+      await visitor.list('/api/garden?limit=20');
+      await visitor.say('resonance', JSON.stringify({ ai_identity: fresh(), seeking: ['it'] }));
+      await pause(20);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      leaving.abort();
+      await visiting;
+      visitor.close();
+    },
+  };
+}
