@@ -40,7 +40,7 @@ export interface Member {
 }
 
 export type Ruled = Member & { readonly rule: Rule };
-export type Source = Member & { readonly filter: Filter };
+type Source = Member & { readonly filter: Filter };
 
 export interface KindGrammar {
   readonly kind: Kind;

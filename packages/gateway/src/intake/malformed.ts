@@ -67,9 +67,10 @@ export function notJson(misfit: Misfit): GatewayError {
   const character = found === undefined ? undefined : characterOf(found);
   const empty = character === undefined && wanted === 'text';
   const what = character === undefined ? 'the end of the body' : shown(character);
+  const words = character === undefined && wanted === 'string' ? 'a closing `"`' : WORDS[wanted];
   const sentence = empty
-    ? `the body is empty, wanted ${WORDS[wanted]}`
-    : `at ${placeOf(position)} found ${what}, wanted ${WORDS[wanted]}`;
+    ? `the body is empty, wanted ${words}`
+    : `at ${placeOf(position)} found ${what}, wanted ${words}`;
   return malformed(misfit, sentence, hintFor(misfit, character));
 }
 
@@ -163,7 +164,8 @@ function hintFor({ wanted, outermost }: Misfit, character: string | undefined): 
       return hintAtBeginning(wanted, character, outermost);
     case 'comma or }':
     case 'comma or ]':
-      return character === '"' ? 'Is there a comma missing, or a `"` not escaped as `\\"`?' : '';
+      if (!/["\p{L}\p{N}]/u.test(character)) return INSTEAD[character] ?? '';
+      return 'Is a comma missing before it, or a `"` not escaped as `\\"`?';
     default:
       return outermost ? NO_FORM : '';
   }

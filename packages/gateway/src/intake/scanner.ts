@@ -73,8 +73,7 @@ export class Scanner {
   /** Throws a `malformed-json` if the text is not complete. */
   end(): void {
     if (this.#cutLength > 0) throw this.#badSequence(this.#cut);
-    const { depth } = this.#nesting;
-    if (depth === 0 && NUMBER_MAY_END.has(this.#state)) this.#valueEnds(0);
+    if (NUMBER_MAY_END.has(this.#state)) this.#valueEnds(0);
     if (this.#state !== DONE) throw this.#misfit(0, undefined);
   }
 
