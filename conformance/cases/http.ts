@@ -119,6 +119,12 @@ export const http: readonly Case[] = [
     const filter = await crowd(gateway);
     await headIsGet(gateway, query('/api/garden', [...filter, ['limit', 1]]));
     await headIsGet(gateway, query('/api/garden', filter), { accept: 'application/x-ndjson' });
+    const identity = fresh('large');
+    const large = JSON.stringify({ text: 'x'.repeat(1_500_000), identity });
+    const { entry } = await gateway.say('seeds', large);
+    await headIsGet(gateway, entry.path);
+    await headIsGet(gateway, entry.path, { 'accept-encoding': 'gzip' });
+    await headIsGet(gateway, query('/api/seeds', [['identity', identity]]));
   }),
   check('1.4', 'options', async (gateway) => {
     for (const [path, methods] of ROUTES) {
@@ -162,9 +168,14 @@ export const http: readonly Case[] = [
         const { entry } = await gateway.say('garden', trace(identity, { text }));
         await gateway.say('garden', trace(identity, { text }));
         const filter = query('/api/garden', [['identity', identity]]);
+        const many = fresh();
+        const long = text.repeat(100);
+        const large = (await gateway.say('garden', trace(many, { text: long }))).entry;
+        await gateway.say('garden', trace(many, { text: long }));
+        const paths = [entry.path, filter, large.path, query('/api/garden', [['identity', many]])];
         for (const accept of [coding, `${coding};q=0.5, identity;q=0.1`]) {
           const asked = { 'accept-encoding': accept, accept: 'application/x-ndjson' };
-          for (const path of [entry.path, filter, '/mova-snu.yaml']) {
+          for (const path of [...paths, '/mova-snu.yaml']) {
             const plain = await gateway.get(path, { accept: asked.accept });
             const packed = (await gateway.get(path, asked)).expect(200);
             assert.equal(packed.header('content-encoding'), coding, path);
