@@ -48,6 +48,10 @@ export class FacetHash {
   }
 }
 
+/** Into an array of its own: a view would keep alive the pool that it was cut from. */
 function digest(text: string): Facet {
-  return hash('sha256', text, 'buffer').subarray(0, FACET_SIZE);
+  const bytes = new Uint8Array(FACET_SIZE);
+  const half = hash('sha256', text, 'latin1');
+  for (let at = 0; at < FACET_SIZE; at += 1) bytes[at] = half.charCodeAt(at);
+  return bytes;
 }

@@ -23,8 +23,8 @@ export interface LargeBody {
   readonly size: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** Number of facets in the file beside it. */
-  readonly marks: number;
+  /** Whether there are facets in files beside it. */
+  readonly marked: boolean;
 }
 
 const HEADER = 16;

@@ -9,7 +9,7 @@ import { type Kind, KINDS } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
-import { largeFacetsSync } from './large.ts';
+import { largeFacets } from './large.ts';
 import { partOf, PART_SIZE, PostingsCursor, PostingsWriter } from './postings.ts';
 import { removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
 import {
@@ -41,7 +41,7 @@ interface Row {
   readonly room: string;
   readonly size: number;
   readonly large: string | null;
-  readonly marks: number;
+  readonly marked: number;
   readonly facets: Uint8Array;
 }
 
@@ -74,7 +74,7 @@ export class Indexer {
     this.#log = openForReading(places.log);
     this.#db = openMatching(this.#log, places, shared.head);
     this.#rows = this.#log.prepare(
-      'SELECT seq, time, kind, room, size, large, marks, facets FROM entries WHERE seq > ? AND seq <= ?',
+      'SELECT seq, time, kind, room, size, large, marked, facets FROM entries WHERE seq > ? AND seq <= ?',
     );
     this.#joined = this.#log.prepare(
       `SELECT CAST(group_concat(text, '${RUN_JOINER}') AS BLOB) AS joined FROM (
@@ -123,8 +123,8 @@ export class Indexer {
     const counted = new Map<string, Counted>();
     for (const row of this.#rows.iterate(from, to) as unknown as Iterable<Row>) {
       this.#hold(row.seq, row.facets);
-      if (row.marks > 0 && row.large !== null) {
-        for (const facets of largeFacetsSync(this.#places, row.large)) this.#hold(row.seq, facets);
+      if (row.marked > 0 && row.large !== null) {
+        for (const facets of largeFacets(this.#places, row.large)) this.#hold(row.seq, facets);
       }
       const key = `${row.kind} ${row.room}`;
       const tally = counted.get(key);

@@ -19,56 +19,79 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
-import { GatewayError } from '@open-presence/protocol';
+import { FILTERS, type Filter, GatewayError } from '@open-presence/protocol';
 
-import { FACET_SIZE } from '../../log/facet.ts';
 import type { Spool } from '../../log/log.ts';
 import type { LargeBody } from './batch.ts';
 import type { Places } from './schema.ts';
 
-const MARKS = '.facets';
 const PIECE = 256 * 1024;
 const BRACE = Buffer.from('}');
+const FILTERS_MARKED = Object.keys(FILTERS) as Filter[];
+
+/** The files that a body may have: its text, and the facets of each filter. */
+function filesOf(name: string): string[] {
+  return [name, ...FILTERS_MARKED.map((filter) => marksOf(name, filter))];
+}
+
+function marksOf(name: string, filter: Filter): string {
+  return `${name}.${filter}`;
+}
 
 /** A body on its way into a file. */
 export class FileSpool implements Spool {
   readonly #places: Places;
+  readonly #unended: Set<FileSpool>;
   readonly #name: string = randomUUID();
   readonly #digest: Hash = createHash('sha256');
   #body: FileHandle | undefined;
-  #facets: FileHandle | undefined;
+  readonly #marked = new Map<Filter, FileHandle>();
   #size = 0;
-  #marks = 0;
   #sealed = false;
 
-  constructor(places: Places) {
+  /** `unended`: those that a closing log must dispose of. */
+  constructor(places: Places, unended: Set<FileSpool>) {
     this.#places = places;
+    this.#unended = unended;
+    unended.add(this);
   }
 
   async write(bytes: Uint8Array): Promise<void> {
     this.#digest.update(bytes);
     await this.#guard(async () => {
-      this.#body ??= await open(join(this.#places.incoming, this.#name), 'w');
-      await this.#body.writeFile(bytes);
+      await (await this.#text()).writeFile(bytes);
     });
     this.#size += bytes.length;
   }
 
-  async mark(facets: Uint8Array): Promise<void> {
+  async mark(facets: Uint8Array, filter: Filter): Promise<void> {
     await this.#guard(async () => {
-      this.#facets ??= await open(join(this.#places.incoming, this.#name + MARKS), 'w');
-      await this.#facets.writeFile(facets);
+      let handle = this.#marked.get(filter);
+      if (handle === undefined) {
+        handle = await open(join(this.#places.incoming, marksOf(this.#name, filter)), 'w');
+        this.#marked.set(filter, handle);
+      }
+      await handle.writeFile(facets);
     });
-    this.#marks += facets.length / FACET_SIZE;
   }
 
-  /** Ends the body and flushes it. From then on the file belongs to the writer. */
+  async unmark(filter: Filter): Promise<void> {
+    const handle = this.#marked.get(filter);
+    if (handle === undefined) return;
+    this.#marked.delete(filter);
+    await this.#guard(async () => {
+      await handle.close();
+      await rm(join(this.#places.incoming, marksOf(this.#name, filter)), { force: true });
+    });
+  }
+
+  /** Ends the body and flushes it. From then on the files belong to the writer. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
+    const marked = this.#marked.size > 0;
     await this.#guard(async () => {
-      this.#body ??= await open(join(this.#places.incoming, this.#name), 'w');
-      await this.#body.writeFile(BRACE);
-      for (const handle of [this.#body, this.#facets]) await handle?.sync();
+      await (await this.#text()).writeFile(BRACE);
+      for (const handle of this.#handles()) await handle.sync();
       await this.#close();
       const folder = await open(this.#places.incoming, 'r');
       try {
@@ -78,21 +101,33 @@ export class FileSpool implements Spool {
       }
     });
     this.#sealed = true;
-    return { name: this.#name, size: this.#size + BRACE.length, digest, marks: this.#marks };
+    return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#sealed) return;
     this.#sealed = true;
     await this.#close();
-    await rm(join(this.#places.incoming, this.#name), { force: true });
-    await rm(join(this.#places.incoming, this.#name + MARKS), { force: true });
+    for (const file of filesOf(this.#name)) {
+      await rm(join(this.#places.incoming, file), { force: true });
+    }
+  }
+
+  async #text(): Promise<FileHandle> {
+    this.#body ??= await open(join(this.#places.incoming, this.#name), 'w');
+    return this.#body;
+  }
+
+  #handles(): FileHandle[] {
+    return [...(this.#body === undefined ? [] : [this.#body]), ...this.#marked.values()];
   }
 
   async #close(): Promise<void> {
-    const handles = [this.#body, this.#facets];
-    this.#body = this.#facets = undefined;
-    for (const handle of handles) await handle?.close();
+    this.#unended.delete(this);
+    const handles = this.#handles();
+    this.#body = undefined;
+    this.#marked.clear();
+    for (const handle of handles) await handle.close();
   }
 
   async #guard(work: () => Promise<void>): Promise<void> {
@@ -120,7 +155,7 @@ export function makeLargeFolders(places: Places): void {
 
 /** Moves a committed body to its place. */
 export function settle(places: Places, name: string): void {
-  for (const file of [name, name + MARKS]) {
+  for (const file of filesOf(name)) {
     const from = join(places.incoming, file);
     if (!existsSync(from)) continue;
     const to = placeOf(places, file);
@@ -131,15 +166,14 @@ export function settle(places: Places, name: string): void {
 
 /** Removes a body that no entry has. */
 export function discard(places: Places, name: string): void {
-  rmSync(join(places.incoming, name), { force: true });
-  rmSync(join(places.incoming, name + MARKS), { force: true });
+  for (const file of filesOf(name)) rmSync(join(places.incoming, file), { force: true });
 }
 
 /** Settles or removes what an earlier process left behind. */
 export function sweepIncoming(db: DatabaseSync, places: Places): void {
   const kept = db.prepare('SELECT 1 FROM entries WHERE large = ?');
   for (const file of readdirSync(places.incoming)) {
-    const name = file.endsWith(MARKS) ? file.slice(0, -MARKS.length) : file;
+    const [name = file] = file.split('.');
     if (kept.get(name) === undefined) discard(places, name);
     else settle(places, name);
   }
@@ -151,18 +185,20 @@ export function largePieces(places: Places, name: string): AsyncGenerator<Uint8A
 }
 
 /** The facets that did not fit the row, in pieces of whole facets. */
-export function* largeFacetsSync(places: Places, name: string): Generator<Uint8Array> {
-  const file = name + MARKS;
-  const settled = placeOf(places, file);
-  const handle = openSync(existsSync(settled) ? settled : join(places.incoming, file), 'r');
-  try {
-    const buffer = Buffer.alloc(PIECE);
-    for (let size = 1; size > 0;) {
-      size = readSync(handle, buffer);
-      yield buffer.subarray(0, size);
+export function* largeFacets(places: Places, name: string): Generator<Uint8Array> {
+  for (const filter of FILTERS_MARKED) {
+    const file = marksOf(name, filter);
+    const place = [placeOf(places, file), join(places.incoming, file)].find(existsSync);
+    if (place === undefined) continue;
+    const handle = openSync(place, 'r');
+    try {
+      const buffer = Buffer.alloc(PIECE);
+      for (let size = readSync(handle, buffer); size > 0; size = readSync(handle, buffer)) {
+        yield buffer.subarray(0, size);
+      }
+    } finally {
+      closeSync(handle);
     }
-  } finally {
-    closeSync(handle);
   }
 }
 

@@ -75,7 +75,11 @@ export class Reader {
       'SELECT seq, time, kind, room, size, large, text FROM entries WHERE seq = ?',
     );
     this.#timeOf = this.#log.prepare('SELECT time FROM entries WHERE seq = ?');
-    this.#tallies = this.#index.prepare('SELECT room, kind, count, seq, time FROM tallies');
+    // One statement sees one state of the index: its tallies and how far they count.
+    this.#tallies = this.#index.prepare(
+      `SELECT room, kind, count, seq, time,
+         (SELECT value FROM meta WHERE name = 'indexed') AS indexed FROM tallies`,
+    );
     this.#newest = this.#log.prepare(
       'SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind',
     );
@@ -109,8 +113,9 @@ export class Reader {
 
   tally(): Tally[] {
     const tallies = new Map<string, Tally>();
-    const indexed = this.#shared.indexed;
-    const rows = [...this.#tallies.all(), ...this.#newest.all(indexed, this.#shared.head)];
+    const counted = this.#tallies.all();
+    const indexed = (counted[0]?.['indexed'] as Seq | undefined) ?? 0;
+    const rows = [...counted, ...this.#newest.all(indexed, this.#shared.head)];
     for (const row of rows) {
       const { room, kind, count, seq, time } = row as unknown as Row;
       const key = `${kind} ${room}`;

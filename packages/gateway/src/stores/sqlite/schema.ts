@@ -46,7 +46,7 @@ const LOG_STEPS: readonly string[] = [
   CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
   -- text: the whole entry; for a large one its head and a comma, the rest being in the file.
   -- head: bytes of the gateway's own members at its beginning. size: bytes of the whole entry.
-  -- link: SHA-256 chaining this entry to the one before. marks: facets kept in a file.
+  -- link: SHA-256 chaining this entry to the one before. marked: whether files have more facets.
   CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     time INTEGER NOT NULL,
@@ -55,7 +55,7 @@ const LOG_STEPS: readonly string[] = [
     head INTEGER NOT NULL,
     size INTEGER NOT NULL,
     large TEXT,
-    marks INTEGER NOT NULL,
+    marked INTEGER NOT NULL,
     link BLOB NOT NULL,
     facets BLOB NOT NULL,
     text BLOB NOT NULL

@@ -82,6 +82,7 @@ class SqliteLog implements Log {
   #gathered: Waiting[] = [];
   #batch = 0;
   readonly #underWay = new Map<number, readonly Waiting[]>();
+  readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
   constructor(parts: Parts) {
@@ -108,7 +109,7 @@ class SqliteLog implements Log {
   }
 
   spool(): Spool {
-    return new FileSpool(this.#parts.places);
+    return new FileSpool(this.#parts.places, this.#spools);
   }
 
   async append(draft: Draft): Promise<Appended> {
@@ -120,7 +121,7 @@ class SqliteLog implements Log {
       throw new TypeError('A spool belongs to the log that gave it.');
     const large = await body.seal();
     const appended = await this.#hand({ kind, room, facets, key, body: NO_BODY, large });
-    if (large.marks > 0 && appended.outcome === 'appended') await this.#indexed(appended.stamp.seq);
+    if (large.marked && appended.outcome === 'appended') await this.#indexed(appended.stamp.seq);
     return appended;
   }
 
@@ -200,6 +201,7 @@ class SqliteLog implements Log {
   async #close(): Promise<void> {
     const { writer, indexer, lock } = this.#parts;
     this.#flush();
+    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
     const ends = [writer, indexer].map((worker) => new Promise((end) => worker.once('exit', end)));
     writer.postMessage('close' satisfies ToWriter);
     indexer.postMessage('close' satisfies ToIndexer);

@@ -146,7 +146,7 @@ export class Writer {
       opening.length,
       text.length + (draft.large?.size ?? 0),
       draft.large?.name ?? null,
-      draft.large?.marks ?? 0,
+      draft.large?.marked === true ? 1 : 0,
       link,
       draft.facets,
       text,
