@@ -45,8 +45,8 @@ async function takeWhole(exchange: Exchange, kind: Kind, bytes: Buffer): Promise
   const draft = draftOf(kind, bytes, house.grammar, keyFor(request));
   const stamp = stampOf(await house.log.append(draft));
   if (isGone(exchange)) return;
-  const text = draft.body instanceof Uint8Array ? textOf(stamp, draft.body) : undefined;
-  await acknowledge(exchange, stamp, text);
+  const { body } = draft;
+  return acknowledge(exchange, stamp, body instanceof Uint8Array ? body : undefined);
 }
 
 async function takeLarge(
@@ -60,8 +60,10 @@ async function takeLarge(
   const draft = await readDraft(kind, chunks, { grammar, spool, key: keyFor(request) });
   const stamp = stampOf(await log.append(draft));
   if (isGone(exchange)) return;
+  // What is long as it was sent may be short as it is kept: spaces at its ends are not.
   const entry = await log.entry(stamp.seq);
-  await acknowledge(exchange, stamp, entry?.text);
+  const head = entryHead(stamp);
+  await acknowledge(exchange, stamp, entry?.text?.subarray(head.length + 1, -1));
 }
 
 function keyFor(request: IncomingMessage): Uint8Array | undefined {
@@ -101,57 +103,55 @@ function pathOf(id: string): string {
   return `/api/entries/${id}`;
 }
 
-function textOf(stamp: Stamp, body: Uint8Array): Buffer {
-  const head = entryHead(stamp);
-  if (body.length === 0) return Buffer.from(`${head}}`);
-  const text = Buffer.allocUnsafe(head.length + body.length + 2);
-  text.write(head, 'latin1');
-  text[head.length] = 0x2c;
-  text.set(body, head.length + 1);
-  text[text.length - 1] = 0x7d;
-  return text;
-}
-
-/** Answers that the entry is kept. Its text is undefined where it is too long to be repeated. */
+/**
+ * Answers that the entry is kept. Its body, the visitor's members, is undefined where it is too
+ * long to be repeated.
+ */
 function acknowledge(
   exchange: Exchange,
   stamp: Stamp,
-  text: Uint8Array | undefined,
+  body: Uint8Array | undefined,
 ): void | Promise<void> {
-  const { headers } = exchange.request;
-  const minimal = wantsMinimal(headers['prefer']);
-  if (minimal || text === undefined || text.length > REPEATED) {
-    const own = Buffer.from(`${entryHead(stamp)}}`);
+  const own = entryHead(stamp);
+  const minimal = wantsMinimal(exchange.request.headers['prefer']);
+  if (minimal || body === undefined || own.length + body.length + 2 > REPEATED) {
     const applied: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    return created(exchange, stamp, own, applied);
+    return created(exchange, stamp, `${own}}`, applied);
   }
-  if (stamp.kind === 'resonance') return greet(exchange, stamp, text);
-  return created(exchange, stamp, text);
+  const text = body.length === 0 ? `${own}}` : `${own},${latin1Of(body)}}`;
+  return stamp.kind === 'resonance' ? greet(exchange, stamp, text) : created(exchange, stamp, text);
 }
 
-async function greet(exchange: Exchange, stamp: Stamp, text: Uint8Array): Promise<void> {
+async function greet(exchange: Exchange, stamp: Stamp, text: string): Promise<void> {
   const tongue = tongueFor(exchange.request);
-  const body = await welcomed(exchange.house, stamp, { text, tongue });
-  if (!isGone(exchange)) await created(exchange, stamp, body, inTongue(tongue));
+  const entry = Buffer.from(text, 'latin1');
+  const body = await welcomed(exchange.house, stamp, { text: entry, tongue });
+  if (!isGone(exchange)) await created(exchange, stamp, latin1Of(body), inTongue(tongue));
+}
+
+/** Bytes as a string of as many characters: Node sends it with the headers, in one piece. */
+function latin1Of({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }
 
 function created(
   exchange: Exchange,
   { id }: Stamp,
-  body: Uint8Array,
+  text: string,
   more?: Headers,
 ): void | Promise<void> {
   const { request, response } = exchange;
-  if (body.length >= WORTH_COMPRESSING && encodingOf(request.headers['accept-encoding'])) {
+  if (text.length >= WORTH_COMPRESSING && encodingOf(request.headers['accept-encoding'])) {
     const headers = { Location: pathOf(id), ...more };
+    const body = Buffer.from(text, 'latin1');
     return answer(exchange, { status: 201, type: JSON_TYPE, headers, body });
   }
   response.writeHead(201, {
     'Content-Type': JSON_TYPE,
-    'Content-Length': String(body.length),
+    'Content-Length': text.length,
     Location: pathOf(id),
     ...more,
     ...COMMON,
   });
-  response.end(body);
+  response.end(text, 'latin1');
 }

@@ -2,8 +2,8 @@
  * The HTTP server underneath, with every bound lifted that Node sets by itself.
  *
  * Owns connections: accepting them, and letting them go when the gateway rests. Refuses to know
- * paths. Upholds that no caller is cut off for being slow, large or idle, save a connection that
- * has been idle for long between two requests, and that no answer is an empty one of Node's own.
+ * paths. Upholds that no caller is cut off for being slow, large or idle, and that no answer is an
+ * empty one of Node's own.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -19,8 +19,6 @@ export interface Callbacks {
   malformed(error: ClientError, socket: Duplex): void;
 }
 
-/** For a connection between two requests; proxies let go of theirs sooner. */
-const IDLE_MS = 10 * 60_000;
 /** When the network is asked whether a silent caller still exists. */
 const PROBE_AFTER_MS = 60_000;
 /** How often connections that have become idle are let go while the gateway rests. */
@@ -32,7 +30,8 @@ const OPTIONS = {
   requireHostHeader: false,
   requestTimeout: 0,
   headersTimeout: 0,
-  keepAliveTimeout: IDLE_MS,
+  // Whoever is silent between two requests may be so for long; the network tells who is gone.
+  keepAliveTimeout: 0,
   keepAlive: true,
   keepAliveInitialDelay: PROBE_AFTER_MS,
 } as const;
