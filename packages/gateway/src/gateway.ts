@@ -6,16 +6,17 @@
  * start that fails leaves nothing open.
  */
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 
 import type { State } from '@open-presence/protocol';
-import { parseLanguage } from '@open-presence/protocol/language-file';
+import { ownLanguage } from '@open-presence/protocol/own-language';
 import type { Logger } from 'pino';
 
 import type { Spoken } from './doors/http/exchange.ts';
 import { houseOf, HttpDoor } from './doors/http/http.ts';
 import type { Log } from './log/log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
+
+export { verifyLog, type Fault, type Finding, type Verified } from './stores/sqlite/verify.ts';
 
 export interface GatewayConfig {
   readonly host: string;
@@ -55,7 +56,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const threshold = { language: spoken.language, report, state };
   const door = opened.use(await HttpDoor.listen({ host, port }, threshold));
   const log = await openSqliteLog({ folder });
-  await door.open(houseOf({ ...spoken, report, state, log }));
+  door.open(houseOf({ ...spoken, report, state, log }));
   house.log = log;
   const rest = opened.move();
   return {
@@ -69,10 +70,9 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 async function spokenIn(path: string | undefined): Promise<Spoken> {
-  const file = path ?? fileURLToPath(OWN_LANGUAGE);
-  const text = await readFile(file);
-  return {
-    text,
-    language: parseLanguage(new TextDecoder('utf-8', { fatal: true }).decode(text), file),
-  };
+  const text = await readFile(path ?? OWN_LANGUAGE);
+  const decoded = new TextDecoder('utf-8', { fatal: true }).decode(text);
+  if (path === undefined) return { text, language: ownLanguage(decoded) };
+  const { parseLanguage } = await import('@open-presence/protocol/language-file');
+  return { text, language: parseLanguage(decoded, path) };
 }

@@ -36,9 +36,21 @@ export interface Stamp {
 const TWO_22 = 2 ** 22;
 const TWO_26 = 2 ** 26;
 const TWO_36 = 2 ** 36;
+const TWO_48 = 2 ** 48;
 
 /** How many different salts `entryId` takes: 0 … 2²⁶ − 1. */
 export const SALTS: number = TWO_26;
+
+/** Times come many in a row: how the last one is written. */
+let written = { time: -1, clock: '', timestamp: '' };
+
+function writtenAs(time: number): typeof written {
+  if (time === written.time) return written;
+  const clock = time.toString(16).padStart(12, '0');
+  const timestamp = new Date(time).toISOString();
+  written = { time, clock: `${clock.slice(0, 8)}-${clock.slice(8)}`, timestamp };
+  return written;
+}
 
 /**
  * A UUIDv7 whose 74 free bits are the seq (48 bits, RFC 9562 section 6.2, method 1) and a salt
@@ -46,13 +58,11 @@ export const SALTS: number = TWO_26;
  */
 export function entryId(time: number, seq: number, salt: number): string {
   const low = seq % TWO_36;
-  const clock = time.toString(16).padStart(12, '0');
-  const high = Math.floor(seq / TWO_36)
-    .toString(16)
-    .padStart(3, '0');
+  // One digit more than is wanted stands in for padding.
+  const high = (0x1000 + Math.floor(seq / TWO_36)).toString(16).slice(1);
   const middle = (0x8000 + Math.floor(low / TWO_22)).toString(16);
-  const end = ((low % TWO_22) * TWO_26 + salt).toString(16).padStart(12, '0');
-  return `${clock.slice(0, 8)}-${clock.slice(8)}-7${high}-${middle}-${end}`;
+  const end = (TWO_48 + (low % TWO_22) * TWO_26 + salt).toString(16).slice(1);
+  return `${writtenAs(time).clock}-7${high}-${middle}-${end}`;
 }
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/;
@@ -71,6 +81,6 @@ export function seqOfId(id: string): number | undefined {
  * comma: `{"id":…,"timestamp":"…"`.
  */
 export function entryHead(stamp: Stamp): string {
-  const timestamp = new Date(stamp.time).toISOString();
+  const { timestamp } = writtenAs(stamp.time);
   return `{"id":"${stamp.id}","seq":${stamp.seq},"kind":"${stamp.kind}","room":"${stamp.room}","timestamp":"${timestamp}"`;
 }

@@ -7,8 +7,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { GatewayError } from '@open-presence/protocol';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { GatewayError, type Language } from '@open-presence/protocol';
+import Router from 'find-my-way';
 
 import { grammarOf } from '../../intake/grammar.ts';
 import type { Exchange, Handler, House, Threshold } from './exchange.ts';
@@ -30,9 +30,13 @@ export interface Place {
 export type HouseParts = Pick<House, 'language' | 'text' | 'log' | 'report' | 'state'>;
 
 export function houseOf(parts: HouseParts): House {
+  // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and
+  // would make so of every answer that says it: a slug's way into each new entry.
+  const language = JSON.parse(JSON.stringify(parts.language)) as Language;
   return {
     ...parts,
-    grammar: grammarOf(parts.language),
+    language,
+    grammar: grammarOf(language),
     edition: editionOf(parts.text),
     ready: new ReadyAnswers(),
   };
@@ -44,7 +48,6 @@ export class HttpDoor implements AsyncDisposable {
   readonly #threshold: Threshold;
   readonly #server: HttpServer;
   #receive: Receive;
-  #app: FastifyInstance | undefined;
 
   private constructor(threshold: Threshold) {
     this.#threshold = threshold;
@@ -71,17 +74,13 @@ export class HttpDoor implements AsyncDisposable {
   }
 
   /** Lets visitors into the house. */
-  async open(house: House): Promise<void> {
-    const app = appOf(house);
-    this.#app = app;
-    await app.ready();
-    this.#receive = (request, response) => app.routing(request, response);
+  open(house: House): void {
+    this.#receive = routerOf(house);
   }
 
   /** Lets nobody in any more; resolves when those who are in have left. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#server[Symbol.asyncDispose]();
-    await this.#app?.close();
   }
 
   #enter(request: IncomingMessage, response: ServerResponse): void {
@@ -94,47 +93,31 @@ export class HttpDoor implements AsyncDisposable {
   }
 }
 
-/** Bodies are ours: Fastify routes, and neither reads nor refuses them. */
-const WITH_BODIES = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'];
-
-function appOf(house: House): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    genReqId: () => '',
-    routerOptions: {
-      ignoreTrailingSlash: true,
-      maxParamLength: Number.MAX_SAFE_INTEGER,
-      querystringParser: () => ({}),
-    },
+function routerOf(house: House): Receive {
+  const elsewhereIn: Receive = (request, response) => {
+    run(elsewhere, { house, request, response, params: {} });
+  };
+  const router = Router({
+    ignoreTrailingSlash: true,
+    maxParamLength: Number.MAX_SAFE_INTEGER,
+    querystringParser: () => ({}),
+    defaultRoute: elsewhereIn,
     // A path that cannot be decoded names nothing.
-    frameworkErrors: (_, { raw: request }, reply) => {
-      reply.hijack();
-      run(elsewhere, { house, request, response: reply.raw, params: {} });
-    },
+    onBadUrl: (_, request, response) => elsewhereIn(request, response),
   });
-  for (const method of WITH_BODIES) app.addHttpMethod(method, { overrideExisting: true });
   for (const { path, get, post } of ROUTES) {
     const url = path.replace(/\{(\w+)\}/g, ':$1');
-    app.route<Params>({ method: ['GET', 'HEAD'], url, handler: handled(house, get) });
-    if (post !== undefined)
-      app.route<Params>({ method: 'POST', url, handler: handled(house, post) });
+    router.on(['GET', 'HEAD'], url, handled(house, get));
+    if (post !== undefined) router.on('POST', url, handled(house, post));
   }
-  app.setNotFoundHandler(handled(house, elsewhere));
-  return app;
+  return (request, response) => void router.lookup(request, response);
 }
 
-type Params = { Params: Record<string, string> };
-
-/** A handler writes its answer itself: constant headers, and bytes that are ready. */
-function handled(
-  house: House,
-  handler: Handler,
-): (request: FastifyRequest<Params>, reply: FastifyReply) => void {
-  return (request, reply) => {
-    reply.hijack();
-    run(handler, { house, request: request.raw, response: reply.raw, params: request.params });
+function handled(house: House, handler: Handler): Router.Handler<Router.HTTPVersion.V1> {
+  return (request, response, params) => {
+    const known: Record<string, string> = {};
+    for (const [name, value = ''] of Object.entries(params)) known[name] = value;
+    run(handler, { house, request, response, params: known });
   };
 }
 

@@ -1,13 +1,10 @@
 /** The language file and its schema, as they are (PROTOCOL.md section 3). */
 import { hash } from 'node:crypto';
 
-import { LanguageSchema } from '@open-presence/protocol/schemas';
-
 import { answer, json, REVALIDATE, vary } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
 const HEADERS = { ...REVALIDATE, ...vary() };
-const SCHEMA = json(LanguageSchema);
 
 export async function languageFile(exchange: Exchange): Promise<void> {
   const { text: body, edition } = exchange.house;
@@ -16,9 +13,17 @@ export async function languageFile(exchange: Exchange): Promise<void> {
 }
 
 export async function languageSchema(exchange: Exchange): Promise<void> {
-  const tag = `"${editionOf(SCHEMA)}"`;
+  // Rarely asked for, and heavy to load.
+  const { LanguageSchema } = await import('@open-presence/protocol/schemas');
+  const body = json(LanguageSchema);
   const type = 'application/schema+json';
-  await answer(exchange, { status: 200, type, headers: HEADERS, body: SCHEMA, tag });
+  await answer(exchange, {
+    status: 200,
+    type,
+    headers: HEADERS,
+    body,
+    tag: `"${editionOf(body)}"`,
+  });
 }
 
 /** What tells one text from another in tags. */

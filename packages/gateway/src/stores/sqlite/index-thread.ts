@@ -14,8 +14,8 @@ export interface IndexStart {
 export type ToIndexer = 'close';
 export type FromIndexer = 'ready';
 
-/** How long entries gather before they are indexed together. */
-const GATHER_MS = 25;
+/** How long entries gather before they are indexed together: the rows of a facet are then few. */
+const GATHER_MS = 250;
 const RETRY_MS = 1000;
 
 const start = workerData as IndexStart;
@@ -23,7 +23,7 @@ const port = parentPort;
 if (port === null) throw new Error('The indexer runs in a thread of its own.');
 const shared = new Shared(start.shared);
 const indexer = new Indexer(start.places, shared);
-while (indexer.step());
+while (shared.indexed < shared.head) indexer.step();
 let pause: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
 
@@ -42,11 +42,10 @@ port.postMessage('ready' satisfies FromIndexer);
 function advance(): void {
   pause = undefined;
   try {
-    if (indexer.step()) {
-      immediate = setImmediate(advance);
-    } else {
-      start.writer.postMessage(null);
-    }
+    indexer.step();
+    if (indexer.isFarBehind()) immediate = setImmediate(advance);
+    else if (shared.indexed < shared.head) pause = setTimeout(advance, GATHER_MS);
+    else start.writer.postMessage(null);
     shared.indexFails = false;
   } catch {
     // The disk refuses: the log says so to visitors; entries are found through the tail meanwhile.

@@ -10,6 +10,7 @@ import { type Kind, KINDS } from '@open-presence/protocol';
 import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { largeFacets } from './large.ts';
+import { Joiner } from './joiner.ts';
 import { partOf, PART_SIZE, PostingsCursor, PostingsWriter } from './postings.ts';
 import { removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
 import {
@@ -24,8 +25,9 @@ import type { Shared } from './shared.ts';
 import { keyOf } from './tail.ts';
 
 /** Entries of one transaction at most, and postings held at once. */
-const BATCH_ENTRIES = 8192;
-const BATCH_POSTINGS = 65_536;
+const BATCH_ENTRIES = 16_384;
+const ROWS_AT_ONCE = 1024;
+const BATCH_POSTINGS = 131_072;
 /** Smaller runs are not worth a place in the file. */
 const LEAST_RUN = 64 * 1024;
 
@@ -36,9 +38,7 @@ interface Pending {
 
 interface Row {
   readonly seq: number;
-  readonly time: number;
   readonly kind: Kind;
-  readonly room: string;
   readonly size: number;
   readonly large: string | null;
   readonly marked: number;
@@ -48,9 +48,9 @@ interface Row {
 interface Counted {
   readonly room: string;
   readonly kind: Kind;
-  count: number;
-  seq: Seq;
-  time: number;
+  readonly count: number;
+  readonly seq: Seq;
+  readonly time: number;
 }
 
 export class Indexer {
@@ -59,7 +59,8 @@ export class Indexer {
   readonly #log: DatabaseSync;
   readonly #db: DatabaseSync;
   readonly #rows: StatementSync;
-  readonly #joined: StatementSync;
+  readonly #tallies: StatementSync;
+  readonly #joined: Joiner;
   readonly #tally: StatementSync;
   readonly #progress: StatementSync;
   readonly #postings: PostingsWriter;
@@ -74,13 +75,13 @@ export class Indexer {
     this.#log = openForReading(places.log);
     this.#db = openMatching(this.#log, places, shared.head);
     this.#rows = this.#log.prepare(
-      'SELECT seq, time, kind, room, size, large, marked, facets FROM entries WHERE seq > ? AND seq <= ?',
+      'SELECT seq, kind, size, large, marked, facets FROM entries WHERE seq > ? AND seq <= ?',
     );
-    this.#joined = this.#log.prepare(
-      `SELECT CAST(group_concat(text, '${RUN_JOINER}') AS BLOB) AS joined FROM (
-         SELECT e.text FROM json_each(?) AS j JOIN entries AS e ON e.seq = j.value
-         ORDER BY e.seq DESC LIMIT -1)`,
+    this.#tallies = this.#log.prepare(
+      `SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time
+       FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind`,
     );
+    this.#joined = new Joiner(this.#log, 'newest', RUN_JOINER);
     this.#tally = this.#db.prepare(
       `INSERT INTO tallies VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
        SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`,
@@ -92,12 +93,17 @@ export class Indexer {
     this.#recallPending();
   }
 
-  /** Indexes the next entries. Returns whether there are more. Throws on a failing disk. */
-  step(): boolean {
+  /** Whether more than one step is waiting. */
+  isFarBehind(): boolean {
+    return this.#shared.head - this.#shared.indexed >= BATCH_ENTRIES;
+  }
+
+  /** Indexes the next entries, if there are any. Throws on a failing disk. */
+  step(): void {
     const from = this.#shared.indexed;
     const partEnd = (partOf(from + 1) + 1) * PART_SIZE - 1;
     const to = Math.min(this.#shared.head, from + BATCH_ENTRIES, partEnd);
-    if (to === from) return false;
+    if (to === from) return;
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       this.#index(from, to);
@@ -110,7 +116,6 @@ export class Indexer {
       throw error;
     }
     this.#shared.indexed = to;
-    return to < this.#shared.head;
   }
 
   close(): void {
@@ -120,29 +125,23 @@ export class Indexer {
   }
 
   #index(from: Seq, to: Seq): void {
-    const counted = new Map<string, Counted>();
-    for (const row of this.#rows.iterate(from, to) as unknown as Iterable<Row>) {
-      this.#hold(row.seq, row.facets);
-      if (row.marked > 0 && row.large !== null) {
-        for (const facets of largeFacets(this.#places, row.large)) this.#hold(row.seq, facets);
-      }
-      const key = `${row.kind} ${row.room}`;
-      const tally = counted.get(key);
-      if (tally === undefined)
-        counted.set(key, {
-          room: row.room,
-          kind: row.kind,
-          count: 1,
-          seq: row.seq,
-          time: row.time,
-        });
-      else Object.assign(tally, { count: tally.count + 1, seq: row.seq, time: row.time });
-      this.#gather(row.kind, row.seq, row.size, row.large !== null);
+    for (let at = from; at < to; at += ROWS_AT_ONCE) {
+      const rows = this.#rows.all(at, Math.min(to, at + ROWS_AT_ONCE)) as unknown as Row[];
+      for (const row of rows) this.#take(row);
     }
     this.#release();
-    for (const { room, kind, count, seq, time } of counted.values()) {
+    for (const row of this.#tallies.all(from, to)) {
+      const { room, kind, count, seq, time } = row as unknown as Counted;
       this.#tally.run(room, kind, count, seq, time);
     }
+  }
+
+  #take({ seq, kind, size, large, marked, facets }: Row): void {
+    this.#hold(seq, facets);
+    if (marked > 0 && large !== null) {
+      for (const more of largeFacets(this.#places, large)) this.#hold(seq, more);
+    }
+    this.#gather(kind, seq, size, large !== null);
   }
 
   #hold(seq: Seq, facets: Uint8Array): void {
@@ -182,12 +181,9 @@ export class Indexer {
     const { seqs, size } = pending;
     this.#pending.set(kind, { seqs: [], size: 0 });
     if (size < LEAST_RUN) return;
-    const joined = this.#joined.get(JSON.stringify(seqs))?.['joined'] as Uint8Array;
-    this.#runs.add(
-      kind,
-      { first: seqs[0] ?? 0, last: seqs.at(-1) ?? 0, count: seqs.length },
-      joined,
-    );
+    const { joined } = this.#joined.join(seqs.toReversed());
+    const [first = 0] = seqs;
+    this.#runs.add(kind, { first, last: seqs.at(-1) ?? first, count: seqs.length }, joined);
   }
 
   /** What is indexed but in no run yet: at most about one run of each kind. */

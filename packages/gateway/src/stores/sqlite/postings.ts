@@ -31,26 +31,29 @@ export class PostingsWriter {
 
   /** `seqs`: ascending, of one part, all newer than what the facet has. */
   add(part: number, facet: Facet, seqs: readonly Seq[]): void {
-    let from = 0;
+    const offsets = Uint16Array.from(seqs, (seq) => seq % PART_SIZE);
     const last = this.#last.get(part, facet);
-    if (last !== undefined) {
-      const known = offsetsOf(last['seqs'] as Uint8Array);
-      from = Math.max(0, Math.min(seqs.length, ROW_SEQS - known.length));
-      if (from > 0)
-        this.#row(part, facet, [...known, ...seqs.slice(0, from).map((seq) => seq % PART_SIZE)]);
-    }
-    for (; from < seqs.length; from += ROW_SEQS) {
-      this.#row(
-        part,
-        facet,
-        seqs.slice(from, from + ROW_SEQS).map((seq) => seq % PART_SIZE),
-      );
+    const known = last === undefined ? NONE : offsetsOf(last['seqs'] as Uint8Array);
+    const fits = last === undefined ? 0 : Math.max(0, ROW_SEQS - known.length);
+    if (fits > 0) this.#row(part, facet, joined(known, offsets.subarray(0, fits)));
+    for (let from = fits; from < offsets.length; from += ROW_SEQS) {
+      this.#row(part, facet, offsets.subarray(from, from + ROW_SEQS));
     }
   }
 
-  #row(part: number, facet: Facet, offsets: readonly number[]): void {
-    this.#put.run(part, facet, offsets[0] ?? 0, new Uint8Array(Uint16Array.from(offsets).buffer));
+  #row(part: number, facet: Facet, offsets: Uint16Array): void {
+    const { buffer, byteOffset, byteLength } = offsets;
+    this.#put.run(part, facet, offsets[0] ?? 0, new Uint8Array(buffer, byteOffset, byteLength));
   }
+}
+
+const NONE = new Uint16Array(0);
+
+function joined(some: Uint16Array, more: Uint16Array): Uint16Array {
+  const both = new Uint16Array(some.length + more.length);
+  both.set(some);
+  both.set(more, some.length);
+  return both;
 }
 
 /** What a step of a search found: the seq, or how far it has looked without finding one. */

@@ -10,6 +10,7 @@ import { type Kind, KINDS, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
 import type { Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
+import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
 import { type Run, RUN_JOINER, RunsReader } from './runs.ts';
 import { openForReading, type Places } from './schema.ts';
@@ -62,7 +63,7 @@ export class Reader {
   readonly #timeOf: StatementSync;
   readonly #tallies: StatementSync;
   readonly #newest: StatementSync;
-  readonly #joins = new Map<string, StatementSync>();
+  readonly #joiners = new Map<string, Joiner>();
 
   constructor(places: Places, shared: Shared) {
     this.#places = places;
@@ -232,14 +233,11 @@ export class Reader {
     seqs: readonly Seq[],
     joiner: string,
   ): AsyncGenerator<Uint8Array> {
-    const row = this.#join(reading.order, joiner, seqs).get(...argumentsOf(seqs)) as {
-      joined: Uint8Array;
-      large: number;
-    };
-    if (row.large === 0) {
-      const each = Math.max(1, row.joined.length / seqs.length);
+    const { joined, large } = this.#joiner(reading.order, joiner).join(seqs);
+    if (large === 0) {
+      const each = Math.max(1, joined.length / seqs.length);
       reading.rows = Math.max(1, Math.min(MOST_ROWS, Math.floor(PAGE_SIZE / each)));
-      yield row.joined;
+      yield joined;
       return;
     }
     for (const [index, seq] of seqs.entries()) {
@@ -249,21 +247,11 @@ export class Reader {
     }
   }
 
-  #join(order: Order, joiner: string, seqs: readonly Seq[]): StatementSync {
-    const dense = isDense(seqs);
-    const key = `${order} ${joiner} ${dense}`;
-    let statement = this.#joins.get(key);
-    if (statement === undefined) {
-      const direction = order === 'newest' ? 'DESC' : 'ASC';
-      const rows = dense
-        ? `SELECT text, large FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq ${direction} LIMIT -1`
-        : `SELECT e.text, e.large FROM json_each(?) AS j JOIN entries AS e ON e.seq = j.value ORDER BY j.key LIMIT -1`;
-      statement = this.#log.prepare(
-        `SELECT CAST(group_concat(text, '${joiner}') AS BLOB) AS joined, max(large IS NOT NULL) AS large FROM (${rows})`,
-      );
-      this.#joins.set(key, statement);
-    }
-    return statement;
+  #joiner(order: Order, joiner: string): Joiner {
+    const key = `${order} ${joiner}`;
+    let known = this.#joiners.get(key);
+    if (known === undefined) this.#joiners.set(key, (known = new Joiner(this.#log, order, joiner)));
+    return known;
   }
 
   #end(reading: Reading): ReadEnd {
@@ -296,16 +284,6 @@ function advance(
   reading.last = last ?? reading.last;
   reading.at = at;
   reading.left -= count;
-}
-
-function isDense(seqs: readonly Seq[]): boolean {
-  return Math.abs((seqs.at(-1) ?? 0) - (seqs[0] ?? 0)) === seqs.length - 1;
-}
-
-function argumentsOf(seqs: readonly Seq[]): (number | string)[] {
-  if (!isDense(seqs)) return [JSON.stringify(seqs)];
-  const ends = [seqs[0] ?? 0, seqs.at(-1) ?? 0];
-  return ends.toSorted((a, b) => a - b);
 }
 
 /** `text` begins with `{"id":"` and the id. */

@@ -5,6 +5,7 @@
  * `index.sqlite` and the folder `runs` are a reader of it: they may be lost at any time and are
  * made again from the log.
  */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -104,16 +105,13 @@ const INDEX_TABLES = `
  */
 export function openLogForWriting(places: Places): DatabaseSync {
   const db = new DatabaseSync(places.log, { timeout: 5000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  // Large pages: a commit of many entries is then few writes.
+  db.exec('PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const version = pragma(db, 'user_version');
-  const foreign = version > 0 && pragma(db, 'application_id') !== APPLICATION;
-  if (foreign || version > LOG_STEPS.length) {
+  const refusal = version === 0 ? undefined : refusalOf(db, places);
+  if (refusal !== undefined) {
     db.close();
-    throw new Error(
-      foreign
-        ? `"${places.log}" is not the log of a presence gateway.`
-        : `"${places.log}" has format ${version}; this version of the gateway knows formats up to ${LOG_STEPS.length}. Use the newer version that wrote it.`,
-    );
+    throw new Error(refusal);
   }
   for (let step = version; step < LOG_STEPS.length; step += 1) {
     db.exec(
@@ -124,6 +122,36 @@ export function openLogForWriting(places: Places): DatabaseSync {
   // is in the main file, and flushed, it doesn't matter which of the WAL's pages reached the disk.
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   return db;
+}
+
+/** Why a file that is not empty is no log for this program. */
+function refusalOf(db: DatabaseSync, { log }: Places): string | undefined {
+  if (pragma(db, 'application_id') !== APPLICATION)
+    return `"${log}" is not the log of a presence gateway.`;
+  const version = pragma(db, 'user_version');
+  if (version <= LOG_STEPS.length) return undefined;
+  return `"${log}" has format ${version}; this version of the gateway knows formats up to ${LOG_STEPS.length}. Use the newer version that wrote it.`;
+}
+
+/**
+ * Opens the log without changing it, whether a gateway runs on it or not. Throws when there is
+ * none, or one of another format than a gateway of this version would have brought it to.
+ */
+export function openLogForReading(places: Places): DatabaseSync {
+  if (!existsSync(places.log)) throw new Error(`There is no log in "${places.folder}".`);
+  const db = openForReading(places.log);
+  try {
+    const refusal = refusalOf(db, places);
+    if (refusal !== undefined) throw new Error(refusal);
+    const version = pragma(db, 'user_version');
+    if (version === LOG_STEPS.length) return db;
+    throw new Error(
+      `"${places.log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
+    );
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 export function openForReading(file: string): DatabaseSync {

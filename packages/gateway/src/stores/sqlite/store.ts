@@ -36,6 +36,7 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+const MOST_GATHERED = 32;
 const NO_BODY = new Uint8Array(0);
 
 /**
@@ -149,9 +150,11 @@ class SqliteLog implements Log {
 
   #hand(draft: Packed): Promise<Appended> {
     return new Promise((resolve, reject) => {
-      // What is handed over within one turn of the event loop travels together.
+      // What is handed over within one turn of the event loop travels together, unless it is so
+      // much that the writer had better begin.
       if (this.#gathered.length === 0) setImmediate(() => this.#flush());
       this.#gathered.push({ draft, resolve, reject });
+      if (this.#gathered.length >= MOST_GATHERED) this.#flush();
     });
   }
 
