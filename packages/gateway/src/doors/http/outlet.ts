@@ -44,11 +44,10 @@ export class Outlet {
     this.#waiting = [];
     this.#size = 0;
     if (this.#response.destroyed) return false;
-    // Together in one call to the system, and none of them copied.
-    this.#sink.cork();
+    // Node sends what is written in one turn together. Corked by us, an answer would tell neither
+    // that it is full nor that it is empty again.
     let takesMore = true;
     for (const piece of waiting) takesMore = this.#sink.write(piece);
-    this.#sink.uncork();
     if (!takesMore) await drained(this.#sink, this.#response);
     // A socket may take everything at once, so that nothing else would make this wait.
     if (performance.now() - this.#turn > TURN_MS) {
