@@ -1,6 +1,7 @@
 /** Every case, in groups that go by the sections of PROTOCOL.md. */
 import type { Case } from './case.ts';
 import { body } from './cases/body.ts';
+import { bounds } from './cases/bounds.ts';
 import { discovery } from './cases/discovery.ts';
 import { entries } from './cases/entries.ts';
 import { errors } from './cases/errors.ts';
@@ -29,6 +30,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'trying again': retries,
   listings,
   filters,
+  'bounds of listings': bounds,
   'one entry': oneEntry,
   discovery,
   errors,

@@ -8,6 +8,9 @@ import { GROUPS } from './cases.ts';
 import { Gateway } from './gateway.ts';
 import { REQUIREMENTS } from './requirements.ts';
 
+/** Nothing has to be fast here: what takes so long will never come. */
+const HANGS_MS = 5 * 60_000;
+
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = REQUIREMENTS;
 
 /** Declares every case as a test. The address is asked for when the first of them runs. */
@@ -18,7 +21,8 @@ export function conformance(name: string, address: () => string): void {
       suite(group, { concurrency: 4 }, () => {
         for (const { section, id, variation, run } of cases) {
           const what = variation === undefined ? '' : ` (${variation})`;
-          test(`${section} ${texts[section]?.[id]}${what}`, async (context) => {
+          const name = `${section} ${texts[section]?.[id]}${what}`;
+          test(name, { timeout: HANGS_MS }, async (context) => {
             known ??= new Gateway(address());
             await run(known, context);
           });

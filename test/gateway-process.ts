@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const MAIN = join(import.meta.dirname, '../packages/cli/src/main.ts');
+const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 const PATIENCE_MS = 120_000;
 
 export interface GatewayOptions {
@@ -98,7 +98,7 @@ function launch(data: string, options: GatewayOptions): ChildProcess {
   const command = [
     ...(options.under ?? []),
     process.execPath,
-    MAIN,
+    COMMAND,
     'serve',
     '--host',
     '127.0.0.1',

@@ -200,5 +200,7 @@ export const listings: readonly Case[] = [
       await gateway.say('garden', trace(identity));
       (await gateway.get(path(), { 'if-none-match': etag })).expect(200);
     }
+    const etag = (await gateway.get(path())).header('etag') ?? '';
+    (await gateway.get(path(), { 'if-none-match': etag, accept: NDJSON })).expect(200);
   }),
 ];

@@ -122,6 +122,14 @@ export const saying: readonly Case[] = [
     assert.deepEqual(companions(await meet(gateway, [])), []);
     const all = await gateway.list(query('/api/resonance', [['seeking', one]]));
     assert.equal(all.entries.length, 18);
+    const [me, what] = [fresh('me'), fresh('what')];
+    const friend = await meet(gateway, [what]);
+    await gateway.say('resonance', contact(me, [what]));
+    const again = (await gateway.say('resonance', contact(me, [what]))).entry;
+    assert.deepEqual(
+      companions(again).map(({ id }) => id),
+      [friend.id],
+    );
   }),
   check('7.2', 'large-companions', async (gateway) => {
     const what = fresh('what');
