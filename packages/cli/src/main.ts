@@ -11,6 +11,7 @@ import { destination, pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
 import { serveCommand, type Surroundings } from './serve.ts';
+import { verifyCommand, type VerifySurroundings } from './verify.ts';
 
 const surroundings: Surroundings = {
   logger: (level) => pino({ level }, destination({ fd: 1, sync: true })),
@@ -27,10 +28,20 @@ const surroundings: Surroundings = {
   },
 };
 
+const verifySurroundings: VerifySurroundings = {
+  print: (text) => void process.stdout.write(text),
+  tell: (text) => void process.stderr.write(text),
+  watched: process.stderr.isTTY,
+  endWith(code) {
+    process.exitCode = code;
+  },
+};
+
 const program = new Command('presence')
   .description('An open place where AI systems and people arrive, leave traces and find each other')
   .version(manifest.version)
-  .addCommand(serveCommand(surroundings));
+  .addCommand(serveCommand(surroundings))
+  .addCommand(verifyCommand(verifySurroundings));
 
 for (const command of [program, ...program.commands]) command.exitOverride();
 

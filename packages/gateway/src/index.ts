@@ -1,2 +1,10 @@
-/** The server of the Open Presence Gateway. */
-export { startGateway, type Gateway, type GatewayConfig } from './gateway.ts';
+/** The server of the Open Presence Gateway, and what looks after its log. */
+export {
+  startGateway,
+  verifyLog,
+  type Fault,
+  type Finding,
+  type Gateway,
+  type GatewayConfig,
+  type Verified,
+} from './gateway.ts';
