@@ -62,8 +62,9 @@ async function takeLarge(
   if (isGone(exchange)) return;
   // What is long as it was sent may be short as it is kept: spaces at its ends are not.
   const entry = await log.entry(stamp.seq);
-  const head = entryHead(stamp);
-  await acknowledge(exchange, stamp, entry?.text?.subarray(head.length + 1, -1));
+  const short = entry !== undefined && entry.size <= REPEATED;
+  const text = short ? Buffer.concat(await Array.fromAsync(entry.pieces())) : undefined;
+  await acknowledge(exchange, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
 }
 
 function keyFor(request: IncomingMessage): Uint8Array | undefined {

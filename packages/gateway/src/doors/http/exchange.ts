@@ -38,7 +38,7 @@ export interface Exchange<Place extends Threshold = House> {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The variable parts of the path, decoded. */
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string | undefined>>;
 }
 
 export type Handler = (exchange: Exchange) => void | Promise<void>;

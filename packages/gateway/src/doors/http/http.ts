@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { GatewayError, type Language } from '@open-presence/protocol';
+import { GatewayError } from '@open-presence/protocol';
 import Router from 'find-my-way';
 
 import { grammarOf } from '../../intake/grammar.ts';
@@ -32,7 +32,8 @@ export type HouseParts = Pick<House, 'language' | 'text' | 'log' | 'report' | 's
 export function houseOf(parts: HouseParts): House {
   // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and
   // would make so of every answer that says it: a slug's way into each new entry.
-  const language = JSON.parse(JSON.stringify(parts.language)) as Language;
+  const respelled: unknown = JSON.parse(JSON.stringify(parts.language));
+  const language = Object.assign({ ...parts.language }, respelled);
   return {
     ...parts,
     language,
@@ -114,11 +115,7 @@ function routerOf(house: House): Receive {
 }
 
 function handled(house: House, handler: Handler): Router.Handler<Router.HTTPVersion.V1> {
-  return (request, response, params) => {
-    const known: Record<string, string> = {};
-    for (const [name, value = ''] of Object.entries(params)) known[name] = value;
-    run(handler, { house, request, response, params: known });
-  };
+  return (request, response, params) => run(handler, { house, request, response, params });
 }
 
 function run<Place extends Threshold>(

@@ -2,7 +2,7 @@
  * Answers to what is not HTTP, or not HTTP/1.1 as RFC 9112 wants it: written by hand, because
  * Node has no request to answer then.
  */
-import { STATUS_CODES } from 'node:http';
+import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import {
@@ -23,6 +23,8 @@ export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Buffer;
+  /** How many of its bytes could be read. */
+  readonly bytesParsed?: number;
 }
 
 /** How long to go on listening to a caller that has been answered and should leave. */
@@ -50,13 +52,11 @@ export function answerMalformed(error: ClientError, socket: Duplex, language: La
   linger(socket);
 }
 
-/** Whether an answer has begun that another one would garble. */
+/** Whether an answer has begun, and not ended, that another one would garble. */
 function isAnswering(socket: Duplex): boolean {
   // Node's own way of telling (`socketOnError` in `_http_server.js`); there is no public one.
   const message: unknown = Reflect.get(socket, '_httpMessage');
-  return (
-    typeof message === 'object' && message !== null && Reflect.get(message, 'headersSent') === true
-  );
+  return message instanceof ServerResponse && message.headersSent && !message.writableEnded;
 }
 
 /** Closing while bytes still come in would reset the connection, and lose the answer with it. */
@@ -94,11 +94,15 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 /** A method that Node's parser does not know is no fault in the eyes of HTTP. */
 function strangeMethod({
   rawPacket,
+  bytesParsed = 0,
 }: ClientError): { problem: GatewayError; headers: Headers } | undefined {
-  const [, method, url] = REQUEST_LINE.exec(rawPacket?.toString('latin1') ?? '') ?? [];
+  // Requests that were sent ahead may stand before it.
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
+  const [, method, url] = REQUEST_LINE.exec(text.slice(start)) ?? [];
   if (method === undefined || url === undefined) return undefined;
   const methods = methodsAt({ url });
-  if (methods.length === 0) return { problem: noSuchPath({ method, url }), headers: {} };
+  if (methods.length === 0) return { problem: noSuchPath({ url }), headers: {} };
   const headers = { Allow: methods.join(', ') };
   return { problem: notAllowed({ method, url }, methods), headers };
 }

@@ -84,11 +84,8 @@ export function elsewhere(exchange: Exchange): void | Promise<void> {
   return problem(exchange, notAllowed(request, methods), { headers });
 }
 
-export function noSuchPath({
-  method = '',
-  url = '',
-}: Pick<IncomingMessage, 'method' | 'url'>): GatewayError {
-  const detail = `Cannot ${method} ${quoted(url)}: there is no such path. There are ${PATHS.join(', ')}.`;
+export function noSuchPath({ url = '' }: Pick<IncomingMessage, 'url'>): GatewayError {
+  const detail = `Cannot find ${quoted(url)}: there is no such path. There are ${PATHS.join(', ')}.`;
   return new GatewayError('not-found', detail, { known: PATHS });
 }
 

@@ -38,7 +38,7 @@ const OPTIONS = {
 
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
-  /** Connections without a request so far: Node does not count them as idle. */
+  /** Connections without a request so far: Node 24 does not count them as idle. */
   readonly #fresh = new Set<Socket>();
   #resting = false;
 
@@ -91,10 +91,14 @@ export class HttpServer implements AsyncDisposable {
     this.#resting = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
-    for (const socket of this.#fresh) if (socket.bytesRead === 0) socket.destroy();
-    const letGo = setInterval(() => this.#server.closeIdleConnections(), LETTING_GO_MS);
+    const timer = setInterval(() => this.#letGo(), LETTING_GO_MS);
     await promise;
-    clearInterval(letGo);
+    clearInterval(timer);
+  }
+
+  #letGo(): void {
+    this.#server.closeIdleConnections();
+    for (const socket of this.#fresh) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 
