@@ -11,7 +11,7 @@ import { Dice } from './dice.ts';
 import { pathOf, same, sameContent, type House } from './house.ts';
 import { judge } from './judge.ts';
 import { limitOf, selected, type Kept, type Question } from './model.ts';
-import { randomPost, randomQuestion, type Post } from './traffic.ts';
+import { plainPost, randomPost, randomQuestion, type Post } from './traffic.ts';
 
 interface Attempt {
   readonly post: Post;
@@ -40,6 +40,18 @@ export class Crowd {
   async visit(dice: Dice, visitors: number, turns: number): Promise<void> {
     const seeds = Array.from({ length: visitors }, () => dice.below(2 ** 32));
     await Promise.all(seeds.map((seed) => this.#visitor(new Dice(seed), turns)));
+  }
+
+  /** Resolves when the visitors have left so many traces, much alike, that a store may pack them. */
+  async flood(dice: Dice, visitors: number, turns: number): Promise<void> {
+    const seeds = Array.from({ length: visitors }, () => dice.below(2 ** 32));
+    const leave = async (own: Dice): Promise<void> => {
+      for (let turn = 0; turn < turns; turn += 1) {
+        const post = plainPost(own);
+        this.#attempts.push({ post, answer: await this.#house.post(post) });
+      }
+    };
+    await Promise.all(seeds.map((seed) => leave(new Dice(seed))));
   }
 
   /** As `visit`, while the gateway is killed. */

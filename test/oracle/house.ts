@@ -145,7 +145,9 @@ export class House implements AsyncDisposable {
   async compareAll(dice: Dice): Promise<void> {
     for (const kind of KINDS) {
       const place = (entry: Kept): boolean => entry.kind === kind;
-      await this.ask({ path: `/api/${kind}`, place, pairs: [['order', 'oldest']] }, dice);
+      for (const order of ['newest', 'oldest']) {
+        await this.ask({ path: `/api/${kind}`, place, pairs: [['order', order]] }, dice);
+      }
     }
     for (const room of ROOMS) {
       const place = (entry: Kept): boolean => entry.room === room;

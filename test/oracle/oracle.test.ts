@@ -17,6 +17,7 @@ test(`a gateway agrees with the model (ORACLE_SEED=${seed})`, async () => {
   await using folder = await dataFolder();
   await using house = new House(folder.path);
   await house.open();
+  await flooded(house, dice);
   for (let round = 0; round < rounds; round += 1) {
     await alone(house, dice, 300);
     await together(house, dice);
@@ -41,6 +42,12 @@ async function alone(house: House, dice: Dice, turns: number): Promise<void> {
     else if (roll < 0.98) await house.compareRooms();
     else await house.compareDiscovery();
   }
+}
+
+async function flooded(house: House, dice: Dice): Promise<void> {
+  const crowd = new Crowd(house);
+  await crowd.flood(dice, 32, 150);
+  await crowd.settle();
 }
 
 async function together(house: House, dice: Dice): Promise<void> {

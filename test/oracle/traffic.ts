@@ -115,6 +115,14 @@ function damaged(dice: Dice, body: Buffer): Buffer {
   return Buffer.concat([body.subarray(0, at), byte, body.subarray(at + dice.below(2))]);
 }
 
+/** A trace like most others. */
+export function plainPost(dice: Dice): Post {
+  const text = 'слово word '.repeat(10 + dice.below(20));
+  const [identity, mark] = [dice.pick(NAMES), dice.below(2 ** 32)];
+  const body = Buffer.from(JSON.stringify({ text, identity, identityType: 'human', mark }));
+  return { kind: 'garden', body, key: undefined, keyInQuery: false, minimal: false };
+}
+
 /** `keys` are those in use, each with what was said under it. */
 export function randomPost(dice: Dice, kept: readonly Kept[], keys: Map<string, Post>): Post {
   const again = keys.size > 0 && dice.chance(0.1) ? dice.pick([...keys.values()]) : undefined;
