@@ -110,6 +110,15 @@ export const http: readonly Case[] = [
     const count = Math.ceil(long.length / 1009);
     const cut = Array.from({ length: count }, (_, at) => long.subarray(at * 1009, (at + 1) * 1009));
     assert.ok((await arrives(gateway, cut)) === long.toString().slice(1, -1));
+    const odd = String.raw`"\u0041\/😀":"\ud83d\ude00 є\\\"","n":[-0.10e+05,{"id":null}],"":"\ud800"`;
+    const many = Array.from({ length: 6000 }, () => odd).join(', ');
+    const bits = Buffer.from(`{${many}}`);
+    for (const size of [777, 1000, 4099]) {
+      const parts = Array.from({ length: Math.ceil(bits.length / size) }, (_, at) =>
+        bits.subarray(at * size, (at + 1) * size),
+      );
+      assert.ok((await arrives(gateway, parts)) === many, `in pieces of ${size} bytes`);
+    }
   }),
 
   check('1.4', 'head', async (gateway) => {

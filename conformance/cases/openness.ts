@@ -154,5 +154,8 @@ export const openness: readonly Case[] = [
       for (let count = 0; count < 100; count += 1) (await gateway.get('/api')).expect(200);
     };
     await Promise.all(Array.from({ length: 30 }, caller));
+    const request = head('GET /api HTTP/1.1', `Host: ${gateway.base.host}`, 'Connection: close');
+    const callers = Array.from({ length: 300 }, () => exchange(gateway.base, [request]));
+    for (const received of await Promise.all(callers)) assert.deepEqual(statuses(received), [200]);
   }),
 ];

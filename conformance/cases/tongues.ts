@@ -80,8 +80,12 @@ export const tongues: readonly Case[] = [
     }
   }),
   check('1.9', 'vary', async (gateway) => {
+    const [slug = ''] = await gateway.rooms();
+    const room = `/api/rooms/${slug}?identity=${fresh()}`;
     for (const tongue of ['uk', 'en', undefined]) {
-      for (const answer of await inTongue(gateway, tongue)) {
+      const headers = tongue === undefined ? {} : { 'accept-language': tongue };
+      const listed = await gateway.get(room, headers);
+      for (const answer of [...(await inTongue(gateway, tongue)), listed]) {
         assert.equal(answer.header('content-language'), tongue);
         assert.match(answer.header('vary') ?? '', /accept-language/i);
       }
