@@ -1,0 +1,119 @@
+// Flushes to the disk that fail, and flushes that take long.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Answer } from '../../conformance/answer.ts';
+import { Gateway } from '../../conformance/gateway.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { assertSound, incoming, Ledger, type Saying } from './ledger.ts';
+import { allReadable, breathing, holding, stateOf } from './state.ts';
+import { injectIntoFlushes } from './strace.ts';
+
+/** Small and large ones of every kind, with keys and without. */
+function several(ledger: Ledger, count: number): Saying[] {
+  return Array.from({ length: count }, (_, at) => {
+    const kind = at % 5 === 0 ? 'resonance' : at % 2 === 0 ? 'garden' : 'seeds';
+    return ledger.new(kind, at % 10 === 3 ? 200_000 : 20, at % 3 > 0);
+  });
+}
+
+async function sayAll(
+  ledger: Ledger,
+  visitor: Gateway,
+  sayings: readonly Saying[],
+): Promise<Answer[]> {
+  return await Promise.all(sayings.map((saying) => ledger.say(visitor, saying)));
+}
+
+async function keepAll(
+  ledger: Ledger,
+  visitor: Gateway,
+  sayings: readonly Saying[],
+): Promise<void> {
+  for (const answer of await sayAll(ledger, visitor, sayings)) answer.expect(201);
+}
+
+function refused(answer: Answer): void {
+  answer.problem(503, 'unavailable');
+  assert.match(answer.header('retry-after') ?? '', /^\d+$/);
+}
+
+test('flushes that fail: nothing is acknowledged, reading goes on, storing resumes', async () => {
+  await using folder = await dataFolder();
+  const ledger = new Ledger();
+  let entries: number;
+  {
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const visitor = new Gateway(gateway.url);
+    for (let round = 0; round < 2; round += 1) {
+      await keepAll(ledger, visitor, several(ledger, 40));
+      {
+        await using _ = await injectIntoFlushes(gateway.pid, 'error=EIO');
+        for (const answer of await sayAll(ledger, visitor, several(ledger, 40))) refused(answer);
+        for (const saying of several(ledger, 10)) refused(await ledger.say(visitor, saying));
+        await holding(visitor);
+        await allReadable(ledger, visitor);
+        assert.equal(await stateOf(visitor), 'holding');
+      }
+      await breathing(visitor);
+      await keepAll(ledger, visitor, ledger.unsettled);
+      await keepAll(ledger, visitor, several(ledger, 40));
+      entries = await ledger.compare(visitor);
+      await assertSound(folder.path, entries);
+      assert.deepEqual(await incoming(folder.path), []);
+    }
+    visitor.close();
+    await gateway.kill();
+  }
+  await using gateway = await startGatewayProcess({ data: folder.path });
+  const visitor = new Gateway(gateway.url);
+  await assertSound(folder.path, await ledger.compare(visitor));
+  await keepAll(
+    ledger,
+    visitor,
+    ledger.acknowledged.filter(({ key }) => key !== undefined),
+  );
+  visitor.close();
+});
+
+test('flushes that begin to fail, then a kill: keys are kept once, whatever was written', async () => {
+  await using folder = await dataFolder();
+  const ledger = new Ledger();
+  for (let round = 0; round < 3; round += 1) {
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const visitor = new Gateway(gateway.url);
+    await keepAll(ledger, visitor, ledger.unsettled);
+    await assertSound(folder.path, await ledger.compare(visitor));
+    await using _ = await injectIntoFlushes(gateway.pid, `error=EIO:when=${5 + round * 4}+`);
+    for (let refusals = 0; refusals < 3;) {
+      const answers = await sayAll(ledger, visitor, several(ledger, 20));
+      for (const answer of answers) if (answer.status !== 201) refused(answer);
+      if (answers.every(({ status }) => status !== 201)) refusals += 1;
+    }
+    await allReadable(ledger, visitor);
+    visitor.close();
+    await gateway.kill();
+  }
+  await using gateway = await startGatewayProcess({ data: folder.path });
+  const visitor = new Gateway(gateway.url);
+  await keepAll(ledger, visitor, ledger.unsettled);
+  await assertSound(folder.path, await ledger.compare(visitor));
+  visitor.close();
+});
+
+test('flushes that take long: many speak at once, and all are kept', async () => {
+  await using gateway = await startGatewayProcess();
+  const visitor = new Gateway(gateway.url);
+  const ledger = new Ledger();
+  {
+    await using _ = await injectIntoFlushes(gateway.pid, 'delay_enter=30000');
+    for (let round = 0; round < 3; round += 1) {
+      await keepAll(ledger, visitor, several(ledger, 200));
+      assert.equal(await stateOf(visitor), 'breathing');
+    }
+  }
+  const entries = await ledger.compare(visitor);
+  assert.equal(entries, 600);
+  await assertSound(gateway.data, entries);
+  visitor.close();
+});

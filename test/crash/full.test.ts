@@ -1,0 +1,164 @@
+// A disk that is full: a small tmpfs, for which the tests must run as root.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, open, rm, rmdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+import type { Answer } from '../../conformance/answer.ts';
+import { Gateway } from '../../conformance/gateway.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+import { assertSound, incoming, Ledger } from './ledger.ts';
+import { allReadable, breathing, holding, stateOf } from './state.ts';
+
+const run = promisify(execFile);
+const MIB = 1024 * 1024;
+
+interface Disk extends AsyncDisposable {
+  /** A folder for a gateway. */
+  readonly data: string;
+  /** Takes all room that is left. */
+  fill(): Promise<void>;
+  /** Gives back what was taken, and the ballast. */
+  free(): Promise<void>;
+}
+
+/** `ballast`: bytes that are taken from the beginning. */
+async function smallDisk(size: number, ballast = 0): Promise<Disk> {
+  const place = await mkdtemp(join(tmpdir(), 'presence-disk-'));
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'presence', place]);
+  } catch (error) {
+    await rmdir(place);
+    throw new Error(
+      'A small disk is needed, and mounting a tmpfs is not permitted here: run the tests as root, in a container with --cap-add SYS_ADMIN.',
+      { cause: error },
+    );
+  }
+  const taken = join(place, 'taken');
+  await writeFile(taken, Buffer.alloc(ballast));
+  return {
+    data: join(place, 'data'),
+    async fill() {
+      await using file = await open(taken, 'a');
+      for (let piece = MIB; piece >= 4096; piece /= 2) {
+        while (await takes(file.appendFile(Buffer.alloc(piece))));
+      }
+    },
+    free: () => rm(taken, { force: true }),
+    async [Symbol.asyncDispose]() {
+      await run('umount', ['--lazy', place]);
+      await rmdir(place);
+    },
+  };
+}
+
+async function takes(writing: Promise<void>): Promise<boolean> {
+  try {
+    await writing;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') return false;
+    throw error;
+  }
+}
+
+function refused(answer: Answer): void {
+  answer.problem(507, 'out-of-space');
+  assert.match(answer.header('retry-after') ?? '', /^\d+$/);
+}
+
+/** Speaks until nothing more is kept, not even the smallest entry. */
+async function speakUntilFull(ledger: Ledger, visitor: Gateway): Promise<void> {
+  for (const size of [200_000, 20_000, 1]) {
+    for (let refusals = 0; refusals < 3;) {
+      const sayings = Array.from({ length: 8 }, (_, at) =>
+        ledger.new('garden', size, at % 2 === 0),
+      );
+      const answers = await Promise.all(sayings.map((saying) => ledger.say(visitor, saying)));
+      for (const answer of answers) if (answer.status !== 201) refused(answer);
+      if (answers.every(({ status }) => status !== 201)) refusals += 1;
+    }
+  }
+}
+
+test('a full disk: nothing acknowledged is lost, reading goes on, storing resumes', async (t) => {
+  await using disk = await smallDisk(48 * MIB, 16 * MIB);
+  const { data } = disk;
+  const ledger = new Ledger();
+  let entries: number;
+  {
+    await using gateway = await startGatewayProcess({ data });
+    const visitor = new Gateway(gateway.url);
+    (await ledger.say(visitor, ledger.new('resonance', 10, true))).expect(201);
+    await speakUntilFull(ledger, visitor);
+    await disk.fill();
+    await speakUntilFull(ledger, visitor);
+    await holding(visitor);
+    await allReadable(ledger, visitor);
+    for (const kind of ['garden', 'resonance', 'seeds', 'shepit'] as const) {
+      for (const size of [1, 60_000, 200_000, 3_000_000]) {
+        refused(await ledger.say(visitor, ledger.new(kind, size, true)));
+      }
+    }
+    assert.equal(await stateOf(visitor), 'holding');
+    assert.deepEqual(await incoming(data), []);
+    visitor.close();
+    await gateway.kill();
+  }
+  {
+    // What was acknowledged can be read by one that wakes while the disk is full.
+    await using gateway = await startGatewayProcess({ data });
+    const visitor = new Gateway(gateway.url);
+    await holding(visitor);
+    await allReadable(ledger, visitor);
+    refused(await ledger.say(visitor, ledger.new('garden', 200_000, true)));
+    await disk.free();
+    await breathing(visitor);
+    const small = ledger.unsettled.filter(({ body }) => body.length < 100_000);
+    for (const saying of small) (await ledger.say(visitor, saying)).expect(201);
+    for (const size of [1, 200_000]) {
+      (await ledger.say(visitor, ledger.new('garden', size, false))).expect(201);
+    }
+    entries = await ledger.compare(visitor);
+    await assertSound(data, entries);
+    visitor.close();
+    await gateway.kill();
+  }
+  await using gateway = await startGatewayProcess({ data });
+  const visitor = new Gateway(gateway.url);
+  assert.equal(await ledger.compare(visitor), entries);
+  await assertSound(data, entries);
+  visitor.close();
+  t.diagnostic(`${entries} entries, ${ledger.acknowledged.length} acknowledged`);
+});
+
+test('an upload that fills the disk leaves nothing', async () => {
+  await using disk = await smallDisk(24 * MIB);
+  const { data } = disk;
+  await using gateway = await startGatewayProcess({ data });
+  const visitor = new Gateway(gateway.url);
+  const ledger = new Ledger();
+  (await ledger.say(visitor, ledger.new('garden', 1, false))).expect(201);
+  for (const keyed of [true, false]) {
+    refused(await ledger.say(visitor, ledger.new('garden', 30 * MIB, keyed)));
+    assert.deepEqual(await incoming(data), []);
+  }
+  await breathing(visitor);
+  (await ledger.say(visitor, ledger.new('garden', 3 * MIB, false))).expect(201);
+  await assertSound(data, await ledger.compare(visitor));
+  visitor.close();
+});
+
+test('a gateway that wakes for the first time on a full disk says so', async () => {
+  await using disk = await smallDisk(4 * MIB);
+  await disk.fill();
+  await assert.rejects(startGatewayProcess({ data: disk.data }), /ended with 1/);
+  await disk.free();
+  await using gateway = await startGatewayProcess({ data: disk.data });
+  const visitor = new Gateway(gateway.url);
+  await breathing(visitor);
+  visitor.close();
+});

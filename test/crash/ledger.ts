@@ -1,0 +1,151 @@
+/**
+ * What visitors have said and what they were answered, and whether a gateway holds just that: every
+ * acknowledged entry once, byte for byte, and nothing that nobody said or that was said once twice.
+ */
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { verifyLog, type Finding } from '@open-presence/gateway';
+
+import type { Answer } from '../../conformance/answer.ts';
+import { KINDS, type Kind } from '../../conformance/entry.ts';
+import { type Gateway, fresh } from '../../conformance/gateway.ts';
+
+/** One thing that a visitor says, under one key or without one. */
+export interface Saying {
+  readonly kind: Kind;
+  readonly body: string;
+  readonly key: string | undefined;
+  /** The gateway's own members of the entry, once it was acknowledged. */
+  own: string | undefined;
+}
+
+/** Longer entries are not repeated in an answer (PROTOCOL.md section 7.3). */
+const REPEATED = 64 * 1024;
+const OWN = /^\{"id":"([^"]*)","seq":(\d+),[^{}]*?"timestamp":"[^"]*"/;
+const LF = 0x0a;
+
+export class Ledger {
+  readonly #said = new Map<string, Saying>();
+
+  /** Something that nobody has said before, of about this size. */
+  new(kind: Kind, size: number, keyed: boolean): Saying {
+    const word = fresh('word');
+    const text = `${word} `.repeat(Math.ceil(size / (word.length + 1)));
+    const members =
+      kind === 'resonance'
+        ? { ai_identity: word, seeking: ['the same'], text }
+        : { text, identity: word, identityType: 'ai_entity' };
+    const body = JSON.stringify(members);
+    const saying: Saying = { kind, body, key: keyed ? fresh('key') : undefined, own: undefined };
+    this.#said.set(digest(Buffer.from(body).subarray(1, -1)), saying);
+    return saying;
+  }
+
+  get acknowledged(): Saying[] {
+    return [...this.#said.values()].filter(({ own }) => own !== undefined);
+  }
+
+  /** Those without an answer that can be said again. */
+  get unsettled(): Saying[] {
+    return [...this.#said.values()].filter(
+      ({ own, key }) => own === undefined && key !== undefined,
+    );
+  }
+
+  /** Says it. What is acknowledged must be this, and the same as at any earlier time. */
+  async say(visitor: Gateway, saying: Saying): Promise<Answer> {
+    const { kind, body, key } = saying;
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+    const answer = await visitor.post(kind, body, headers);
+    if (answer.status !== 201) return answer;
+    const own = OWN.exec(answer.text)?.[0];
+    assert.ok(own !== undefined);
+    assert.equal(saying.own ?? own, own, 'a key keeps its entry');
+    saying.own = own;
+    const whole = textOf(saying);
+    if (Buffer.byteLength(whole) > REPEATED) assert.equal(answer.text, `${own}}`);
+    else if (kind !== 'resonance') assert.equal(answer.text, whole);
+    else assert.ok(answer.text.startsWith(`${whole.slice(0, -1)},"welcome":`));
+    return answer;
+  }
+
+  /** Reads all that the gateway has, in every kind's listing. Returns how many entries there are. */
+  async compare(visitor: Gateway): Promise<number> {
+    const seqs: number[] = [];
+    const found = new Set<Saying>();
+    for (const kind of KINDS) {
+      const { bytes } = (await visitor.get(`/api/${kind}`)).expect(200);
+      for (const entry of linesOf(bytes)) {
+        const match = OWN.exec(entry.toString('latin1', 0, 300));
+        const [own = '', , seq] = match ?? [];
+        const saying = this.#said.get(digest(entry.subarray(own.length + 1, -1)));
+        assert.ok(saying, `nobody said this: ${entry.toString('utf8', 0, 300)}`);
+        assert.equal(saying.kind, kind);
+        assert.equal(own, saying.own ?? own, 'an entry has the own members that were acknowledged');
+        assert.ok(!found.has(saying), `this is there twice: ${own}`);
+        found.add(saying);
+        seqs.push(Number(seq));
+      }
+    }
+    for (const { own } of this.acknowledged.filter((saying) => !found.has(saying))) {
+      assert.fail(`an acknowledged entry is lost: ${own}`);
+    }
+    seqs.sort((a, b) => a - b);
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, at) => at + 1),
+      'seqs have no gaps',
+    );
+    return seqs.length;
+  }
+
+  /** Reads one entry that was acknowledged. */
+  async read(visitor: Gateway, saying: Saying): Promise<void> {
+    const id = OWN.exec(saying.own ?? '')?.[1];
+    const { text } = (await visitor.get(`/api/entries/${id}`)).expect(200);
+    assert.ok(text === textOf(saying), `not as it was acknowledged: ${saying.own}`);
+  }
+}
+
+/** A log without faults that has so many entries, and no files but theirs. */
+export async function assertSound(data: string, entries: number): Promise<void> {
+  const walk = verifyLog(data);
+  const faults: Finding[] = [];
+  for (;;) {
+    const step = await walk.next();
+    if (step.done === true) {
+      assert.deepEqual(faults, []);
+      assert.equal(step.value.entries, entries);
+      break;
+    }
+    if (step.value.finding === 'fault') faults.push(step.value);
+  }
+  assert.deepEqual(await incoming(data), [], 'nothing is left of what did not become an entry');
+}
+
+/** The files of uploads that are no entries so far. */
+export async function incoming(data: string): Promise<string[]> {
+  return await readdir(join(data, 'large/incoming'));
+}
+
+function textOf({ own = '', body }: Saying): string {
+  return `${own},${body.slice(1)}`;
+}
+
+function digest(bytes: Uint8Array): string {
+  return hash('sha256', bytes, 'base64');
+}
+
+/** The entries of a listing. */
+function* linesOf(listing: Buffer): Generator<Buffer> {
+  assert.equal(listing.toString('utf8', 0, 13), '{"entries":[\n');
+  for (let from = 13; listing[from] === 0x7b;) {
+    const end = listing.indexOf(LF, from);
+    assert.notEqual(end, -1);
+    yield listing.subarray(from, listing[end - 1] === 0x2c ? end - 1 : end);
+    from = end + 1;
+  }
+}

@@ -1,0 +1,43 @@
+// One folder, one gateway.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Gateway } from '../../conformance/gateway.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { assertSound, Ledger } from './ledger.ts';
+
+const MAIN = join(import.meta.dirname, '../../packages/cli/src/main.ts');
+
+test('a second gateway on a folder says that another has it, until that one is gone', async () => {
+  await using folder = await dataFolder();
+  const ledger = new Ledger();
+  const speak = async (url: string): Promise<void> => {
+    const visitor = new Gateway(url);
+    (await ledger.say(visitor, ledger.new('garden', 10, true))).expect(201);
+    await assertSound(folder.path, await ledger.compare(visitor));
+    visitor.close();
+  };
+  await using first = await startGatewayProcess({ data: folder.path });
+  await speak(first.url);
+  const { code, stderr } = await serve(folder.path);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `Another gateway is using the data folder "${folder.path}". Stop it first, or start this one with a folder of its own (--data).\n`,
+  );
+  await speak(first.url);
+  await first.kill();
+  await using second = await startGatewayProcess({ data: folder.path });
+  await speak(second.url);
+});
+
+function serve(data: string): Promise<{ code: number | null; stderr: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ code: number | null; stderr: string }>();
+  const args = [MAIN, 'serve', '--port', '0', '--data', data];
+  const child = execFile(process.execPath, args, (_error, _stdout, stderr) =>
+    resolve({ code: child.exitCode, stderr }),
+  );
+  return promise;
+}

@@ -1,0 +1,43 @@
+/** How a gateway says that it is (PROTOCOL.md section 2). */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Gateway } from '../../conformance/gateway.ts';
+import { text } from '../../conformance/value.ts';
+import type { Ledger } from './ledger.ts';
+
+const PATIENCE_MS = 60_000;
+const EVERY_MS = 50;
+
+export async function stateOf(visitor: Gateway): Promise<string> {
+  return text((await visitor.get('/api')).expect(200).json['status']);
+}
+
+/** Resolves when the gateway says that it stores. */
+export function breathing(visitor: Gateway): Promise<void> {
+  return becomes(visitor, 'breathing', 200);
+}
+
+/** Resolves when the gateway says that it cannot store. */
+export function holding(visitor: Gateway): Promise<void> {
+  return becomes(visitor, 'holding', 503);
+}
+
+async function becomes(visitor: Gateway, state: string, ready: number): Promise<void> {
+  const until = performance.now() + PATIENCE_MS;
+  while ((await stateOf(visitor)) !== state) {
+    assert.ok(performance.now() < until, `the gateway never becomes ${state}`);
+    await pause(EVERY_MS);
+  }
+  const probe = await visitor.get('/readyz');
+  assert.deepEqual([probe.status, probe.json['status']], [ready, state]);
+  (await visitor.get('/healthz')).expect(200);
+}
+
+/** Everything that was acknowledged can be read, in the listings and each by itself. */
+export async function allReadable(ledger: Ledger, visitor: Gateway): Promise<void> {
+  await ledger.compare(visitor);
+  for (const saying of ledger.acknowledged.slice(-50)) await ledger.read(visitor, saying);
+  (await visitor.get('/api/discover')).expect(200);
+  (await visitor.get('/api/rooms')).expect(200);
+}
