@@ -14,20 +14,28 @@ export const FACET_SIZE = 16;
 export type FacetName = Filter | 'kind' | 'room';
 
 /** Enough for the identities and rooms of a busy hour; a miss costs one hash. */
-const REMEMBERED = 8192;
+const REMEMBERED = 4096;
 /** Longer values are hashed each time, so that what is remembered stays small. */
 const LONGEST_REMEMBERED = 128;
-const remembered = new Map<string, Facet>();
+const remembered: Record<FacetName, Map<string, Facet>> = {
+  kind: new Map(),
+  room: new Map(),
+  identity: new Map(),
+  identityType: new Map(),
+  seeking: new Map(),
+  to: new Map(),
+  inReplyTo: new Map(),
+};
 
 /** The facet of a value. Lone surrogates count as U+FFFD. */
 export function facet(name: FacetName, value: string): Facet {
   if (value.length > LONGEST_REMEMBERED) return digest(`${name}\0${value}`);
-  const key = `${name}\0${value}`;
-  const known = remembered.get(key);
+  const values = remembered[name];
+  const known = values.get(value);
   if (known !== undefined) return known;
-  const fresh = digest(key);
-  if (remembered.size >= REMEMBERED) remembered.clear();
-  remembered.set(key, fresh);
+  const fresh = digest(`${name}\0${value}`);
+  if (values.size >= REMEMBERED) values.clear();
+  values.set(value, fresh);
   return fresh;
 }
 

@@ -23,10 +23,14 @@ const port = parentPort;
 if (port === null) throw new Error('The indexer runs in a thread of its own.');
 const shared = new Shared(start.shared);
 const indexer = new Indexer(start.places, shared);
-while (shared.indexed < shared.head) indexer.step();
 let pause: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
 
+try {
+  while (shared.indexed < shared.head) indexer.step();
+} catch {
+  retry();
+}
 start.writer.on('message', () => {
   pause ??= setTimeout(advance, GATHER_MS);
 });
@@ -48,8 +52,12 @@ function advance(): void {
     else start.writer.postMessage(null);
     shared.indexFails = false;
   } catch {
-    // The disk refuses: the log says so to visitors; entries are found through the tail meanwhile.
-    shared.indexFails = true;
-    pause = setTimeout(advance, RETRY_MS);
+    retry();
   }
+}
+
+/** The disk refuses: the log says so to visitors; entries are found through the tail meanwhile. */
+function retry(): void {
+  shared.indexFails = true;
+  pause = setTimeout(advance, RETRY_MS);
 }

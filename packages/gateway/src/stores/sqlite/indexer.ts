@@ -22,7 +22,7 @@ import {
   type Places,
 } from './schema.ts';
 import type { Shared } from './shared.ts';
-import { keyOf } from './tail.ts';
+import { KIND_OF_FACET, keyOf } from './tail.ts';
 
 /** Entries of one transaction at most, and postings held at once. */
 const BATCH_ENTRIES = 16_384;
@@ -36,13 +36,15 @@ interface Pending {
   size: number;
 }
 
-interface Row {
-  readonly seq: number;
-  readonly kind: Kind;
-  readonly size: number;
-  readonly large: string | null;
-  readonly marked: number;
+/** What is indexed of some rows, joined: a row at a time would cost several times as much. */
+interface Rows {
   readonly facets: Uint8Array;
+  /** JSON: of each row, the bytes of its facets. */
+  readonly ends: string;
+  /** JSON: of each row, the bytes of its text. */
+  readonly sizes: string;
+  /** JSON: seq and name of the large ones. */
+  readonly larges: string;
 }
 
 interface Counted {
@@ -75,7 +77,10 @@ export class Indexer {
     this.#log = openForReading(places.log);
     this.#db = openMatching(this.#log, places, shared.head);
     this.#rows = this.#log.prepare(
-      'SELECT seq, kind, size, large, marked, facets FROM entries WHERE seq > ? AND seq <= ?',
+      `SELECT CAST(group_concat(facets, '') AS BLOB) AS facets,
+         json_group_array(length(facets)) AS ends, json_group_array(size) AS sizes,
+         json_group_array(json_array(seq, large)) FILTER (WHERE large IS NOT NULL) AS larges
+       FROM (SELECT * FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT -1)`,
     );
     this.#tallies = this.#log.prepare(
       `SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time
@@ -126,8 +131,8 @@ export class Indexer {
 
   #index(from: Seq, to: Seq): void {
     for (let at = from; at < to; at += ROWS_AT_ONCE) {
-      const rows = this.#rows.all(at, Math.min(to, at + ROWS_AT_ONCE)) as unknown as Row[];
-      for (const row of rows) this.#take(row);
+      const rows = this.#rows.get(at, Math.min(to, at + ROWS_AT_ONCE)) as unknown as Rows;
+      this.#take(at + 1, rows);
     }
     this.#release();
     for (const row of this.#tallies.all(from, to)) {
@@ -136,16 +141,29 @@ export class Indexer {
     }
   }
 
-  #take({ seq, kind, size, large, marked, facets }: Row): void {
-    this.#hold(seq, facets);
-    if (marked > 0 && large !== null) {
-      for (const more of largeFacets(this.#places, large)) this.#hold(seq, more);
+  /** Takes rows without a gap between their seqs, the first being `first`. */
+  #take(first: Seq, rows: Rows): void {
+    const { buffer, byteOffset, length } = rows.facets;
+    const facets = Buffer.from(buffer, byteOffset, length);
+    const sizes = JSON.parse(rows.sizes) as number[];
+    const larges = new Map(JSON.parse(rows.larges) as [Seq, string][]);
+    let at = 0;
+    for (const [index, facetsSize] of (JSON.parse(rows.ends) as number[]).entries()) {
+      const seq = first + index;
+      const kind = KIND_OF_FACET.get(keyOf(facets, at));
+      this.#hold(seq, facets, at, (at += facetsSize));
+      const large = larges.get(seq);
+      if (large !== undefined) {
+        for (const more of largeFacets(this.#places, large)) {
+          this.#hold(seq, Buffer.from(more), 0, more.length);
+        }
+      }
+      if (kind !== undefined) this.#gather(kind, seq, sizes[index] ?? 0, large !== undefined);
     }
-    this.#gather(kind, seq, size, large !== null);
   }
 
-  #hold(seq: Seq, facets: Uint8Array): void {
-    for (let at = 0; at < facets.length; at += FACET_SIZE) {
+  #hold(seq: Seq, facets: Buffer, from: number, to: number): void {
+    for (let at = from; at < to; at += FACET_SIZE) {
       const key = keyOf(facets, at);
       const seqs = this.#held.get(key);
       if (seqs === undefined) this.#held.set(key, [seq]);

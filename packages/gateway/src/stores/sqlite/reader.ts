@@ -6,9 +6,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type Kind, KINDS, type Stamp } from '@open-presence/protocol';
+import type { Kind, Stamp } from '@open-presence/protocol';
 
-import { facet } from '../../log/facet.ts';
 import type { Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
 import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
@@ -16,7 +15,7 @@ import { type Run, RUN_JOINER, RunsReader } from './runs.ts';
 import { openForReading, type Places } from './schema.ts';
 import { Search } from './search.ts';
 import type { Shared } from './shared.ts';
-import { keyOf, Tail } from './tail.ts';
+import { KIND_OF_FACET, keyOf, Tail } from './tail.ts';
 
 /** Bytes that a page of rows aims at, and the rows it begins with. */
 const PAGE_SIZE = 128 * 1024;
@@ -47,10 +46,6 @@ interface Reading {
   last: Seq | undefined;
   rows: number;
 }
-
-const KIND_OF_FACET = new Map<string, Kind>(
-  KINDS.map((kind) => [keyOf(facet('kind', kind), 0), kind]),
-);
 
 export class Reader {
   readonly #places: Places;
@@ -180,7 +175,7 @@ export class Reader {
         facets.length === 0
           ? undefined
           : new Search(this.#index, this.#tail, this.#shared, { facets, order, until }),
-      kind: only && KIND_OF_FACET.get(keyOf(only, 0)),
+      kind: only && KIND_OF_FACET.get(keyOf(Buffer.from(only), 0)),
       at: bounds.low > bounds.high ? undefined : newest ? bounds.high : bounds.low,
       left: limit ?? Number.POSITIVE_INFINITY,
       last: undefined,

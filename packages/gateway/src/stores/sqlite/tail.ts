@@ -4,7 +4,9 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { type Facet, FACET_SIZE } from '../../log/facet.ts';
+import { type Kind, KINDS } from '@open-presence/protocol';
+
+import { facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
 import type { Order, Seq } from '../../log/log.ts';
 import { atOrAbove, atOrBelow } from './postings.ts';
 
@@ -32,14 +34,14 @@ export class Tail {
     const from = Math.max(this.#upTo, indexed);
     if (head <= from) return;
     for (const row of this.#rows.iterate(from, head)) {
-      this.#add(row['seq'] as Seq, row['facets'] as Uint8Array);
+      this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
     }
     this.#upTo = head;
   }
 
   /** The first seq with the facet at or beyond `from`, looking no further than `until`. */
   seek(facet: Facet, from: Seq, until: Seq, order: Order): Seq | undefined {
-    const key = keyOf(facet, 0);
+    const key = keyOf(Buffer.from(facet), 0);
     const stretches = order === 'newest' ? this.#stretches.toReversed() : this.#stretches;
     for (const { first, last, seqs } of stretches) {
       if (order === 'newest' ? first > from : last < from) continue;
@@ -52,7 +54,7 @@ export class Tail {
     return undefined;
   }
 
-  #add(seq: Seq, facets: Uint8Array): void {
+  #add(seq: Seq, facets: Buffer): void {
     let stretch = this.#stretches.at(-1);
     if (stretch === undefined || seq - stretch.first >= STRETCH_SEQS) {
       stretch = { first: seq, last: seq, seqs: new Map() };
@@ -69,6 +71,11 @@ export class Tail {
 }
 
 /** A facet as the key of a map. */
-export function keyOf(facets: Uint8Array, at: number): string {
-  return Buffer.from(facets.buffer, facets.byteOffset + at, FACET_SIZE).toString('latin1');
+export function keyOf(facets: Buffer, at: number): string {
+  return facets.toString('latin1', at, at + FACET_SIZE);
 }
+
+/** The kinds by the keys of their facets. */
+export const KIND_OF_FACET: ReadonlyMap<string, Kind> = new Map(
+  KINDS.map((kind) => [keyOf(Buffer.from(facet('kind', kind)), 0), kind]),
+);

@@ -1,4 +1,4 @@
-/** The writer's thread: takes whatever batches have arrived, commits them as one, answers each. */
+/** The writer's thread: commits the batches that have arrived together, and answers each. */
 import {
   type MessagePort,
   parentPort,
@@ -20,6 +20,11 @@ export interface WriterStart {
 export type ToWriter = { readonly batch: number; readonly drafts: ArrayBuffer } | 'close';
 export type FromWriter = { readonly batch: number; readonly results: Float64Array } | 'ready';
 
+interface Batch {
+  readonly batch: number;
+  readonly drafts: Packed[];
+}
+
 const PROBE_EVERY_MS = 500;
 
 const start = workerData as WriterStart;
@@ -27,28 +32,29 @@ const port = parentPort;
 if (port === null) throw new Error('The writer runs in a thread of its own.');
 const shared = new Shared(start.shared);
 const writer = new Writer(start.places, shared);
+const waiting: Batch[] = [];
+/** Drafts of the last commit, whose visitors are about to speak again. */
+let lastCount = 0;
+let closing = false;
 let wakeIndexer = true;
-let probing: NodeJS.Timeout | undefined;
+let probing = shared.holding ? setInterval(probe, PROBE_EVERY_MS) : undefined;
 
 start.index.on('message', () => {
   wakeIndexer = true;
   wake();
 });
 start.index.unref();
-port.on('message', (first: ToWriter) => {
-  const batches: { batch: number; drafts: Packed[] }[] = [];
-  let close = false;
-  for (let message: ToWriter | undefined = first; message !== undefined; message = next()) {
-    if (message === 'close') close = true;
-    else batches.push({ batch: message.batch, drafts: unpack(message.drafts) });
+port.on('message', (message: ToWriter) => {
+  receive(message);
+  while (waiting.length > 0) {
+    for (let more = next(); more !== undefined; more = next()) receive(more);
+    store(takeShare());
   }
-  if (batches.length > 0) store(batches);
-  if (close) {
-    clearInterval(probing);
-    writer.close();
-    start.index.close();
-    port.close();
-  }
+  if (!closing) return;
+  clearInterval(probing);
+  writer.close();
+  start.index.close();
+  port.close();
 });
 port.postMessage('ready' satisfies FromWriter);
 
@@ -56,7 +62,29 @@ function next(): ToWriter | undefined {
   return receiveMessageOnPort(port as MessagePort)?.message as ToWriter | undefined;
 }
 
-function store(batches: readonly { batch: number; drafts: Packed[] }[]): void {
+function receive(message: ToWriter): void {
+  if (message === 'close') closing = true;
+  else waiting.push({ batch: message.batch, drafts: unpack(message.drafts) });
+}
+
+/**
+ * Half of all that is under way: while these are flushed, the visitors of the other half are
+ * answered and say the next thing. If all went at once, disk and visitors would wait in turns.
+ */
+function takeShare(): Batch[] {
+  const under = waiting.reduce((sum, { drafts }) => sum + drafts.length, lastCount);
+  const taken: Batch[] = [];
+  lastCount = 0;
+  while (waiting.length > 0 && (lastCount === 0 || lastCount < under / 2)) {
+    const batch = waiting.shift();
+    if (batch === undefined) break;
+    taken.push(batch);
+    lastCount += batch.drafts.length;
+  }
+  return taken;
+}
+
+function store(batches: readonly Batch[]): void {
   const results = writer.commit(batches.flatMap(({ drafts }) => drafts));
   let from = 0;
   for (const { batch, drafts } of batches) {
