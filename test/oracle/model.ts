@@ -30,8 +30,10 @@ export function textOf(entry: Kept): string {
   return `${ownText(entry)}${entry.said === '' ? '' : ','}${entry.said}}`;
 }
 
+/** What a string or an array of strings names; nothing else does. */
 function names(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [value];
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return all.every((one) => typeof one === 'string') ? all : [];
 }
 
 function takes(entry: Kept, [name, value]: Pair): boolean {

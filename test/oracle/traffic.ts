@@ -69,6 +69,7 @@ function value(dice: Dice, name: string, ids: readonly string[]): string {
     case 'identityType':
       return spell(dice, dice.pick(TYPES));
     case 'seeking':
+      if (dice.chance(0.05)) return `[${spell(dice, dice.pick(WORDS))},${dice.pick(ODD)}]`;
       return strings(dice, WORDS);
     case 'to':
       return dice.chance(0.5) ? spell(dice, dice.pick(NAMES)) : strings(dice, NAMES);
@@ -123,10 +124,18 @@ export function plainPost(dice: Dice): Post {
   return { kind: 'garden', body, key: undefined, keyInQuery: false, minimal: false };
 }
 
+/** The same said once more, in another room or as another kind. */
+function elsewhere(dice: Dice, post: Post): Post {
+  if (dice.chance(0.5)) return { ...post, kind: dice.pick(KINDS) };
+  const room = Buffer.from(`{"room":"${dice.pick(ROOMS)}",`);
+  return { ...post, body: Buffer.concat([room, post.body.subarray(1)]) };
+}
+
 /** `keys` are those in use, each with what was said under it. */
 export function randomPost(dice: Dice, kept: readonly Kept[], keys: Map<string, Post>): Post {
   const again = keys.size > 0 && dice.chance(0.1) ? dice.pick([...keys.values()]) : undefined;
   if (again !== undefined && dice.chance(0.7)) return again;
+  if (again !== undefined && dice.chance(0.5)) return elsewhere(dice, again);
   const kind = dice.pick(KINDS);
   const ids = kept.slice(-30).map(({ id }) => id);
   const body = Buffer.from(bodyOf(dice, kind, ids));
