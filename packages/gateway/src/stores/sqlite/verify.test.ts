@@ -246,7 +246,8 @@ suite('verifyLog()', () => {
     const { log } = placesIn(copy.path);
     const bytes = await readFile(log);
     const text = Buffer.from('"text":"entry 90"');
-    const page = Math.floor(bytes.indexOf(text) / 4096) * 4096;
+    const size = bytes.readUInt16BE(16);
+    const page = Math.floor(bytes.indexOf(text) / size) * size;
     await writeFile(log, bytes.fill(0xff, page, page + 64));
     const { verified, faults } = await verify(copy.path);
     assert.ok(verified.entries < LAST);
