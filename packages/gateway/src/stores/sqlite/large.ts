@@ -17,7 +17,6 @@ import {
 } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 
 import { FILTERS, type Filter, GatewayError } from '@open-presence/protocol';
 
@@ -169,14 +168,9 @@ export function discard(places: Places, name: string): void {
   for (const file of filesOf(name)) rmSync(join(places.incoming, file), { force: true });
 }
 
-/** Settles or removes what an earlier process left behind. */
-export function sweepIncoming(db: DatabaseSync, places: Places): void {
-  const kept = db.prepare('SELECT 1 FROM entries WHERE large = ?');
-  for (const file of readdirSync(places.incoming)) {
-    const [name = file] = file.split('.');
-    if (kept.get(name) === undefined) discard(places, name);
-    else settle(places, name);
-  }
+/** The bodies that an earlier process left behind. */
+export function incomingNames(places: Places): Set<string> {
+  return new Set(readdirSync(places.incoming).map((file) => file.split('.', 1)[0] ?? file));
 }
 
 /** The visitor's members of a large entry with the closing brace, in pieces. */

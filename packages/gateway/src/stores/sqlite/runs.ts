@@ -62,8 +62,14 @@ export class RunsWriter {
     if (file === undefined) return;
     // A transaction that failed may have left bytes behind the end.
     ftruncateSync(file.handle, file.end);
-    for (let at = 0; at < joined.length;) at += writeSync(file.handle, joined, at);
-    fdatasyncSync(file.handle);
+    try {
+      for (let at = 0; at < joined.length;) at += writeSync(file.handle, joined, at);
+      fdatasyncSync(file.handle);
+    } catch (error) {
+      // The log needs the room of a full disk more than the index does.
+      ftruncateSync(file.handle, file.end);
+      throw error;
+    }
     this.#put.run(kind, run.first, run.last, run.count, file.end, joined.length);
     file.end += joined.length;
   }

@@ -118,10 +118,17 @@ export function openLogForWriting(places: Places): DatabaseSync {
       `BEGIN IMMEDIATE; ${LOG_STEPS[step]}; PRAGMA application_id = ${APPLICATION}; PRAGMA user_version = ${step + 1}; COMMIT`,
     );
   }
-  // Frames of a commit whose flush failed may lie in the WAL of the process before. Once everything
-  // is in the main file, and flushed, it doesn't matter which of the WAL's pages reached the disk.
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   return db;
+}
+
+/**
+ * To be called once before the log is written to. Frames of a commit whose flush failed may lie in
+ * the WAL of the process before: once everything is in the main file, and flushed, it doesn't
+ * matter which of the WAL's pages reached the disk. Throws where that cannot be done now.
+ */
+export function flushWal(db: DatabaseSync): void {
+  const busy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
+  if (busy !== 0) throw new Error('Someone reads what is to be flushed.');
 }
 
 /** Why a file that is not empty is no log for this program. */

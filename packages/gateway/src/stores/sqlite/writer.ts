@@ -11,8 +11,8 @@ import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 
 import { type Outcome, type Packed } from './batch.ts';
 import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { discard, settle, sweepIncoming } from './large.ts';
-import { openLogForWriting, type Places } from './schema.ts';
+import { discard, incomingNames, settle } from './large.ts';
+import { flushWal, openLogForWriting, type Places } from './schema.ts';
 import type { Shared } from './shared.ts';
 
 export interface Result {
@@ -39,6 +39,10 @@ export class Writer {
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
+  /** Whether nothing lies in the WAL that was not flushed by whoever wrote it. */
+  #recovered = false;
+  /** Whether seq, time and link are those of the last entry. */
+  #recalled = false;
   /** Large bodies of commits that failed: whether they count is known after the next commit. */
   #doubtful: string[] = [];
 
@@ -52,8 +56,15 @@ export class Writer {
     this.#stampOf = this.#db.prepare(
       'SELECT time, substr(text, 8, 36) AS id FROM entries WHERE seq = ?',
     );
-    sweepIncoming(this.#db, places);
     this.#recall();
+    try {
+      this.#recover();
+    } catch {
+      // The disk is full or fails: what is there can be read all the same.
+      shared.holding = true;
+    }
+    rmSync(this.#probe, { force: true });
+    for (const name of incomingNames(places)) this.#settle(name);
   }
 
   /** Stores the drafts in their order, in one commit. */
@@ -61,6 +72,7 @@ export class Writer {
     const results: Result[] = [];
     const larges: string[] = [];
     try {
+      this.#recover();
       this.#db.exec('BEGIN IMMEDIATE');
       const now = Math.max(this.#time, Date.now());
       for (const draft of drafts) results.push(this.#append(draft, now, larges));
@@ -76,15 +88,15 @@ export class Writer {
 
   /** Finds out whether storing works again, and says so in the shared state. */
   probe(): void {
-    const file = join(this.#places.folder, 'probe');
     try {
-      const handle = openSync(file, 'w');
+      this.#recover();
+      const handle = openSync(this.#probe, 'w');
       try {
         writeSync(handle, PROBE);
         fsyncSync(handle);
       } finally {
         closeSync(handle);
-        rmSync(file, { force: true });
+        rmSync(this.#probe, { force: true });
       }
       this.#db.exec("INSERT OR REPLACE INTO meta VALUES ('probed', unixepoch())");
       this.#committed();
@@ -95,6 +107,17 @@ export class Writer {
 
   close(): void {
     this.#db.close();
+  }
+
+  get #probe(): string {
+    return join(this.#places.folder, 'probe');
+  }
+
+  /** Before anything is written: what came of the process before, or of a commit that failed. */
+  #recover(): void {
+    if (!this.#recovered) flushWal(this.#db);
+    this.#recovered = true;
+    if (!this.#recalled) this.#recall();
   }
 
   /** Once a commit went through, nothing of the failed ones before it can come back. */
@@ -170,12 +193,13 @@ export class Writer {
   #fail(error: unknown, drafts: readonly Packed[]): Result[] {
     this.#shared.holding = true;
     for (const { large } of drafts) if (large) this.#doubtful.push(large.name);
+    this.#recalled = false;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#recall();
     } catch {
       // Whatever is broken shows again at the next attempt.
     }
-    this.#recall();
     const full = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
     const outcome: Outcome = full ? 'out-of-space' : 'unavailable';
     return drafts.map(() => ({ outcome, seq: 0, time: 0, salt: 0 }));
@@ -183,9 +207,14 @@ export class Writer {
 
   /** After a commit, or when its key had an entry already: the file is in its place or gone. */
   #settle(name: string): void {
-    const kept = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
-    if (kept === undefined) discard(this.#places, name);
-    else settle(this.#places, name);
+    try {
+      const kept = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
+      if (kept === undefined) discard(this.#places, name);
+      else settle(this.#places, name);
+    } catch {
+      // It can be read where it came in; the next commit tries again.
+      this.#doubtful.push(name);
+    }
   }
 
   #recall(): void {
@@ -196,5 +225,6 @@ export class Writer {
     this.#time = (last?.['time'] as number | undefined) ?? 0;
     this.#link = (last?.['link'] as Uint8Array | undefined) ?? FIRST_LINK;
     this.#shared.head = this.#seq;
+    this.#recalled = true;
   }
 }
