@@ -37,35 +37,33 @@ async function serve(configuration: Configuration, surroundings: Surroundings): 
 }
 
 async function started(
-  { host, port, data }: Configuration,
+  configuration: Configuration,
   start: () => Promise<Gateway>,
 ): Promise<Gateway> {
   try {
     return await start();
   } catch (error) {
-    throw explained(error, { host, port, data });
+    throw explained(error, configuration);
   }
 }
 
-/** The same error in words for whoever chose the address. */
-function explained(
-  error: unknown,
-  { host, port }: Pick<Configuration, 'host' | 'port' | 'data'>,
-): unknown {
+const NO_SUCH_ADDRESS = 'this machine has no such address. See --host or PRESENCE_HOST.';
+const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'it is in use. Choose another with --port or PRESENCE_PORT.',
+  EACCES: 'it is not permitted. Choose another, from 1024, with --port or PRESENCE_PORT.',
+  EADDRNOTAVAIL: NO_SUCH_ADDRESS,
+  EINVAL: NO_SUCH_ADDRESS,
+  ENOTFOUND: NO_SUCH_ADDRESS,
+  EAI_AGAIN: NO_SUCH_ADDRESS,
+};
+
+/** What the system or the store found, in words for whoever chose the address and the folder. */
+function explained(error: unknown, { host, port, data }: Configuration): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  const place = `Cannot listen on ${host}, port ${port}`;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new Error(`${place}: it is in use. Choose another with --port or PRESENCE_PORT.`);
-    case 'EACCES':
-      if (!('port' in error)) return error;
-      return new Error(`${place}: not permitted. Ports below 1024 often are not; choose another.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new Error(`${place}: this machine has no such address. See --host, PRESENCE_HOST.`);
-    default:
-      return error;
-  }
+  const listening =
+    'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
+  const message = listening
+    ? `Cannot listen on ${host}, port ${port}: ${ADDRESS_FAULTS[String(error.code)] ?? error.message}`
+    : `Cannot use the data folder "${data}": ${error.message}. See --data or PRESENCE_DATA.`;
+  return new Error(message, { cause: error });
 }

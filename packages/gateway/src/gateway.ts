@@ -5,7 +5,9 @@
  * that what is under way when the gateway rests is finished before the log is closed, and that a
  * start that fails leaves nothing open.
  */
+import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
 import type { State } from '@open-presence/protocol';
 import { ownLanguage } from '@open-presence/protocol/own-language';
@@ -70,9 +72,24 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 async function spokenIn(path: string | undefined): Promise<Spoken> {
-  const text = await readFile(path ?? OWN_LANGUAGE);
-  const decoded = new TextDecoder('utf-8', { fatal: true }).decode(text);
+  const file = path ?? fileURLToPath(OWN_LANGUAGE);
+  const text = await bytesOf(file);
+  const decoded = decodedOf(file, text);
   if (path === undefined) return { text, language: ownLanguage(decoded) };
   const { parseLanguage } = await import('@open-presence/protocol/language-file');
   return { text, language: parseLanguage(decoded, path) };
+}
+
+async function bytesOf(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`Cannot read language file "${file}": ${reason}`, { cause });
+  }
+}
+
+function decodedOf(file: string, text: Uint8Array): string {
+  if (isUtf8(text)) return new TextDecoder().decode(text);
+  throw new Error(`Cannot read language file "${file}": it must be text in UTF-8`);
 }
