@@ -10,7 +10,7 @@ import { House } from './house.ts';
 import { randomPost, randomQuestion } from './traffic.ts';
 
 const seed = Number(process.env['ORACLE_SEED'] ?? randomInt(2 ** 32));
-const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 2);
+const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 3);
 
 test(`a gateway agrees with the model (ORACLE_SEED=${seed})`, async () => {
   const dice = new Dice(seed);
