@@ -85,7 +85,8 @@ test('flushes that begin to fail, then a kill: keys are kept once, whatever was 
     await keepAll(ledger, visitor, ledger.unsettled);
     await assertSound(folder.path, await ledger.compare(visitor));
     await using _ = await injectIntoFlushes(gateway.pid, `error=EIO:when=${5 + round * 4}+`);
-    for (let refusals = 0; refusals < 3;) {
+    for (let refusals = 0, turn = 0; refusals < 3; turn += 1) {
+      assert.ok(turn < 100, 'nothing is refused');
       const answers = await sayAll(ledger, visitor, several(ledger, 20));
       for (const answer of answers) if (answer.status !== 201) refused(answer);
       if (answers.every(({ status }) => status !== 201)) refusals += 1;
