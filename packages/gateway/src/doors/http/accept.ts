@@ -4,7 +4,7 @@
 export type Form = 'json' | 'ndjson';
 
 /** The encodings of an answer, those preferred by us first. */
-export const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
+const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 interface Wish {

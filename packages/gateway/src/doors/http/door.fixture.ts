@@ -1,6 +1,8 @@
 /** An open door over a log, and callers that talk to it over bare sockets. */
 import { readFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 import type { State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
@@ -63,7 +65,7 @@ async function sayTo(url: string, text: string): Promise<void> {
 }
 
 /** One connection. Disposing of it breaks it off. */
-export class Caller implements AsyncDisposable {
+class Caller implements AsyncDisposable {
   readonly socket: Socket;
   received = '';
   #wake: () => void = () => {};
@@ -114,6 +116,21 @@ export class Caller implements AsyncDisposable {
     this.#wake = resolve;
     await promise;
   }
+}
+
+/** The answer to a `GET`, with its bytes as they were sent. */
+export async function ask(
+  door: OpenDoor,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
+  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof ask>>>();
+  const asking = request(door.url + path, { headers }, (answer) => {
+    const { statusCode: status = 0, headers } = answer;
+    buffer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
+  });
+  asking.once('error', reject).end();
+  return await promise;
 }
 
 /** A request without a body. */

@@ -8,7 +8,7 @@ import type { Log } from '../../log/log.ts';
 import type { ReadyAnswers } from './ready.ts';
 
 /** Where faults of the gateway itself are told. */
-export interface Report {
+interface Report {
   error(details: object, message: string): void;
 }
 

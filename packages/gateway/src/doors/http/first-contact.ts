@@ -27,7 +27,7 @@ const THINGS = 16;
  */
 const LOOKED_AT = 256;
 /** Longer entries are told by the gateway's own members. */
-export const LONGEST_TOLD = 16 * 1024;
+const LONGEST_TOLD = 16 * 1024;
 
 interface Visitor {
   readonly identity: string;

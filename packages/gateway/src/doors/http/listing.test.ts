@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
-import { entryId } from '@open-presence/protocol';
-
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { get, openDoor, type OpenDoor } from './door.fixture.ts';
+import { ask, get, openDoor } from './door.fixture.ts';
 
 interface Listing {
   readonly entries: readonly Record<string, unknown>[];
@@ -21,21 +17,6 @@ const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDo
 
 async function listingOf(answer: Response): Promise<Listing> {
   return (await answer.json()) as Listing;
-}
-
-/** The bytes as they were sent. */
-async function ask(
-  door: OpenDoor,
-  path: string,
-  headers: Record<string, string> = {},
-): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
-  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof ask>>>();
-  const asking = request(door.url + path, { headers }, (answer) => {
-    const { statusCode: status = 0, headers } = answer;
-    buffer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
-  });
-  asking.once('error', reject).end();
-  return await promise;
 }
 
 /** A log of which every reading is `pieces`, and what became of the readings. */
@@ -259,57 +240,5 @@ suite('a long listing', () => {
     await assert.rejects(async () => await (await fetch(`${door.url}/api/garden`)).text());
     assert.equal(door.reported.length, 1);
     assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
-  });
-});
-
-suite('one entry', () => {
-  test('has a strong tag for each encoding, and never changes', async () => {
-    await using door = await open();
-    await door.say('again '.repeat(1000), 'x'.repeat(3_000_000));
-    const { entries } = await listingOf(await fetch(`${door.url}/api/garden`));
-    for (const { id } of entries) {
-      const path = `/api/entries/${String(id)}`;
-      const plain = await ask(door, path);
-      const packed = await ask(door, path, { 'Accept-Encoding': 'gzip' });
-      assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
-      assert.equal(plain.headers['etag'], `"${String(id)}"`);
-      assert.equal(packed.headers['etag'], `"${String(id)}-gzip"`);
-      assert.match(String(plain.headers['cache-control']), /immutable/);
-      const tag = { 'If-None-Match': `"${String(id)}"` };
-      assert.equal((await ask(door, path, tag)).status, 304);
-      assert.equal(
-        (await ask(door, path.toUpperCase().replace('/API/ENTRIES', '/api/entries'))).status,
-        200,
-      );
-    }
-  });
-
-  test('that does not exist is not found, whatever its id looks like', async () => {
-    await using door = await open();
-    await door.say('one');
-    const near = entryId(Date.now(), 1, 0);
-    for (const id of ['1', 'x', near, entryId(Date.now(), 2 ** 47, 5), '%00', 'é'.repeat(1000)]) {
-      const answer = await ask(door, `/api/entries/${encodeURI(id)}`);
-      assert.equal(answer.status, 404, id);
-      assert.match(answer.bytes.toString(), /"not-found"/);
-    }
-  });
-});
-
-suite('words', () => {
-  test('come in the caller’s tongue', async () => {
-    await using door = await open();
-    for (const path of ['/api', '/api/rooms', '/api/discover', '/nowhere', '/api/rooms/none']) {
-      const uk = await ask(door, path, { 'Accept-Language': 'uk-UA, en;q=0.5' });
-      const en = await ask(door, path, { 'Accept-Language': 'de, en-GB;q=0.3' });
-      const shown = await ask(door, path, { 'Accept-Language': 'de' });
-      assert.equal(uk.headers['content-language'], 'uk');
-      assert.equal(en.headers['content-language'], 'en');
-      assert.equal(shown.headers['content-language'], undefined);
-      for (const { headers } of [uk, en, shown]) {
-        assert.match(String(headers['vary']), /Accept-Language/);
-      }
-      assert.match(uk.bytes.toString(), /[а-яіїє]/);
-    }
   });
 });
