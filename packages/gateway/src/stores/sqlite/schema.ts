@@ -105,8 +105,7 @@ const INDEX_TABLES = `
  */
 export function openLogForWriting(places: Places): DatabaseSync {
   const db = new DatabaseSync(places.log, { timeout: 5000 });
-  // Large pages: a commit of many entries is then few writes.
-  db.exec('PRAGMA page_size = 16384; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const version = pragma(db, 'user_version');
   const refusal = version === 0 ? undefined : refusalOf(db, places);
   if (refusal !== undefined) {

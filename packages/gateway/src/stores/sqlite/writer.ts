@@ -32,6 +32,8 @@ export class Writer {
   readonly #places: Places;
   readonly #shared: Shared;
   readonly #db: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
   readonly #insert: StatementSync;
   readonly #findKey: StatementSync;
   readonly #addKey: StatementSync;
@@ -50,6 +52,8 @@ export class Writer {
     this.#places = places;
     this.#shared = shared;
     this.#db = openLogForWriting(places);
+    this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
+    this.#end = this.#db.prepare('COMMIT');
     this.#insert = this.#db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
     this.#findKey = this.#db.prepare('SELECT content, seq FROM keys WHERE key = ?');
     this.#addKey = this.#db.prepare('INSERT INTO keys VALUES (?, ?, ?)');
@@ -73,10 +77,10 @@ export class Writer {
     const larges: string[] = [];
     try {
       this.#recover();
-      this.#db.exec('BEGIN IMMEDIATE');
+      this.#begin.run();
       const now = Math.max(this.#time, Date.now());
       for (const draft of drafts) results.push(this.#append(draft, now, larges));
-      this.#db.exec('COMMIT');
+      this.#end.run();
     } catch (error) {
       return this.#fail(error, drafts);
     }
