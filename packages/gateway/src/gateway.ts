@@ -38,6 +38,11 @@ export interface Gateway extends AsyncDisposable {
   state(): State;
 }
 
+const SAID = {
+  holding: 'holding: entries cannot be stored now; reading goes on',
+  breathing: 'breathing: entries can be stored again',
+} as const;
+
 const OWN_LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
 
 /**
@@ -57,7 +62,10 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   opened.defer(async () => house.log?.[Symbol.asyncDispose]());
   const threshold = { language: spoken.language, report, state };
   const door = opened.use(await HttpDoor.listen({ host, port }, threshold));
-  const log = await openSqliteLog({ folder });
+  const log = await openSqliteLog({
+    folder,
+    changed: (condition) => report.warn({ status: condition }, SAID[condition]),
+  });
   door.open(houseOf({ ...spoken, report, state, log }));
   house.log = log;
   const rest = opened.move();

@@ -8,6 +8,7 @@ import {
   type Tongue,
 } from '@open-presence/protocol';
 
+import type { Seq } from '../../log/log.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from './answer.ts';
 import { tongueFor, type Exchange, type House } from './exchange.ts';
 import { toldAs } from './first-contact.ts';
@@ -30,8 +31,9 @@ export async function discover(exchange: Exchange): Promise<void> {
   const { house, request } = exchange;
   const tongue = tongueFor(request);
   const tag = worded(house, tongue, `-${house.state()}`);
-  const beginning = json(everythingElse(house, tongue));
-  const newest = await newestOf(house);
+  const everything = everythingElse(house, tongue);
+  const beginning = json(everything);
+  const newest = await newestOf(house, everything.head);
   const body = Buffer.concat([
     beginning.subarray(0, beginning.lastIndexOf('}')),
     Buffer.from(',"newest":[\n'),
@@ -83,7 +85,7 @@ function kindOf(
   };
 }
 
-async function newestOf({ log }: House): Promise<Uint8Array[]> {
-  const entries = log.entries({ facets: [], order: 'newest', limit: NEWEST });
+async function newestOf({ log }: House, head: Seq): Promise<Uint8Array[]> {
+  const entries = log.entries({ facets: [], order: 'newest', before: head + 1, limit: NEWEST });
   return await Array.fromAsync(entries, toldAs);
 }

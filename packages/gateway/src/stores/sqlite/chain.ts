@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-export const LINK_SIZE = 32;
+const LINK_SIZE = 32;
 
 /** What the first entry is linked to. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(LINK_SIZE);

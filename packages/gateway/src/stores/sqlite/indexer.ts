@@ -12,7 +12,7 @@ import type { Seq } from '../../log/log.ts';
 import { largeFacets } from './large.ts';
 import { Joiner } from './joiner.ts';
 import { partOf, PART_SIZE, PostingsCursor, PostingsWriter } from './postings.ts';
-import { removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
+import { hasItsRuns, removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
 import {
   indexFormat,
   INDEX_FORMAT,
@@ -239,7 +239,7 @@ function openMatching(log: DatabaseSync, places: Places, head: Seq): DatabaseSyn
   const db = openOrUndefined(places);
   if (db !== undefined) {
     const matches = indexFormat(db) === INDEX_FORMAT && metaOf(db, 'log') === name;
-    if (matches && indexedIn(db) <= head) return db;
+    if (matches && indexedIn(db) <= head && hasItsRuns(db, places)) return db;
     db.close();
   }
   for (const end of ['', '-wal', '-shm']) rmSync(places.index + end, { force: true });

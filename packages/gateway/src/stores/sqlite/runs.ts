@@ -9,6 +9,7 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  statSync,
   rmSync,
   writeSync,
 } from 'node:fs';
@@ -36,6 +37,17 @@ export interface Run {
   readonly length: number;
 }
 
+const END_OF_RUNS = 'SELECT coalesce(max(position + length), 0) AS at FROM runs WHERE kind = ?';
+
+/** Whether the files have all the runs that the index knows. */
+export function hasItsRuns(db: DatabaseSync, places: Places): boolean {
+  const end = db.prepare(END_OF_RUNS);
+  return KINDS.every((kind) => {
+    const size = statSync(fileOf(places, kind), { throwIfNoEntry: false })?.size ?? 0;
+    return size >= (end.get(kind)?.['at'] as number);
+  });
+}
+
 /** Appends runs; runs inside the indexer's transaction. */
 export class RunsWriter {
   readonly #files = new Map<Kind, { readonly handle: number; end: number }>();
@@ -44,9 +56,7 @@ export class RunsWriter {
   /** Cuts off what a crash left behind the last run that the index knows. */
   constructor(db: DatabaseSync, places: Places) {
     mkdirSync(places.runs, { recursive: true });
-    const end = db.prepare(
-      'SELECT coalesce(max(position + length), 0) AS at FROM runs WHERE kind = ?',
-    );
+    const end = db.prepare(END_OF_RUNS);
     for (const kind of KINDS) {
       const handle = openSync(fileOf(places, kind), 'a');
       const at = end.get(kind)?.['at'] as number;

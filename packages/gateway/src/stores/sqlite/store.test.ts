@@ -1,7 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, it } from 'node:test';
 
+import { draftOf } from '../../log/contract/fixtures.ts';
+import { facet } from '../../log/facet.ts';
 import { lastingContractOf } from '../../log/log.contract.ts';
 import type { Log } from '../../log/log.ts';
 import { openSqliteLog } from './store.ts';
@@ -21,4 +25,39 @@ lastingContractOf('the SQLite store', async () => {
       await rm(folder, { recursive: true, force: true });
     },
   };
+});
+
+async function textOf(log: Log): Promise<string> {
+  const selection = { facets: [facet('kind', 'garden')], order: 'newest' } as const;
+  const pieces = await Array.fromAsync(log.read(selection, ',\n'));
+  return Buffer.concat(pieces).toString();
+}
+
+describe('the index of the SQLite store', () => {
+  for (const lost of [['runs'], ['index.sqlite'], ['runs', 'index.sqlite'], ['runs/garden']]) {
+    it(`is made again when ${lost.join(' and ')} are lost`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+      const filled = await openSqliteLog({ folder });
+      const text = 'a'.repeat(1000);
+      await Promise.all(
+        Array.from({ length: 4000 }, () => filled.append(draftOf({ body: `"text":"${text}"` }))),
+      );
+      const before = await textOf(filled);
+      await filled[Symbol.asyncDispose]();
+      for (const name of lost) await rm(join(folder, name), { recursive: true });
+      await using again = await openSqliteLog({ folder });
+      assert.equal(await textOf(again), before);
+      await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  it('that cannot be made lets go of the folder again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await mkdir(join(folder, 'index.sqlite', 'in the way'), { recursive: true });
+    await assert.rejects(openSqliteLog({ folder }));
+    await rm(join(folder, 'index.sqlite'), { recursive: true });
+    const log = await openSqliteLog({ folder });
+    await log[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
 });

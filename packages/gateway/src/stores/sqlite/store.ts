@@ -43,29 +43,29 @@ const NO_BODY = new Uint8Array(0);
  * Opens the log in a folder, which is made if it is not there. Resolves once the index has caught
  * up. Throws when another process has the folder, or what lies there is no log of ours.
  */
-export async function openSqliteLog(options: { readonly folder: string }): Promise<Log> {
+export async function openSqliteLog(options: SqliteOptions): Promise<Log> {
   const places = placesIn(options.folder);
   mkdirSync(places.folder, { recursive: true });
-  const lock = lockFolder(places);
-  try {
-    makeLargeFolders(places);
-    const shared = new Shared();
-    const { port1, port2 } = new MessageChannel();
-    const writer = await thread('./writer-thread.ts', {
-      places,
-      shared: shared.memory,
-      index: port1,
-    } satisfies WriterStart);
-    const indexer = await thread('./index-thread.ts', {
-      places,
-      shared: shared.memory,
-      writer: port2,
-    } satisfies IndexStart);
-    return new SqliteLog({ places, shared, lock, writer, indexer });
-  } catch (error) {
-    lock.close();
-    throw error;
-  }
+  await using started = new AsyncDisposableStack();
+  const lock = started.adopt(lockFolder(places), (held) => held.close());
+  makeLargeFolders(places);
+  const shared = new Shared();
+  const { port1, port2 } = new MessageChannel();
+  const startThread = async (file: string, start: WriterStart | IndexStart): Promise<Worker> =>
+    started.adopt(await thread(file, start), async (worker) => void (await worker.terminate()));
+  const memory = shared.memory;
+  const writer = await startThread('./writer-thread.ts', { places, shared: memory, index: port1 });
+  const indexer = await startThread('./index-thread.ts', { places, shared: memory, writer: port2 });
+  const log = new SqliteLog({ places, shared, lock, writer, indexer }, options.changed);
+  // From here on the log closes them itself, each when it has finished.
+  started.move();
+  return log;
+}
+
+export interface SqliteOptions {
+  readonly folder: string;
+  /** Is told when entries can no longer be stored, and when they can again. */
+  readonly changed?: (state: 'breathing' | 'holding') => void;
 }
 
 interface Parts {
@@ -86,12 +86,14 @@ class SqliteLog implements Log {
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, changed: SqliteOptions['changed']) {
     this.#parts = parts;
     this.name = nameOf(parts.places);
     this.#reader = new Reader(parts.places, parts.shared);
+    if (parts.shared.holding) changed?.('holding');
     parts.writer.on('message', (message: FromWriter) => {
-      if (message !== 'ready') this.#settle(message.batch, message.results);
+      if (message === 'breathing' || message === 'holding') changed?.(message);
+      else if (message !== 'ready') this.#settle(message.batch, message.results);
     });
     for (const worker of [parts.writer, parts.indexer]) {
       worker.on('error', (error) => {

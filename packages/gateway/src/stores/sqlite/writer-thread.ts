@@ -18,7 +18,12 @@ export interface WriterStart {
   readonly index: MessagePort;
 }
 export type ToWriter = { readonly batch: number; readonly drafts: ArrayBuffer } | 'close';
-export type FromWriter = { readonly batch: number; readonly results: Float64Array } | 'ready';
+export type FromWriter =
+  | { readonly batch: number; readonly results: Float64Array }
+  | 'ready'
+  /** Whether entries can be stored, each time it changes. */
+  | 'holding'
+  | 'breathing';
 
 interface Batch {
   readonly batch: number;
@@ -36,6 +41,7 @@ const waiting: Batch[] = [];
 /** Drafts of the last commit, whose visitors are about to speak again. */
 let lastCount = 0;
 let closing = false;
+let told = shared.holding;
 let wakeIndexer = true;
 let probing = shared.holding ? setInterval(probe, PROBE_EVERY_MS) : undefined;
 
@@ -90,8 +96,18 @@ function store(batches: readonly Batch[]): void {
   for (const { batch, drafts } of batches) {
     answer(batch, results.slice(from, (from += drafts.length)));
   }
-  if (shared.holding) probing ??= setInterval(probe, PROBE_EVERY_MS);
+  tell();
   wake();
+}
+
+/** Says whether entries can be stored, where that has changed, and looks out for it to change. */
+function tell(): void {
+  const { holding } = shared;
+  if (holding === told) return;
+  told = holding;
+  port?.postMessage((holding ? 'holding' : 'breathing') satisfies FromWriter);
+  clearInterval(probing);
+  if (holding) probing = setInterval(probe, PROBE_EVERY_MS);
 }
 
 function answer(batch: number, results: readonly Result[]): void {
@@ -104,9 +120,7 @@ function answer(batch: number, results: readonly Result[]): void {
 
 function probe(): void {
   if (shared.holding) writer.probe();
-  if (shared.holding) return;
-  clearInterval(probing);
-  probing = undefined;
+  tell();
 }
 
 /** One message until the indexer has caught up: it is busy enough without our telling. */
