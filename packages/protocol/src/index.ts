@@ -22,4 +22,4 @@ export * from './words.ts';
  * The one constant of the wire (PROTOCOL.md section 1.2): how many bytes a request line and its
  * headers may take together.
  */
-export const MAX_HEADER_SIZE: number = 64 * 1024 * 1024;
+export const MAX_HEADER_SIZE: number = 16 * 1024 * 1024;

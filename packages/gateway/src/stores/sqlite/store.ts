@@ -3,7 +3,8 @@
  * flushed transaction; an indexer's thread follows it; reading happens on the caller's thread.
  * Upholds everything that `log.ts` says of a log.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MessageChannel, Worker } from 'node:worker_threads';
@@ -44,8 +45,8 @@ const NO_BODY = new Uint8Array(0);
  * up. Throws when another process has the folder, or what lies there is no log of ours.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<Log> {
-  const places = placesIn(options.folder);
-  mkdirSync(places.folder, { recursive: true });
+  const places = placesIn(resolve(options.folder));
+  makeFolder(places.folder);
   await using started = new AsyncDisposableStack();
   const lock = started.adopt(lockFolder(places), (held) => held.close());
   makeLargeFolders(places);
@@ -66,6 +67,14 @@ export interface SqliteOptions {
   readonly folder: string;
   /** Is told when entries can no longer be stored, and when they can again. */
   readonly changed?: (state: 'breathing' | 'holding') => void;
+}
+
+/** With its parents. Node's own way never ends where nothing can be made, as in `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  mkdirSync(path);
 }
 
 interface Parts {
