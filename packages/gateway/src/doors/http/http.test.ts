@@ -69,10 +69,10 @@ suite('hidden bounds', () => {
   test('headers beyond the one constant are 400, and the caller is not cut off', async () => {
     await using door = await open();
     // Many long ones: Node copies a header once more for each packet that it comes in.
-    const long = Array.from({ length: 70 }, (_, at) => `X-${at}: ${'a'.repeat(1024 * 1024)}`);
+    const long = Array.from({ length: 17 }, (_, at) => `X-${at}: ${'a'.repeat(1024 * 1024)}`);
     const received = await door.talk(get('/healthz', ...long), /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
-    assert.match(String(bodyIn(received)['detail']), /67108864 bytes/);
+    assert.match(String(bodyIn(received)['detail']), /16777216 bytes/);
   });
 
   test('thousands of headers are all seen', async () => {
