@@ -120,7 +120,8 @@ export interface Log extends AsyncDisposable {
   entry(seq: Seq): Promise<Entry | undefined>;
   /**
    * The text of the selected entries, joined by `joiner`, in pieces that may end anywhere. What is
-   * appended after the call began is not in it.
+   * appended after the call began is not in it. A piece is the caller's until it asks for the next:
+   * then its bytes may change.
    */
   read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined>;
   /** The selected entries one by one. */

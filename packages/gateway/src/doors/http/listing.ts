@@ -158,7 +158,8 @@ async function begin(reading: Reading): Promise<Begun> {
   for (let size = 0; size <= SMALL_ANSWER;) {
     const step = await reading.next();
     if (step.done === true) return { pieces, end: step.value, reading };
-    pieces.push(step.value);
+    // Kept beyond the next one.
+    pieces.push(Buffer.from(step.value));
     size += step.value.length;
   }
   return { pieces, end: undefined, reading };

@@ -29,7 +29,10 @@ export class Outlet {
 
   /** Resolves when more may come; to false when nobody listens any more. */
   async write(piece: Uint8Array): Promise<boolean> {
-    this.#waiting.push(piece);
+    // What is shorter than the sink's mark may wait here or there, while its bytes are the reading's
+    // to change. What is longer is gone once the sink has drained, which is waited for.
+    const passes = piece.length >= Math.max(TOGETHER, this.#sink.writableHighWaterMark);
+    this.#waiting.push(passes ? piece : Buffer.from(piece));
     this.#size += piece.length;
     return this.#size < TOGETHER || (await this.#flush());
   }

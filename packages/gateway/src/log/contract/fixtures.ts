@@ -137,12 +137,18 @@ export async function gather<Item>(
   for (;;) {
     const step = await reading.next();
     if (step.done === true) return { items, end: { ...step.value } };
-    items.push(step.value);
+    items.push(kept(step.value));
   }
 }
 
+/** A piece is ours only until the next. */
+export function kept<Item>(item: Item): Item;
+export function kept(item: unknown): unknown {
+  return item instanceof Uint8Array ? Buffer.from(item) : item;
+}
+
 export async function join(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(pieces));
+  return Buffer.concat(await Array.fromAsync(pieces, kept));
 }
 
 /** Says where bytes differ, instead of printing megabytes of them. */

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../facet.ts';
 import type { Entry, ReadEnd, Selection } from '../log.ts';
-import { assertSameBytes, bodyOf, gather, type Open, type Saying } from './fixtures.ts';
+import { assertSameBytes, bodyOf, gather, type Open, type Saying, kept } from './fixtures.ts';
 import { assertEntry, joined, Witness, type Expected } from './witness.ts';
 
 const SELECTIONS: readonly Selection[] = [
@@ -99,7 +99,7 @@ async function steps<Item>(reading: AsyncGenerator<Item>, count: number): Promis
   while (items.length < count) {
     const step = await reading.next();
     if (step.done === true) break;
-    items.push(step.value);
+    items.push(kept(step.value));
   }
   return items;
 }

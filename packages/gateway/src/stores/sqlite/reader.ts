@@ -11,7 +11,7 @@ import type { Kind, Stamp } from '@open-presence/protocol';
 import type { Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
 import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
-import { type Run, RUN_JOINER, RunsReader } from './runs.ts';
+import { type Run, RUN_JOINER, RunReading, RunsReader } from './runs.ts';
 import { openForReading, type Places } from './schema.ts';
 import { Search } from './search.ts';
 import type { Shared } from './shared.ts';
@@ -45,6 +45,8 @@ interface Reading {
   left: number;
   last: Seq | undefined;
   rows: number;
+  /** The run that comes next, if no newer entries lie before it. */
+  following?: Run | undefined;
 }
 
 export class Reader {
@@ -129,13 +131,15 @@ export class Reader {
 
   async *#joined(reading: Reading, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     const between = Buffer.from(joiner);
+    const runs = new RunReading(this.#runs);
     let turned = performance.now();
     while (reading.at !== undefined && reading.left > 0) {
       const { seqs, run, next } = this.#page(reading);
       if (reading.last !== undefined && seqs.length > 0) yield between;
       if (run !== undefined) {
-        yield* this.#runs.pieces(run);
         advance(reading, run.first, run.first - 1, run.count);
+        reading.following = this.#runAfter(reading);
+        yield* runs.pieces(run, reading.following);
         continue;
       }
       if (seqs.length > 0) yield* this.#texts(reading, seqs, joiner);
@@ -147,6 +151,10 @@ export class Reader {
       }
     }
     return this.#end(reading);
+  }
+
+  #runAfter({ kind, at = 0, left, bounds }: Reading): Run | undefined {
+    return kind && this.#runs.find(kind, bounds.low, at, left);
   }
 
   async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
@@ -213,6 +221,8 @@ export class Reader {
       const seqs = Array.from({ length: Math.min(most, there) }, (_, index) => at + step * index);
       return { seqs, next: there > most ? at + step * most : undefined };
     }
+    const { following } = reading;
+    if (following?.last === at) return { seqs: [at], run: following, next: following.first - 1 };
     const { seqs, from } = search.page(at, most);
     const first = seqs[0];
     if (kind === undefined || first === undefined || left < LEAST_FOR_RUNS)

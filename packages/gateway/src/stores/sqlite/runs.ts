@@ -26,7 +26,7 @@ import type { Places } from './schema.ts';
 export const RUN_SIZE: number = 1024 * 1024;
 /** What a run's entries are joined by. */
 export const RUN_JOINER = ',\n';
-const PIECE = 1024 * 1024;
+const PIECE = 512 * 1024;
 
 export interface Run {
   readonly kind: Kind;
@@ -107,30 +107,63 @@ export class RunsReader {
     return row !== undefined && row.first >= first && row.count <= most ? row : undefined;
   }
 
-  /** The text of a run. The next piece is read while the last one is being used. */
-  async *pieces(run: Run): AsyncGenerator<Uint8Array> {
-    let handle = this.#handles.get(run.kind);
+  /** Reads of the file of a kind into a buffer, which it fills. */
+  async fill(kind: Kind, position: number, buffer: Buffer): Promise<Buffer> {
+    let handle = this.#handles.get(kind);
     if (handle === undefined) {
-      handle = open(fileOf(this.#places, run.kind));
-      this.#handles.set(run.kind, handle);
+      handle = open(fileOf(this.#places, kind));
+      this.#handles.set(kind, handle);
     }
     const file = await handle;
-    for (let done = 0; done < run.length;) {
-      const size = Math.min(PIECE, run.length - done);
-      const { bytesRead, buffer } = await file.read(
-        Buffer.allocUnsafeSlow(size),
-        0,
-        size,
-        run.position + done,
-      );
-      if (bytesRead === 0) throw new Error(`The file of runs of "${run.kind}" ends too early.`);
-      yield bytesRead === size ? buffer : buffer.subarray(0, bytesRead);
-      done += bytesRead;
+    for (let at = 0; at < buffer.length;) {
+      const { bytesRead } = await file.read(buffer, at, buffer.length - at, position + at);
+      if (bytesRead === 0) throw new Error(`The file of runs of "${kind}" ends too early.`);
+      at += bytesRead;
     }
+    return buffer;
   }
 
   async close(): Promise<void> {
     for (const handle of this.#handles.values()) await (await handle).close();
+  }
+}
+
+/**
+ * One reading of runs, a piece at a time: while one piece is being used, the next is read. It has
+ * two buffers and no more, since memory that V8 has to count and collect costs more than reading.
+ */
+export class RunReading {
+  readonly #runs: RunsReader;
+  #buffers: readonly [Buffer, Buffer] | undefined;
+  #turn: 0 | 1 = 0;
+  #ahead: { readonly position: number; readonly bytes: Promise<Buffer> } | undefined;
+
+  constructor(runs: RunsReader) {
+    this.#runs = runs;
+  }
+
+  /** The text of a run. A piece is overwritten when the one after it has been given. */
+  async *pieces(run: Run, following: Run | undefined): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < run.length; at += PIECE) {
+      const position = run.position + at;
+      const begun = this.#ahead?.position === position ? this.#ahead : this.#read(run, at);
+      const bytes = await begun.bytes;
+      this.#ahead = undefined;
+      if (at + PIECE < run.length) this.#ahead = this.#read(run, at + PIECE);
+      else if (following !== undefined) this.#ahead = this.#read(following, 0);
+      yield bytes;
+    }
+  }
+
+  #read(run: Run, at: number): { readonly position: number; readonly bytes: Promise<Buffer> } {
+    this.#buffers ??= [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
+    this.#turn = this.#turn === 0 ? 1 : 0;
+    const buffer = this.#buffers[this.#turn].subarray(0, Math.min(PIECE, run.length - at));
+    const position = run.position + at;
+    const bytes = this.#runs.fill(run.kind, position, buffer);
+    // Whoever awaits it is told; it may also be that nobody does.
+    bytes.catch(() => {});
+    return { position, bytes };
   }
 }
 

@@ -29,7 +29,7 @@ lastingContractOf('the SQLite store', async () => {
 
 async function textOf(log: Log): Promise<string> {
   const selection = { facets: [facet('kind', 'garden')], order: 'newest' } as const;
-  const pieces = await Array.fromAsync(log.read(selection, ',\n'));
+  const pieces = await Array.fromAsync(log.read(selection, ',\n'), (piece) => Buffer.from(piece));
   return Buffer.concat(pieces).toString();
 }
 

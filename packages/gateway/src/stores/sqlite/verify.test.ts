@@ -80,7 +80,7 @@ suite('verifyLog()', () => {
     assert.deepEqual(faults, []);
     await using log = await openSqliteLog({ folder: original });
     const pieces = log.read({ facets: [], order: 'oldest' }, '\n');
-    const text = Buffer.concat(await Array.fromAsync(pieces));
+    const text = Buffer.concat(await Array.fromAsync(pieces, (piece) => Buffer.from(piece)));
     const { name, entries, bytes, link } = verified;
     assert.deepEqual([name, entries, bytes], [log.name, LAST, text.length - (LAST - 1)]);
     assert.match(link, /^[\da-f]{64}$/);
