@@ -9,7 +9,7 @@ import type { Bench } from './bench.ts';
 import { start, type Child } from './children.ts';
 import { ask, freePort } from './http.ts';
 
-const COMMAND = fileURLToPath(import.meta.resolve('../packages/cli/src/main.ts'));
+const COMMAND = fileURLToPath(import.meta.resolve('../packages/cli/presence.js'));
 /** A gateway that isn't ready by then never will be. */
 const LONGEST_START_MS = 120_000;
 

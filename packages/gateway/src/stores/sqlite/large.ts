@@ -25,6 +25,8 @@ import type { LargeBody } from './batch.ts';
 import type { Places } from './schema.ts';
 
 const PIECE = 256 * 1024;
+/** What the system gathers of one body would keep the flushes of small entries waiting. */
+const FLUSHED_TOGETHER = 8 * 1024 * 1024;
 const BRACE = Buffer.from('}');
 const FILTERS_MARKED = Object.keys(FILTERS) as Filter[];
 
@@ -46,6 +48,7 @@ export class FileSpool implements Spool {
   #body: FileHandle | undefined;
   readonly #marked = new Map<Filter, FileHandle>();
   #size = 0;
+  #unflushed = 0;
   #sealed = false;
 
   /** `unended`: those that a closing log must dispose of. */
@@ -58,9 +61,14 @@ export class FileSpool implements Spool {
   async write(bytes: Uint8Array): Promise<void> {
     this.#digest.update(bytes);
     await this.#guard(async () => {
-      await (await this.#text()).writeFile(bytes);
+      const file = await this.#text();
+      await file.writeFile(bytes);
+      this.#size += bytes.length;
+      this.#unflushed += bytes.length;
+      if (this.#unflushed < FLUSHED_TOGETHER) return;
+      this.#unflushed = 0;
+      await file.datasync();
     });
-    this.#size += bytes.length;
   }
 
   async mark(facets: Uint8Array, filter: Filter): Promise<void> {
