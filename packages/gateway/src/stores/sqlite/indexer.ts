@@ -24,10 +24,10 @@ import {
 import type { Shared } from './shared.ts';
 import { KIND_OF_FACET, keyOf } from './tail.ts';
 
-/** Entries of one transaction at most, and postings held at once. */
+/** Entries of one transaction at most, and facets held at once. */
 const BATCH_ENTRIES = 16_384;
 const ROWS_AT_ONCE = 1024;
-const BATCH_POSTINGS = 131_072;
+const MOST_FACETS = 32_768;
 /** Smaller runs are not worth a place in the file. */
 const LEAST_RUN = 64 * 1024;
 
@@ -69,7 +69,6 @@ export class Indexer {
   readonly #runs: RunsWriter;
   #pending = new Map<Kind, Pending>();
   #held = new Map<string, Seq[]>();
-  #heldCount = 0;
 
   constructor(places: Places, shared: Shared) {
     this.#places = places;
@@ -167,10 +166,8 @@ export class Indexer {
       const key = keyOf(facets, at);
       const seqs = this.#held.get(key);
       if (seqs === undefined) this.#held.set(key, [seq]);
-      else if (seqs.at(-1) === seq) continue;
-      else seqs.push(seq);
-      this.#heldCount += 1;
-      if (this.#heldCount >= BATCH_POSTINGS) this.#release();
+      else if (seqs.at(-1) !== seq) seqs.push(seq);
+      if (this.#held.size >= MOST_FACETS) this.#release();
     }
   }
 
@@ -182,7 +179,6 @@ export class Indexer {
       this.#postings.add(partOf(seqs[0] ?? 0), Buffer.from(key, 'latin1'), seqs);
     }
     this.#held.clear();
-    this.#heldCount = 0;
   }
 
   #gather(kind: Kind, seq: Seq, size: number, large: boolean): void {

@@ -38,6 +38,8 @@ interface Waiting {
 }
 
 const MOST_GATHERED = 32;
+/** What a thread leaves behind is collected before it is more than this. */
+const YOUNG_MB = 16;
 const NO_BODY = new Uint8Array(0);
 
 /**
@@ -240,6 +242,7 @@ async function thread(file: string, start: WriterStart | IndexStart): Promise<Wo
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: start,
     transferList: [port],
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());
