@@ -26,7 +26,8 @@ import { KIND_OF_FACET, keyOf } from './tail.ts';
 
 /** Entries of one transaction at most, and facets held at once. */
 const BATCH_ENTRIES = 16_384;
-const ROWS_AT_ONCE = 1024;
+/** Few, since the facets of one row can be a quarter of a megabyte. */
+const ROWS_AT_ONCE = 128;
 const MOST_FACETS = 32_768;
 /** Smaller runs are not worth a place in the file. */
 const LEAST_RUN = 64 * 1024;

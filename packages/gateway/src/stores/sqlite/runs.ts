@@ -146,6 +146,8 @@ export class RunReading {
   async *pieces(run: Run, following: Run | undefined): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < run.length; at += PIECE) {
       const position = run.position + at;
+      // What was read ahead in vain must have let go of its buffer before another read takes it.
+      if (this.#ahead?.position !== position) await this.#ahead?.bytes.catch(() => {});
       const begun = this.#ahead?.position === position ? this.#ahead : this.#read(run, at);
       const bytes = await begun.bytes;
       this.#ahead = undefined;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -44,6 +44,9 @@ describe('the index of the SQLite store', () => {
       );
       const before = await textOf(filled);
       await filled[Symbol.asyncDispose]();
+      // Opening waits for the index, with its runs.
+      await (await openSqliteLog({ folder }))[Symbol.asyncDispose]();
+      assert.ok((await stat(join(folder, 'runs', 'garden'))).size > 1_000_000);
       for (const name of lost) await rm(join(folder, name), { recursive: true });
       await using again = await openSqliteLog({ folder });
       assert.equal(await textOf(again), before);
