@@ -37,8 +37,8 @@ interface Reading {
   readonly order: Order;
   readonly bounds: Bounds;
   readonly search: Search | undefined;
-  /** The kind whose runs can be used. */
-  readonly kind: Kind | undefined;
+  /** Of the kind that is read, if it has runs that can be used. */
+  readonly runs: RunReading | undefined;
   /** Next seq to look at, undefined at the end. */
   at: Seq | undefined;
   /** How many entries may still be given. */
@@ -131,14 +131,14 @@ export class Reader {
 
   async *#joined(reading: Reading, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     const between = Buffer.from(joiner);
-    const runs = new RunReading(this.#runs);
+    await using runs = reading.runs;
     let turned = performance.now();
     while (reading.at !== undefined && reading.left > 0) {
       const { seqs, run, next } = this.#page(reading);
       if (reading.last !== undefined && seqs.length > 0) yield between;
-      if (run !== undefined) {
+      if (runs !== undefined && run !== undefined) {
         advance(reading, run.first, run.first - 1, run.count);
-        reading.following = this.#runAfter(reading);
+        reading.following = runAfter(reading);
         yield* runs.pieces(run, reading.following);
         continue;
       }
@@ -151,10 +151,6 @@ export class Reader {
       }
     }
     return this.#end(reading);
-  }
-
-  #runAfter({ kind, at = 0, left, bounds }: Reading): Run | undefined {
-    return kind && this.#runs.find(kind, bounds.low, at, left);
   }
 
   async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
@@ -176,6 +172,7 @@ export class Reader {
     const newest = order === 'newest';
     const until = newest ? bounds.low : bounds.high;
     const only = useRuns && newest && facets.length === 1 ? facets[0] : undefined;
+    const kind = only && KIND_OF_FACET.get(keyOf(Buffer.from(only), 0));
     return {
       order,
       bounds,
@@ -183,7 +180,7 @@ export class Reader {
         facets.length === 0
           ? undefined
           : new Search(this.#index, this.#tail, this.#shared, { facets, order, until }),
-      kind: only && KIND_OF_FACET.get(keyOf(Buffer.from(only), 0)),
+      runs: kind && new RunReading(this.#runs, kind),
       at: bounds.low > bounds.high ? undefined : newest ? bounds.high : bounds.low,
       left: limit ?? Number.POSITIVE_INFINITY,
       last: undefined,
@@ -213,7 +210,7 @@ export class Reader {
 
   /** What comes next: a run if one begins here, else rows up to the next run. */
   #page(reading: Reading): { seqs: Seq[]; run?: Run; next: Seq | undefined } {
-    const { order, bounds, search, kind, at = 0, left } = reading;
+    const { order, bounds, search, runs, at = 0, left } = reading;
     const most = Math.min(reading.rows, left);
     if (search === undefined) {
       const step = order === 'newest' ? -1 : 1;
@@ -225,9 +222,9 @@ export class Reader {
     if (following?.last === at) return { seqs: [at], run: following, next: following.first - 1 };
     const { seqs, from } = search.page(at, most);
     const first = seqs[0];
-    if (kind === undefined || first === undefined || left < LEAST_FOR_RUNS)
+    if (runs === undefined || first === undefined || left < LEAST_FOR_RUNS)
       return { seqs, next: from };
-    const run = this.#runs.find(kind, bounds.low, first, left);
+    const run = runs.find(bounds.low, first, left);
     if (run === undefined || run.last < (from ?? 0)) return { seqs, next: from };
     if (run.last === first) return { seqs, run, next: run.first - 1 };
     return { seqs: seqs.filter((seq) => seq > run.last), next: run.last };
@@ -270,6 +267,10 @@ export class Reader {
     }
     return { last, more: false };
   }
+}
+
+function runAfter({ runs, at = 0, left, bounds }: Reading): Run | undefined {
+  return runs?.find(bounds.low, at, left);
 }
 
 interface Row {

@@ -26,10 +26,12 @@ import type { Places } from './schema.ts';
 export const RUN_SIZE: number = 1024 * 1024;
 /** What a run's entries are joined by. */
 export const RUN_JOINER = ',\n';
-const PIECE = 512 * 1024;
+/** A run comes in one piece as a rule: only the last entry of it goes beyond its size. */
+const PIECE = RUN_SIZE + 256 * 1024;
+/** Buffers kept for the next reading: to count and collect them costs V8 more than reading does. */
+const MOST_SPARE = 4;
 
 export interface Run {
-  readonly kind: Kind;
   readonly first: Seq;
   readonly last: Seq;
   readonly count: number;
@@ -91,20 +93,20 @@ export class RunsWriter {
 
 export class RunsReader {
   readonly #places: Places;
-  readonly #find: StatementSync;
+  readonly #newest: StatementSync;
   readonly #handles = new Map<Kind, Promise<FileHandle>>();
+  readonly #spare: Buffer[] = [];
 
   constructor(db: DatabaseSync, places: Places) {
     this.#places = places;
-    this.#find = db.prepare(
-      'SELECT kind, first, last, count, position, length FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 1',
+    this.#newest = db.prepare(
+      'SELECT first, last, count, position, length FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 16',
     );
   }
 
-  /** The newest run that lies in the seqs from `first` to `last` with at most `most` entries. */
-  find(kind: Kind, first: Seq, last: Seq, most: number): Run | undefined {
-    const row = this.#find.get(kind, last) as unknown as Run | undefined;
-    return row !== undefined && row.first >= first && row.count <= most ? row : undefined;
+  /** The newest runs of a kind that end at `last` or before, newest first. */
+  newest(kind: Kind, last: Seq): readonly Run[] {
+    return this.#newest.all(kind, last) as unknown as readonly Run[];
   }
 
   /** Reads of the file of a kind into a buffer, which it fills. */
@@ -123,23 +125,47 @@ export class RunsReader {
     return buffer;
   }
 
+  /** A buffer for one piece. */
+  take(): Buffer {
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(PIECE);
+  }
+
+  giveBack(buffer: Buffer): void {
+    if (this.#spare.length < MOST_SPARE) this.#spare.push(buffer);
+  }
+
   async close(): Promise<void> {
     for (const handle of this.#handles.values()) await (await handle).close();
   }
 }
 
-/**
- * One reading of runs, a piece at a time: while one piece is being used, the next is read. It has
- * two buffers and no more, since memory that V8 has to count and collect costs more than reading.
- */
-export class RunReading {
+/** One reading of a kind's runs, a piece at a time: while one is being used, the next is read. */
+export class RunReading implements AsyncDisposable {
   readonly #runs: RunsReader;
+  readonly #kind: Kind;
+  /** Some of the newest first, without a gap. */
+  #known: readonly Run[] = [];
   #buffers: readonly [Buffer, Buffer] | undefined;
   #turn: 0 | 1 = 0;
   #ahead: { readonly position: number; readonly bytes: Promise<Buffer> } | undefined;
 
-  constructor(runs: RunsReader) {
+  constructor(runs: RunsReader, kind: Kind) {
     this.#runs = runs;
+    this.#kind = kind;
+  }
+
+  /**
+   * The newest run that lies in the seqs from `first` to `last` with at most `most` entries.
+   * Each `last` must be less than those asked for before.
+   */
+  find(first: Seq, last: Seq, most: number): Run | undefined {
+    const lies = (run: Run): boolean => run.last <= last;
+    let run = this.#known.find(lies);
+    if (run === undefined) {
+      this.#known = this.#runs.newest(this.#kind, last);
+      run = this.#known.find(lies);
+    }
+    return run !== undefined && run.first >= first && run.count <= most ? run : undefined;
   }
 
   /** The text of a run. A piece is overwritten when the one after it has been given. */
@@ -157,12 +183,19 @@ export class RunReading {
     }
   }
 
+  /** To be called when nobody uses a piece any more. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ahead?.bytes.catch(() => {});
+    for (const buffer of this.#buffers ?? []) this.#runs.giveBack(buffer);
+    this.#buffers = undefined;
+  }
+
   #read(run: Run, at: number): { readonly position: number; readonly bytes: Promise<Buffer> } {
-    this.#buffers ??= [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
+    this.#buffers ??= [this.#runs.take(), this.#runs.take()];
     this.#turn = this.#turn === 0 ? 1 : 0;
     const buffer = this.#buffers[this.#turn].subarray(0, Math.min(PIECE, run.length - at));
     const position = run.position + at;
-    const bytes = this.#runs.fill(run.kind, position, buffer);
+    const bytes = this.#runs.fill(this.#kind, position, buffer);
     // Whoever awaits it is told; it may also be that nobody does.
     bytes.catch(() => {});
     return { position, bytes };
