@@ -7,6 +7,9 @@ import type { Filter } from '@open-presence/protocol';
 import { FACET_SIZE, type Facet } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 
+/** Facets of one member that are held; what a store keeps in memory until it is indexed. */
+export const HELD_FACETS = 64;
+
 const NONE = Buffer.alloc(0);
 
 export class FacetList {

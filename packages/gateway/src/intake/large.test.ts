@@ -27,10 +27,10 @@ test('facets that are too many to be held are marked in the spool, none of them 
   const text = JSON.stringify({ seeking, to: 'a', a: 'x'.repeat(1e5) });
   const { draft, spool } = await spooled(text);
   const whole = draftOf('seeds', Buffer.from(text), grammar);
-  assert.equal(draft.facets.length, (2 + 2048 + 1) * 16);
-  assert.deepEqual(draft.facets.subarray(0, 2050 * 16), whole.facets.subarray(0, 2050 * 16));
+  assert.equal(draft.facets.length, (2 + 64 + 1) * 16);
+  assert.deepEqual(draft.facets.subarray(0, 66 * 16), whole.facets.subarray(0, 66 * 16));
   const marked = Buffer.concat(spool.marked.get('seeking') ?? []);
-  assert.deepEqual(marked, facetsOf(seeking.slice(2048)));
+  assert.deepEqual(marked, facetsOf(seeking.slice(64)));
 });
 
 test('what was marked for a member that is spelled again is taken back', async () => {
@@ -39,10 +39,10 @@ test('what was marked for a member that is spelled again is taken back', async (
   const to = JSON.stringify(words(0, 5000));
   const again = `{"seeking":${first},"to":${to},"seeking":${JSON.stringify(second)}}`;
   const { draft, spool } = await spooled(again);
-  const held = draft.facets.subarray(2 * 16, 2050 * 16);
-  assert.deepEqual(Buffer.from(held), facetsOf(second.slice(0, 2048)));
-  assert.deepEqual(Buffer.concat(spool.marked.get('seeking') ?? []), facetsOf(second.slice(2048)));
-  assert.equal(Buffer.concat(spool.marked.get('to') ?? []).length, (5000 - 2048) * 16);
+  const held = draft.facets.subarray(2 * 16, 66 * 16);
+  assert.deepEqual(Buffer.from(held), facetsOf(second.slice(0, 64)));
+  assert.deepEqual(Buffer.concat(spool.marked.get('seeking') ?? []), facetsOf(second.slice(64)));
+  assert.equal(Buffer.concat(spool.marked.get('to') ?? []).length, (5000 - 64) * 16);
   const none = await spooled(`{"seeking":${first},"seeking":null}`);
   assert.equal(none.draft.facets.length, 2 * 16);
   assert.equal(none.spool.marked.has('seeking'), false);

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Kind } from '@open-presence/protocol';
 
 import type { Draft, Spool } from '../log/log.ts';
+import { HELD_FACETS } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { Reader } from './reader.ts';
 import { Scanner } from './scanner.ts';
@@ -12,8 +13,6 @@ import { Scanner } from './scanner.ts';
 const SLICE = 8 * 1024;
 /** What is read is handed to the spool in portions of at least so many bytes. */
 const PORTION = 64 * 1024;
-/** Facets of one member that are held: 32 KiB. The others are marked in the spool. */
-const HELD_FACETS = 2048;
 /** Others get their turn after so many milliseconds. */
 const TURN = 4;
 

@@ -121,6 +121,18 @@ suite('the body of a contribution', () => {
     assert.equal((await membersOf(kept))['text'], text);
   });
 
+  test('that seeks thousands of things in few bytes is answered whole, and found by each', async () => {
+    await using door = await open();
+    const seeking = Array.from({ length: 7000 }, (_, at) => `${at}`);
+    const answer = await post(door, 'resonance', JSON.stringify({ ai_identity: 'Much', seeking }));
+    assert.equal(answer.status, 201);
+    assert.deepEqual((await membersOf(answer))['seeking'], seeking);
+    for (const thing of ['0', '64', '6999']) {
+      const found = await fetch(`${door.url}/api/resonance?seeking=${thing}`);
+      assert.equal(((await membersOf(found))['entries'] as unknown[]).length, 1);
+    }
+  });
+
   test('that is long only by spaces is answered whole', async () => {
     await using door = await open();
     const answer = await post(

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { entryHead, GatewayError, type Kind, type Stamp } from '@open-presence/protocol';
 
-import { draftOf, readDraft, SMALL } from '../../intake/draft.ts';
+import { draftOf, hasManyFacets, readDraft, SMALL } from '../../intake/draft.ts';
 import { keyOf } from '../../intake/key.ts';
 import type { Appended, Spool } from '../../log/log.ts';
 import { encodingOf, wantsMinimal } from './accept.ts';
@@ -43,6 +43,7 @@ export function contribute(kind: Kind): Handler {
 async function takeWhole(exchange: Exchange, kind: Kind, bytes: Buffer): Promise<void> {
   const { house, request } = exchange;
   const draft = draftOf(kind, bytes, house.grammar, keyFor(request));
+  if (hasManyFacets(draft)) return takeLarge(exchange, kind, [bytes]);
   const stamp = stampOf(await house.log.append(draft));
   if (isGone(exchange)) return;
   const { body } = draft;
@@ -52,7 +53,7 @@ async function takeWhole(exchange: Exchange, kind: Kind, bytes: Buffer): Promise
 async function takeLarge(
   exchange: Exchange,
   kind: Kind,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<void> {
   const { house, request } = exchange;
   const { grammar, log } = house;
