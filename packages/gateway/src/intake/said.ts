@@ -2,7 +2,7 @@
  * What one string of a body says, with its escapes resolved, in UTF-8: held as far as it is short,
  * hashed as it comes where it is long. Lone surrogates count as U+FFFD.
  */
-import { facet, FacetHash, type Facet, type FacetName } from '../log/facet.ts';
+import { facetOfBytes, FacetHash, type Facet, type FacetName } from '../log/facet.ts';
 
 /** Names and slugs are held whole up to here. */
 const HELD = 1024;
@@ -81,7 +81,9 @@ export class Said {
   /** After `end`: the facet of a string begun with a name. */
   facet(): Facet | undefined {
     if (this.#hashedAs === undefined) return undefined;
-    if (!this.#long) return facet(this.#hashedAs, this.held ?? '');
+    if (!this.#long) {
+      return facetOfBytes(this.#hashedAs, this.#bytes.subarray(0, this.#length));
+    }
     this.#overflow();
     return this.#hash?.finish();
   }

@@ -26,9 +26,9 @@ import { KIND_OF_FACET, keyOf } from './tail.ts';
 
 /** Entries of one transaction at most, and facets held at once. */
 const BATCH_ENTRIES = 16_384;
-/** Few, since the facets of one row can be a quarter of a megabyte. */
+/** Each has up to two kilobytes of facets. */
 const ROWS_AT_ONCE = 128;
-const MOST_FACETS = 32_768;
+const MOST_FACETS = 2048;
 /** Smaller runs are not worth a place in the file. */
 const LEAST_RUN = 64 * 1024;
 
@@ -70,6 +70,8 @@ export class Indexer {
   readonly #runs: RunsWriter;
   #pending = new Map<Kind, Pending>();
   #held = new Map<string, Seq[]>();
+  /** The one that is being written. */
+  readonly #facet = Buffer.allocUnsafeSlow(FACET_SIZE);
 
   constructor(places: Places, shared: Shared) {
     this.#places = places;
@@ -177,7 +179,8 @@ export class Indexer {
     const keys = [...this.#held.keys()].toSorted();
     for (const key of keys) {
       const seqs = this.#held.get(key) ?? [];
-      this.#postings.add(partOf(seqs[0] ?? 0), Buffer.from(key, 'latin1'), seqs);
+      this.#facet.write(key, 'latin1');
+      this.#postings.add(partOf(seqs[0] ?? 0), this.#facet, seqs);
     }
     this.#held.clear();
   }

@@ -12,6 +12,8 @@ import type { Order, Seq } from '../../log/log.ts';
 export const PART_SIZE = 65_536;
 /** Rows are filled up to about this many seqs: a page or two of the database. */
 const ROW_SEQS = 2048;
+/** Bytes of a seq. */
+const WIDTH = 2;
 
 export function partOf(seq: Seq): number {
   return Math.floor(seq / PART_SIZE);
@@ -21,39 +23,39 @@ export function partOf(seq: Seq): number {
 export class PostingsWriter {
   readonly #last: StatementSync;
   readonly #put: StatementSync;
+  /** The row that is being written: a million of small arrays would be slow to collect. */
+  readonly #bytes = Buffer.allocUnsafeSlow(ROW_SEQS * WIDTH);
 
   constructor(db: DatabaseSync) {
     this.#last = db.prepare(
-      'SELECT first, seqs FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
+      'SELECT seqs FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
     );
     this.#put = db.prepare('INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?)');
   }
 
   /** `seqs`: ascending, of one part, all newer than what the facet has. */
   add(part: number, facet: Facet, seqs: readonly Seq[]): void {
-    const offsets = Uint16Array.from(seqs, (seq) => seq % PART_SIZE);
-    const last = this.#last.get(part, facet);
-    const known = last === undefined ? NONE : offsetsOf(last['seqs'] as Uint8Array);
-    const fits = last === undefined ? 0 : Math.max(0, ROW_SEQS - known.length);
-    if (fits > 0) this.#row(part, facet, joined(known, offsets.subarray(0, fits)));
-    for (let from = fits; from < offsets.length; from += ROW_SEQS) {
-      this.#row(part, facet, offsets.subarray(from, from + ROW_SEQS));
+    const last = this.#last.get(part, facet)?.['seqs'] as Uint8Array | undefined;
+    let count = 0;
+    if (last !== undefined && last.length < ROW_SEQS * WIDTH) {
+      this.#bytes.set(last);
+      count = last.length / WIDTH;
     }
+    for (const seq of seqs) {
+      if (count === ROW_SEQS) {
+        this.#row(part, facet, count);
+        count = 0;
+      }
+      this.#bytes.writeUInt16LE(seq % PART_SIZE, count * WIDTH);
+      count += 1;
+    }
+    this.#row(part, facet, count);
   }
 
-  #row(part: number, facet: Facet, offsets: Uint16Array): void {
-    const { buffer, byteOffset, byteLength } = offsets;
-    this.#put.run(part, facet, offsets[0] ?? 0, new Uint8Array(buffer, byteOffset, byteLength));
+  #row(part: number, facet: Facet, count: number): void {
+    const first = this.#bytes.readUInt16LE(0);
+    this.#put.run(part, facet, first, this.#bytes.subarray(0, count * WIDTH));
   }
-}
-
-const NONE = new Uint16Array(0);
-
-function joined(some: Uint16Array, more: Uint16Array): Uint16Array {
-  const both = new Uint16Array(some.length + more.length);
-  both.set(some);
-  both.set(more, some.length);
-  return both;
 }
 
 /** What a step of a search found: the seq, or how far it has looked without finding one. */

@@ -38,8 +38,8 @@ interface Waiting {
 }
 
 const MOST_GATHERED = 32;
-/** What a thread leaves behind is collected before it is more than this. */
-const YOUNG_MB = 16;
+/** What a thread leaves behind is collected before it is more than this, while it is in the cache. */
+const YOUNG_MB = 8;
 const NO_BODY = new Uint8Array(0);
 
 /**
