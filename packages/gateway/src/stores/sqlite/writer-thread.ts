@@ -38,8 +38,6 @@ if (port === null) throw new Error('The writer runs in a thread of its own.');
 const shared = new Shared(start.shared);
 const writer = new Writer(start.places, shared);
 const waiting: Batch[] = [];
-/** Drafts of the last commit, whose visitors are about to speak again. */
-let lastCount = 0;
 let closing = false;
 let told = shared.holding;
 let wakeIndexer = true;
@@ -54,7 +52,7 @@ port.on('message', (message: ToWriter) => {
   receive(message);
   while (waiting.length > 0) {
     for (let more = next(); more !== undefined; more = next()) receive(more);
-    store(takeShare());
+    store(waiting.splice(0));
   }
   if (!closing) return;
   clearInterval(probing);
@@ -71,23 +69,6 @@ function next(): ToWriter | undefined {
 function receive(message: ToWriter): void {
   if (message === 'close') closing = true;
   else waiting.push({ batch: message.batch, drafts: unpack(message.drafts) });
-}
-
-/**
- * Half of all that is under way: while these are flushed, the visitors of the other half are
- * answered and say the next thing. If all went at once, disk and visitors would wait in turns.
- */
-function takeShare(): Batch[] {
-  const under = waiting.reduce((sum, { drafts }) => sum + drafts.length, lastCount);
-  const taken: Batch[] = [];
-  lastCount = 0;
-  while (waiting.length > 0 && (lastCount === 0 || lastCount < under / 2)) {
-    const batch = waiting.shift();
-    if (batch === undefined) break;
-    taken.push(batch);
-    lastCount += batch.drafts.length;
-  }
-  return taken;
 }
 
 function store(batches: readonly Batch[]): void {
