@@ -17,6 +17,7 @@ import { describeReading } from './contract/reading.ts';
 import { describeReopening } from './contract/reopening.ts';
 import { describeSnapshots } from './contract/snapshots.ts';
 import { describeSpooling } from './contract/spooling.ts';
+import { describeWatching } from './contract/watching.ts';
 
 /** Tests a store. `open` makes a new, empty log each time. */
 export function contractOf(name: string, open: () => Promise<Opened>): void {
@@ -28,6 +29,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeKeys(open);
     describeSpooling(open);
     describeMarking(open);
+    describeWatching(open);
     describeCrowds(open);
     describeAnything(open);
   });

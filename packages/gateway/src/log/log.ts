@@ -128,4 +128,9 @@ export interface Log extends AsyncDisposable {
   entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
   /** Counts of every room and kind that has entries. */
   tally(): readonly Tally[];
+  /**
+   * Calls back soon after the head has moved, perhaps once for several moves, until it is disposed
+   * of. What is read then has all up to the head.
+   */
+  watch(moved: () => void): Disposable;
 }

@@ -50,6 +50,7 @@ class MemoryLog implements Log {
   readonly #salt = randomInt(SALTS);
   readonly #stored: Stored[] = [];
   readonly #keys = new Map<string, Stored>();
+  readonly #watchers = new Set<() => void>();
 
   state(): 'breathing' {
     return 'breathing';
@@ -87,6 +88,7 @@ class MemoryLog implements Log {
     };
     this.#stored.push(stored);
     if (key !== undefined) this.#keys.set(key, stored);
+    for (const watcher of this.#watchers) watcher();
     return { outcome: 'appended', stamp };
   }
 
@@ -113,6 +115,12 @@ class MemoryLog implements Log {
       tallies.set(place, { room, kind, count, latest: { seq, time } });
     }
     return [...tallies.values()];
+  }
+
+  watch(moved: () => void): Disposable {
+    const watcher = (): void => moved();
+    this.#watchers.add(watcher);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,6 +22,17 @@ export class Shared {
   }
   set head(seq: number) {
     Atomics.store(this.#cells, HEAD, BigInt(seq));
+    Atomics.notify(this.#cells, HEAD);
+  }
+
+  /** Resolves when the head is another one than `head`, or at `stir`. Keeps no process alive. */
+  async moved(head: number): Promise<void> {
+    await Atomics.waitAsync(this.#cells, HEAD, BigInt(head)).value;
+  }
+
+  /** Lets those go that wait for the head. */
+  stir(): void {
+    Atomics.notify(this.#cells, HEAD);
   }
 
   /** The newest seq that the index has. Set by the indexer only. */

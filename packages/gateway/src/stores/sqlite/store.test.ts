@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 
-import { draftOf } from '../../log/contract/fixtures.ts';
+import { draftOf, stampOf } from '../../log/contract/fixtures.ts';
 import { facet } from '../../log/facet.ts';
 import { lastingContractOf } from '../../log/log.contract.ts';
 import type { Log } from '../../log/log.ts';
@@ -32,6 +34,44 @@ async function textOf(log: Log): Promise<string> {
   const pieces = await Array.fromAsync(log.read(selection, ',\n'), (piece) => Buffer.from(piece));
   return Buffer.concat(pieces).toString();
 }
+
+describe('a thread that joins the SQLite store', () => {
+  it('reads, appends and hears of what others append', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    try {
+      await using log = await openSqliteLog({ folder });
+      await log.append(draftOf({ body: '"text":"before"' }));
+      const connection = log.connect();
+      const thread = new Worker(new URL('joiner.fixture.ts', import.meta.url), {
+        workerData: connection,
+        transferList: [connection.writer],
+      });
+      const said: unknown[] = [];
+      thread.on('message', (message) => void said.push(message));
+      const heard = new Promise<void>((resolve) => {
+        const watching = log.watch(() => {
+          if (log.head() < 102) return;
+          watching[Symbol.dispose]();
+          resolve();
+        });
+      });
+      await once(thread, 'message');
+      const own = Array.from({ length: 50 }, () => log.append(draftOf()));
+      const seqs = (await Promise.all(own)).map((appended) => stampOf(appended).seq);
+      await heard;
+      await once(thread, 'exit');
+      const [first, ...others] = said as [string, number[]];
+      assert.match(first, /"text":"before"/);
+      const all = [...seqs, ...others.flat()].toSorted((a, b) => a - b);
+      assert.deepEqual(
+        all,
+        Array.from({ length: 101 }, (_, at) => at + 2),
+      );
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
 
 describe('the index of the SQLite store', () => {
   for (const lost of [['runs'], ['index.sqlite'], ['runs', 'index.sqlite'], ['runs/garden']]) {

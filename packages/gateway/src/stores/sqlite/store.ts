@@ -1,13 +1,13 @@
 /**
  * The embedded store: SQLite in one folder. A writer's thread commits what arrived together in one
  * flushed transaction; an indexer's thread follows it; reading happens on the caller's thread.
- * Upholds everything that `log.ts` says of a log.
+ * Upholds everything that `log.ts` says of a log, for every thread that has joined it.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import { entryId } from '@open-presence/protocol';
 
@@ -29,7 +29,8 @@ import { lockFolder } from './lock.ts';
 import { Reader } from './reader.ts';
 import { metaOf, openForReading, type Places, placesIn } from './schema.ts';
 import { Shared } from './shared.ts';
-import type { FromWriter, ToWriter, WriterStart } from './writer-thread.ts';
+import type { FromAppend, FromWriter, ToAppend, ToWriter, WriterStart } from './writer-thread.ts';
+import { Watchers } from './watchers.ts';
 
 interface Waiting {
   readonly draft: Packed;
@@ -46,7 +47,7 @@ const NO_BODY = new Uint8Array(0);
  * Opens the log in a folder, which is made if it is not there. Resolves once the index has caught
  * up. Throws when another process has the folder, or what lies there is no log of ours.
  */
-export async function openSqliteLog(options: SqliteOptions): Promise<Log> {
+export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const places = placesIn(resolve(options.folder));
   makeFolder(places.folder);
   await using started = new AsyncDisposableStack();
@@ -59,10 +60,30 @@ export async function openSqliteLog(options: SqliteOptions): Promise<Log> {
   const memory = shared.memory;
   const writer = await startThread('./writer-thread.ts', { places, shared: memory, index: port1 });
   const indexer = await startThread('./index-thread.ts', { places, shared: memory, writer: port2 });
-  const log = new SqliteLog({ places, shared, lock, writer, indexer }, options.changed);
+  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer }, options.changed);
   // From here on the log closes them itself, each when it has finished.
   started.move();
   return log;
+}
+
+/**
+ * The log that another thread of this process has opened, for the thread that was given the
+ * connection. Must be disposed of before that log is.
+ */
+export function joinSqliteLog(connection: Connection): Log {
+  return new SqliteLog(connection);
+}
+
+/** What a thread joins the log with. Transfer `writer` along with it. */
+export interface Connection {
+  readonly places: Places;
+  readonly shared: SharedArrayBuffer;
+  readonly writer: MessagePort;
+}
+
+/** The log in the thread that opened it, which others can join. */
+export interface OwnedLog extends Log {
+  connect(): Connection;
 }
 
 export interface SqliteOptions {
@@ -89,41 +110,37 @@ interface Parts {
 
 class SqliteLog implements Log {
   readonly name: string;
-  readonly #parts: Parts;
+  readonly #places: Places;
+  readonly #shared: Shared;
+  readonly #writer: MessagePort;
   readonly #reader: Reader;
+  readonly #watchers: Watchers;
   #gathered: Waiting[] = [];
   #batch = 0;
   readonly #underWay = new Map<number, readonly Waiting[]>();
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor(parts: Parts, changed: SqliteOptions['changed']) {
-    this.#parts = parts;
-    this.name = nameOf(parts.places);
-    this.#reader = new Reader(parts.places, parts.shared);
-    if (parts.shared.holding) changed?.('holding');
-    parts.writer.on('message', (message: FromWriter) => {
-      if (message === 'breathing' || message === 'holding') changed?.(message);
-      else if (message !== 'ready') this.#settle(message.batch, message.results);
-    });
-    for (const worker of [parts.writer, parts.indexer]) {
-      worker.on('error', (error) => {
-        // A thread ends by itself only by a fault of ours: better no gateway than a false one.
-        throw error;
-      });
-    }
+  constructor({ places, shared, writer }: Connection) {
+    this.#places = places;
+    this.#shared = new Shared(shared);
+    this.#writer = writer;
+    this.name = nameOf(places);
+    this.#reader = new Reader(places, this.#shared);
+    this.#watchers = new Watchers(this.#shared);
+    writer.on('message', ({ batch, results }: FromAppend) => this.#settle(batch, results));
   }
 
   state(): 'breathing' | 'holding' {
-    return this.#parts.shared.holding ? 'holding' : 'breathing';
+    return this.#shared.holding ? 'holding' : 'breathing';
   }
 
   head(): Seq {
-    return this.#parts.shared.head;
+    return this.#shared.head;
   }
 
   spool(): Spool {
-    return new FileSpool(this.#parts.places, this.#spools);
+    return new FileSpool(this.#places, this.#spools);
   }
 
   async append(draft: Draft): Promise<Appended> {
@@ -155,6 +172,10 @@ class SqliteLog implements Log {
     return this.#reader.tally();
   }
 
+  watch(moved: () => void): Disposable {
+    return this.#watchers.add(moved);
+  }
+
   /** Stores what was handed over before, then closes. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#close();
@@ -178,7 +199,7 @@ class SqliteLog implements Log {
     this.#batch += 1;
     this.#underWay.set(this.#batch, waiting);
     const drafts = pack(waiting.map(({ draft }) => draft));
-    this.#parts.writer.postMessage({ batch: this.#batch, drafts } satisfies ToWriter, [drafts]);
+    this.#writer.postMessage({ batch: this.#batch, drafts } satisfies ToAppend, [drafts]);
   }
 
   #settle(batch: number, results: Float64Array): void {
@@ -209,22 +230,65 @@ class SqliteLog implements Log {
 
   /** Facets that lie in a file are found only once they are indexed. */
   async #indexed(seq: Seq): Promise<void> {
-    const { shared } = this.#parts;
+    const shared = this.#shared;
     while (shared.indexed < seq && !shared.indexFails && this.#closing === undefined)
       await pause(5);
   }
 
   async #close(): Promise<void> {
-    const { writer, indexer, lock } = this.#parts;
     this.#flush();
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
+    while (this.#underWay.size > 0) await pause(1);
+    this.#watchers[Symbol.dispose]();
+    this.#writer.close();
+    await this.#reader.close();
+  }
+}
+
+class OwnedSqliteLog extends SqliteLog implements OwnedLog {
+  readonly #parts: Parts;
+  #ended: Promise<void> | undefined;
+
+  constructor(parts: Parts, changed: SqliteOptions['changed']) {
+    super(connectionOf(parts));
+    this.#parts = parts;
+    if (parts.shared.holding) changed?.('holding');
+    parts.writer.on('message', (message: FromWriter) => {
+      if (message !== 'ready') changed?.(message);
+    });
+    for (const worker of [parts.writer, parts.indexer]) {
+      worker.on('error', (error) => {
+        // A thread ends by itself only by a fault of ours: better no gateway than a false one.
+        throw error;
+      });
+    }
+  }
+
+  connect(): Connection {
+    return connectionOf(this.#parts);
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended ??= this.#end();
+    await this.#ended;
+  }
+
+  async #end(): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    const { writer, indexer, lock } = this.#parts;
     const ends = [writer, indexer].map((worker) => new Promise((end) => worker.once('exit', end)));
     writer.postMessage('close' satisfies ToWriter);
     indexer.postMessage('close' satisfies ToIndexer);
     await Promise.all(ends);
-    await this.#reader.close();
     lock.close();
   }
+}
+
+/** Introduces one more thread to the writer. */
+function connectionOf({ places, shared, writer }: Parts): Connection {
+  const { port1, port2 } = new MessageChannel();
+  writer.postMessage(port1 satisfies ToWriter, [port1]);
+  return { places, shared: shared.memory, writer: port2 };
 }
 
 function nameOf(places: Places): string {

@@ -17,15 +17,24 @@ export interface WriterStart {
   /** Says to the indexer that the head has moved. */
   readonly index: MessagePort;
 }
-export type ToWriter = { readonly batch: number; readonly drafts: ArrayBuffer } | 'close';
+/** What a thread that appends sends through its own port, and what comes back. */
+export interface ToAppend {
+  readonly batch: number;
+  readonly drafts: ArrayBuffer;
+}
+export interface FromAppend {
+  readonly batch: number;
+  readonly results: Float64Array;
+}
+export type ToWriter = /** The port of a thread that appends. */ MessagePort | 'close';
 export type FromWriter =
-  | { readonly batch: number; readonly results: Float64Array }
   | 'ready'
   /** Whether entries can be stored, each time it changes. */
   | 'holding'
   | 'breathing';
 
 interface Batch {
+  readonly from: MessagePort;
   readonly batch: number;
   readonly drafts: Packed[];
 }
@@ -37,8 +46,8 @@ const port = parentPort;
 if (port === null) throw new Error('The writer runs in a thread of its own.');
 const shared = new Shared(start.shared);
 const writer = new Writer(start.places, shared);
+const clients = new Set<MessagePort>();
 const waiting: Batch[] = [];
-let closing = false;
 let told = shared.holding;
 let wakeIndexer = true;
 let probing = shared.holding ? setInterval(probe, PROBE_EVERY_MS) : undefined;
@@ -49,33 +58,53 @@ start.index.on('message', () => {
 });
 start.index.unref();
 port.on('message', (message: ToWriter) => {
-  receive(message);
-  while (waiting.length > 0) {
-    for (let more = next(); more !== undefined; more = next()) receive(more);
-    store(waiting.splice(0));
-  }
-  if (!closing) return;
-  clearInterval(probing);
-  writer.close();
-  start.index.close();
-  port.close();
+  if (message === 'close') close();
+  else serve(message);
 });
 port.postMessage('ready' satisfies FromWriter);
 
-function next(): ToWriter | undefined {
-  return receiveMessageOnPort(port as MessagePort)?.message as ToWriter | undefined;
+function serve(client: MessagePort): void {
+  clients.add(client);
+  client.on('close', () => clients.delete(client));
+  client.on('message', (message: ToAppend) => {
+    receive(client, message);
+    storeAll();
+  });
 }
 
-function receive(message: ToWriter): void {
-  if (message === 'close') closing = true;
-  else waiting.push({ batch: message.batch, drafts: unpack(message.drafts) });
+/** What came before is stored first. */
+function close(): void {
+  storeAll();
+  clearInterval(probing);
+  for (const client of clients) client.close();
+  writer.close();
+  start.index.close();
+  port?.close();
+}
+
+function storeAll(): void {
+  for (;;) {
+    for (const client of clients) {
+      for (let more = next(client); more !== undefined; more = next(client)) receive(client, more);
+    }
+    if (waiting.length === 0) return;
+    store(waiting.splice(0));
+  }
+}
+
+function next(client: MessagePort): ToAppend | undefined {
+  return receiveMessageOnPort(client)?.message as ToAppend | undefined;
+}
+
+function receive(from: MessagePort, { batch, drafts }: ToAppend): void {
+  waiting.push({ from, batch, drafts: unpack(drafts) });
 }
 
 function store(batches: readonly Batch[]): void {
   const results = writer.commit(batches.flatMap(({ drafts }) => drafts));
   let from = 0;
-  for (const { batch, drafts } of batches) {
-    answer(batch, results.slice(from, (from += drafts.length)));
+  for (const batch of batches) {
+    answer(batch, results.slice(from, (from += batch.drafts.length)));
   }
   tell();
   wake();
@@ -91,12 +120,12 @@ function tell(): void {
   if (holding) probing = setInterval(probe, PROBE_EVERY_MS);
 }
 
-function answer(batch: number, results: readonly Result[]): void {
+function answer({ from, batch }: Batch, results: readonly Result[]): void {
   const numbers = new Float64Array(results.length * OUTCOME_WIDTH);
   for (const [index, { outcome, seq, time, salt }] of results.entries()) {
     numbers.set([OUTCOMES.indexOf(outcome), seq, time, salt], index * OUTCOME_WIDTH);
   }
-  port?.postMessage({ batch, results: numbers } satisfies FromWriter, [numbers.buffer]);
+  from.postMessage({ batch, results: numbers } satisfies FromAppend, [numbers.buffer]);
 }
 
 function probe(): void {

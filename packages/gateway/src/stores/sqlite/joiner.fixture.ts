@@ -1,0 +1,21 @@
+/** A thread that joins a log: says what it reads there, then the seqs of what it appended. */
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { draftOf, stampOf } from '../../log/contract/fixtures.ts';
+import { type Connection, joinSqliteLog } from './store.ts';
+
+await using log = joinSqliteLog(workerData as Connection);
+const entry = await log.entry(1);
+parentPort?.postMessage(Buffer.from(entry?.text ?? []).toString());
+
+const heard = new Promise<void>((resolve) => {
+  const watching = log.watch(() => {
+    if (log.head() < 102) return;
+    watching[Symbol.dispose]();
+    resolve();
+  });
+});
+const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(draftOf())));
+appended.push(await log.append(draftOf()));
+parentPort?.postMessage(appended.map((one) => stampOf(one).seq));
+await heard;
