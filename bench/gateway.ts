@@ -18,13 +18,17 @@ export interface Gateway extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** Resolves when it is ready to serve. */
-export async function startGateway(bench: Bench, folder: string): Promise<Gateway> {
+/** Resolves when it is ready to serve. Further flags may follow the folder. */
+export async function startGateway(
+  bench: Bench,
+  folder: string,
+  ...flags: readonly string[]
+): Promise<Gateway> {
   const port = await freePort();
   const said = join(bench.scratch, `gateway-${port}.log`);
   // A file, so that what the gateway logs costs it what it costs in service, and us nothing.
   const output = openSync(said, 'w');
-  const where = ['--port', String(port), '--host', '127.0.0.1', '--data', folder];
+  const where = ['--port', String(port), '--host', '127.0.0.1', '--data', folder, ...flags];
   const command = [process.execPath, COMMAND, 'serve', ...where];
   const child = await start(bench, command, ['ignore', output, output]);
   closeSync(output);

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Brings what the benchmarks need from Debian: wrk, which makes the load, and nginx, a peer.
+# Brings what the benchmarks need from Debian: wrk, which makes the load, and nginx with
+# nchan, a peer.
 set -eu
 
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
 missing=
 command -v wrk >/dev/null || missing="$missing wrk"
 command -v nginx >/dev/null || missing="$missing nginx-light"
+[ -e /usr/lib/nginx/modules/ngx_nchan_module.so ] || missing="$missing libnginx-mod-nchan"
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then

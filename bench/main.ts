@@ -9,9 +9,11 @@ import { readWish, USAGE, type Bench, type Wish } from './bench.ts';
 import { endAll } from './children.ts';
 import { machineFacts } from './machine.ts';
 import { growth } from './rows/growth.ts';
+import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { newest } from './rows/newest.ts';
 import { post } from './rows/post.ts';
+import { threads } from './rows/threads.ts';
 import { whole } from './rows/whole.ts';
 import { printTable, type Line } from './table.ts';
 import { bringTools } from './tools.ts';
@@ -20,6 +22,8 @@ const ROWS: ReadonlyMap<string, (bench: Bench) => Promise<Line[]>> = new Map([
   ['post', post],
   ['newest', newest],
   ['whole', whole],
+  ['live', live],
+  ['threads', threads],
   ['memory', memory],
   ['growth', growth],
 ]);

@@ -12,21 +12,28 @@ export interface Line {
   readonly rounds?: Rounds;
 }
 
-export type Unit = 'requests/s' | 'MB/s' | 'ms';
+export type Unit = 'requests/s' | 'MB/s' | 'ms' | 'µs';
 
 const NONE = '–';
 
 /** More is better: the ratio is ours to the peer's. */
 export function atLeast(what: string, rounds: Rounds, unit: Unit, target: number): Line {
+  const line = beside(what, rounds, unit);
   const ratio = median(rounds.ours) / median(rounds.peer);
-  const each = rounds.ours.map((ours, round) => ours / (rounds.peer[round] ?? Number.NaN));
-  const common = compare(what, rounds, unit, ratio);
-  return { ...common, ratio: withRange(ratio, each), target: `≥ ${target}`, met: ratio >= target };
+  return { ...line, target: `≥ ${target}`, met: ratio >= target };
 }
 
-/** Less time is better: the ratio is the time at the large size to that at the small one. */
+/** A ratio without a target. */
+export function beside(what: string, rounds: Rounds, unit: Unit): Line {
+  const ratio = median(rounds.ours) / median(rounds.peer);
+  const each = rounds.ours.map((ours, round) => ours / (rounds.peer[round] ?? Number.NaN));
+  return { ...compare(what, rounds, unit, ratio), ratio: withRange(ratio, each) };
+}
+
+/** Less time is better: the ratio is our time, or that at the large size, to the peer's. */
 export function atMostTime(what: string, rounds: Rounds, unit: Unit, target: number): Line {
-  const time = (figure: number): number => (unit === 'ms' ? figure : 1 / figure);
+  const isTime = unit === 'ms' || unit === 'µs';
+  const time = (figure: number): number => (isTime ? figure : 1 / figure);
   const ratio = time(median(rounds.ours)) / time(median(rounds.peer));
   const each = rounds.ours.map((o, round) => time(o) / time(rounds.peer[round] ?? Number.NaN));
   const common = compare(what, rounds, unit, ratio);
@@ -71,8 +78,10 @@ export function printTable(lines: readonly Line[]): string {
 
 function compare(what: string, rounds: Rounds, unit: Unit, ratio: number): Line {
   if (!Number.isFinite(ratio)) throw new Error(`Cannot compare "${what}": a figure is missing`);
+  const digits = unit === 'µs' ? 2 : 0;
+  const places = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const show = (values: readonly number[]): string =>
-    `${Math.round(median(values)).toLocaleString('en')} ${unit}`;
+    `${median(values).toLocaleString('en', places)} ${unit}`;
   const figures = { ours: show(rounds.ours), peer: show(rounds.peer), rounds };
   return { what, ...figures, ratio: NONE, target: NONE, met: undefined };
 }

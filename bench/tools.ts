@@ -1,5 +1,5 @@
 /** Programs from outside that the benchmarks need. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,11 +8,13 @@ import { run } from './children.ts';
 
 const TOOLS = ['wrk', 'nginx'] as const;
 export type Tool = (typeof TOOLS)[number];
+/** Where Debian puts nchan, a module of its nginx. */
+export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 
 /** Installs what is missing. */
 export async function bringTools(bench: Bench): Promise<void> {
-  if (TOOLS.every((tool) => find(tool) !== undefined)) return;
-  bench.note('installing wrk and nginx');
+  if (TOOLS.every((tool) => find(tool) !== undefined) && existsSync(NCHAN)) return;
+  bench.note('installing wrk, nginx and nchan');
   const script = fileURLToPath(import.meta.resolve('./install.sh'));
   bench.note(await run(bench, ['/bin/sh', script]));
 }

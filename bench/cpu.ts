@@ -1,0 +1,20 @@
+/** CPU time of a process with all its threads and the processes it started, in seconds. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** The kernel tells times in hundredths of a second. */
+const TICKS_PER_SECOND = 100;
+
+export function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The name comes second, in brackets, and may have spaces and brackets in it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);
+}
+
+function childrenOf(pid: number): number[] {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return tasks.flatMap((task) =>
+    (readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').match(/\d+/g) ?? []).map(Number),
+  );
+}
