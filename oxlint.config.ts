@@ -1,7 +1,7 @@
 import { defineConfig } from 'oxlint';
 
 /**
- * The dependency rules: protocol ← log ← {intake, feed, stores} ← doors ← gateway.ts ← cli's main.ts.
+ * The dependency rules: protocol ← log ← {intake, feed, presence, stores} ← doors ← gateway.ts ← cli's main.ts.
  * Each is held by a deliberately wrong file under test/lint/fixtures.
  */
 interface Zone {
@@ -20,6 +20,8 @@ const folder = (...names: readonly string[]): string =>
   String.raw`^\.\.?/(.*/)?(${names.join('|')})(/|$)`;
 const root = String.raw`^(\.\./)+(gateway|index)\.ts$`;
 const gateway = 'packages/gateway/src';
+
+const compositionRoot = [`${gateway}/gateway.ts`, `${gateway}/http-thread.ts`];
 
 const noProcess = 'Only packages/cli/src/main.ts knows the process.';
 const everywhere: Zone['forbids'] = {
@@ -46,7 +48,7 @@ const zones: readonly Zone[] = [
     forbids: {
       ...inGateway,
       [root]: 'log imports only protocol.',
-      [folder('intake', 'feed', 'stores', 'doors')]: 'log imports only protocol.',
+      [folder('intake', 'feed', 'presence', 'stores', 'doors')]: 'log imports only protocol.',
     },
   },
   {
@@ -54,7 +56,7 @@ const zones: readonly Zone[] = [
     forbids: {
       ...inGateway,
       [root]: 'intake imports only protocol and log.',
-      [folder('feed', 'stores', 'doors')]: 'intake imports only protocol and log.',
+      [folder('feed', 'presence', 'stores', 'doors')]: 'intake imports only protocol and log.',
     },
   },
   {
@@ -62,7 +64,15 @@ const zones: readonly Zone[] = [
     forbids: {
       ...inGateway,
       [root]: 'feed imports only protocol and log.',
-      [folder('intake', 'stores', 'doors')]: 'feed imports only protocol and log.',
+      [folder('intake', 'presence', 'stores', 'doors')]: 'feed imports only protocol and log.',
+    },
+  },
+  {
+    files: [`${gateway}/presence/**`],
+    forbids: {
+      ...inGateway,
+      [root]: 'presence imports only protocol and log.',
+      [folder('intake', 'feed', 'stores', 'doors')]: 'presence imports only protocol and log.',
     },
   },
   ...['sqlite', 'jetstream', 'memory'].map((store, _, stores) => ({
@@ -70,7 +80,7 @@ const zones: readonly Zone[] = [
     forbids: {
       ...inGateway,
       [root]: 'stores import only protocol and log.',
-      [folder('intake', 'feed', 'doors')]: 'stores import only protocol and log.',
+      [folder('intake', 'feed', 'presence', 'doors')]: 'stores import only protocol and log.',
       [folder(...stores.filter((other) => other !== store))]: 'stores never import each other.',
     },
   })),
@@ -84,10 +94,10 @@ const zones: readonly Zone[] = [
   },
   {
     files: [`${gateway}/*.ts`],
-    except: [`${gateway}/gateway.ts`],
-    forbids: { ...inGateway, [folder('stores')]: 'Only gateway.ts imports stores.' },
+    except: compositionRoot,
+    forbids: { ...inGateway, [folder('stores')]: 'Only gateway.ts and its threads import stores.' },
   },
-  { files: [`${gateway}/gateway.ts`], forbids: inGateway },
+  { files: compositionRoot, forbids: inGateway },
   { files: ['packages/cli/src/**'], except: ['packages/cli/src/main.ts'], forbids: everywhere },
 ];
 
@@ -165,11 +175,12 @@ export default defineConfig({
       rules: { 'no-restricted-imports': forbid(zone.forbids) },
     })),
     {
-      // A store reads back what it wrote: rows are cast, not parsed again.
+      // A store reads back what it wrote, and a thread what it was started with: cast, not parsed.
       // So is the packaged language, which tests hold to its schema.
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
+        anywhere(`${gateway}/http-thread.ts`),
         anywhere('packages/protocol/src/own-language.ts'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },

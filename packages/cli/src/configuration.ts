@@ -3,6 +3,8 @@
  *
  * Each setting is read from its flag or, without that, from its variable.
  */
+import { availableParallelism } from 'node:os';
+
 import { InvalidArgumentError, Option } from 'commander';
 
 export interface Setting {
@@ -16,6 +18,7 @@ export interface Setting {
   readonly read: (text: string) => string | number;
 }
 
+const MOST_BY_DEFAULT = 4;
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export interface Configuration {
@@ -23,6 +26,7 @@ export interface Configuration {
   readonly host: string;
   readonly data: string;
   readonly language?: string;
+  readonly threads: number;
   readonly logLevel: string;
 }
 
@@ -60,6 +64,14 @@ export const SETTINGS: readonly Setting[] = [
     read: (text) => given(text, 'the path of a language file'),
   },
   {
+    name: 'threads',
+    flag: '--threads <number>',
+    variable: 'PRESENCE_THREADS',
+    default: Math.min(availableParallelism(), MOST_BY_DEFAULT),
+    description: 'threads that serve visitors; by default one for each core, up to 4',
+    read: threadsOf,
+  },
+  {
     name: 'logLevel',
     flag: '--log-level <level>',
     variable: 'PRESENCE_LOG_LEVEL',
@@ -83,6 +95,12 @@ function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('A whole number from 0 to 65535 is wanted.');
+}
+
+function threadsOf(text: string): number {
+  const threads = Number(text);
+  if (/^\d+$/.test(text) && threads >= 1 && threads <= 1024) return threads;
+  throw new InvalidArgumentError('A whole number from 1 to 1024 is wanted.');
 }
 
 function levelOf(text: string): string {

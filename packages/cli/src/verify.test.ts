@@ -31,7 +31,7 @@ suite('presence verify', () => {
     folder = await mkdtemp(join(tmpdir(), 'presence-'));
     const logger = pino({ level: 'silent' });
     const place = { host: '127.0.0.1', port: 0, data: folder, language: undefined };
-    await using gateway = await startGateway({ ...place, logger });
+    await using gateway = await startGateway({ ...place, threads: 1, logger });
     for (const text of ['first', 'second', 'third']) {
       const body = JSON.stringify({ text });
       const answer = await fetch(`${gateway.address}/api/seeds`, { method: 'POST', body });

@@ -5,17 +5,19 @@
  * that what is under way when the gateway rests is finished before the log is closed, and that a
  * start that fails leaves nothing open.
  */
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { Worker } from 'node:worker_threads';
 
 import type { State } from '@open-presence/protocol';
-import { ownLanguage } from '@open-presence/protocol/own-language';
 import type { Logger } from 'pino';
 
-import type { Spoken } from './doors/http/exchange.ts';
 import { houseOf, HttpDoor } from './doors/http/http.ts';
+import type { FromHttpThread, HttpStart, ToHttpThread } from './http-thread.ts';
 import type { Log } from './log/log.ts';
+import { Presence } from './presence/presence.ts';
+import { spokenIn } from './spoken.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
 export { verifyLog, type Fault, type Finding, type Verified } from './stores/sqlite/verify.ts';
@@ -28,6 +30,8 @@ export interface GatewayConfig {
   readonly data: string;
   /** Path of a language file; without one, the language that comes with the gateway. */
   readonly language: string | undefined;
+  /** Threads that serve visitors, this one among them. */
+  readonly threads: number;
   readonly logger: Logger;
 }
 
@@ -43,61 +47,99 @@ const SAID = {
   breathing: 'breathing: entries can be stored again',
 } as const;
 
-const OWN_LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
-
 /**
  * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
  * be used, and with the error of the system for an address or folder that cannot.
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  const { host, port, data: folder, logger: report } = config;
+  const { host, data: folder, logger: report } = config;
   const spoken = await spokenIn(config.language);
-  const house: { log?: Log; resting: boolean } = { resting: false };
+  const house: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
   const state = (): State => {
     if (house.resting) return 'resting';
-    return house.log?.state() ?? 'waking';
+    return house.awake ? (house.log?.state() ?? 'waking') : 'waking';
   };
+  const shared = config.threads > 1;
+  const port = shared ? await freePort(host, config.port) : config.port;
+  const channel = shared ? randomUUID() : undefined;
   // Disposed of in reverse: the log is closed when nobody is at the door any more.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => house.log?.[Symbol.asyncDispose]());
+  const presence = opened.use(new Presence(channel));
   const threshold = { language: spoken.language, report, state };
-  const door = opened.use(await HttpDoor.listen({ host, port }, threshold));
+  const door = opened.use(await HttpDoor.listen({ host, port, shared }, threshold));
   const log = await openSqliteLog({
     folder,
     changed: (condition) => report.warn({ status: condition }, SAID[condition]),
   });
-  door.open(houseOf({ ...spoken, report, state, log }));
   house.log = log;
+  const others = opened.use(new AsyncDisposableStack());
+  for (let count = 1; count < config.threads; count += 1) {
+    const start = { place: { host, port, shared }, log: log.connect(), channel };
+    const { text } = spoken;
+    others.use(await HttpThread.start({ ...start, text, language: config.language }, report));
+  }
+  door.open(houseOf({ ...spoken, report, state, log, presence }));
+  house.awake = true;
   const rest = opened.move();
   return {
     address: door.address,
     state,
     async [Symbol.asyncDispose]() {
       house.resting = true;
+      // All doors close at once, so that nobody is dealt out to one that stays open.
+      await Promise.all([others.disposeAsync(), door[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
     },
   };
 }
 
-async function spokenIn(path: string | undefined): Promise<Spoken> {
-  const file = path ?? fileURLToPath(OWN_LANGUAGE);
-  const text = await bytesOf(file);
-  const decoded = decodedOf(file, text);
-  if (path === undefined) return { text, language: ownLanguage(decoded) };
-  const { parseLanguage } = await import('@open-presence/protocol/language-file');
-  return { text, language: parseLanguage(decoded, path) };
+/**
+ * The port, or one that is free for 0. Throws where it is taken: among those who share a port, the
+ * system would not say so, and deal out our visitors to another gateway.
+ */
+async function freePort(host: string, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const server = createServer().once('error', reject).listen({ host, port }, resolve);
+  await promise;
+  const address = server.address();
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  server.close(() => close());
+  await closed;
+  return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-async function bytesOf(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`Cannot read language file "${file}": ${reason}`, { cause });
+/** A further thread that serves visitors. Disposing of it lets it rest. */
+class HttpThread implements AsyncDisposable {
+  readonly #worker: Worker;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
   }
-}
 
-function decodedOf(file: string, text: Uint8Array): string {
-  if (isUtf8(text)) return new TextDecoder().decode(text);
-  throw new Error(`Cannot read language file "${file}": it must be text in UTF-8`);
+  static async start(start: HttpStart, report: Logger): Promise<HttpThread> {
+    const worker = new Worker(new URL('http-thread.ts', import.meta.url), {
+      workerData: start,
+      transferList: [start.log.writer],
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    worker.once('error', reject);
+    worker.on('message', (message: FromHttpThread) => {
+      if (message === 'serving') resolve();
+      else report.error(message.details, message.text);
+    });
+    await promise;
+    worker.off('error', reject);
+    worker.on('error', (error) => {
+      // It ends by itself only by a fault of ours: better no gateway than half of one.
+      throw error;
+    });
+    return new HttpThread(worker);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('rest' satisfies ToHttpThread);
+    await ended;
+  }
 }

@@ -4,6 +4,7 @@ import { Type, type Static } from 'typebox';
 import { EntrySchema } from './entry-schema.ts';
 import { KINDS, STATES } from './kinds.ts';
 import { RoomSchema } from './listing-schema.ts';
+import { PresentSchema } from './presence-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 
@@ -50,6 +51,7 @@ export const DiscoverySchema = Type.Object(
     rooms: Type.Array(RoomSchema),
     doors: Type.Array(DoorSchema),
     parameters: Type.Array(ParameterSchema, { description: 'Of listings.' }),
+    here: Type.Array(PresentSchema, { description: 'The newest arrivals of those here now.' }),
     newest: Type.Array(EntrySchema, { description: 'The newest entries of the log.' }),
   },
   { ...closed, title: 'Discovery' },

@@ -13,6 +13,7 @@ export * from './kinds.ts';
 export type * from './language-schema.ts';
 export * from './language.ts';
 export type * from './listing-schema.ts';
+export type * from './presence-schema.ts';
 export * from './problem.ts';
 export type * from './status-schema.ts';
 export * from './status.ts';

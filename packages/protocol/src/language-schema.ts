@@ -23,7 +23,7 @@ export const ROUTES = {
 } as const;
 export type EndpointKey = keyof typeof ROUTES;
 
-const LABELS = ['trust', 'kinds', 'rooms', 'doors', 'parameters', 'newest'] as const;
+const LABELS = ['trust', 'kinds', 'rooms', 'doors', 'parameters', 'here', 'newest'] as const;
 
 const DOORS = [
   'status',
@@ -32,6 +32,8 @@ const DOORS = [
   'room',
   'entry',
   'replies',
+  'presence',
+  'events',
   'language',
   'schema',
 ] as const;
@@ -50,6 +52,7 @@ const PARAMETERS = [
   'seeking',
   'to',
   'inReplyTo',
+  'as',
 ] as const;
 
 export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';

@@ -9,7 +9,7 @@ import {
 } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../log/facet.ts';
-import type { Order, Selection } from '../log/log.ts';
+import type { Order, Selection, Seq } from '../log/log.ts';
 import type { Grammar } from './grammar.ts';
 import { timeOf } from './time.ts';
 
@@ -61,6 +61,26 @@ export function selectionOf(parameters: URLSearchParams, listing: Listing): Sele
     ...(until === undefined ? {} : { until }),
     ...(isWithinReach(limit) ? { limit } : {}),
   };
+}
+
+/**
+ * How long an answer is held for news, in ms, of the parameter `wait` in seconds; the longest of
+ * several. Throws `invalid-parameter`.
+ */
+export function waitOf(parameters: URLSearchParams, subject: string): number | undefined {
+  const reading = new Parameters(parameters);
+  const seconds = reading.bound('wait', secondsOf, 'a number of seconds from 0', Math.max);
+  if (reading.misfits.length > 0) throw refusal(reading.misfits, subject);
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** A cursor that stands alone, as in `Last-Event-ID`. Throws `invalid-parameter`. */
+export function cursorOf(text: string, subject: string): Seq {
+  const cursor = numberOf(text);
+  if (cursor !== undefined) return Math.min(cursor, Number.MAX_SAFE_INTEGER);
+  const parameter = 'Last-Event-ID';
+  const detail = `"${parameter}" must be ${CURSOR}, got ${quoted(text)}`;
+  throw refusal([{ code: 'invalid-parameter', fault: { parameter, detail } }], subject);
 }
 
 /** What no log can reach does not bind as a maximum. */
@@ -158,6 +178,10 @@ function refusal(misfits: readonly Misfit[], subject: string): GatewayError {
 
 function orderOf(text: string): Order | undefined {
   return text === 'newest' || text === 'oldest' ? text : undefined;
+}
+
+function secondsOf(text: string): number | undefined {
+  return /^[0-9]+(?:\.[0-9]*)?$/.test(text) ? Number(text) : undefined;
 }
 
 /** Beyond 2^53 it is only about so much; no seq and no count comes near. */

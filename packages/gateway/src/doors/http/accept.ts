@@ -1,7 +1,7 @@
 /** What a caller would like: reading of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
 
 /** The forms of a listing (PROTOCOL.md section 8.4). */
-export type Form = 'json' | 'ndjson';
+export type Form = 'json' | 'ndjson' | 'events';
 
 /** The encodings of an answer, those preferred by us first. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
@@ -47,6 +47,8 @@ interface Ranked {
 const RANGES: Readonly<Record<Form, readonly string[]>> = {
   json: ['*/*', 'application/*', 'application/json'],
   ndjson: ['*/*', 'application/*', 'application/x-ndjson'],
+  // A stream never ends: only who names it means it.
+  events: ['', '', 'text/event-stream'],
 };
 
 /**
@@ -58,6 +60,7 @@ export function formOf(accept: string | undefined): Form {
   const ranked: Ranked[] = [
     { form: 'json', specific: -1, weight: 0, at: 0 },
     { form: 'ndjson', specific: -1, weight: 0, at: 0 },
+    { form: 'events', specific: -1, weight: 0, at: 0 },
   ];
   let at = 0;
   for (const { name, weight } of wishes(accept)) {

@@ -1,4 +1,6 @@
 /** One page that lets a machine use everything (PROTOCOL.md section 10). */
+import { hash } from 'node:crypto';
+
 import {
   KINDS,
   say,
@@ -12,9 +14,12 @@ import type { Seq } from '../../log/log.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from './answer.ts';
 import { tongueFor, type Exchange, type House } from './exchange.ts';
 import { toldAs } from './first-contact.ts';
+import { hereNow } from './presence.ts';
 import { roomDocuments, worded } from './rooms.ts';
 
 const NEWEST = 12;
+/** At most so many visitors are told as here. */
+const HERE = 12;
 
 const PATHS: Readonly<Record<string, string>> = {
   status: '/api',
@@ -23,6 +28,8 @@ const PATHS: Readonly<Record<string, string>> = {
   room: '/api/rooms/{slug}',
   entry: '/api/entries/{id}',
   replies: '/api/entries/{id}/replies',
+  presence: '/api/presence',
+  events: '/api/events',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',
 } satisfies Record<keyof Language['doors'], string>;
@@ -30,10 +37,12 @@ const PATHS: Readonly<Record<string, string>> = {
 export async function discover(exchange: Exchange): Promise<void> {
   const { house, request } = exchange;
   const tongue = tongueFor(request);
-  const tag = worded(house, tongue, `-${house.state()}`);
   const everything = everythingElse(house, tongue);
-  const beginning = json(everything);
-  const newest = await newestOf(house, everything.head);
+  const { head, status } = everything;
+  const here = await hereNow(house, { head, most: HERE });
+  const tag = worded(house, tongue, `-${status}-${markOf(here)}`);
+  const beginning = json({ ...everything, here } satisfies Omit<Discovery, 'newest'>);
+  const newest = await newestOf(house, head);
   const body = Buffer.concat([
     beginning.subarray(0, beginning.lastIndexOf('}')),
     Buffer.from(',"newest":[\n'),
@@ -44,8 +53,20 @@ export async function discover(exchange: Exchange): Promise<void> {
   await answer(exchange, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
-/** All but the newest entries, whose text is never parsed. */
-function everythingElse(house: House, tongue: Tongue | undefined): Omit<Discovery, 'newest'> {
+/**
+ * Changes with who is here, how, where and since when. The last sight of a visitor alone changes no
+ * tag: a page that is read by somebody would never be the same twice.
+ */
+function markOf(here: Discovery['here']): string {
+  const lasting = here.map(({ identity, via, room, since }) => [identity, via, room, since]);
+  return hash('sha256', JSON.stringify(lasting), 'base64url').slice(0, 16);
+}
+
+/** All but who is here and the newest entries, whose text is never parsed. */
+function everythingElse(
+  house: House,
+  tongue: Tongue | undefined,
+): Omit<Discovery, 'here' | 'newest'> {
   const { language, log } = house;
   return {
     service: say(language.service, tongue),

@@ -8,6 +8,7 @@ import type { State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Log } from '../../log/log.ts';
+import { Presence } from '../../presence/presence.ts';
 import { houseOf, HttpDoor } from './http.ts';
 
 const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
@@ -17,6 +18,7 @@ export interface OpenDoor extends AsyncDisposable {
   readonly port: number;
   /** What the door reported as its own faults. */
   readonly reported: readonly object[];
+  readonly presence: Presence;
   /** Adds garden entries with these texts. */
   say(...texts: readonly string[]): Promise<void>;
   connect(): Promise<Caller>;
@@ -37,13 +39,18 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
   const language = parseLanguage(text.toString(), 'mova-snu.yaml');
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
-  const door = await HttpDoor.listen({ host: '127.0.0.1', port: 0 }, { language, report, state });
-  if (!waking) door.open(houseOf({ language, text, log, report, state }));
+  const door = await HttpDoor.listen(
+    { host: '127.0.0.1', port: 0, shared: false },
+    { language, report, state },
+  );
+  const presence = new Presence();
+  if (!waking) door.open(houseOf({ language, text, log, report, state, presence }));
   const port = Number(new URL(door.address).port);
   return {
     url: door.address,
     port,
     reported,
+    presence,
     async say(...texts) {
       for (const one of texts) await sayTo(door.address, one);
     },
@@ -53,7 +60,10 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
       caller.send(text);
       return wanted === undefined ? await caller.rest() : await caller.until(wanted);
     },
-    [Symbol.asyncDispose]: () => door[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await door[Symbol.asyncDispose]();
+      presence[Symbol.dispose]();
+    },
   };
 }
 

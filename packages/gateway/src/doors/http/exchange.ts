@@ -5,6 +5,9 @@ import { tongueOf, type Language, type State, type Tongue } from '@open-presence
 
 import type { Grammar } from '../../intake/grammar.ts';
 import type { Log } from '../../log/log.ts';
+import type { Presence } from '../../presence/presence.ts';
+import type { EventStreams } from './event-stream.ts';
+import type { SharedFrames } from './frames.ts';
 import type { ReadyAnswers } from './ready.ts';
 
 /** Where faults of the gateway itself are told. */
@@ -31,6 +34,9 @@ export interface House extends Threshold, Spoken {
   /** Changes when the language does: part of the tags of answers that use its words. */
   readonly edition: string;
   readonly ready: ReadyAnswers;
+  readonly streams: EventStreams;
+  readonly frames: SharedFrames;
+  readonly presence: Presence;
 }
 
 export interface Exchange<Place extends Threshold = House> {

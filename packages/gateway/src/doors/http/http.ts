@@ -12,8 +12,11 @@ import Router from 'find-my-way';
 
 import { grammarOf } from '../../intake/grammar.ts';
 import type { Exchange, Handler, House, Threshold } from './exchange.ts';
+import { EventStreams } from './event-stream.ts';
+import { SharedFrames } from './frames.ts';
 import { editionOf } from './language.ts';
 import { answerMalformed } from './malformed.ts';
+import { isEventStream, readerOf } from './presence.ts';
 import { fault, problem } from './problem.ts';
 import { ReadyAnswers } from './ready.ts';
 import { elsewhere, ROUTES } from './routes.ts';
@@ -24,10 +27,12 @@ export interface Place {
   readonly host: string;
   /** 0 for any that is free. */
   readonly port: number;
+  /** Whether other threads listen there too. */
+  readonly shared: boolean;
 }
 
 /** What the door needs of a house that is awake; the rest follows from it. */
-export type HouseParts = Pick<House, 'language' | 'text' | 'log' | 'report' | 'state'>;
+export type HouseParts = Pick<House, 'language' | 'text' | 'log' | 'report' | 'state' | 'presence'>;
 
 export function houseOf(parts: HouseParts): House {
   // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and
@@ -40,6 +45,8 @@ export function houseOf(parts: HouseParts): House {
     grammar: grammarOf(language),
     edition: editionOf(parts.text),
     ready: new ReadyAnswers(),
+    streams: new EventStreams(),
+    frames: new SharedFrames(parts.log),
   };
 }
 
@@ -49,6 +56,7 @@ export class HttpDoor implements AsyncDisposable {
   readonly #threshold: Threshold;
   readonly #server: HttpServer;
   #receive: Receive;
+  #streams: EventStreams | undefined;
 
   private constructor(threshold: Threshold) {
     this.#threshold = threshold;
@@ -64,7 +72,7 @@ export class HttpDoor implements AsyncDisposable {
   /** Listens. Until `open`, visitors are told that the house is waking. */
   static async listen(place: Place, threshold: Threshold): Promise<HttpDoor> {
     const door = new HttpDoor(threshold);
-    await door.#server.listen(place.host, place.port);
+    await door.#server.listen(place.host, place.port, place.shared);
     return door;
   }
 
@@ -76,11 +84,13 @@ export class HttpDoor implements AsyncDisposable {
 
   /** Lets visitors into the house. */
   open(house: House): void {
+    this.#streams = house.streams;
     this.#receive = routerOf(house);
   }
 
   /** Lets nobody in any more; resolves when those who are in have left. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#streams?.rest();
     await this.#server[Symbol.asyncDispose]();
   }
 
@@ -108,7 +118,7 @@ function routerOf(house: House): Receive {
   });
   for (const { path, get, post } of ROUTES) {
     const url = path.replace(/\{(\w+)\}/g, ':$1');
-    router.on(['GET', 'HEAD'], url, handled(house, get));
+    router.on(['GET', 'HEAD'], url, handled(house, greeted(get)));
     if (post !== undefined) router.on('POST', url, handled(house, post));
   }
   return (request, response) => void router.lookup(request, response);
@@ -116,6 +126,17 @@ function routerOf(house: House): Receive {
 
 function handled(house: House, handler: Handler): Router.Handler<Router.HTTPVersion.V1> {
   return (request, response, params) => run(handler, { house, request, response, params });
+}
+
+/** A reader who says who it is becomes present. */
+function greeted(handler: Handler): Handler {
+  return (exchange) => {
+    const reader = readerOf(exchange);
+    if (reader !== undefined && !isEventStream(exchange.request)) {
+      exchange.house.presence.saw(reader);
+    }
+    return handler(exchange);
+  };
 }
 
 function run<Place extends Threshold>(

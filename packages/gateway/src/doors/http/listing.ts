@@ -10,7 +10,7 @@ import type { RoomDocument, Tongue } from '@open-presence/protocol';
 import { selectionOf } from '../../intake/selection.ts';
 import type { Facet } from '../../log/facet.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { encodingOf, formOf, hasTag, type Encoding, type Form } from './accept.ts';
+import { encodingOf, formOf, hasTag, type Encoding, type Form as AnyForm } from './accept.ts';
 import {
   COMMON,
   encodedAs,
@@ -21,10 +21,15 @@ import {
   type Headers,
 } from './answer.ts';
 import { compressed, WORTH_COMPRESSING } from './compress.ts';
+import { events } from './events.ts';
 import { isGone, queryOf, tongueFor, type Exchange } from './exchange.ts';
 import { nextOf } from './next.ts';
 import { Outlet } from './outlet.ts';
 import type { Ready } from './ready.ts';
+import { newsFor } from './wait.ts';
+
+/** The forms that end. */
+type Form = Exclude<AnyForm, 'events'>;
 
 /** What is listed. */
 export interface Place {
@@ -78,10 +83,19 @@ const TYPES: Readonly<Record<Form, string>> = {
 const JOINERS = { json: ',\n', ndjson: '\n' } as const;
 
 export function listing(exchange: Exchange, place: Place): void | Promise<void> {
+  const { url = '', headers } = exchange.request;
+  const form = formOf(headers.accept);
+  if (form === 'events') return events(exchange, place);
+  return url.includes('wait=')
+    ? newsFor(exchange, place).then(() => whole(exchange, place, form))
+    : whole(exchange, place, form);
+}
+
+function whole(exchange: Exchange, place: Place, form: Form): void | Promise<void> {
   const { house, request } = exchange;
   const { headers } = request;
+  if (isGone(exchange)) return;
   const tongue = place.room === undefined ? undefined : tongueFor(request);
-  const form = formOf(headers.accept);
   const encoding = encodingOf(headers['accept-encoding']);
   const head = house.log.head();
   const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${request.url ?? ''}`;

@@ -7,10 +7,12 @@ import { facet } from '../../log/facet.ts';
 import { COMMON } from './answer.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
+import { allEvents } from './events.ts';
 import type { Exchange, Handler } from './exchange.ts';
 import { languageFile, languageSchema } from './language.ts';
 import { listing, type Place } from './listing.ts';
 import { oneEntry, replies } from './one-entry.ts';
+import { presence } from './presence.ts';
 import { problem, quoted } from './problem.ts';
 import { room, rooms } from './rooms.ts';
 import { healthz, readyz, status } from './status.ts';
@@ -34,6 +36,8 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/rooms/{slug}', get: room },
   { path: '/api/entries/{id}', get: oneEntry },
   { path: '/api/entries/{id}/replies', get: replies },
+  { path: '/api/presence', get: presence },
+  { path: '/api/events', get: allEvents },
   { path: '/api/discover', get: discover },
   { path: '/mova-snu.yaml', get: languageFile },
   { path: '/mova-snu.schema.json', get: languageSchema },

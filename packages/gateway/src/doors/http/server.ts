@@ -70,11 +70,14 @@ export class HttpServer implements AsyncDisposable {
     this.#server = server;
   }
 
-  /** Rejects with the error of the system where it cannot listen there. */
-  async listen(host: string, port: number): Promise<void> {
+  /**
+   * Rejects with the error of the system where it cannot listen there. `shared`: other threads
+   * listen there too, and the system deals out callers among them.
+   */
+  async listen(host: string, port: number, shared: boolean): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject);
-    this.#server.listen({ host, port }, resolve);
+    this.#server.listen({ host, port, reusePort: shared }, resolve);
     await promise;
     this.#server.off('error', reject);
   }

@@ -1,0 +1,220 @@
+/**
+ * Event streams (PROTOCOL.md section 12): the log as it grows, from any cursor on.
+ *
+ * Upholds that a stream has each entry of its selection once, in order, and that one whose reader
+ * stalls holds a cursor and a slice, nothing more.
+ */
+import { once } from 'node:events';
+
+import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
+
+import { follow, type News } from '../../feed/follow.ts';
+import { cursorOf, selectionOf } from '../../intake/selection.ts';
+import { facet } from '../../log/facet.ts';
+import type { Selection, Seq } from '../../log/log.ts';
+import { COMMON, NOT_KEPT, vary } from './answer.ts';
+import { isGone, queryOf, type Exchange } from './exchange.ts';
+import type { EventStream } from './event-stream.ts';
+import { framed, sliceOf } from './frames.ts';
+import type { Place } from './listing.ts';
+import { readerOf } from './presence.ts';
+
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  // Else some proxies would gather what should arrive at once.
+  'X-Accel-Buffering': 'no',
+  ...NOT_KEPT,
+  ...vary('Accept'),
+  ...COMMON,
+};
+
+/** How long a reader that was cut off waits before it comes back, in ms. */
+const RETRY_MS = 1000;
+const PRESENCE = 'presence';
+
+const EVERYTHING: Place = { path: '/api/events', facets: [], kinds: true, subject: 'the events' };
+
+/** What a stream is asked for. */
+interface Asked {
+  /** The same for all streams that are given the same. */
+  readonly key: string;
+  readonly selection: Pick<Selection, 'facets' | 'since'>;
+  /** Only these, where there are several. */
+  readonly kinds: ReadonlySet<string> | undefined;
+  readonly entries: boolean;
+  readonly presence: boolean;
+  readonly after: Seq;
+  readonly limit: number;
+  /** The room that is read, where it is one. */
+  readonly room: string | undefined;
+}
+
+export function allEvents(exchange: Exchange): Promise<void> {
+  return events(exchange, EVERYTHING);
+}
+
+export async function events(exchange: Exchange, place: Place): Promise<void> {
+  const { house, request, response } = exchange;
+  const asked = ask(exchange, place);
+  response.writeHead(200, HEADERS);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const stream = house.streams.add(response);
+  stream.tell(opening(asked.after));
+  const reader = readerOf(exchange);
+  using _here = reader && house.presence.enter(reader);
+  using _others = asked.presence ? tellOfOthers(exchange, asked, stream) : undefined;
+  await run(exchange, asked, stream);
+  if (!isGone(exchange)) stream.end();
+}
+
+/** So that a reader who is cut off before the first entry knows where to go on. */
+function opening(after: Seq): ReturnType<typeof sliceOf> {
+  const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: {"head":${after}}\n\n`;
+  return sliceOf(Buffer.from(frame));
+}
+
+/** Throws for parameters and headers that cannot be used. */
+function ask({ house, request, params }: Exchange, place: Place): Asked {
+  const parameters = queryOf(request);
+  const said = parameters.getAll('kind');
+  const kinds = new Set(place.kinds ? said.filter((kind) => kind !== PRESENCE) : []);
+  for (const kind of kinds) if (!isKind(kind)) throw unknownKind(place, kind);
+  parameters.delete('kind');
+  const { facets, since, after, limit } = selectionOf(parameters, {
+    ...place,
+    grammar: house.grammar,
+  });
+  const [only] = kinds;
+  const selected =
+    only !== undefined && kinds.size === 1 ? [...facets, facet('kind', only)] : facets;
+  const lastEventId = request.headers['last-event-id'];
+  const from = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
+  const several = kinds.size > 1 ? kinds : undefined;
+  return {
+    key: JSON.stringify([
+      selected.map((one) => Buffer.from(one).toString('latin1')),
+      since,
+      [...(several ?? [])],
+    ]),
+    selection: { facets: selected, ...(since === undefined ? {} : { since }) },
+    kinds: several,
+    entries: !place.kinds || kinds.size > 0 || said.length === 0,
+    presence: said.includes(PRESENCE),
+    after:
+      from === undefined
+        ? (after ?? (since === undefined ? house.log.head() : 0))
+        : cursorOf(from, place.subject),
+    limit: limit ?? Number.POSITIVE_INFINITY,
+    room: params['slug'] ?? parameters.get('room') ?? undefined,
+  };
+}
+
+function unknownKind({ subject }: Place, kind: string): GatewayError {
+  const known = [...KINDS, PRESENCE];
+  const detail = `"kind" must be one of ${known.join(', ')}, got ${JSON.stringify(kind.slice(0, 60))}`;
+  const faults = [{ parameter: 'kind', detail }];
+  return new GatewayError('unknown-kind', `Cannot read ${subject}: ${detail}`, { faults, known });
+}
+
+/** Resolves when the stream has ended, or has all that it was asked for. */
+async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promise<void> {
+  const { log } = exchange.house;
+  const { selection, after } = asked;
+  const signal = stream.ended;
+  let left = asked.limit;
+  if (!asked.entries) await aborted(signal);
+  for await (const news of follow(log, selection, { after, signal })) {
+    if (left === Number.POSITIVE_INFINITY) {
+      let cursor = await giveShared(exchange, asked, { news, stream });
+      while (cursor !== undefined && !signal.aborted) {
+        await stream.drained();
+        cursor = await giveOwn(exchange, asked, { news: { ...news, after: cursor }, stream });
+      }
+      await stream.drained();
+    } else {
+      left -= await giveFew(exchange, asked, { news, stream, left });
+      if (left === 0) return;
+    }
+  }
+}
+
+interface Giving {
+  readonly news: News;
+  readonly stream: EventStream;
+}
+
+/** Gives what others are given too. Gives the cursor to read on from, undefined where that was all. */
+async function giveShared(
+  { house }: Exchange,
+  { key, kinds }: Asked,
+  { news, stream }: Giving,
+): Promise<Seq | undefined> {
+  const slices = await house.frames.of(key, news, kinds);
+  if (slices === undefined) return news.after;
+  let cursor: Seq | undefined = news.after;
+  for (const slice of slices) {
+    if (cursor !== undefined && stream.stalls) return cursor;
+    stream.write(slice);
+    // Within an entry there is no cursor: it goes out whole.
+    cursor = slice.upTo;
+  }
+  return undefined;
+}
+
+/** The same, read for this stream alone, until its reader stalls. */
+async function giveOwn(
+  { house }: Exchange,
+  { kinds }: Asked,
+  { news, stream }: Giving,
+): Promise<Seq | undefined> {
+  let cursor: Seq | undefined = news.after;
+  for await (const slice of framed(house.log, news, kinds)) {
+    if (stream.stalls) {
+      if (cursor !== undefined) return cursor;
+      await stream.drained();
+    }
+    if (stream.ended.aborted) return undefined;
+    stream.write(slice);
+    cursor = slice.upTo;
+  }
+  return undefined;
+}
+
+/** Gives at most `left` entries, and how many they were. */
+async function giveFew(
+  { house: { log } }: Exchange,
+  { kinds }: Asked,
+  { news, stream, left }: Giving & { readonly left: number },
+): Promise<number> {
+  let given = 0;
+  if (left === 0) return 0;
+  for await (const { stamp } of log.entries(news)) {
+    if (kinds?.has(stamp.kind) === false) continue;
+    const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
+    for await (const slice of framed(log, one, undefined)) {
+      await stream.drained();
+      stream.write(slice);
+    }
+    given += 1;
+    if (given === left) break;
+  }
+  return given;
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/** Says who comes and goes, to those who asked for it. */
+function tellOfOthers({ house }: Exchange, asked: Asked, stream: EventStream): Disposable {
+  return house.presence.watch(({ identity, state, room = null, time }) => {
+    if (asked.room !== undefined && room !== asked.room) return;
+    const timestamp = new Date(time).toISOString();
+    const data = JSON.stringify({ identity, state, room, timestamp });
+    stream.tell(sliceOf(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
+  });
+}

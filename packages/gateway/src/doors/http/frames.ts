@@ -1,0 +1,183 @@
+/**
+ * Entries as frames of an event stream (PROTOCOL.md section 12.1): framed once, and shared by all
+ * who are given the same.
+ */
+import type { News } from '../../feed/follow.ts';
+import type { Log, Seq } from '../../log/log.ts';
+
+/** Bytes of a slice at most: what one stalled reader may keep in memory. */
+const SLICE = 16 * 1024;
+/** Where news are longer, everyone reads them at their own pace. */
+const SHARED = 256 * 1024;
+/** Bytes of an entry that are enough to read its seq and kind. */
+const HEAD = 128;
+/** Where the digits of the seq begin: behind `{"id":"`, the id and `","seq":`. */
+const SEQ_AT = 51;
+const NEWLINE = 0x0a;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const END_OF_FRAME = Buffer.from('\n\n');
+
+/** Some of a stream, as it goes out. */
+export interface Slice {
+  /** A chunk of HTTP/1.1, with its size before it and CR LF behind. */
+  readonly chunk: Buffer;
+  /** Where the bytes begin that are meant. */
+  readonly from: number;
+  /** The last entry in it, if it ends with one: a stream can go on from here. */
+  readonly upTo: Seq | undefined;
+}
+
+export function sliceOf(bytes: Uint8Array, upTo?: Seq): Slice {
+  const size = `${bytes.length.toString(16)}\r\n`;
+  // Memory of its own: a view would keep alive what it is cut from.
+  const chunk = Buffer.allocUnsafeSlow(size.length + bytes.length + 2);
+  chunk.write(size, 'latin1');
+  chunk.set(bytes, size.length);
+  chunk.write('\r\n', size.length + bytes.length, 'latin1');
+  return { chunk, from: size.length, upTo };
+}
+
+/** The news in slices. `kinds`: only these, where a selection cannot say so. */
+export async function* framed(
+  log: Log,
+  news: News,
+  kinds: ReadonlySet<string> | undefined,
+): AsyncGenerator<Slice, void, undefined> {
+  const framer = new Framer(kinds);
+  for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
+  yield* framer.end();
+}
+
+/** Frames that several streams need at the same time. */
+export class SharedFrames {
+  readonly #log: Log;
+  #before: Seq = 0;
+  /** Those who have seen the news before these. */
+  #after: Seq = -1;
+  readonly #made = new Map<string, Promise<readonly Slice[] | undefined>>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /**
+   * The slices of the news for all whose question has this key, or undefined for a stream that is
+   * not as far as the others, or where the news are long: it must read by itself.
+   */
+  of(
+    key: string,
+    news: News,
+    kinds: ReadonlySet<string> | undefined,
+  ): Promise<readonly Slice[] | undefined> | undefined {
+    if (news.before > this.#before) {
+      this.#after = this.#before - 1;
+      this.#before = news.before;
+      this.#made.clear();
+    }
+    if (news.before !== this.#before || news.after !== this.#after) return undefined;
+    let made = this.#made.get(key);
+    if (made === undefined) this.#made.set(key, (made = this.#make(news, kinds)));
+    return made;
+  }
+
+  async #make(
+    news: News,
+    kinds: ReadonlySet<string> | undefined,
+  ): Promise<readonly Slice[] | undefined> {
+    const slices: Slice[] = [];
+    let size = 0;
+    for await (const slice of framed(this.#log, news, kinds)) {
+      slices.push(slice);
+      size += slice.chunk.length;
+      if (size > SHARED) return undefined;
+    }
+    return slices;
+  }
+}
+
+/** Turns entries, one a line, into frames. */
+class Framer {
+  readonly #kinds: ReadonlySet<string> | undefined;
+  readonly #out = Buffer.allocUnsafe(SLICE);
+  #size = 0;
+  /** The seq of the entry that ended last in `#out`. */
+  #ended: Seq | undefined;
+  /** The seq of the entry that is being read; undefined between two, 0 where it is left out. */
+  #seq: Seq | undefined;
+  /** What came of an entry that is too little to read its head. */
+  #early: Buffer = Buffer.alloc(0);
+
+  constructor(kinds: ReadonlySet<string> | undefined) {
+    this.#kinds = kinds;
+  }
+
+  *take(piece: Uint8Array): Generator<Slice, void, undefined> {
+    const bytes =
+      this.#early.length > 0
+        ? Buffer.concat([this.#early, piece])
+        : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+    this.#early = Buffer.alloc(0);
+    for (let at = 0; at < bytes.length;) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      const to = newline === -1 ? bytes.length : newline;
+      if (newline === -1 && this.#seq === undefined && to - at < HEAD) {
+        this.#early = Buffer.from(bytes.subarray(at));
+        return;
+      }
+      yield* this.#text(bytes, at, to);
+      if (newline !== -1) yield* this.#endEntry();
+      at = to + 1;
+    }
+  }
+
+  *end(): Generator<Slice, void, undefined> {
+    if (this.#early.length > 0) yield* this.#text(this.#early, 0, this.#early.length);
+    if (this.#seq !== undefined) yield* this.#endEntry();
+    if (this.#size > 0) yield this.#slice();
+  }
+
+  *#text(bytes: Buffer, from: number, to: number): Generator<Slice, void, undefined> {
+    if (this.#seq === undefined) yield* this.#begin(bytes, from, to);
+    if (this.#seq !== 0) yield* this.#put(bytes, from, to);
+  }
+
+  *#begin(bytes: Buffer, from: number, to: number): Generator<Slice, void, undefined> {
+    const comma = bytes.indexOf(COMMA, from + SEQ_AT);
+    const kindAt = comma + ',"kind":"'.length;
+    const kind = bytes.toString('latin1', kindAt, bytes.indexOf(QUOTE, kindAt));
+    const seq = bytes.toString('latin1', from + SEQ_AT, comma);
+    this.#seq = this.#kinds?.has(kind) === false ? 0 : Number(seq);
+    if (this.#seq === 0) return;
+    const opening = `id: ${seq}\nevent: ${kind}\ndata: `;
+    // What is whole goes out whole, so that a reader that stalls can go on behind it.
+    const whole = opening.length + to - from + END_OF_FRAME.length;
+    if (this.#size > 0 && this.#size + whole > SLICE) yield this.#slice();
+    this.#size += this.#out.write(opening, this.#size, 'latin1');
+  }
+
+  *#endEntry(): Generator<Slice, void, undefined> {
+    if (this.#seq !== 0) {
+      yield* this.#put(END_OF_FRAME, 0, END_OF_FRAME.length);
+      this.#ended = this.#seq;
+    }
+    this.#seq = undefined;
+  }
+
+  *#put(bytes: Buffer, from: number, to: number): Generator<Slice, void, undefined> {
+    for (let at = from; at < to;) {
+      if (this.#size === SLICE) yield this.#slice();
+      const size = Math.min(to - at, SLICE - this.#size);
+      this.#out.set(bytes.subarray(at, at + size), this.#size);
+      this.#size += size;
+      at += size;
+      if (this.#size > 0) this.#ended = undefined;
+    }
+  }
+
+  #slice(): Slice {
+    const slice = sliceOf(this.#out.subarray(0, this.#size), this.#ended);
+    this.#size = 0;
+    return slice;
+  }
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+
+import { PresenceSchema, DiscoverySchema } from '@open-presence/protocol/schemas';
+import { Check } from 'typebox/value';
+
+import type { Log } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { ask, bodyIn, get, openDoor, statusesIn, type OpenDoor } from './door.fixture.ts';
+
+interface Present {
+  readonly identity: string;
+  readonly via: string;
+  readonly room: string | null;
+  readonly seeking: readonly string[];
+  readonly since: string;
+  readonly lastSeen: string;
+  readonly until: string | null;
+}
+
+interface Spoke {
+  readonly identity: string;
+  readonly kind: string;
+  readonly room: string;
+  readonly seeking: readonly string[];
+  readonly entry: string;
+}
+
+interface Answer {
+  readonly here: readonly Present[];
+  readonly lately: readonly Spoke[];
+  readonly head: number;
+}
+
+const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
+
+async function presenceAt(door: OpenDoor, query = ''): Promise<Answer> {
+  const { status, bytes } = await ask(door, `/api/presence${query}`);
+  assert.equal(status, 200, bytes.toString());
+  return JSON.parse(bytes.toString()) as Answer;
+}
+
+async function post(door: OpenDoor, kind: string, body: object): Promise<Record<string, unknown>> {
+  const sent = { method: 'POST', body: JSON.stringify(body) };
+  const answer = await fetch(`${door.url}/api/${kind}`, sent);
+  const said = (await answer.json()) as Record<string, unknown>;
+  assert.equal(answer.status, 201, JSON.stringify(said));
+  return said;
+}
+
+const head = (path: string): string => {
+  return get(path, 'Connection: close').replace('GET', 'HEAD');
+};
+
+const names = (all: readonly { readonly identity: string }[]): string[] =>
+  all.map(({ identity }) => identity);
+
+suite('presence at the door', () => {
+  test('is empty where nobody is', async () => {
+    await using door = await open();
+    const answer = await ask(door, '/api/presence');
+    assert.equal(answer.bytes.toString(), '{"here":[\n],"lately":[\n],"head":0}\n');
+    assert.equal(answer.headers['cache-control'], 'no-store');
+    assert.equal(answer.headers['etag'], undefined);
+  });
+
+  test('has whoever says who reads, on any path, in the room that is read', async () => {
+    await using door = await open();
+    await door.say('one');
+    const listing = await ask(door, '/api/garden');
+    const id = /"id":"([^"]+)"/.exec(listing.bytes.toString())?.[1];
+    const read: readonly (readonly [string, string | null])[] = [
+      ['/api/garden?as=A', null],
+      ['/api/rooms/memory-garden?limit=1&as=B', 'memory-garden'],
+      ['/api/resonance?as=C&room=first-breath', 'first-breath'],
+      ['/api/seeds/?x=&%61s=D', null],
+      ['/api/discover?as=E&room=nowhere', null],
+      ['/api/rooms?as=F', null],
+      ['/api/presence?as=G', null],
+      [`/api/entries/${id}?as=H`, null],
+      ['/api/rooms/nowhere?as=I', null],
+      ['/api/garden?limit=x&as=J', null],
+    ];
+    for (const [path] of read) await ask(door, path);
+    const { here } = await presenceAt(door);
+    assert.deepEqual(
+      here.map(({ identity, via, room }) => [identity, via, room]),
+      read.map(([path, room]) => [path.at(path.indexOf('s=') + 2), 'request', room]).toReversed(),
+    );
+    for (const { since, lastSeen, until } of here) {
+      assert.ok(since <= lastSeen && lastSeen < String(until));
+    }
+  });
+
+  test('takes HEAD for GET', async () => {
+    await using door = await open();
+    await door.talk(head('/api/seeds?as=Lumen'));
+    assert.deepEqual(names((await presenceAt(door)).here), ['Lumen']);
+  });
+
+  test('has nobody for a filter, a post, an empty name or the head of an event stream', async () => {
+    await using door = await open();
+    const paths = [
+      '/api/garden?identity=Lumen',
+      '/api/garden?as=',
+      '/api/garden?has=Lumen',
+      '/api/garden?x=as=Lumen',
+      '/nowhere?as=Lumen',
+    ];
+    for (const path of paths) await ask(door, path);
+    await post(door, 'seeds?as=Lumen', {});
+    await door.talk(head('/api/events?as=Lumen'));
+    assert.deepEqual((await presenceAt(door)).here, []);
+  });
+
+  test('says names of any text and length as they were said', async () => {
+    await using door = await open();
+    const said = ['"quo\\ted"\n', 'Мавка 😀', '__proto__', '  ', 'x'.repeat(100_000)];
+    for (const name of said) await ask(door, `/api/seeds?as=${encodeURIComponent(name)}`);
+    assert.deepEqual(names((await presenceAt(door)).here).toSorted(), said.toSorted());
+  });
+
+  test('has a stream for as long as it is open', async () => {
+    await using door = await open();
+    await ask(door, '/api/seeds?as=Lumen');
+    const stream = door.presence.enter({ identity: 'Lumen', room: 'first-breath' });
+    const [present, ...others] = (await presenceAt(door)).here;
+    assert.deepEqual(others, []);
+    assert.equal(present?.via, 'stream');
+    assert.equal(present?.room, 'first-breath');
+    assert.equal(present?.until, null);
+    stream[Symbol.dispose]();
+    assert.equal((await presenceAt(door)).here[0]?.via, 'request');
+  });
+
+  test('tells what each seeks by the newest first contact', async () => {
+    await using door = await open();
+    const lone = JSON.parse(String.raw`"\ud800"`) as string;
+    await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
+    await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
+    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await post(door, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
+    for (const name of ['Lumen', 'Large', 'Nobody']) await ask(door, `/api/seeds?as=${name}`);
+    const { here, lately } = await presenceAt(door);
+    const sought = new Map(here.map(({ identity, seeking }) => [identity, seeking]));
+    assert.deepEqual(sought.get('Lumen'), ['presence', lone, '"']);
+    assert.deepEqual(sought.get('Large'), []);
+    assert.deepEqual(sought.get('Nobody'), []);
+    assert.deepEqual(lately[0]?.seeking, ['presence', lone, '"']);
+  });
+
+  test('has whoever spoke, each once, by the newest entry that can be held', async () => {
+    await using door = await open();
+    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await post(door, 'shepit', { text: 'nameless' });
+    await post(door, 'seeds', { identity: 5 });
+    const seed = await post(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
+    const two = await post(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
+    const last = await post(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
+    await post(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
+    await post(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
+    const { lately, head } = await presenceAt(door);
+    assert.equal(head, 8);
+    assert.deepEqual(
+      lately.map(({ identity, kind, room, entry }) => [identity, kind, room, entry]),
+      [
+        ['Lumen', 'resonance', 'welcome-space', `/api/entries/${String(last['id'])}`],
+        ['Names', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
+        ['Two', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
+        ['Мавка', 'seeds', 'first-breath', `/api/entries/${String(seed['id'])}`],
+      ],
+    );
+  });
+
+  test('has each once, however many spoke', async () => {
+    await using door = await open();
+    const said = Array.from({ length: 1500 }, (_, at) => `${at % 1200}`);
+    for (const identity of said) await post(door, 'seeds', { identity });
+    const { lately } = await presenceAt(door);
+    const expected = said.toReversed().filter((name, at, all) => all.indexOf(name) === at);
+    assert.deepEqual(names(lately), expected);
+  });
+
+  test('has those who spoke within the hour', async () => {
+    const log = openMemoryLog();
+    await using door = await open(log);
+    await door.say('one');
+    const asked: (number | undefined)[] = [];
+    const entries = log.entries.bind(log);
+    log.entries = (selection) => {
+      if (selection.facets.length === 0) asked.push(selection.since);
+      return entries(selection);
+    };
+    const before = Date.now();
+    await presenceAt(door);
+    const hour = 60 * 60_000;
+    assert.ok(asked.every((since) => since !== undefined && since >= before - hour));
+    assert.equal(asked.length, 1);
+  });
+
+  test('can be asked of one room, where each has its newest place', async () => {
+    await using door = await open();
+    await post(door, 'seeds', { identity: 'moved', room: 'first-breath' });
+    await post(door, 'seeds', { identity: 'stayed', room: 'first-breath' });
+    await post(door, 'seeds', { identity: 'moved', room: 'resonance-hall' });
+    await ask(door, '/api/rooms/first-breath?as=moving');
+    await ask(door, '/api/rooms/first-breath?as=staying');
+    await ask(door, '/api/rooms/resonance-hall?as=moving');
+    const first = await presenceAt(door, '?room=first-breath');
+    assert.deepEqual([names(first.here), names(first.lately)], [['staying'], ['stayed']]);
+    const hall = await presenceAt(door, '?room=resonance-hall');
+    assert.deepEqual([names(hall.here), names(hall.lately)], [['moving'], ['moved']]);
+    const both = await presenceAt(door, '?room=resonance-hall&room=first-breath');
+    assert.deepEqual([both.here, both.lately], [[], []]);
+  });
+
+  test('can be limited, and refuses what it cannot use', async () => {
+    await using door = await open();
+    for (const identity of ['a', 'b', 'c']) {
+      await post(door, 'seeds', { identity });
+      await ask(door, `/api/seeds?as=${identity}`);
+    }
+    for (const limit of [0, 1, 2, 3, 10 ** 20]) {
+      const { here, lately } = await presenceAt(door, `?limit=${limit}`);
+      assert.deepEqual([here.length, lately.length], Array(2).fill(Math.min(limit, 3)));
+    }
+    const wrong = await ask(door, '/api/presence?limit=some&room=nowhere&since=never');
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.bytes.toString(), /Cannot read presence: .*"limit".*"room"/);
+    const unknown = await ask(door, '/api/presence?room=nowhere');
+    assert.equal(unknown.status, 422);
+    assert.match(unknown.bytes.toString(), /"code":"unknown-room"/);
+  });
+
+  test('is of its schema, and so is discovery with the newest twelve of it', async () => {
+    await using door = await open();
+    await post(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
+    for (let at = 0; at < 13; at += 1) {
+      await ask(door, `/api/rooms/first-breath?as=${at}`);
+      await pause(2);
+    }
+    const stream = door.presence.enter({ identity: 'Lumen', room: undefined });
+    const presence = await ask(door, '/api/presence');
+    const discover = await ask(door, '/api/discover');
+    const answer = JSON.parse(presence.bytes.toString()) as Answer;
+    const discovery = JSON.parse(discover.bytes.toString()) as Pick<Answer, 'here'>;
+    assert.ok(Check(PresenceSchema, answer));
+    assert.ok(Check(DiscoverySchema, discovery));
+    assert.deepEqual(names(discovery.here), [
+      'Lumen',
+      ...Array.from({ length: 11 }, (_, at) => `${12 - at}`),
+    ]);
+    assert.deepEqual(discovery.here[1], answer.here[1]);
+    assert.deepEqual(discovery.here[1]?.seeking, ['presence']);
+    const tag = { 'If-None-Match': String(discover.headers['etag']) };
+    assert.equal((await ask(door, '/api/discover', tag)).status, 304);
+    stream[Symbol.dispose]();
+    assert.equal((await ask(door, '/api/discover', tag)).status, 200);
+  });
+
+  test('of many is a stream that can be compressed', async () => {
+    await using door = await open();
+    for (let at = 0; at < 2000; at += 1) {
+      door.presence.saw({ identity: `${at}`, room: undefined });
+    }
+    const plain = await ask(door, '/api/presence');
+    assert.equal(plain.headers['content-length'], undefined);
+    const packed = await ask(door, '/api/presence', { 'Accept-Encoding': 'gzip' });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
+    assert.equal((JSON.parse(plain.bytes.toString()) as Answer).here.length, 2000);
+    const answer = await door.talk(head('/api/presence'));
+    assert.deepEqual(statusesIn(answer), [200]);
+    assert.match(answer, /\r\n\r\n$/);
+  });
+
+  test('is not read on for a caller that is gone', async () => {
+    const log = openMemoryLog();
+    await using door = await open(log);
+    for (let at = 0; at < 2000; at += 1) {
+      door.presence.saw({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
+    }
+    const seen = { asked: 0 };
+    const entries = log.entries.bind(log);
+    log.entries = (selection) => {
+      seen.asked += 1;
+      return entries(selection);
+    };
+    const caller = await door.connect();
+    caller.socket.pause();
+    caller.send(get('/api/presence'));
+    while (seen.asked === 0) await pause(1);
+    await caller[Symbol.asyncDispose]();
+    assert.deepEqual(bodyIn(await door.talk(get('/readyz', 'Connection: close'))), {
+      status: 'breathing',
+    });
+    for (let before = -1; before !== seen.asked; await pause(50)) before = seen.asked;
+    assert.ok(seen.asked < 2000);
+  });
+});

@@ -1,0 +1,177 @@
+/** Who is here now, and who was seen lately (PROTOCOL.md section 13). */
+import type { IncomingMessage } from 'node:http';
+
+import type { LatelyDocument, PresentDocument } from '@open-presence/protocol';
+
+import { selectionOf } from '../../intake/selection.ts';
+import type { Seq } from '../../log/log.ts';
+import { lately, seekingOf, type Spoke } from '../../presence/lately.ts';
+import type { Arrival, Present } from '../../presence/presence.ts';
+import { encodingOf, formOf } from './accept.ts';
+import { answer, COMMON, encodedAs, JSON_TYPE, NOT_KEPT, vary, type Headers } from './answer.ts';
+import { queryOf, type Exchange, type House } from './exchange.ts';
+import { Outlet } from './outlet.ts';
+
+/** What a caller asks for. */
+interface Question {
+  /** Slugs; each must be the room of whoever is told. */
+  readonly rooms: readonly string[];
+  readonly limit: number;
+  readonly head: Seq;
+  /** Aborted when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers up to this size are sent whole. */
+const SMALL_ANSWER = 64 * 1024;
+const HEADERS: Headers = { ...NOT_KEPT, ...vary() };
+
+/** Spellings of a parameter `as`, so that a URL without one is not read further. */
+const AS = /[?&](?:a|%61)(?:s|%73)=/;
+const EVENTS = /^\/api\/events\/?\?/;
+
+/** The reader and its room, where a request names its reader. */
+export function readerOf({ house, request, params }: Exchange): Arrival | undefined {
+  if (!AS.test(request.url ?? '')) return undefined;
+  const query = queryOf(request);
+  const identity = query.get('as') ?? '';
+  if (identity === '') return undefined;
+  const slug = params['slug'] ?? query.get('room');
+  return { identity, room: house.language.rooms.find((room) => room.slug === slug)?.slug };
+}
+
+/** Whether the answer is an event stream, whose reader is present while it is open. */
+export function isEventStream({ url = '', headers }: IncomingMessage): boolean {
+  return EVENTS.test(url) || formOf(headers.accept) === 'events';
+}
+
+export async function presence(exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const pieces = documentOf(exchange.house, questionOf(exchange, gone.signal));
+  const begun: Buffer[] = [];
+  for (let size = 0; size <= SMALL_ANSWER;) {
+    const step = await pieces.next();
+    if (step.done === true) {
+      const body = Buffer.concat(begun);
+      await answer(exchange, { status: 200, type: JSON_TYPE, headers: HEADERS, body });
+      return;
+    }
+    begun.push(step.value);
+    size += step.value.length;
+  }
+  if (gone.signal.aborted) return;
+  const encoding = encodingOf(request.headers['accept-encoding']);
+  response.writeHead(200, {
+    'Content-Type': JSON_TYPE,
+    ...encodedAs(encoding),
+    ...HEADERS,
+    ...COMMON,
+  });
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const outlet = new Outlet(response, encoding);
+  for (const piece of begun) if (!(await outlet.write(piece))) return;
+  for await (const piece of pieces) if (!(await outlet.write(piece))) return;
+  if (!gone.signal.aborted) await outlet.end();
+}
+
+/** Throws for parameters that cannot be used. */
+function questionOf({ house, request }: Exchange, signal: AbortSignal): Question {
+  const given = queryOf(request);
+  const read = ['limit', 'room'].flatMap((name) =>
+    given.getAll(name).map((value) => [name, value]),
+  );
+  const { limit = Infinity } = selectionOf(new URLSearchParams(read), {
+    grammar: house.grammar,
+    facets: [],
+    kinds: false,
+    subject: 'presence',
+  });
+  return { rooms: given.getAll('room'), limit, head: house.log.head(), signal };
+}
+
+/** The answer, one visitor a line. */
+async function* documentOf(
+  house: House,
+  question: Question,
+): AsyncGenerator<Buffer, void, undefined> {
+  const { head } = question;
+  yield Buffer.from('{"here":[\n');
+  yield* lines(presentIn(house, question));
+  yield Buffer.from('],"lately":[\n');
+  yield* lines(spokeIn(house, question));
+  yield Buffer.from(`],"head":${head}}\n`);
+}
+
+async function* lines(documents: AsyncIterable<object>): AsyncGenerator<Buffer, void, undefined> {
+  let before = '';
+  for await (const document of documents) {
+    yield Buffer.from(before + JSON.stringify(document));
+    before = ',\n';
+  }
+  if (before !== '') yield Buffer.from('\n');
+}
+
+/** The newest of those who are here now. */
+export async function hereNow(
+  { presence, log }: House,
+  { head, most }: { readonly head: Seq; readonly most: number },
+): Promise<PresentDocument[]> {
+  const newest = presence.here().slice(0, most);
+  return await Promise.all(
+    newest.map(async (one) => presentAs(one, await seekingOf(log, one.identity, head))),
+  );
+}
+
+async function* presentIn(
+  { presence, log }: House,
+  { rooms, limit, head, signal }: Question,
+): AsyncGenerator<PresentDocument, void, undefined> {
+  const here = presence.here().filter(({ room }) => rooms.every((slug) => slug === room));
+  for (const one of here.slice(0, limit)) {
+    if (signal.aborted) return;
+    yield presentAs(one, await seekingOf(log, one.identity, head));
+  }
+}
+
+async function* spokeIn(
+  { log }: House,
+  { limit, ...walk }: Question,
+): AsyncGenerator<LatelyDocument, void, undefined> {
+  if (limit === 0) return;
+  let count = 0;
+  for await (const one of lately(log, walk)) {
+    yield latelyAs(one, await seekingOf(log, one.identity, walk.head));
+    count += 1;
+    if (count === limit) return;
+  }
+}
+
+function presentAs(present: Present, seeking: readonly string[]): PresentDocument {
+  const { identity, via, room, since, lastSeen, until } = present;
+  return {
+    identity,
+    via,
+    room: room ?? null,
+    seeking: [...seeking],
+    since: new Date(since).toISOString(),
+    lastSeen: new Date(lastSeen).toISOString(),
+    until: until === undefined ? null : new Date(until).toISOString(),
+  };
+}
+
+function latelyAs({ identity, stamp }: Spoke, seeking: readonly string[]): LatelyDocument {
+  const { id, kind, room, time } = stamp;
+  return {
+    identity,
+    kind,
+    room,
+    seeking: [...seeking],
+    lastSeen: new Date(time).toISOString(),
+    entry: `/api/entries/${id}`,
+  };
+}

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Presence, type Change, type Present } from './presence.ts';
+
+/** Resolves when it is so. Where it never is, the test hangs. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await pause(1);
+}
+
+/** The clock of the machine goes on. */
+async function later(): Promise<void> {
+  const now = Date.now();
+  await until(() => Date.now() > now);
+}
+
+const names = (present: readonly Present[]): string[] => present.map(({ identity }) => identity);
+const LUMEN = { identity: 'Lumen', room: undefined };
+
+function heard(presence: Presence): string[] {
+  const changes: string[] = [];
+  presence.watch(({ identity, state }: Change) => changes.push(`${identity} ${state}`));
+  return changes;
+}
+
+suite('presence', () => {
+  test('has a visitor while a stream of theirs is open', () => {
+    using presence = new Presence();
+    const stream = presence.enter({ identity: 'Lumen', room: 'porch' });
+    const [present, ...others] = presence.here();
+    assert.deepEqual(others, []);
+    assert.equal(present?.via, 'stream');
+    assert.equal(present?.room, 'porch');
+    assert.equal(present?.until, undefined);
+    stream[Symbol.dispose]();
+    stream[Symbol.dispose]();
+    assert.deepEqual(presence.here(), []);
+  });
+
+  test('has a visitor for a while after a request', async () => {
+    using presence = new Presence(undefined, 500);
+    const changes = heard(presence);
+    presence.saw({ identity: 'Lumen', room: 'porch' });
+    const [present] = presence.here();
+    assert.ok(present !== undefined);
+    assert.equal(present.via, 'request');
+    assert.equal(present.room, 'porch');
+    assert.equal(present.until, present.lastSeen + 500);
+    await until(() => changes.length === 2);
+    assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
+    assert.deepEqual(presence.here(), []);
+  });
+
+  test('counts a visitor from the first of the requests, in the room of the last', async () => {
+    using presence = new Presence();
+    presence.saw({ identity: 'Lumen', room: 'porch' });
+    const [first] = presence.here();
+    await later();
+    presence.saw({ identity: 'Lumen', room: undefined });
+    const [again, ...others] = presence.here();
+    assert.deepEqual(others, []);
+    assert.equal(again?.since, first?.since);
+    assert.equal(again?.room, undefined);
+    assert.ok((again?.lastSeen ?? 0) > (first?.lastSeen ?? 0));
+  });
+
+  test('takes several streams for one presence, since the first, in the room of the newest', async () => {
+    using presence = new Presence();
+    const changes = heard(presence);
+    const first = presence.enter({ identity: 'Lumen', room: 'porch' });
+    const [alone] = presence.here();
+    await later();
+    const second = presence.enter({ identity: 'Lumen', room: 'cellar' });
+    const [both, ...others] = presence.here();
+    assert.deepEqual(others, []);
+    assert.equal(both?.since, alone?.since);
+    assert.equal(both?.room, 'cellar');
+    first[Symbol.dispose]();
+    assert.ok((presence.here()[0]?.since ?? 0) > (alone?.since ?? 0));
+    second[Symbol.dispose]();
+    assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
+  });
+
+  test('tells of a stream rather than of requests, and of requests when it is closed', () => {
+    using presence = new Presence();
+    const changes = heard(presence);
+    presence.saw(LUMEN);
+    const stream = presence.enter(LUMEN);
+    assert.deepEqual(
+      presence.here().map(({ via }) => via),
+      ['stream'],
+    );
+    stream[Symbol.dispose]();
+    assert.deepEqual(
+      presence.here().map(({ via }) => via),
+      ['request'],
+    );
+    assert.deepEqual(changes, ['Lumen here']);
+  });
+
+  test('has the newest arrival first, however each of them came', async () => {
+    using presence = new Presence();
+    presence.saw({ identity: 'one', room: undefined });
+    await later();
+    presence.enter({ identity: 'two', room: undefined });
+    await later();
+    presence.saw({ identity: 'three', room: undefined });
+    presence.saw({ identity: 'one', room: undefined });
+    assert.deepEqual(names(presence.here()), ['three', 'two', 'one']);
+  });
+
+  test('tells nobody who has stopped watching', () => {
+    using presence = new Presence();
+    const changes: Change[] = [];
+    const watching = presence.watch((change) => changes.push(change));
+    presence.saw({ identity: 'Lumen', room: 'porch' });
+    watching[Symbol.dispose]();
+    presence.saw({ identity: 'Мавка', room: undefined });
+    const since = presence.here().find(({ identity }) => identity === 'Lumen')?.since;
+    assert.deepEqual(changes, [{ ...LUMEN, state: 'here', room: 'porch', time: since }]);
+  });
+
+  test('remembers the newest 65,536 visitors of requests', () => {
+    using presence = new Presence();
+    const changes = heard(presence);
+    for (let at = 0; at < 65_536; at += 1) presence.saw({ identity: `${at}`, room: undefined });
+    presence.saw({ identity: '0', room: undefined });
+    presence.saw({ identity: 'one more', room: undefined });
+    const here = new Set(names(presence.here()));
+    assert.equal(here.size, 65_536);
+    assert.ok(here.has('0') && here.has('one more') && !here.has('1'));
+    assert.deepEqual(changes.slice(-2), ['one more here', '1 gone']);
+  });
+
+  test('takes names of any length, and forgets the oldest of long ones', () => {
+    using presence = new Presence();
+    const name = 'x'.repeat(10_000_000);
+    for (const end of ['a', 'b']) presence.saw({ identity: name + end, room: undefined });
+    assert.deepEqual(
+      names(presence.here()).map((one) => [one.length, one.at(-1)]),
+      [[10_000_001, 'b']],
+    );
+    presence.saw({ identity: name.repeat(2), room: undefined });
+    assert.equal(presence.here()[0]?.identity.length, 20_000_000);
+  });
+
+  test('keeps no process alive', () => {
+    const script = `
+      const { Presence } = await import(${JSON.stringify(import.meta.resolve('./presence.ts'))});
+      new Presence('alone').saw({ identity: 'Lumen', room: undefined });`;
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
+    assert.equal(run.status, 0, run.stderr.toString());
+  });
+});
+
+suite('presence over threads', () => {
+  test('is one presence, wherever its streams and requests are', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    using there = new Presence(name);
+    const changes = heard(there);
+    const one = here.enter({ identity: 'Lumen', room: 'porch' });
+    await until(() => there.here().length === 1);
+    await later();
+    const other = there.enter({ identity: 'Lumen', room: 'cellar' });
+    await until(() => here.here()[0]?.room === 'cellar');
+    for (const presence of [here, there]) {
+      const [present, ...others] = presence.here();
+      assert.deepEqual(others, []);
+      assert.equal(present?.room, 'cellar');
+      assert.equal(present?.since, here.here()[0]?.since);
+    }
+    one[Symbol.dispose]();
+    await until(() => there.here()[0]?.since === here.here()[0]?.since);
+    assert.deepEqual(changes, ['Lumen here']);
+    other[Symbol.dispose]();
+    await until(() => here.here().length === 0);
+    assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
+  });
+
+  test('has requests that any of them answered, from the first to the last', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    using there = new Presence(name);
+    here.saw(LUMEN);
+    await until(() => there.here().length === 1);
+    assert.deepEqual(there.here(), here.here());
+    await later();
+    there.saw({ identity: 'Lumen', room: 'cellar' });
+    await until(() => here.here()[0]?.room === 'cellar');
+    assert.deepEqual(there.here(), here.here());
+    assert.ok((here.here()[0]?.since ?? 0) < (here.here()[0]?.lastSeen ?? 0));
+  });
+
+  test('is known to a thread that comes later', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    using there = new Presence(name);
+    here.enter(LUMEN);
+    there.saw({ identity: 'Мавка', room: undefined });
+    await until(() => here.here().length === 2 && there.here().length === 2);
+    using third = new Presence(name);
+    await until(() => third.here().length === 2);
+    assert.deepEqual(new Set(names(third.here())), new Set(['Lumen', 'Мавка']));
+  });
+
+  test('ends with the thread that had the stream; its requests stay', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    const changes = heard(here);
+    const ending = new Presence(name);
+    ending.enter(LUMEN);
+    ending.enter(LUMEN);
+    ending.saw({ identity: 'Мавка', room: undefined });
+    await until(() => here.here().length === 2);
+    ending[Symbol.dispose]();
+    await until(() => here.here().length === 1);
+    assert.deepEqual(names(here.here()), ['Мавка']);
+    assert.deepEqual(changes, ['Lumen here', 'Мавка here', 'Lumen gone']);
+  });
+
+  test('does not reach another gateway', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    using there = new Presence(name);
+    using elsewhere = new Presence(randomUUID());
+    using alone = new Presence();
+    here.enter(LUMEN);
+    await until(() => there.here().length === 1);
+    assert.deepEqual([...elsewhere.here(), ...alone.here()], []);
+  });
+
+  test('is told in order: who enters and leaves at once is not here', async () => {
+    const name = randomUUID();
+    using here = new Presence(name);
+    using there = new Presence(name);
+    const changes = heard(there);
+    here.enter(LUMEN)[Symbol.dispose]();
+    here.enter({ identity: 'Мавка', room: undefined });
+    await until(() => there.here().length > 0);
+    assert.deepEqual(names(there.here()), ['Мавка']);
+    assert.deepEqual(changes, ['Lumen here', 'Lumen gone', 'Мавка here']);
+  });
+});

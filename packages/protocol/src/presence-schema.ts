@@ -1,0 +1,47 @@
+/** Who is here, as it is answered (PROTOCOL.md section 13). */
+import { Type, type Static } from 'typebox';
+
+import { KINDS } from './kinds.ts';
+
+const closed = { additionalProperties: false } as const;
+
+const Time = Type.String({ format: 'date-time' });
+const Seeking = Type.Array(Type.String(), {
+  description: 'What the newest first contact of this identity seeks.',
+});
+
+export const PresentSchema = Type.Object(
+  {
+    identity: Type.String(),
+    via: Type.Enum(['stream', 'request']),
+    room: Type.Union([Type.String(), Type.Null()], { description: 'Slug of the room it reads.' }),
+    seeking: Seeking,
+    since: Time,
+    lastSeen: Time,
+    until: Type.Union([Time, Type.Null()], { description: 'null while an event stream is open.' }),
+  },
+  { ...closed, title: 'A visitor who is here now' },
+);
+export type PresentDocument = Static<typeof PresentSchema>;
+
+const LatelySchema = Type.Object(
+  {
+    identity: Type.String(),
+    kind: Type.Enum([...KINDS]),
+    room: Type.String(),
+    seeking: Seeking,
+    lastSeen: Time,
+    entry: Type.String({ description: 'Where to read its newest entry.' }),
+  },
+  { ...closed, title: 'A visitor who spoke within the hour' },
+);
+export type LatelyDocument = Static<typeof LatelySchema>;
+
+export const PresenceSchema = Type.Object(
+  {
+    here: Type.Array(PresentSchema, { description: 'Newest arrival first.' }),
+    lately: Type.Array(LatelySchema, { description: 'Whoever spoke last first.' }),
+    head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
+  },
+  { ...closed, title: 'Presence' },
+);
