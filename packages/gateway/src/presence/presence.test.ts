@@ -112,6 +112,23 @@ suite('presence', () => {
     assert.deepEqual(names(presence.here()), ['three', 'two', 'one']);
   });
 
+  test('has the newest few of many', async () => {
+    using presence = new Presence();
+    presence.enter({ identity: 'first', room: undefined });
+    presence.enter({ identity: 'first', room: 'porch' });
+    for (let at = 0; at < 3000; at += 1) presence.saw({ identity: `${at}`, room: undefined });
+    await later();
+    presence.saw({ identity: '7', room: undefined });
+    presence.enter({ identity: '1', room: undefined });
+    const all = presence.here();
+    assert.equal(all.length, 3001);
+    assert.equal(all[0]?.identity, '1');
+    for (const most of [0, 1, 2, 12, 2999, 3001, 5000]) {
+      const few = names(presence.here(most));
+      assert.deepEqual(few, names(all).slice(0, most));
+    }
+  });
+
   test('tells nobody who has stopped watching', () => {
     using presence = new Presence();
     const changes: Change[] = [];

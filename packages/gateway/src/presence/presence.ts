@@ -43,6 +43,11 @@ const REMEMBERED = 65_536;
 /** Characters that their names may take together, since one name may have millions. */
 const REMEMBERED_LENGTH = 16 * 1024 * 1024;
 
+/** Those who are here are sorted by so many at least, where few of them are wanted. */
+const SORTED_TOGETHER = 1024;
+
+/** A visitor by all its streams. */
+type Streaming = Pick<Stream, 'identity' | 'room' | 'since'>;
 type Listener = (change: Change) => void;
 
 export class Presence implements Disposable {
@@ -86,21 +91,22 @@ export class Presence implements Disposable {
     this.#others.tell({ what: 'saw', seen });
   }
 
-  /** Newest arrival first, as it is now. */
-  here(): Present[] {
+  /** Newest arrival first, as it is now; at most so many. */
+  here(most: number = Infinity): Present[] {
     const now = Date.now();
     this.#sweep(now);
-    const present: Present[] = [];
-    for (const seen of this.#requests.values()) {
-      if (this.#streams.has(seen.identity)) continue;
-      present.push({ ...seen, via: 'request', until: seen.lastSeen + this.#stays });
-    }
-    for (const [identity, streams] of this.#streams) {
-      const { room, since } = together(streams);
-      present.push({ identity, via: 'stream', room, since, lastSeen: now, until: undefined });
-    }
-    // Of those who arrived in the same millisecond, the later one is further behind here.
-    return present.toSorted((one, other) => one.since - other.since).toReversed();
+    let arrived: (Seen | Streaming)[] = [];
+    const add = (one: Seen | Streaming): void => {
+      if (arrived.push(one) >= 2 * most + SORTED_TOGETHER) arrived = newest(arrived, most);
+    };
+    for (const seen of this.#requests.values()) if (!this.#streams.has(seen.identity)) add(seen);
+    for (const streams of this.#streams.values()) add(together(streams));
+    return newest(arrived, most)
+      .toReversed()
+      .map((one) => {
+        if (!('lastSeen' in one)) return { ...one, via: 'stream', lastSeen: now, until: undefined };
+        return { ...one, via: 'request', until: one.lastSeen + this.#stays };
+      });
   }
 
   /** Tells of each visitor who arrives or goes from now on. The listener must not throw. */
@@ -247,15 +253,22 @@ function keyOf(from: string, { number }: Stream): string {
   return `${from} ${number}`;
 }
 
+/** Of those who arrived in the same millisecond, the later one is further behind. */
+function newest<One extends Pick<Seen, 'since'>>(arrived: readonly One[], most: number): One[] {
+  const inOrder = arrived.toSorted((one, other) => one.since - other.since);
+  return inOrder.slice(Math.max(0, inOrder.length - most));
+}
+
 /** Several streams are one presence: here since the first, where the newest is. */
-function together(streams: ReadonlyMap<string, Stream>): Pick<Stream, 'room' | 'since'> {
-  let first: Stream | undefined;
-  let newest: Stream | undefined;
+function together(streams: ReadonlyMap<string, Stream>): Streaming {
+  let [first] = streams.values();
+  let newest = first;
   for (const stream of streams.values()) {
-    if (first === undefined || stream.since < first.since) first = stream;
-    if (newest === undefined || stream.since >= newest.since) newest = stream;
+    if (stream.since < (first?.since ?? 0)) first = stream;
+    if (stream.since >= (newest?.since ?? 0)) newest = stream;
   }
-  return { since: first?.since ?? 0, room: newest?.room };
+  if (first === undefined || newest === undefined) throw new Error('Nobody is here by no stream.');
+  return { identity: first.identity, room: newest.room, since: first.since };
 }
 
 /** Threads may tell of the same visitor in any order. */

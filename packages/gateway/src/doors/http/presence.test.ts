@@ -115,6 +115,30 @@ suite('presence at the door', () => {
     assert.deepEqual((await presenceAt(door)).here, []);
   });
 
+  test('has whoever would take an event stream from a path that has none', async () => {
+    await using door = await open();
+    const live = { Accept: 'text/event-stream' };
+    for (const path of ['/api/discover?as=A', '/api/presence/?as=B', '/api/rooms?as=C']) {
+      await ask(door, path, live);
+    }
+    assert.deepEqual(names((await presenceAt(door)).here), ['C', 'B', 'A']);
+  });
+
+  test('has the reader of an event stream while it is open', async () => {
+    await using door = await open();
+    for (const path of ['/api/events?as=Lumen', '/api/rooms/first-breath?as=Lumen']) {
+      const caller = await door.connect();
+      caller.send(get(path, 'Accept: text/event-stream'));
+      await caller.until(/^HTTP/);
+      assert.deepEqual(
+        (await presenceAt(door)).here.map(({ identity, via, until }) => [identity, via, until]),
+        [['Lumen', 'stream', null]],
+      );
+      await caller[Symbol.asyncDispose]();
+      while ((await presenceAt(door)).here.length > 0) await pause(1);
+    }
+  });
+
   test('says names of any text and length as they were said', async () => {
     await using door = await open();
     const said = ['"quo\\ted"\n', 'Мавка 😀', '__proto__', '  ', 'x'.repeat(100_000)];

@@ -1,7 +1,7 @@
 /** Who is here now, and who was seen lately (PROTOCOL.md section 13). */
 import type { IncomingMessage } from 'node:http';
 
-import type { LatelyDocument, PresentDocument } from '@open-presence/protocol';
+import { KINDS, type LatelyDocument, type PresentDocument } from '@open-presence/protocol';
 
 import { selectionOf } from '../../intake/selection.ts';
 import type { Seq } from '../../log/log.ts';
@@ -29,6 +29,7 @@ const HEADERS: Headers = { ...NOT_KEPT, ...vary() };
 /** Spellings of a parameter `as`, so that a URL without one is not read further. */
 const AS = /[?&](?:a|%61)(?:s|%73)=/;
 const EVENTS = /^\/api\/events\/?\?/;
+const LISTING = new RegExp(`^/api/(?:${KINDS.join('|')}|rooms/[^/]+|entries/[^/]+/replies)/?\\?`);
 
 /** The reader and its room, where a request names its reader. */
 export function readerOf({ house, request, params }: Exchange): Arrival | undefined {
@@ -42,7 +43,7 @@ export function readerOf({ house, request, params }: Exchange): Arrival | undefi
 
 /** Whether the answer is an event stream, whose reader is present while it is open. */
 export function isEventStream({ url = '', headers }: IncomingMessage): boolean {
-  return EVENTS.test(url) || formOf(headers.accept) === 'events';
+  return EVENTS.test(url) || (LISTING.test(url) && formOf(headers.accept) === 'events');
 }
 
 export async function presence(exchange: Exchange): Promise<void> {
@@ -121,7 +122,7 @@ export async function hereNow(
   { presence, log }: House,
   { head, most }: { readonly head: Seq; readonly most: number },
 ): Promise<PresentDocument[]> {
-  const newest = presence.here().slice(0, most);
+  const newest = presence.here(most);
   return await Promise.all(
     newest.map(async (one) => presentAs(one, await seekingOf(log, one.identity, head))),
   );
