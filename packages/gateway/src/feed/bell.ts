@@ -2,6 +2,8 @@
  * Wakes the followers of one log in one thread. Several commits make one ring where they come fast,
  * and all who wait are told the same head, so that what they read can be shared.
  */
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+
 import type { Log, Seq } from '../log/log.ts';
 
 interface Waiter {
@@ -62,7 +64,6 @@ export class Bell {
 
   async #ring(): Promise<void> {
     this.#ringing = true;
-    const began = performance.now();
     this.#told = this.#log.head();
     const woken = [...this.#waiters].filter(({ after }) => after < this.#told);
     if (this.#waiters.size === 0) this.#rest();
@@ -71,9 +72,7 @@ export class Bell {
       // It may have gone meanwhile.
       if (this.#waiters.delete(waiter)) waiter.told(this.#told);
     }
-    // As long again as it took, so that followers never have more than half of the thread.
-    const took = performance.now() - began;
-    await pause(Math.max(PACE, took * 2) - took);
+    await pause(PACE, undefined, { ref: false });
     this.#ringing = false;
     if (this.#watching !== undefined && this.#log.head() > this.#told) void this.#ring();
   }
@@ -83,12 +82,4 @@ export class Bell {
     this.#watching?.[Symbol.dispose]();
     this.#watching = undefined;
   }
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
 }

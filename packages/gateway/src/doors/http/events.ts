@@ -11,11 +11,12 @@ import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
 import { follow, type News } from '../../feed/follow.ts';
 import { cursorOf, selectionOf } from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
-import type { Selection, Seq } from '../../log/log.ts';
+import type { Seq } from '../../log/log.ts';
 import { COMMON, NOT_KEPT, vary } from './answer.ts';
 import { isGone, queryOf, type Exchange } from './exchange.ts';
 import type { EventStream } from './event-stream.ts';
 import { framed, sliceOf } from './frames.ts';
+import type { Question } from './frontier.ts';
 import type { Place } from './listing.ts';
 import { readerOf } from './presence.ts';
 
@@ -35,12 +36,7 @@ const PRESENCE = 'presence';
 const EVERYTHING: Place = { path: '/api/events', facets: [], kinds: true, subject: 'the events' };
 
 /** What a stream is asked for. */
-interface Asked {
-  /** The same for all streams that are given the same. */
-  readonly key: string;
-  readonly selection: Pick<Selection, 'facets' | 'since'>;
-  /** Only these, where there are several. */
-  readonly kinds: ReadonlySet<string> | undefined;
+interface Asked extends Question {
   readonly entries: boolean;
   readonly presence: boolean;
   readonly after: Seq;
@@ -122,23 +118,24 @@ function unknownKind({ subject }: Place, kind: string): GatewayError {
 
 /** Resolves when the stream has ended, or has all that it was asked for. */
 async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promise<void> {
-  const { log } = exchange.house;
-  const { selection, after } = asked;
-  const signal = stream.ended;
-  let left = asked.limit;
-  if (!asked.entries) await aborted(signal);
-  for await (const news of follow(log, selection, { after, signal })) {
-    if (left === Number.POSITIVE_INFINITY) {
-      let cursor = await giveShared(exchange, asked, { news, stream });
-      while (cursor !== undefined && !signal.aborted) {
-        await stream.drained();
-        cursor = await giveOwn(exchange, asked, { news: { ...news, after: cursor }, stream });
-      }
-      await stream.drained();
+  const { frontiers } = exchange.house;
+  if (!asked.entries) await aborted(stream.ended);
+  if (asked.limit !== Number.POSITIVE_INFINITY) return await giveFew(exchange, asked, stream);
+  for (let cursor = asked.after; !stream.ended.aborted;) {
+    const left = frontiers.join(asked, stream, cursor);
+    if (left === undefined) {
+      const target = frontiers.target(asked);
+      const news = {
+        ...asked.selection,
+        order: 'oldest',
+        after: cursor,
+        before: target + 1,
+      } as const;
+      cursor = (await give(exchange, asked, { news, stream })) ?? target;
     } else {
-      left -= await giveFew(exchange, asked, { news, stream, left });
-      if (left === 0) return;
+      cursor = await left;
     }
+    await stream.drained();
   }
 }
 
@@ -147,26 +144,8 @@ interface Giving {
   readonly stream: EventStream;
 }
 
-/** Gives what others are given too. Gives the cursor to read on from, undefined where that was all. */
-async function giveShared(
-  { house }: Exchange,
-  { key, kinds }: Asked,
-  { news, stream }: Giving,
-): Promise<Seq | undefined> {
-  const slices = await house.frames.of(key, news, kinds);
-  if (slices === undefined) return news.after;
-  let cursor: Seq | undefined = news.after;
-  for (const slice of slices) {
-    if (cursor !== undefined && stream.stalls) return cursor;
-    stream.write(slice);
-    // Within an entry there is no cursor: it goes out whole.
-    cursor = slice.upTo;
-  }
-  return undefined;
-}
-
-/** The same, read for this stream alone, until its reader stalls. */
-async function giveOwn(
+/** Gives news until the reader stalls: then the cursor to read on from, undefined if that was all. */
+async function give(
   { house }: Exchange,
   { kinds }: Asked,
   { news, stream }: Giving,
@@ -184,25 +163,26 @@ async function giveOwn(
   return undefined;
 }
 
-/** Gives at most `left` entries, and how many they were. */
+/** Gives as many entries as were asked for. */
 async function giveFew(
   { house: { log } }: Exchange,
-  { kinds }: Asked,
-  { news, stream, left }: Giving & { readonly left: number },
-): Promise<number> {
+  { selection, kinds, after, limit }: Asked,
+  stream: EventStream,
+): Promise<void> {
   let given = 0;
-  if (left === 0) return 0;
-  for await (const { stamp } of log.entries(news)) {
-    if (kinds?.has(stamp.kind) === false) continue;
-    const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
-    for await (const slice of framed(log, one, undefined)) {
-      await stream.drained();
-      stream.write(slice);
+  if (limit === 0) return;
+  for await (const news of follow(log, selection, { after, signal: stream.ended })) {
+    for await (const { stamp } of log.entries(news)) {
+      if (kinds?.has(stamp.kind) === false) continue;
+      const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
+      for await (const slice of framed(log, one, undefined)) {
+        await stream.drained();
+        stream.write(slice);
+      }
+      given += 1;
+      if (given === limit) return;
     }
-    given += 1;
-    if (given === left) break;
   }
-  return given;
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type { Grammar } from '../../intake/grammar.ts';
 import type { Log } from '../../log/log.ts';
 import type { Presence } from '../../presence/presence.ts';
 import type { EventStreams } from './event-stream.ts';
-import type { SharedFrames } from './frames.ts';
+import type { Frontiers } from './frontier.ts';
 import type { ReadyAnswers } from './ready.ts';
 
 /** Where faults of the gateway itself are told. */
@@ -35,7 +35,7 @@ export interface House extends Threshold, Spoken {
   readonly edition: string;
   readonly ready: ReadyAnswers;
   readonly streams: EventStreams;
-  readonly frames: SharedFrames;
+  readonly frontiers: Frontiers;
   readonly presence: Presence;
 }
 

@@ -1,14 +1,9 @@
-/**
- * Entries as frames of an event stream (PROTOCOL.md section 12.1): framed once, and shared by all
- * who are given the same.
- */
+/** Entries as frames of an event stream (PROTOCOL.md section 12.1). */
 import type { News } from '../../feed/follow.ts';
 import type { Log, Seq } from '../../log/log.ts';
 
 /** Bytes of a slice at most: what one stalled reader may keep in memory. */
 const SLICE = 16 * 1024;
-/** Where news are longer, everyone reads them at their own pace. */
-const SHARED = 256 * 1024;
 /** Bytes of an entry that are enough to read its seq and kind. */
 const HEAD = 128;
 /** Where the digits of the seq begin: behind `{"id":"`, the id and `","seq":`. */
@@ -47,53 +42,6 @@ export async function* framed(
   const framer = new Framer(kinds);
   for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
   yield* framer.end();
-}
-
-/** Frames that several streams need at the same time. */
-export class SharedFrames {
-  readonly #log: Log;
-  #before: Seq = 0;
-  /** Those who have seen the news before these. */
-  #after: Seq = -1;
-  readonly #made = new Map<string, Promise<readonly Slice[] | undefined>>();
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /**
-   * The slices of the news for all whose question has this key, or undefined for a stream that is
-   * not as far as the others, or where the news are long: it must read by itself.
-   */
-  of(
-    key: string,
-    news: News,
-    kinds: ReadonlySet<string> | undefined,
-  ): Promise<readonly Slice[] | undefined> | undefined {
-    if (news.before > this.#before) {
-      this.#after = this.#before - 1;
-      this.#before = news.before;
-      this.#made.clear();
-    }
-    if (news.before !== this.#before || news.after !== this.#after) return undefined;
-    let made = this.#made.get(key);
-    if (made === undefined) this.#made.set(key, (made = this.#make(news, kinds)));
-    return made;
-  }
-
-  async #make(
-    news: News,
-    kinds: ReadonlySet<string> | undefined,
-  ): Promise<readonly Slice[] | undefined> {
-    const slices: Slice[] = [];
-    let size = 0;
-    for await (const slice of framed(this.#log, news, kinds)) {
-      slices.push(slice);
-      size += slice.chunk.length;
-      if (size > SHARED) return undefined;
-    }
-    return slices;
-  }
 }
 
 /** Turns entries, one a line, into frames. */

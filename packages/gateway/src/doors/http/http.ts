@@ -13,7 +13,7 @@ import Router from 'find-my-way';
 import { grammarOf } from '../../intake/grammar.ts';
 import type { Exchange, Handler, House, Threshold } from './exchange.ts';
 import { EventStreams } from './event-stream.ts';
-import { SharedFrames } from './frames.ts';
+import { Frontiers } from './frontier.ts';
 import { editionOf } from './language.ts';
 import { answerMalformed } from './malformed.ts';
 import { isEventStream, readerOf } from './presence.ts';
@@ -46,7 +46,7 @@ export function houseOf(parts: HouseParts): House {
     edition: editionOf(parts.text),
     ready: new ReadyAnswers(),
     streams: new EventStreams(),
-    frames: new SharedFrames(parts.log),
+    frontiers: new Frontiers(parts.log),
   };
 }
 
