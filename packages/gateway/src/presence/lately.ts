@@ -10,6 +10,8 @@ import type { Entry, Log, Seq } from '../log/log.ts';
 const LATELY_MS = 60 * 60_000;
 /** So many names are known to have been told; of others the log is asked. */
 const KNOWN = 1024;
+/** Longer entries are not read for a name (PROTOCOL.md section 13.4). */
+const LONGEST_READ = 64 * 1024;
 /** How long one walk may keep the event loop before others get their turn. */
 const TURN_MS = 2;
 
@@ -36,7 +38,7 @@ export async function* lately(log: Log, walk: Walk): AsyncGenerator<Spoke, void,
   const since = Date.now() - LATELY_MS;
   let turn = performance.now();
   for await (const entry of log.entries({ facets, order: 'newest', before, since })) {
-    for (const identity of identitiesOf(entry)) {
+    for (const identity of await identitiesOf(entry)) {
       const key = Buffer.from(facet('identity', identity)).toString('latin1');
       if (known.has(key)) continue;
       const isFull = known.size >= KNOWN;
@@ -53,37 +55,44 @@ export async function* lately(log: Log, walk: Walk): AsyncGenerator<Spoke, void,
   }
 }
 
-/** What the newest first contact of an identity seeks; nothing where it cannot be held. */
+/** What the newest first contact of an identity seeks; nothing where that is too long. */
 export async function seekingOf(log: Log, identity: string, head: Seq): Promise<readonly string[]> {
   const facets = [facet('kind', 'resonance'), facet('identity', identity)];
   const newest = { facets, order: 'newest', before: head + 1, limit: 1 } as const;
   for await (const entry of log.entries(newest)) {
-    const { seeking } = membersOf(entry);
+    const { seeking } = await membersOf(entry);
     return Array.isArray(seeking) ? seeking.filter((thing) => typeof thing === 'string') : [];
   }
   return [];
 }
 
-/** Whether there is a newer entry that counts: one that can be held. */
+/** Whether there is a newer entry that counts. */
 async function spokeSince(log: Log, identity: string, after: Seq, before: Seq): Promise<boolean> {
   const facets = [facet('identity', identity)];
-  for await (const { text } of log.entries({ facets, order: 'newest', after, before })) {
-    if (text !== undefined) return true;
+  for await (const { size } of log.entries({ facets, order: 'newest', after, before })) {
+    if (size <= LONGEST_READ) return true;
   }
   return false;
 }
 
-/** By every name by which a listing finds the entry. */
-function identitiesOf(entry: Entry): ReadonlySet<string> {
-  const members = membersOf(entry);
+/** Every name by which a listing finds the entry. */
+async function identitiesOf(entry: Entry): Promise<ReadonlySet<string>> {
+  const members = await membersOf(entry);
   const said = FILTERS.identity.map((name) => members[name]);
   return new Set(said.filter((name) => typeof name === 'string'));
 }
 
 const decoder = new TextDecoder();
 
-/** None where the entry is too large to be held. */
-function membersOf({ text }: Entry): Record<string, unknown> {
-  const value: unknown = text === undefined ? undefined : JSON.parse(decoder.decode(text));
+/** None where the entry is too long. */
+async function membersOf(entry: Entry): Promise<Record<string, unknown>> {
+  if (entry.size > LONGEST_READ) return {};
+  // Not held although it is short: it can be found by many things.
+  const bytes = entry.text ?? (await gathered(entry.pieces()));
+  const value: unknown = JSON.parse(decoder.decode(bytes));
   return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(pieces, (piece) => Buffer.from(piece)));
 }

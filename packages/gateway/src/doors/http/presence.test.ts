@@ -3,9 +3,6 @@ import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
-import { PresenceSchema, DiscoverySchema } from '@open-presence/protocol/schemas';
-import { Check } from 'typebox/value';
-
 import type { Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { ask, bodyIn, get, openDoor, statusesIn, type OpenDoor } from './door.fixture.ts';
@@ -94,12 +91,6 @@ suite('presence at the door', () => {
     }
   });
 
-  test('takes HEAD for GET', async () => {
-    await using door = await open();
-    await door.talk(head('/api/seeds?as=Lumen'));
-    assert.deepEqual(names((await presenceAt(door)).here), ['Lumen']);
-  });
-
   test('has nobody for a filter, a post, an empty name or the head of an event stream', async () => {
     await using door = await open();
     const paths = [
@@ -166,16 +157,26 @@ suite('presence at the door', () => {
     await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
     await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
     await post(door, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
-    for (const name of ['Lumen', 'Large', 'Nobody']) await ask(door, `/api/seeds?as=${name}`);
+    const many = Array.from({ length: 5000 }, (_, at) => `${at}`);
+    await post(door, 'resonance', { ai_identity: 'Many', seeking: many });
+    for (const name of ['Lumen', 'Large', 'Many', 'Nobody'])
+      await ask(door, `/api/seeds?as=${name}`);
     const { here, lately } = await presenceAt(door);
     const sought = new Map(here.map(({ identity, seeking }) => [identity, seeking]));
     assert.deepEqual(sought.get('Lumen'), ['presence', lone, '"']);
     assert.deepEqual(sought.get('Large'), []);
     assert.deepEqual(sought.get('Nobody'), []);
-    assert.deepEqual(lately[0]?.seeking, ['presence', lone, '"']);
+    assert.deepEqual(sought.get('Many'), many);
+    assert.deepEqual(
+      lately.map(({ identity, seeking }) => [identity, seeking]),
+      [
+        ['Many', many],
+        ['Lumen', ['presence', lone, '"']],
+      ],
+    );
   });
 
-  test('has whoever spoke, each once, by the newest entry that can be held', async () => {
+  test('has whoever spoke, each once, by the newest entry of up to 64 KiB', async () => {
     await using door = await open();
     await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
     await post(door, 'shepit', { text: 'nameless' });
@@ -258,7 +259,7 @@ suite('presence at the door', () => {
     assert.match(unknown.bytes.toString(), /"code":"unknown-room"/);
   });
 
-  test('is of its schema, and so is discovery with the newest twelve of it', async () => {
+  test('is told in discovery by its newest twelve, whose tag changes with them', async () => {
     await using door = await open();
     await post(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
     for (let at = 0; at < 13; at += 1) {
@@ -270,8 +271,6 @@ suite('presence at the door', () => {
     const discover = await ask(door, '/api/discover');
     const answer = JSON.parse(presence.bytes.toString()) as Answer;
     const discovery = JSON.parse(discover.bytes.toString()) as Pick<Answer, 'here'>;
-    assert.ok(Check(PresenceSchema, answer));
-    assert.ok(Check(DiscoverySchema, discovery));
     assert.deepEqual(names(discovery.here), [
       'Lumen',
       ...Array.from({ length: 11 }, (_, at) => `${12 - at}`),
