@@ -11,6 +11,7 @@ import { language } from './cases/language.ts';
 import { listings } from './cases/listings.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
+import { presence } from './cases/presence.ts';
 import { retries } from './cases/retries.ts';
 import { rooms } from './cases/rooms.ts';
 import { saying } from './cases/saying.ts';
@@ -33,5 +34,6 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'bounds of listings': bounds,
   'one entry': oneEntry,
   discovery,
+  presence,
   errors,
 };

@@ -48,6 +48,29 @@ export async function breakOff(base: URL, pieces: readonly (string | Uint8Array)
   socket.resetAndDestroy();
 }
 
+/** Asks, and resolves once the answer has begun, which may never end. */
+export async function openRequest(
+  base: URL,
+  target: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ close(): void }> {
+  const socket = await connect(base);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  let received = '';
+  socket.setEncoding('latin1').on('data', (piece) => {
+    received += String(piece);
+    if (!received.includes('\r\n\r\n')) return;
+    if (received.startsWith('HTTP/1.1 200 ')) resolve();
+    else reject(new Error(`${target} is not answered 200: ${received.slice(0, 600)}`));
+  });
+  socket.once('close', () => reject(new Error(`${target} is broken off: ${received}`)));
+  socket.on('error', () => {});
+  socket.write(head(`GET ${target} HTTP/1.1`, `Host: ${base.host}`, ...fields));
+  await promise;
+  return { close: () => void socket.destroy() };
+}
+
 /** The status of each answer in what a connection received. */
 export function statuses(received: string): number[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));

@@ -37,7 +37,7 @@ export const REQUIREMENTS = {
   '1.6': {
     etag: 'ETag comes with every 200 to a GET.',
     'not-modified': 'If-None-Match answers 304 without a body while nothing has changed.',
-    'no-etag': 'The status document and the probes have no ETag.',
+    'no-etag': 'The status document, the probes and presence have no ETag.',
   },
   '1.7': {
     'trailing-slash': 'A trailing slash on a path is ignored.',
@@ -167,6 +167,7 @@ export const REQUIREMENTS = {
     parts: 'The discovery document has all its parts.',
     usable: 'Its examples and paths work as they are.',
     newest: 'newest has the newest twelve entries, large ones with their own members only.',
+    here: 'here has the newest twelve of those who are here now.',
   },
   '11': {
     problem: 'Errors are problem documents with type, title, status, detail and code.',
@@ -174,9 +175,33 @@ export const REQUIREMENTS = {
     methods: 'A method that a path does not take is 405, with Allow and known.',
     'malformed-http': 'Malformed HTTP is answered 400, and harms nobody else.',
   },
+  '13.1': {
+    as: 'A reader that says who it is by as=NAME is present, on any path.',
+    'any-name': 'A name is any text of any length; the first counts, an empty one says nothing.',
+    'not-a-filter': 'as selects nothing, and the filter identity makes nobody present.',
+    'not-by-speaking': 'A POST makes nobody present.',
+  },
+  '13.2': { stream: 'The reader of an event stream is present while it is open.' },
+  '13.3': {
+    form: 'Presence is {"here":[…],"lately":[…],"head":…} with one visitor a line.',
+    request: 'A request makes its reader present for five minutes, in the room it reads.',
+    once: 'Whoever comes again is here once, since the first time, the newest arrival first.',
+    seeking: 'seeking is what the newest first contact seeks.',
+  },
+  '13.4': {
+    lately: 'lately has whoever spoke, each once, by the newest entry, the newest first.',
+    'without-a-name': 'Entries without a name, or larger than 64 KiB, do not count.',
+  },
+  '13.5': {
+    limit: 'limit bounds each list.',
+    room: 'room gives those whose room it is.',
+    unusable: 'Unusable values are errors.',
+    'not-cached': 'Presence is not cached and has no ETag.',
+  },
 } as const satisfies Record<string, Record<string, string>>;
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */
 export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '7.6': 'Needs a full or failing disk.',
+  '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
 };

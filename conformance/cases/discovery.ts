@@ -4,6 +4,7 @@ import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Kind } from '../entry.ts';
 import { fresh, trace, type Gateway } from '../gateway.ts';
 import { elements, members } from '../spelling.ts';
+import { PRESENT } from './presence.ts';
 import { fields, list, text, whole, words, type Fields } from '../value.ts';
 
 const PARTS = [
@@ -16,6 +17,7 @@ const PARTS = [
   'rooms',
   'doors',
   'parameters',
+  'here',
   'newest',
 ];
 const PARAMETERS = [
@@ -32,6 +34,7 @@ const PARAMETERS = [
   'seeking',
   'to',
   'inReplyTo',
+  'as',
 ];
 
 function isKind(word: string): word is Kind {
@@ -84,6 +87,20 @@ export const discovery: readonly Case[] = [
     for (const door of list(all['doors']).map(fields)) {
       const path = text(door['path']).replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
       (await gateway.ask('HEAD', path)).expect(200);
+    }
+  }),
+  check('10', 'here', async (gateway) => {
+    const all = await discover(gateway);
+    assert.ok(list(all['here']).length <= 12);
+    // Others may arrive so fast that ours is no longer among the newest.
+    for (let attempt = 0; ; attempt += 1) {
+      const name = fresh();
+      await gateway.get(`/api/rooms?as=${name}`);
+      const here = list((await discover(gateway))['here']).map(fields);
+      const found = here.find((one) => one['identity'] === name);
+      if (attempt < 50 && found === undefined) continue;
+      assert.deepEqual(Object.keys(fields(found)), PRESENT);
+      return;
     }
   }),
   check('10', 'newest', async (gateway) => {

@@ -22,6 +22,7 @@ export async function paths(gateway: Gateway): Promise<string[]> {
     '/mova-snu.schema.json',
     '/api/rooms',
     '/api/discover',
+    '/api/presence',
     entry.path,
     `${entry.path}/replies${filter}`,
     ...KINDS.map((kind) => `/api/${kind}${filter}`),
