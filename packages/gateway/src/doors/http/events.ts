@@ -59,7 +59,7 @@ export async function events(exchange: Exchange, place: Place): Promise<void> {
   }
   response.flushHeaders();
   const stream = house.streams.add(response);
-  stream.tell(opening(asked.after));
+  stream.write(opening(asked.after));
   const reader = readerOf(exchange);
   using _here = reader && house.presence.enter(reader);
   using _others = asked.presence ? tellOfOthers(exchange, asked, stream) : undefined;
@@ -70,7 +70,7 @@ export async function events(exchange: Exchange, place: Place): Promise<void> {
 /** So that a reader who is cut off before the first entry knows where to go on. */
 function opening(after: Seq): ReturnType<typeof sliceOf> {
   const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: {"head":${after}}\n\n`;
-  return sliceOf(Buffer.from(frame));
+  return sliceOf(Buffer.from(frame), after);
 }
 
 /** Throws for parameters and headers that cannot be used. */
@@ -121,8 +121,10 @@ async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promi
   const { frontiers } = exchange.house;
   if (!asked.entries) await aborted(stream.ended);
   if (asked.limit !== Number.POSITIVE_INFINITY) return await giveFew(exchange, asked, stream);
+  let left: Promise<Seq> | undefined;
   for (let cursor = asked.after; !stream.ended.aborted;) {
-    const left = frontiers.join(asked, stream, cursor);
+    // Who has left reads on alone first: it would leave again, without what is too long to share.
+    left = left === undefined ? frontiers.join(asked, stream, cursor) : undefined;
     if (left === undefined) {
       const target = frontiers.target(asked);
       const news = {

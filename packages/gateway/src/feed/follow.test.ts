@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { draftOf } from '../log/contract/fixtures.ts';
+import { facet } from '../log/facet.ts';
+import type { Log, Seq } from '../log/log.ts';
+import { openMemoryLog } from '../stores/memory/memory.ts';
+import { follow, type News } from './follow.ts';
+
+const ALL = { facets: [] };
+
+async function fill(log: Log, count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await log.append(draftOf());
+}
+
+/** What a follower gets, until it has everything up to `last`; it pauses before it asks again. */
+async function heard(log: Log, after: Seq, last: Seq, pause?: () => Promise<void>): Promise<Seq[]> {
+  const seqs: Seq[] = [];
+  for await (const news of follow(log, ALL, { after, signal: new AbortController().signal })) {
+    for await (const { stamp } of log.entries(news)) seqs.push(stamp.seq);
+    if (news.before > last) return seqs;
+    await pause?.();
+  }
+  return seqs;
+}
+
+const from = (first: Seq, last: Seq): Seq[] =>
+  Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+test('follow() gives everything after the cursor, then what is new, once and in order', async () => {
+  await using log = openMemoryLog();
+  await fill(log, 100);
+  const followers = [heard(log, 0, 300), heard(log, 40, 300), heard(log, 100, 300)];
+  for (let round = 0; round < 20; round++) {
+    await fill(log, 10);
+    await new Promise((resolve) => void setTimeout(resolve, 2));
+  }
+  assert.deepEqual(await Promise.all(followers), [from(1, 300), from(41, 300), from(101, 300)]);
+});
+
+test('follow() misses nothing for a follower that is slow', async () => {
+  await using log = openMemoryLog();
+  const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 30));
+  const slow = heard(log, 0, 200, pause);
+  const quick = heard(log, 0, 200);
+  for (let round = 0; round < 100; round++) {
+    await fill(log, 2);
+    await new Promise((resolve) => void setImmediate(resolve));
+  }
+  assert.deepEqual(await slow, from(1, 200));
+  assert.deepEqual(await quick, from(1, 200));
+});
+
+test('follow() tells those who keep up the same', async () => {
+  await using log = openMemoryLog();
+  const told: News[][] = [[], [], []];
+  const all = told.map(async (news) => {
+    const { signal } = new AbortController();
+    for await (const one of follow(log, ALL, { after: 0, signal })) {
+      news.push(one);
+      if (one.before > 500) return;
+    }
+  });
+  for (let round = 0; round < 50; round++) {
+    await fill(log, 10);
+    await new Promise((resolve) => void setTimeout(resolve, 1));
+  }
+  await Promise.all(all);
+  assert.deepEqual(told[1], told[0]);
+  assert.deepEqual(told[2], told[0]);
+});
+
+test('follow() keeps the selection, and bounds it by what is new', async () => {
+  await using log = openMemoryLog();
+  await log.append(draftOf());
+  const selection = { facets: [facet('kind', 'seeds')], since: 5 };
+  const { signal } = new AbortController();
+  for await (const news of follow(log, selection, { after: 0, signal })) {
+    assert.deepEqual(news, { ...selection, order: 'oldest', after: 0, before: 2 });
+    break;
+  }
+});
+
+test('follow() waits for a cursor that lies beyond the head', async () => {
+  await using log = openMemoryLog();
+  const beyond = heard(log, 5, 7);
+  await fill(log, 7);
+  assert.deepEqual(await beyond, [6, 7]);
+});
+
+test('follow() ends with its signal, before, while and after it waits', async () => {
+  await using log = openMemoryLog();
+  await fill(log, 1);
+  const aborted = AbortSignal.abort();
+  for await (const _ of follow(log, ALL, { after: 0, signal: aborted }))
+    assert.fail('aborted before');
+  const waits = new AbortController();
+  const waiting = (async (): Promise<number> => {
+    let count = 0;
+    for await (const _ of follow(log, ALL, { after: 0, signal: waits.signal })) count += 1;
+    return count;
+  })();
+  await new Promise((resolve) => void setImmediate(resolve));
+  waits.abort();
+  assert.equal(await waiting, 1);
+  const reads = new AbortController();
+  for await (const _ of follow(log, ALL, { after: 0, signal: reads.signal })) reads.abort();
+});
