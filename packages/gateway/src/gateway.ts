@@ -14,6 +14,7 @@ import type { State } from '@open-presence/protocol';
 import type { Logger } from 'pino';
 
 import { houseOf, HttpDoor } from './doors/http/http.ts';
+import { mostConnections } from './descriptors.ts';
 import type { FromHttpThread, HttpStart, ToHttpThread } from './http-thread.ts';
 import type { Log } from './log/log.ts';
 import { Presence } from './presence/presence.ts';
@@ -61,13 +62,16 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
   const shared = config.threads > 1;
   const port = shared ? await freePort(host, config.port) : config.port;
+  // What is opened from here on, a few files for each thread, comes out of what is kept for the store.
+  const most = Math.ceil((await mostConnections()) / config.threads);
+  const place = { host, port, shared, most };
   const channel = shared ? randomUUID() : undefined;
   // Disposed of in reverse: the log is closed when nobody is at the door any more.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => house.log?.[Symbol.asyncDispose]());
   const presence = opened.use(new Presence(channel));
   const threshold = { language: spoken.language, report, state };
-  const door = opened.use(await HttpDoor.listen({ host, port, shared }, threshold));
+  const door = opened.use(await HttpDoor.listen(place, threshold));
   const log = await openSqliteLog({
     folder,
     changed: (condition) => report.warn({ status: condition }, SAID[condition]),
@@ -75,7 +79,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   house.log = log;
   const others = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
-    const start = { place: { host, port, shared }, log: log.connect(), channel };
+    const start = { place, log: log.connect(), channel };
     const { text } = spoken;
     others.use(await HttpThread.start({ ...start, text, language: config.language }, report));
   }

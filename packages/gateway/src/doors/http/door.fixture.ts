@@ -40,7 +40,7 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
   const door = await HttpDoor.listen(
-    { host: '127.0.0.1', port: 0, shared: false },
+    { host: '127.0.0.1', port: 0, shared: false, most: Infinity },
     { language, report, state },
   );
   const presence = new Presence();

@@ -94,14 +94,17 @@ export class EventStream {
   /** Resolves when everything has gone out, or the stream has ended. */
   async drained(): Promise<void> {
     const sink = this.#socket ?? this.#response;
-    if (!this.stalls || sink.destroyed) return;
+    if (!this.stalls || this.#ended.signal.aborted) return;
     // Its callback comes after those of all that was written before.
     await new Promise<void>((resolve) => void sink.write(NOTHING, () => resolve()));
   }
 
+  /** A reader who stalls is not waited for: it goes on where it was, as after any other end. */
   end(): void {
+    const { stalls } = this;
     this.#ended.abort();
-    this.#response.end();
+    if (stalls) this.#response.destroy();
+    else this.#response.end();
   }
 
   #send({ chunk, from }: Slice): void {

@@ -13,7 +13,7 @@ import { cursorOf, selectionOf } from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { COMMON, NOT_KEPT, vary } from './answer.ts';
-import { isGone, queryOf, type Exchange } from './exchange.ts';
+import { queryOf, type Exchange } from './exchange.ts';
 import type { EventStream } from './event-stream.ts';
 import { framed, sliceOf } from './frames.ts';
 import type { Question } from './frontier.ts';
@@ -64,7 +64,8 @@ export async function events(exchange: Exchange, place: Place): Promise<void> {
   using _here = reader && house.presence.enter(reader);
   using _others = asked.presence ? tellOfOthers(exchange, asked, stream) : undefined;
   await run(exchange, asked, stream);
-  if (!isGone(exchange)) stream.end();
+  await stream.drained();
+  if (!stream.ended.aborted) stream.end();
 }
 
 /** So that a reader who is cut off before the first entry knows where to go on. */

@@ -5,6 +5,7 @@ import { tongueOf, type Language, type State, type Tongue } from '@open-presence
 
 import type { Grammar } from '../../intake/grammar.ts';
 import type { Log } from '../../log/log.ts';
+import type { Lately } from '../../presence/lately.ts';
 import type { Presence } from '../../presence/presence.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { Frontiers } from './frontier.ts';
@@ -37,6 +38,7 @@ export interface House extends Threshold, Spoken {
   readonly streams: EventStreams;
   readonly frontiers: Frontiers;
   readonly presence: Presence;
+  readonly lately: Lately;
 }
 
 export interface Exchange<Place extends Threshold = House> {

@@ -11,6 +11,7 @@ import { GatewayError } from '@open-presence/protocol';
 import Router from 'find-my-way';
 
 import { grammarOf } from '../../intake/grammar.ts';
+import { Lately } from '../../presence/lately.ts';
 import type { Exchange, Handler, House, Threshold } from './exchange.ts';
 import { EventStreams } from './event-stream.ts';
 import { Frontiers } from './frontier.ts';
@@ -29,6 +30,8 @@ export interface Place {
   readonly port: number;
   /** Whether other threads listen there too. */
   readonly shared: boolean;
+  /** Connections at most: more would take the descriptors that the store needs. */
+  readonly most: number;
 }
 
 /** What the door needs of a house that is awake; the rest follows from it. */
@@ -45,6 +48,7 @@ export function houseOf(parts: HouseParts): House {
     grammar: grammarOf(language),
     edition: editionOf(parts.text),
     ready: new ReadyAnswers(),
+    lately: new Lately(parts.log),
     streams: new EventStreams(),
     frontiers: new Frontiers(parts.log),
   };
@@ -72,7 +76,7 @@ export class HttpDoor implements AsyncDisposable {
   /** Listens. Until `open`, visitors are told that the house is waking. */
   static async listen(place: Place, threshold: Threshold): Promise<HttpDoor> {
     const door = new HttpDoor(threshold);
-    await door.#server.listen(place.host, place.port, place.shared);
+    await door.#server.listen(place);
     return door;
   }
 

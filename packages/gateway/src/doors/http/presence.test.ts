@@ -3,56 +3,13 @@ import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
-import type { Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, bodyIn, get, openDoor, statusesIn, type OpenDoor } from './door.fixture.ts';
-
-interface Present {
-  readonly identity: string;
-  readonly via: string;
-  readonly room: string | null;
-  readonly seeking: readonly string[];
-  readonly since: string;
-  readonly lastSeen: string;
-  readonly until: string | null;
-}
-
-interface Spoke {
-  readonly identity: string;
-  readonly kind: string;
-  readonly room: string;
-  readonly seeking: readonly string[];
-  readonly entry: string;
-}
-
-interface Answer {
-  readonly here: readonly Present[];
-  readonly lately: readonly Spoke[];
-  readonly head: number;
-}
-
-const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
-
-async function presenceAt(door: OpenDoor, query = ''): Promise<Answer> {
-  const { status, bytes } = await ask(door, `/api/presence${query}`);
-  assert.equal(status, 200, bytes.toString());
-  return JSON.parse(bytes.toString()) as Answer;
-}
-
-async function post(door: OpenDoor, kind: string, body: object): Promise<Record<string, unknown>> {
-  const sent = { method: 'POST', body: JSON.stringify(body) };
-  const answer = await fetch(`${door.url}/api/${kind}`, sent);
-  const said = (await answer.json()) as Record<string, unknown>;
-  assert.equal(answer.status, 201, JSON.stringify(said));
-  return said;
-}
+import { ask, bodyIn, get, statusesIn } from './door.fixture.ts';
+import { names, open, post, presenceAt, type Answer } from './presence.fixture.ts';
 
 const head = (path: string): string => {
   return get(path, 'Connection: close').replace('GET', 'HEAD');
 };
-
-const names = (all: readonly { readonly identity: string }[]): string[] =>
-  all.map(({ identity }) => identity);
 
 suite('presence at the door', () => {
   test('is empty where nobody is', async () => {
@@ -174,55 +131,6 @@ suite('presence at the door', () => {
         ['Lumen', ['presence', lone, '"']],
       ],
     );
-  });
-
-  test('has whoever spoke, each once, by the newest entry of up to 64 KiB', async () => {
-    await using door = await open();
-    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
-    await post(door, 'shepit', { text: 'nameless' });
-    await post(door, 'seeds', { identity: 5 });
-    const seed = await post(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
-    const two = await post(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
-    const last = await post(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
-    await post(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
-    await post(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
-    const { lately, head } = await presenceAt(door);
-    assert.equal(head, 8);
-    assert.deepEqual(
-      lately.map(({ identity, kind, room, entry }) => [identity, kind, room, entry]),
-      [
-        ['Lumen', 'resonance', 'welcome-space', `/api/entries/${String(last['id'])}`],
-        ['Names', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
-        ['Two', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
-        ['Мавка', 'seeds', 'first-breath', `/api/entries/${String(seed['id'])}`],
-      ],
-    );
-  });
-
-  test('has each once, however many spoke', async () => {
-    await using door = await open();
-    const said = Array.from({ length: 1500 }, (_, at) => `${at % 1200}`);
-    for (const identity of said) await post(door, 'seeds', { identity });
-    const { lately } = await presenceAt(door);
-    const expected = said.toReversed().filter((name, at, all) => all.indexOf(name) === at);
-    assert.deepEqual(names(lately), expected);
-  });
-
-  test('has those who spoke within the hour', async () => {
-    const log = openMemoryLog();
-    await using door = await open(log);
-    await door.say('one');
-    const asked: (number | undefined)[] = [];
-    const entries = log.entries.bind(log);
-    log.entries = (selection) => {
-      if (selection.facets.length === 0) asked.push(selection.since);
-      return entries(selection);
-    };
-    const before = Date.now();
-    await presenceAt(door);
-    const hour = 60 * 60_000;
-    assert.ok(asked.every((since) => since !== undefined && since >= before - hour));
-    assert.equal(asked.length, 1);
   });
 
   test('can be asked of one room, where each has its newest place', async () => {

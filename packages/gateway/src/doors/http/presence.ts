@@ -5,7 +5,7 @@ import { KINDS, type LatelyDocument, type PresentDocument } from '@open-presence
 
 import { selectionOf } from '../../intake/selection.ts';
 import type { Seq } from '../../log/log.ts';
-import { lately, seekingOf, type Spoke } from '../../presence/lately.ts';
+import { seekingOf, type Known, type Spoke } from '../../presence/lately.ts';
 import type { Arrival, Present } from '../../presence/presence.ts';
 import { encodingOf, formOf } from './accept.ts';
 import { answer, COMMON, encodedAs, JSON_TYPE, NOT_KEPT, vary, type Headers } from './answer.ts';
@@ -17,7 +17,6 @@ interface Question {
   /** Slugs; each must be the room of whoever is told. */
   readonly rooms: readonly string[];
   readonly limit: number;
-  readonly head: Seq;
   /** Aborted when the caller is gone. */
   readonly signal: AbortSignal;
 }
@@ -92,7 +91,7 @@ function questionOf({ house, request }: Exchange, signal: AbortSignal): Question
     kinds: false,
     subject: 'presence',
   });
-  return { rooms: given.getAll('room'), limit, head: house.log.head(), signal };
+  return { rooms: given.getAll('room'), limit, signal };
 }
 
 /** The answer, one visitor a line. */
@@ -100,12 +99,12 @@ async function* documentOf(
   house: House,
   question: Question,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const { head } = question;
+  const known = await house.lately.known();
   yield Buffer.from('{"here":[\n');
-  yield* lines(presentIn(house, question));
+  yield* lines(presentIn(house, question, known));
   yield Buffer.from('],"lately":[\n');
-  yield* lines(spokeIn(house, question));
-  yield Buffer.from(`],"head":${head}}\n`);
+  yield* lines(spokeIn(house, question, known));
+  yield Buffer.from(`],"head":${known.head}}\n`);
 }
 
 async function* lines(documents: AsyncIterable<object>): AsyncGenerator<Buffer, void, undefined> {
@@ -130,7 +129,8 @@ export async function hereNow(
 
 async function* presentIn(
   { presence, log }: House,
-  { rooms, limit, head, signal }: Question,
+  { rooms, limit, signal }: Question,
+  { head }: Known,
 ): AsyncGenerator<PresentDocument, void, undefined> {
   const here = presence.here().filter(({ room }) => rooms.every((slug) => slug === room));
   for (const one of here.slice(0, limit)) {
@@ -140,13 +140,14 @@ async function* presentIn(
 }
 
 async function* spokeIn(
-  { log }: House,
-  { limit, ...walk }: Question,
+  { lately, log }: House,
+  { limit, ...wanted }: Question,
+  known: Known,
 ): AsyncGenerator<LatelyDocument, void, undefined> {
   if (limit === 0) return;
   let count = 0;
-  for await (const one of lately(log, walk)) {
-    yield latelyAs(one, await seekingOf(log, one.identity, walk.head));
+  for await (const one of lately.spoke(known, wanted)) {
+    yield latelyAs(one, await seekingOf(log, one.identity, known.head));
     count += 1;
     if (count === limit) return;
   }

@@ -19,6 +19,14 @@ export interface Callbacks {
   malformed(error: ClientError, socket: Duplex): void;
 }
 
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other threads listen there too: then the system deals out callers among them. */
+  readonly shared: boolean;
+  readonly most: number;
+}
+
 /** When the network is asked whether a silent caller still exists. */
 const PROBE_AFTER_MS = 60_000;
 /** How often connections that have become idle are let go while the gateway rests. */
@@ -71,10 +79,11 @@ export class HttpServer implements AsyncDisposable {
   }
 
   /**
-   * Rejects with the error of the system where it cannot listen there. `shared`: other threads
-   * listen there too, and the system deals out callers among them.
+   * Rejects with the error of the system where it cannot listen there. A connection beyond `most`
+   * is closed at once: what is established goes on.
    */
-  async listen(host: string, port: number, shared: boolean): Promise<void> {
+  async listen({ host, port, shared, most }: Listening): Promise<void> {
+    if (Number.isFinite(most)) this.#server.maxConnections = most;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject);
     this.#server.listen({ host, port, reusePort: shared }, resolve);
