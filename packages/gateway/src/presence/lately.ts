@@ -1,16 +1,24 @@
-/** Who spoke lately, and what each seeks: read from the log, remembered nowhere. */
+/**
+ * Who spoke lately, and what each seeks (PROTOCOL.md section 13.4).
+ *
+ * All of it is read from the log. What is kept between readings, in flat memory, only saves reading
+ * an entry again for each who asks, and is read again when it is lost. Upholds that whoever spoke
+ * within the hour is told once, however many they are.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { FILTERS, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
-import type { Entry, Log, Seq } from '../log/log.ts';
+import type { Entry, Log, Selection, Seq } from '../log/log.ts';
 
 /** How long ago is lately. */
 const LATELY_MS = 60 * 60_000;
-/** So many names are known to have been told; of others the log is asked. */
-const KNOWN = 1024;
-/** Longer entries are not read for a name (PROTOCOL.md section 13.4). */
+/** So many names are kept, those who spoke last. */
+const KEPT = 1024;
+/** Characters that they may take together. */
+const KEPT_LENGTH = 1024 * 1024;
+/** Longer entries are not read for a name. */
 const LONGEST_READ = 64 * 1024;
 /** How long one walk may keep the event loop before others get their turn. */
 const TURN_MS = 2;
@@ -21,37 +29,115 @@ export interface Spoke {
   readonly stamp: Stamp;
 }
 
-export interface Walk {
-  /** Nothing later is in it. */
+/** What was known at a head. */
+export interface Known {
   readonly head: Seq;
-  /** Each of these slugs must be the room of the newest entry. */
+  /** Newest first. */
+  readonly spoke: readonly Spoke[];
+  /** Whose newest entry is not later than this may be missing. */
+  readonly floor: Seq;
+}
+
+export interface Wanted {
+  /** Slugs; each must be the room of the newest entry. */
   readonly rooms: readonly string[];
   /** Aborted when nobody wants more. */
   readonly signal: AbortSignal;
 }
 
-/** Newest first, each identity once, whatever the number of identities in flat memory. */
-export async function* lately(log: Log, walk: Walk): AsyncGenerator<Spoke, void, undefined> {
-  const before = walk.head + 1;
-  const known = new Set<string>();
-  const facets = walk.rooms.map((slug) => facet('room', slug));
-  const since = Date.now() - LATELY_MS;
-  let turn = performance.now();
-  for await (const entry of log.entries({ facets, order: 'newest', before, since })) {
-    for (const identity of await identitiesOf(entry)) {
-      const key = Buffer.from(facet('identity', identity)).toString('latin1');
-      if (known.has(key)) continue;
-      const isFull = known.size >= KNOWN;
-      if (!isFull) known.add(key);
-      const asks = isFull || facets.length > 0;
-      if (asks && (await spokeSince(log, identity, entry.stamp.seq, before))) continue;
-      yield { identity, stamp: entry.stamp };
+export class Lately {
+  readonly #log: Log;
+  /** Newest entries by identity, the newest of all at the end. */
+  readonly #kept = new Map<string, Stamp>();
+  #head: Seq = 0;
+  #floor: Seq = 0;
+  #reading: Promise<void> | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** At the head of now, or a later one. */
+  async known(): Promise<Known> {
+    const head = this.#log.head();
+    while (this.#head < head) {
+      this.#reading ??= this.#readOn().finally(() => {
+        this.#reading = undefined;
+      });
+      await this.#reading;
     }
-    if (walk.signal.aborted) return;
-    if (performance.now() - turn > TURN_MS) {
-      await nextTurn();
-      turn = performance.now();
+    const spoke = [...this.#kept].map(([identity, stamp]) => ({ identity, stamp })).toReversed();
+    return { head: this.#head, spoke, floor: this.#floor };
+  }
+
+  /** Those who are known, then whoever else the log has. */
+  async *spoke(known: Known, { rooms, signal }: Wanted): AsyncGenerator<Spoke, void, undefined> {
+    const since = Date.now() - LATELY_MS;
+    for (const one of known.spoke) {
+      const { room, time } = one.stamp;
+      if (time >= since && rooms.every((slug) => slug === room)) yield one;
     }
+    if (known.floor === 0) return;
+    const told = new Set(known.spoke.map(({ identity }) => keyOf(identity)));
+    const facets = rooms.map((slug) => facet('room', slug));
+    const rest = { facets, order: 'newest', before: known.floor + 1, since } as const;
+    for await (const one of walk(this.#log, rest, signal)) {
+      const key = keyOf(one.identity);
+      if (told.has(key)) continue;
+      if (told.size < 2 * KEPT) told.add(key);
+      if (!(await this.#spokeSince(one, known.head))) yield one;
+    }
+  }
+
+  async #readOn(): Promise<void> {
+    const head = this.#log.head();
+    const since = Date.now() - LATELY_MS;
+    const news = {
+      facets: [],
+      order: 'newest',
+      after: this.#head,
+      before: head + 1,
+      since,
+    } as const;
+    const found = new Map<string, Stamp>();
+    let floor = this.#floor;
+    let length = 0;
+    for await (const { identity, stamp } of walk(this.#log, news)) {
+      if (found.has(identity)) continue;
+      if (found.size === KEPT || length > KEPT_LENGTH) {
+        floor = stamp.seq;
+        break;
+      }
+      found.set(identity, stamp);
+      length += identity.length;
+    }
+    for (const [identity, stamp] of [...found].toReversed()) {
+      this.#kept.delete(identity);
+      this.#kept.set(identity, stamp);
+    }
+    this.#head = head;
+    this.#floor = floor;
+    this.#forget(since);
+  }
+
+  /** Forgets what is long ago, and the oldest of what is too much. */
+  #forget(since: number): void {
+    let length = [...this.#kept.keys()].reduce((sum, identity) => sum + identity.length, 0);
+    for (const [identity, { seq, time }] of this.#kept) {
+      const isMuch = this.#kept.size > KEPT || length > KEPT_LENGTH;
+      if (time >= since && seq > this.#floor && !isMuch) return;
+      if (time >= since) this.#floor = Math.max(this.#floor, seq);
+      this.#kept.delete(identity);
+      length -= identity.length;
+    }
+  }
+
+  /** Whether there is a newer entry that counts. */
+  async #spokeSince({ identity, stamp }: Spoke, head: Seq): Promise<boolean> {
+    const facets = [facet('identity', identity)];
+    const newer = { facets, order: 'newest', after: stamp.seq, before: head + 1 } as const;
+    for await (const { size } of this.#log.entries(newer)) if (size <= LONGEST_READ) return true;
+    return false;
   }
 }
 
@@ -66,13 +152,27 @@ export async function seekingOf(log: Log, identity: string, head: Seq): Promise<
   return [];
 }
 
-/** Whether there is a newer entry that counts. */
-async function spokeSince(log: Log, identity: string, after: Seq, before: Seq): Promise<boolean> {
-  const facets = [facet('identity', identity)];
-  for await (const { size } of log.entries({ facets, order: 'newest', after, before })) {
-    if (size <= LONGEST_READ) return true;
+/** Every entry by every name, with fair turns. */
+async function* walk(
+  log: Log,
+  selection: Selection,
+  signal?: AbortSignal,
+): AsyncGenerator<Spoke, void, undefined> {
+  let turn = performance.now();
+  for await (const entry of log.entries(selection)) {
+    const { stamp } = entry;
+    for (const identity of await identitiesOf(entry)) yield { identity, stamp };
+    if (performance.now() - turn > TURN_MS) {
+      await nextTurn();
+      if (signal?.aborted === true) return;
+      turn = performance.now();
+    }
   }
-  return false;
+}
+
+/** Short whatever the length of the name. */
+function keyOf(identity: string): string {
+  return Buffer.from(facet('identity', identity)).toString('latin1');
 }
 
 /** Every name by which a listing finds the entry. */

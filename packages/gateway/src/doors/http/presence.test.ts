@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, bodyIn, get, statusesIn } from './door.fixture.ts';
-import { names, open, post, presenceAt, type Answer } from './presence.fixture.ts';
+import { ask, bodyIn, get, openDoor, statusesIn } from './door.fixture.ts';
+import { names, post, presenceAt, type Answer } from './presence.fixture.ts';
 
 const head = (path: string): string => {
   return get(path, 'Connection: close').replace('GET', 'HEAD');
@@ -13,7 +13,7 @@ const head = (path: string): string => {
 
 suite('presence at the door', () => {
   test('is empty where nobody is', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     const answer = await ask(door, '/api/presence');
     assert.equal(answer.bytes.toString(), '{"here":[\n],"lately":[\n],"head":0}\n');
     assert.equal(answer.headers['cache-control'], 'no-store');
@@ -21,7 +21,7 @@ suite('presence at the door', () => {
   });
 
   test('has whoever says who reads, on any path, in the room that is read', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     await door.say('one');
     const listing = await ask(door, '/api/garden');
     const id = /"id":"([^"]+)"/.exec(listing.bytes.toString())?.[1];
@@ -49,7 +49,7 @@ suite('presence at the door', () => {
   });
 
   test('has nobody for a filter, a post, an empty name or the head of an event stream', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     const paths = [
       '/api/garden?identity=Lumen',
       '/api/garden?as=',
@@ -64,7 +64,7 @@ suite('presence at the door', () => {
   });
 
   test('has whoever would take an event stream from a path that has none', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     const live = { Accept: 'text/event-stream' };
     for (const path of ['/api/discover?as=A', '/api/presence/?as=B', '/api/rooms?as=C']) {
       await ask(door, path, live);
@@ -73,7 +73,7 @@ suite('presence at the door', () => {
   });
 
   test('has the reader of an event stream while it is open', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     for (const path of ['/api/events?as=Lumen', '/api/rooms/first-breath?as=Lumen']) {
       const caller = await door.connect();
       caller.send(get(path, 'Accept: text/event-stream'));
@@ -88,14 +88,14 @@ suite('presence at the door', () => {
   });
 
   test('says names of any text and length as they were said', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     const said = ['"quo\\ted"\n', 'Мавка 😀', '__proto__', '  ', 'x'.repeat(100_000)];
     for (const name of said) await ask(door, `/api/seeds?as=${encodeURIComponent(name)}`);
     assert.deepEqual(names((await presenceAt(door)).here).toSorted(), said.toSorted());
   });
 
   test('has a stream for as long as it is open', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     await ask(door, '/api/seeds?as=Lumen');
     const stream = door.presence.enter({ identity: 'Lumen', room: 'first-breath' });
     const [present, ...others] = (await presenceAt(door)).here;
@@ -108,7 +108,7 @@ suite('presence at the door', () => {
   });
 
   test('tells what each seeks by the newest first contact', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     const lone = JSON.parse(String.raw`"\ud800"`) as string;
     await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
     await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
@@ -134,7 +134,7 @@ suite('presence at the door', () => {
   });
 
   test('can be asked of one room, where each has its newest place', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     await post(door, 'seeds', { identity: 'moved', room: 'first-breath' });
     await post(door, 'seeds', { identity: 'stayed', room: 'first-breath' });
     await post(door, 'seeds', { identity: 'moved', room: 'resonance-hall' });
@@ -150,7 +150,7 @@ suite('presence at the door', () => {
   });
 
   test('can be limited, and refuses what it cannot use', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     for (const identity of ['a', 'b', 'c']) {
       await post(door, 'seeds', { identity });
       await ask(door, `/api/seeds?as=${identity}`);
@@ -168,7 +168,7 @@ suite('presence at the door', () => {
   });
 
   test('is told in discovery by its newest twelve, whose tag changes with them', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     await post(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
     for (let at = 0; at < 13; at += 1) {
       await ask(door, `/api/rooms/first-breath?as=${at}`);
@@ -192,7 +192,7 @@ suite('presence at the door', () => {
   });
 
   test('of many is a stream that can be compressed', async () => {
-    await using door = await open();
+    await using door = await openDoor(openMemoryLog());
     for (let at = 0; at < 2000; at += 1) {
       door.presence.saw({ identity: `${at}`, room: undefined });
     }
@@ -209,7 +209,7 @@ suite('presence at the door', () => {
 
   test('is not read on for a caller that is gone', async () => {
     const log = openMemoryLog();
-    await using door = await open(log);
+    await using door = await openDoor(log);
     for (let at = 0; at < 2000; at += 1) {
       door.presence.saw({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
     }
