@@ -127,6 +127,7 @@ async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promi
     // Who has left reads on alone first: it would leave again, without what is too long to share.
     left = left === undefined ? frontiers.join(asked, stream, cursor) : undefined;
     if (left === undefined) {
+      await frontiers.turn();
       const target = frontiers.target(asked);
       const news = {
         ...asked.selection,

@@ -64,7 +64,7 @@ test('entries are framed alike, in whichever pieces they come', async () => {
     const text = Buffer.concat(slices.map(dataOf)).toString();
     if (pieces === undefined) assert.equal(text, expected);
     else assert.ok(expected.startsWith(text.slice(0, 9000)));
-    assert.ok(slices.every((slice) => dataOf(slice).length <= 16 * 1024));
+    assert.ok(slices.every((slice) => dataOf(slice).length <= 8 * 1024));
   }
 });
 

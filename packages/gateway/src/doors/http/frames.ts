@@ -3,11 +3,14 @@ import type { News } from '../../feed/follow.ts';
 import type { Log, Seq } from '../../log/log.ts';
 
 /** Bytes of a slice at most: what one stalled reader may keep in memory. */
-const SLICE = 16 * 1024;
+const SLICE = 8 * 1024;
 /** Bytes of an entry that are enough to read its seq and kind. */
 const HEAD = 128;
 /** Where the digits of the seq begin: behind `{"id":"`, the id and `","seq":`. */
 const SEQ_AT = 51;
+/** Where slices are put together. Thousands of readers may come and go at the same time. */
+const spare: Buffer[] = [];
+const MOST_SPARE = 16;
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
@@ -39,15 +42,20 @@ export async function* framed(
   news: News,
   kinds: ReadonlySet<string> | undefined,
 ): AsyncGenerator<Slice, void, undefined> {
-  const framer = new Framer(kinds);
-  for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
-  yield* framer.end();
+  const out = spare.pop() ?? Buffer.allocUnsafeSlow(SLICE);
+  try {
+    const framer = new Framer(out, kinds);
+    for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
+    yield* framer.end();
+  } finally {
+    if (spare.length < MOST_SPARE) spare.push(out);
+  }
 }
 
 /** Turns entries, one a line, into frames. */
 class Framer {
   readonly #kinds: ReadonlySet<string> | undefined;
-  readonly #out = Buffer.allocUnsafe(SLICE);
+  readonly #out: Buffer;
   #size = 0;
   /** The seq of the entry that ended last in `#out`. */
   #ended: Seq | undefined;
@@ -56,7 +64,9 @@ class Framer {
   /** What came of an entry that is too little to read its head. */
   #early: Buffer = Buffer.alloc(0);
 
-  constructor(kinds: ReadonlySet<string> | undefined) {
+  /** Puts slices together in `out`. */
+  constructor(out: Buffer, kinds: ReadonlySet<string> | undefined) {
+    this.#out = out;
     this.#kinds = kinds;
   }
 

@@ -29,6 +29,7 @@ const WRITTEN_TOGETHER = 32;
 export class Frontiers {
   readonly #log: Log;
   readonly #frontiers = new Map<string, Frontier>();
+  readonly #queue: (() => void)[] = [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -49,6 +50,21 @@ export class Frontiers {
     void frontier.run();
     return joined;
   }
+
+  /**
+   * Resolves when a stream may read on by itself: one in each turn of the event loop, since
+   * thousands may have stalled together, and others wait.
+   */
+  turn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#queue.push(resolve) === 1) setImmediate(this.#next);
+    return promise;
+  }
+
+  readonly #next = (): void => {
+    this.#queue.shift()?.();
+    if (this.#queue.length > 0) setImmediate(this.#next);
+  };
 
   /** How far a stream must read to join. */
   target({ key }: Question): Seq {
