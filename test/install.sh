@@ -2,7 +2,11 @@
 # Brings the Debian packages that tests need and that are not there. Needs root.
 set -euo pipefail
 
-command -v strace >/dev/null && exit 0
+missing=()
+for package in strace chromium; do
+  command -v "$package" >/dev/null || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq -o DPkg::Lock::Timeout=300 update
-apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends strace
+apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"

@@ -1,0 +1,182 @@
+/** A client of event streams (PROTOCOL.md section 12), which sees every line of them. */
+import assert from 'node:assert/strict';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+import { Answer } from './answer.ts';
+import { entryOf, type Entry } from './entry.ts';
+import type { Headers } from './gateway.ts';
+import { fields, parse, whole } from './value.ts';
+
+/** A block of lines up to a blank one, by the names of its fields. */
+export interface Frame {
+  readonly id: string | undefined;
+  readonly event: string | undefined;
+  readonly data: string | undefined;
+  readonly retry: string | undefined;
+  /** Comment lines, without the colon. */
+  readonly comments: readonly string[];
+}
+
+const LF = 0x0a;
+
+/** Cuts the bytes of a stream into frames; what is not ended by a blank line is none so far. */
+export class Frames {
+  #rest: Buffer[] = [];
+  #endsInLine = true;
+
+  /** The frames that end in this piece. */
+  push(piece: Buffer): Frame[] {
+    const found: Frame[] = [];
+    let from = 0;
+    for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, at + 1)) {
+      const blank = at === 0 ? !this.#endsInLine : piece[at - 1] === LF;
+      if (!blank) continue;
+      found.push(frameOf(Buffer.concat([...this.#rest, piece.subarray(from, at)]).toString()));
+      this.#rest = [];
+      from = at + 1;
+    }
+    if (from < piece.length) this.#rest.push(piece.subarray(from));
+    this.#endsInLine = piece.length === 0 ? this.#endsInLine : piece.at(-1) !== LF;
+    return found;
+  }
+}
+
+function frameOf(block: string): Frame {
+  const lines = block.split('\n').filter((line) => line !== '');
+  const value = (name: string): string | undefined => {
+    const [line, ...more] = lines.filter((one) => one.startsWith(`${name}:`));
+    assert.equal(more.length, 0, `${name} comes once in an event: ${block.slice(0, 300)}`);
+    return line?.slice(name.length + 1).replace(/^ /, '');
+  };
+  for (const line of lines) assert.match(line, /^(id|event|data|retry)?:/, 'a line is a field');
+  return {
+    id: value('id'),
+    event: value('event'),
+    data: value('data'),
+    retry: value('retry'),
+    comments: lines.filter((line) => line.startsWith(':')).map((line) => line.slice(1)),
+  };
+}
+
+export interface StreamPlace {
+  readonly base: URL;
+}
+
+/** A stream that is open. Reads only as far as it is asked to. */
+export class EventStream implements Disposable {
+  readonly answer: Answer;
+  /** What the first event says: the cursor from which the stream goes on. */
+  readonly head: number;
+  readonly #received: IncomingMessage;
+  readonly #frames: AsyncGenerator<Frame, undefined>;
+
+  private constructor(
+    received: IncomingMessage,
+    frames: AsyncGenerator<Frame, undefined>,
+    head: number,
+  ) {
+    this.#received = received;
+    this.#frames = frames;
+    this.head = head;
+    this.answer = answerOf(received);
+  }
+
+  /** Resolves once the gateway has said from where the stream goes on. */
+  static async open(place: StreamPlace, path: string, headers: Headers = {}): Promise<EventStream> {
+    const received = await streaming(place, path, { accept: 'text/event-stream', ...headers });
+    const frames = framesOf(received);
+    try {
+      for (;;) {
+        const step = await frames.next();
+        assert.ok(step.done !== true, 'a stream begins with the event "head"');
+        const { event, id, data } = step.value;
+        if (data === undefined) continue;
+        assert.equal(event, 'head', 'the first event is "head"');
+        const head = whole(fields(parse(data))['head']);
+        assert.equal(id, String(head));
+        return new EventStream(received, frames, head);
+      }
+    } catch (error) {
+      received.destroy();
+      throw error;
+    }
+  }
+
+  /** The next frame, comments included; undefined when the stream has ended as it should. */
+  async frame(): Promise<Frame | undefined> {
+    const step = await this.#frames.next();
+    return step.done === true ? undefined : step.value;
+  }
+
+  /** The next entry; undefined when the stream has ended as it should. */
+  async next(): Promise<Entry | undefined> {
+    for (;;) {
+      const frame = await this.frame();
+      if (frame === undefined) return undefined;
+      if (frame.data === undefined) continue;
+      const entry = entryOf(frame.data);
+      assert.deepEqual([frame.id, frame.event], [String(entry.seq), entry.kind]);
+      return entry;
+    }
+  }
+
+  async take(count: number): Promise<Entry[]> {
+    const taken: Entry[] = [];
+    while (taken.length < count) {
+      const entry = await this.next();
+      assert.ok(entry, `the stream ended after ${taken.length} of ${count} entries`);
+      taken.push(entry);
+    }
+    return taken;
+  }
+
+  /** All entries up to the stream's own end. */
+  async rest(): Promise<Entry[]> {
+    const taken: Entry[] = [];
+    for (let entry = await this.next(); entry; entry = await this.next()) taken.push(entry);
+    return taken;
+  }
+
+  /** Goes away. */
+  close(): void {
+    this.#received.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** Resolves with the head of an answer that is 200; throws with the text of any other. */
+async function streaming(
+  { base }: StreamPlace,
+  path: string,
+  headers: Headers,
+): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = base.protocol === 'https:' ? httpsRequest : httpRequest;
+  const spelled: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) spelled[name] = String(value);
+  // A connection of its own: a stream has it for as long as it is open.
+  const sent = request(base, { path, headers: spelled, agent: false });
+  sent.once('response', resolve).once('error', reject).end();
+  const received = await promise;
+  if (received.statusCode === 200) return received;
+  const pieces: Buffer[] = [];
+  for await (const piece of received) if (Buffer.isBuffer(piece)) pieces.push(piece);
+  return assert.fail(`${path}: ${received.statusCode} ${Buffer.concat(pieces).toString()}`);
+}
+
+async function* framesOf(received: IncomingMessage): AsyncGenerator<Frame, undefined> {
+  const frames = new Frames();
+  for await (const piece of received) {
+    if (Buffer.isBuffer(piece)) yield* frames.push(piece);
+  }
+  assert.ok(received.complete, 'the stream was cut');
+}
+
+function answerOf(received: IncomingMessage): Answer {
+  const { headers, statusCode: status = 0 } = received;
+  return new Answer({ method: 'GET', status, headers, bytes: Buffer.alloc(0) });
+}

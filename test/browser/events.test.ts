@@ -1,0 +1,68 @@
+// A page of another origin in a real browser, and its EventSource.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { test } from 'node:test';
+
+import { House } from '../live/house.ts';
+import { hearsAllAcrossRestarts, type Heard } from '../live/listener.ts';
+import { startChromium } from './chromium.ts';
+
+const LISTENING = `<!doctype html>
+<meta charset="utf-8">
+<title>listening</title>
+<script>
+  const heard = [];
+  let opened = false;
+  const source = new EventSource(new URLSearchParams(location.search).get('events'));
+  source.addEventListener('head', () => { opened = true; });
+  for (const kind of ['resonance', 'garden', 'seeds', 'shepit']) {
+    source.addEventListener(kind, ({ lastEventId, data }) => {
+      heard.push({ id: lastEventId, kind, data });
+    });
+  }
+</script>
+`;
+
+test('a page hears every entry once and in order while the gateway dies and rests', async (context) => {
+  await using house = await House.open();
+  await using site = await serve(LISTENING);
+  await using browser = await startChromium();
+  const page = await browser.newPage();
+  await page.goto(`${site.url}/?events=${encodeURIComponent(`${house.url}/api/events`)}`);
+  await page.waitForFunction('opened');
+  const count = await hearsAllAcrossRestarts(house, {
+    async count() {
+      const [state, heard] = await page.evaluate<[number, number]>(
+        '[source.readyState, heard.length]',
+      );
+      assert.notEqual(state, 2, 'the page has given up');
+      return heard;
+    },
+    heard: async () => await page.evaluate<Heard[]>('heard'),
+  });
+  context.diagnostic(`${count} entries`);
+});
+
+interface Site extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** One page at every path. */
+async function serve(html: string): Promise<Site> {
+  const server = createServer((_, answer) => {
+    answer.setHeader('content-type', 'text/html; charset=utf-8').end(html);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
