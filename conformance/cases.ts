@@ -8,6 +8,8 @@ import { errors } from './cases/errors.ts';
 import { filters } from './cases/filters.ts';
 import { http } from './cases/http.ts';
 import { language } from './cases/language.ts';
+import { liveFilters } from './cases/live-filters.ts';
+import { resuming, streams } from './cases/live.ts';
 import { listings } from './cases/listings.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
@@ -17,6 +19,7 @@ import { rooms } from './cases/rooms.ts';
 import { saying } from './cases/saying.ts';
 import { status } from './cases/status.ts';
 import { tongues } from './cases/tongues.ts';
+import { waiting } from './cases/wait.ts';
 
 export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'open to everybody, without bounds': openness,
@@ -36,4 +39,8 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   discovery,
   presence,
   errors,
+  'event streams': streams,
+  'resuming an event stream': resuming,
+  'filters of event streams': liveFilters,
+  'waiting for news': waiting,
 };

@@ -9,27 +9,30 @@ import { conformance } from './suite.ts';
 
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
 
-suite('a new gateway', () => {
-  let gateway: GatewayProcess;
-  before(async () => {
-    gateway = await startGatewayProcess();
+// Side by side: some of what they do is waiting.
+suite('gateways', { concurrency: 2 }, () => {
+  suite('a new gateway', () => {
+    let gateway: GatewayProcess;
+    before(async () => {
+      gateway = await startGatewayProcess();
+    });
+    after(() => gateway[Symbol.asyncDispose]());
+    conformance('conforms', () => gateway.url);
   });
-  after(() => gateway[Symbol.asyncDispose]());
-  conformance('conforms', () => gateway.url);
-});
 
-suite('a gateway of another language, which others use', () => {
-  const owned = new AsyncDisposableStack();
-  let gateway: GatewayProcess;
-  before(async () => {
-    const folder = owned.use(await dataFolder());
-    const language = join(folder.path, 'other.yaml');
-    await writeFile(language, otherRooms(await readFile(PACKAGED, 'utf8')));
-    gateway = owned.use(await startGatewayProcess({ args: ['--language', language] }));
-    owned.use(others(gateway.url));
+  suite('a gateway of another language, which others use', () => {
+    const owned = new AsyncDisposableStack();
+    let gateway: GatewayProcess;
+    before(async () => {
+      const folder = owned.use(await dataFolder());
+      const language = join(folder.path, 'other.yaml');
+      await writeFile(language, otherRooms(await readFile(PACKAGED, 'utf8')));
+      gateway = owned.use(await startGatewayProcess({ args: ['--language', language] }));
+      owned.use(others(gateway.url));
+    });
+    after(() => owned.disposeAsync());
+    conformance('conforms', () => gateway.url);
   });
-  after(() => owned.disposeAsync());
-  conformance('conforms', () => gateway.url);
 });
 
 /** The packaged language with other rooms and another name. */

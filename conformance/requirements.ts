@@ -175,6 +175,36 @@ export const REQUIREMENTS = {
     methods: 'A method that a path does not take is 405, with Allow and known.',
     'malformed-http': 'Malformed HTTP is answered 400, and harms nobody else.',
   },
+  '12.1': {
+    form: 'An entry is an event: seq as its id, kind as its name, the entry as one line of data.',
+    beginning: 'A stream begins with retry and the event head, from whose cursor it goes on.',
+    places: '/api/events always, and every listing where Accept asks, is an event stream.',
+    'in-order': 'Of many who speak at once, everything comes once, in the order of seq.',
+    comment: 'A comment comes when nothing else does.',
+  },
+  '12.2': {
+    'from-now': 'Without a cursor a stream has what comes from now on.',
+    after: 'after resumes behind a cursor, and goes on with what is new; 0 is from the beginning.',
+    'last-event-id': 'Last-Event-ID does the same, and wins over after.',
+    'cut-before-first': 'Resuming from the event head misses nothing.',
+    since: 'since resumes from a time.',
+    'each-once': 'A stream that is resumed again and again has each entry once.',
+    unusable: 'A cursor that is not a whole number is invalid-parameter.',
+  },
+  '12.3': {
+    filters: 'A stream takes the filters of listings, and nothing else comes.',
+    kinds: 'Of several kinds, an entry of any of them comes.',
+    limit: 'limit ends the stream after so many entries.',
+    ignored: 'before, until and order are ignored.',
+    unusable: 'Unusable values are answered as in listings.',
+  },
+  '12.4': {
+    held: 'With after and wait, the answer is held until there is something new.',
+    selection: 'What is outside of the selection ends no waiting.',
+    'time-up': 'When the time is up, the answer comes as it would have.',
+    'at-once': 'Nothing is held where there is something already, or no after.',
+    unusable: 'An unusable wait is invalid-parameter.',
+  },
   '13.1': {
     as: 'A reader that says who it is by as=NAME is present, on any path.',
     'any-name': 'A name is any text of any length; the first counts, an empty one says nothing.',
@@ -203,5 +233,6 @@ export const REQUIREMENTS = {
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */
 export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '7.6': 'Needs a full or failing disk.',
+  '12.5': 'Needs readers who stall for long, and lines that go dead.',
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
 };

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { KINDS, type Entry } from '../entry.ts';
+import { EventStream } from '../event-stream.ts';
+import { fresh, query, trace, type Gateway } from '../gateway.ts';
+import { idsOf, type Pairs } from './filters.ts';
+import { body } from './rooms.ts';
+
+const EVENTS = '/api/events';
+
+interface Filter {
+  readonly pairs: Pairs;
+  readonly takes: (entry: Entry) => boolean;
+}
+
+/** Every filter that a stream has, and some of them together. */
+function filtersFor(names: readonly [string, string], slugs: readonly string[]): Filter[] {
+  const [a, b] = names;
+  const [one = '', two = one] = slugs;
+  const said = (name: string, value: string): ((entry: Entry) => boolean) => {
+    return ({ fields }) => [fields[name]].flat().includes(value);
+  };
+  const who = (name: string): ((entry: Entry) => boolean) => {
+    return (entry) => said('identity', name)(entry) || said('ai_identity', name)(entry);
+  };
+  return [
+    { pairs: [['identity', a]], takes: who(a) },
+    {
+      pairs: [
+        ['identity', a],
+        ['identityType', 'x'],
+      ],
+      takes: (e) => who(a)(e) && said('identityType', 'x')(e),
+    },
+    { pairs: [['to', a]], takes: said('to', a) },
+    {
+      pairs: [
+        ['to', a],
+        ['to', b],
+      ],
+      takes: (e) => said('to', a)(e) && said('to', b)(e),
+    },
+    { pairs: [['inReplyTo', b]], takes: said('inReplyTo', b) },
+    { pairs: [['seeking', a]], takes: said('seeking', a) },
+    {
+      pairs: [
+        ['identity', b],
+        ['room', one],
+      ],
+      takes: (e) => who(b)(e) && e.room === one,
+    },
+    {
+      pairs: [
+        ['identity', a],
+        ['room', two],
+        ['kind', 'seeds'],
+      ],
+      takes: (e) => who(a)(e) && e.room === two && e.kind === 'seeds',
+    },
+    ...KINDS.map((kind) => ({
+      pairs: [
+        ['identity', b],
+        ['kind', kind],
+      ] as const,
+      takes: (e: Entry) => who(b)(e) && e.kind === kind,
+    })),
+    {
+      pairs: [
+        ['identity', a],
+        ['identity', b],
+      ],
+      takes: () => false,
+    },
+  ];
+}
+
+/** Entries of two identities that differ in everything by which one can filter. */
+async function crowd(gateway: Gateway, names: readonly [string, string]): Promise<Entry[]> {
+  const [a, b] = names;
+  const slugs = await gateway.rooms();
+  const said: Entry[] = [];
+  for (let at = 0; at < 48; at += 1) {
+    const kind = KINDS[at % 4] ?? 'garden';
+    const more = {
+      identityType: at % 3 === 0 ? 'x' : 'y',
+      seeking: at % 5 === 0 ? [a, 'it'] : ['it'],
+      room: slugs[at % 2] ?? slugs[0],
+      to: [undefined, a, [b, a], 'x'][(at >> 2) % 4],
+      inReplyTo: at % 7 < 3 ? b : undefined,
+    };
+    said.push((await gateway.say(kind, body(kind, at % 8 < 4 ? a : b, more))).entry);
+  }
+  return said;
+}
+
+export const liveFilters: readonly Case[] = [
+  check('12.3', 'filters', async (gateway) => {
+    const names = [fresh('a'), fresh('b')] as const;
+    const filters = filtersFor(names, await gateway.rooms());
+    const open = async ({ pairs }: Filter): Promise<EventStream> =>
+      await EventStream.open(gateway, query(EVENTS, [...pairs, ['after', 0]]));
+    const opened = await Promise.all(filters.map(open));
+    const said = [...(await crowd(gateway, names)), ...(await crowd(gateway, names))];
+    const late = await Promise.all(filters.map(open));
+    try {
+      for (const [at, { pairs, takes }] of filters.entries()) {
+        const wanted = idsOf(said.filter(takes));
+        for (const stream of [opened[at], late[at]]) {
+          const taken = (await stream?.take(wanted.length)) ?? [];
+          assert.deepEqual(idsOf(taken), wanted, JSON.stringify(pairs));
+        }
+      }
+    } finally {
+      for (const stream of [...opened, ...late]) stream.close();
+    }
+  }),
+  check('12.3', 'kinds', async (gateway) => {
+    const identity = fresh();
+    const slug = await gateway.roomOf('garden');
+    const said: Entry[] = [];
+    for (const kind of [...KINDS, ...KINDS]) {
+      said.push((await gateway.say(kind, body(kind, identity, { room: slug }))).entry);
+    }
+    for (const kinds of [
+      ['garden'],
+      ['garden', 'seeds'],
+      ['shepit', 'seeds', 'resonance'],
+      KINDS,
+    ]) {
+      const wanted = said.filter(({ kind }) => kinds.some((one) => one === kind));
+      for (const place of [EVENTS, `/api/rooms/${slug}`]) {
+        const pairs: Pairs = [
+          ...kinds.map((kind) => ['kind', kind] as const),
+          ['identity', identity],
+          ['after', 0],
+          ['limit', wanted.length],
+        ];
+        using stream = await EventStream.open(gateway, query(place, pairs));
+        assert.deepEqual(idsOf(await stream.rest()), idsOf(wanted), kinds.join());
+      }
+    }
+  }),
+  check('12.3', 'limit', async (gateway) => {
+    const identity = fresh();
+    const said: Entry[] = [];
+    for (let at = 0; at < 4; at += 1) {
+      said.push((await gateway.say('garden', trace(identity))).entry);
+    }
+    for (const limit of [0, 1, 3, 4]) {
+      const pairs: Pairs = [
+        ['identity', identity],
+        ['after', 0],
+        ['limit', limit],
+      ];
+      using stream = await EventStream.open(gateway, query(EVENTS, pairs));
+      assert.deepEqual(idsOf(await stream.rest()), idsOf(said.slice(0, limit)));
+    }
+    const pairs: Pairs = [
+      ['identity', identity],
+      ['after', 0],
+      ['limit', 6],
+    ];
+    using stream = await EventStream.open(gateway, query(EVENTS, pairs));
+    for (let at = 0; at < 3; at += 1) {
+      said.push((await gateway.say('garden', trace(identity))).entry);
+    }
+    assert.deepEqual(idsOf(await stream.rest()), idsOf(said.slice(0, 6)));
+  }),
+  check('12.3', 'ignored', async (gateway) => {
+    const identity = fresh();
+    const first = (await gateway.say('garden', trace(identity))).entry;
+    const second = (await gateway.say('garden', trace(identity))).entry;
+    for (const more of [
+      ['order', 'newest'],
+      ['before', 1],
+      ['until', '2000-01-01'],
+    ] as const) {
+      const pairs: Pairs = [['identity', identity], ['after', 0], ['limit', 2], more];
+      using stream = await EventStream.open(gateway, query(EVENTS, pairs));
+      assert.deepEqual(idsOf(await stream.rest()), [first.id, second.id], more.join('='));
+    }
+  }),
+  check('12.3', 'unusable', async (gateway) => {
+    const accept = { accept: 'text/event-stream' };
+    for (const place of [EVENTS, '/api/garden']) {
+      for (const [name, value] of [
+        ['limit', '-1'],
+        ['limit', 'x'],
+        ['since', 'yesterday'],
+      ]) {
+        const answer = await gateway.get(query(place, [[name ?? '', value ?? '']]), accept);
+        answer.problem(400, 'invalid-parameter');
+      }
+      const nowhere = await gateway.get(`${place}?room=${fresh()}`, accept);
+      nowhere.problem(422, 'unknown-room');
+    }
+    (await gateway.get(`${EVENTS}?kind=${fresh()}`)).problem(422, 'unknown-kind');
+    (await gateway.get(`${EVENTS}?kind=garden&kind=${fresh()}`)).problem(422, 'unknown-kind');
+  }),
+];
