@@ -32,6 +32,8 @@ const HEADERS = {
 /** How long a reader that was cut off waits before it comes back, in ms. */
 const RETRY_MS = 1000;
 const PRESENCE = 'presence';
+/** How long a stream reads by itself before others have their turn. */
+const TURN_MS = 1;
 
 const EVERYTHING: Place = { path: '/api/events', facets: [], kinds: true, subject: 'the events' };
 
@@ -148,14 +150,20 @@ interface Giving {
   readonly stream: EventStream;
 }
 
-/** Gives news until the reader stalls: then the cursor to read on from, undefined if that was all. */
+/**
+ * Gives news until the reader stalls or others must have their turn: then the cursor to read on
+ * from, undefined if that was all.
+ */
 async function give(
   { house }: Exchange,
   { kinds }: Asked,
   { news, stream }: Giving,
 ): Promise<Seq | undefined> {
   let cursor: Seq | undefined = news.after;
+  const until = performance.now() + TURN_MS;
   for await (const slice of framed(house.log, news, kinds)) {
+    // Waiting here, thousands of streams would each hold a page.
+    if (cursor !== undefined && performance.now() > until) return cursor;
     if (stream.stalls) {
       if (cursor !== undefined) return cursor;
       await stream.drained();

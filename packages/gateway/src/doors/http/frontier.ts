@@ -52,8 +52,8 @@ export class Frontiers {
   }
 
   /**
-   * Resolves when a stream may read on by itself: one in each turn of the event loop, since
-   * thousands may have stalled together, and others wait.
+   * Resolves when a stream that reads by itself may go on: one in each turn of the event loop,
+   * since thousands may have stalled together, and others wait.
    */
   turn(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
