@@ -13,6 +13,7 @@ import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { newest } from './rows/newest.ts';
 import { post } from './rows/post.ts';
+import { stalled } from './rows/stalled.ts';
 import { threads } from './rows/threads.ts';
 import { whole } from './rows/whole.ts';
 import { printTable, type Line } from './table.ts';
@@ -23,6 +24,7 @@ const ROWS: ReadonlyMap<string, (bench: Bench) => Promise<Line[]>> = new Map([
   ['newest', newest],
   ['whole', whole],
   ['live', live],
+  ['stalled', stalled],
   ['threads', threads],
   ['memory', memory],
   ['growth', growth],
