@@ -16,6 +16,7 @@ import { openness } from './cases/openness.ts';
 import { presence } from './cases/presence.ts';
 import { retries } from './cases/retries.ts';
 import { rooms } from './cases/rooms.ts';
+import { sayingByGet } from './cases/saying-by-get.ts';
 import { saying } from './cases/saying.ts';
 import { status } from './cases/status.ts';
 import { tongues } from './cases/tongues.ts';
@@ -43,4 +44,5 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'resuming an event stream': resuming,
   'filters of event streams': liveFilters,
   'waiting for news': waiting,
+  'saying something by GET': sayingByGet,
 };

@@ -228,6 +228,20 @@ export const REQUIREMENTS = {
     unusable: 'Unusable values are errors.',
     'not-cached': 'Presence is not cached and has no ETag.',
   },
+  '16.1': {
+    said: 'GET /api/say/{kind} says what a POST of its parameters would.',
+    strings: 'Of a parameter given several times, or of seeking, comes an array of strings.',
+    'any-text': 'A text of any length and letters arrives as it was.',
+    'own-parameters': 'idempotency-key and as are no members.',
+    'example-works': 'A refusal has a URL that works.',
+    'no-such-kind': 'A kind that does not exist is unknown-kind, with 404.',
+  },
+  '16.2': {
+    'not-cached': 'No answer is cached.',
+    'nothing-said': 'HEAD, and what is fetched ahead, says nothing.',
+    'one-entry': 'With an idempotency key, a repeated GET is one entry.',
+  },
+  '16.3': { robots: 'robots.txt keeps robots out of /api/say.' },
 } as const satisfies Record<string, Record<string, string>>;
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */

@@ -34,6 +34,7 @@ const DOORS = [
   'replies',
   'presence',
   'events',
+  'say',
   'language',
   'schema',
 ] as const;

@@ -40,6 +40,17 @@ export function contribute(kind: Kind): Handler {
   };
 }
 
+/** Takes an entry whose body is there already, of whatever length. */
+export async function takeBytes(exchange: Exchange, kind: Kind, bytes: Buffer): Promise<void> {
+  if (bytes.length <= SMALL) await takeWhole(exchange, kind, bytes);
+  else await takeLarge(exchange, kind, piecesOf(bytes));
+}
+
+/** So that others have their turn in between. */
+function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+}
+
 async function takeWhole(exchange: Exchange, kind: Kind, bytes: Buffer): Promise<void> {
   const { house, request } = exchange;
   const draft = draftOf(kind, bytes, house.grammar, keyFor(request));

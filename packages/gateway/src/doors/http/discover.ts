@@ -30,6 +30,7 @@ const PATHS: Readonly<Record<string, string>> = {
   replies: '/api/entries/{id}/replies',
   presence: '/api/presence',
   events: '/api/events',
+  say: '/api/say/{kind}',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',
 } satisfies Record<keyof Language['doors'], string>;

@@ -80,6 +80,8 @@ function problemOf(error: ClientError): { problem: GatewayError; headers: Header
       );
     case 'HPE_INVALID_METHOD':
       return strangeMethod(error) ?? plain(notHttp(error));
+    case 'HPE_INVALID_URL':
+      return plain(`${notHttp(error)} Percent-encode what is not ASCII, as in %D0%A2.`);
     default:
       return plain(notHttp(error));
   }

@@ -14,7 +14,9 @@ import { listing, type Place } from './listing.ts';
 import { oneEntry, replies } from './one-entry.ts';
 import { presence } from './presence.ts';
 import { problem, quoted } from './problem.ts';
+import { robots } from './robots.ts';
 import { room, rooms } from './rooms.ts';
+import { say } from './say.ts';
 import { healthz, readyz, status } from './status.ts';
 
 export interface Route {
@@ -39,8 +41,10 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/presence', get: presence },
   { path: '/api/events', get: allEvents },
   { path: '/api/discover', get: discover },
+  { path: '/api/say/{kind}', get: say },
   { path: '/mova-snu.yaml', get: languageFile },
   { path: '/mova-snu.schema.json', get: languageSchema },
+  { path: '/robots.txt', get: robots },
   { path: '/healthz', get: healthz },
   { path: '/readyz', get: readyz },
 ];

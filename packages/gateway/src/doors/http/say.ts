@@ -1,0 +1,54 @@
+/**
+ * Saying something by GET (PROTOCOL.md section 16), for visitors that can do nothing else.
+ *
+ * Whatever asks without meaning to say something, says nothing: `HEAD`, and whoever fetches ahead.
+ */
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
+
+import { bodyOfQuery } from '../../intake/query-body.ts';
+import { COMMON, NOT_KEPT } from './answer.ts';
+import { takeBytes } from './contribute.ts';
+import type { Exchange } from './exchange.ts';
+import { problem, quoted } from './problem.ts';
+import { sayPath } from './say-path.ts';
+
+export async function say(exchange: Exchange): Promise<void> {
+  const { house, request, response, params } = exchange;
+  if (request.method === 'HEAD' || isAhead(request)) {
+    response.writeHead(204, { ...NOT_KEPT, ...COMMON });
+    response.end();
+    return;
+  }
+  const kind = params['kind'] ?? '';
+  if (!isKind(kind)) {
+    const detail = `Cannot say this: ${quoted(kind)} is no kind of entry. There are ${KINDS.join(', ')}.`;
+    const error = new GatewayError('unknown-kind', detail, { known: KINDS });
+    await problem(exchange, error, { status: 404 });
+    return;
+  }
+  const grammar = house.grammar.kinds[kind];
+  const { url = '' } = request;
+  const mark = url.indexOf('?');
+  response.setHeader('Cache-Control', 'no-store');
+  try {
+    await takeBytes(exchange, kind, bodyOfQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
+  } catch (error) {
+    throw error instanceof GatewayError ? byUrl(error, sayPath(kind, grammar.example)) : error;
+  }
+}
+
+/** Whether a browser or a proxy asks before anybody wants the answer. */
+function isAhead({ headers }: IncomingMessage): boolean {
+  const purposes = [headers['sec-purpose'], headers['purpose'], headers['x-purpose']];
+  return [...purposes, headers['x-moz']].some((purpose) => {
+    return purpose !== undefined && /\b(?:prefetch|prerender|preview)\b/i.test(String(purpose));
+  });
+}
+
+/** The same error, with an example for whoever has only a URL to say it with. */
+function byUrl({ code, message, repair }: GatewayError, example: string): GatewayError {
+  const helps = code === 'invalid-entry' || code === 'unknown-room' || code === 'invalid-parameter';
+  return new GatewayError(code, message, helps ? { ...repair, example } : repair);
+}
