@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events';
 
-import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
+import { GatewayError, isKind, KINDS, say } from '@open-presence/protocol';
 
 import { follow, type News } from '../../feed/follow.ts';
 import { cursorOf, selectionOf } from '../../intake/selection.ts';
@@ -32,10 +32,18 @@ const HEADERS = {
 /** How long a reader that was cut off waits before it comes back, in ms. */
 const RETRY_MS = 1000;
 const PRESENCE = 'presence';
+/** Bytes of a slice at most: what a reader who stalls keeps in memory by itself. */
+const SLICE = 4 * 1024;
 /** How long a stream reads by itself before others have their turn. */
 const TURN_MS = 1;
 
-const EVERYTHING: Place = { path: '/api/events', facets: [], kinds: true, subject: 'the events' };
+const EVERYTHING: Place = {
+  path: '/api/events',
+  facets: [],
+  kinds: true,
+  subject: 'the events',
+  title: ({ labels }, tongue) => say(labels.everything, tongue),
+};
 
 /** What a stream is asked for. */
 interface Asked extends Question {
@@ -161,7 +169,7 @@ async function give(
 ): Promise<Seq | undefined> {
   let cursor: Seq | undefined = news.after;
   const until = performance.now() + TURN_MS;
-  for await (const slice of framed(house.log, news, kinds)) {
+  for await (const slice of framed(house.log, news, { kinds, size: SLICE })) {
     // Waiting here, thousands of streams would each hold a page.
     if (cursor !== undefined && performance.now() > until) return cursor;
     if (stream.stalls) {
@@ -187,7 +195,7 @@ async function giveFew(
     for await (const { stamp } of log.entries(news)) {
       if (kinds?.has(stamp.kind) === false) continue;
       const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
-      for await (const slice of framed(log, one, undefined)) {
+      for await (const slice of framed(log, one, { kinds: undefined, size: SLICE })) {
         await stream.drained();
         stream.write(slice);
       }

@@ -11,6 +11,8 @@ import { framed, sliceOf, type Slice } from './frames.ts';
 
 const NEWS: News = { facets: [], order: 'oldest', after: 0, before: 1000 };
 
+const ALL = { kinds: undefined, size: 8 * 1024 };
+
 interface Told {
   readonly stamp: Stamp;
   readonly text: string;
@@ -59,7 +61,7 @@ test('entries are framed alike, in whichever pieces they come', async () => {
   for (const longest of [1, 2, 127, 128, 129, 1000, 16_384, 100_000, 1_000_000]) {
     const pieces = longest < 100 ? cut(joined.subarray(0, 20_000), longest, random) : undefined;
     const slices = await Array.fromAsync(
-      framed(logOf(pieces ?? cut(joined, longest, random)), NEWS, undefined),
+      framed(logOf(pieces ?? cut(joined, longest, random)), NEWS, ALL),
     );
     const text = Buffer.concat(slices.map(dataOf)).toString();
     if (pieces === undefined) assert.equal(text, expected);
@@ -72,7 +74,7 @@ test('a slice tells the entry that it ends with, so that a stream can go on from
   const entries = Array.from({ length: 400 }, (_, at) => told(at + 1, 'shepit', (at * 37) % 300));
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   let sofar = '';
-  for await (const slice of framed(logOf([joined]), NEWS, undefined)) {
+  for await (const slice of framed(logOf([joined]), NEWS, ALL)) {
     sofar += dataOf(slice).toString();
     assert.equal(sofar, entries.slice(0, slice.upTo).map(frameOf).join(''));
   }
@@ -84,7 +86,7 @@ test('kinds that are not asked for are left out', async () => {
   const entries = Array.from({ length: 60 }, (_, at) => told(at + 1, kinds[at % 3] ?? 'seeds', at));
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   const wanted = new Set(['seeds', 'garden']);
-  const slices = await Array.fromAsync(framed(logOf([joined]), NEWS, wanted));
+  const slices = await Array.fromAsync(framed(logOf([joined]), NEWS, { ...ALL, kinds: wanted }));
   assert.equal(
     Buffer.concat(slices.map(dataOf)).toString(),
     entries

@@ -2,18 +2,14 @@
 import type { News } from '../../feed/follow.ts';
 import type { Log, Seq } from '../../log/log.ts';
 
-/** Bytes of a slice at most: what one stalled reader may keep in memory. */
-const SLICE = 8 * 1024;
 /** Bytes of an entry that are enough to read its seq and kind. */
 const HEAD = 128;
 /** Where the digits of the seq begin: behind `{"id":"`, the id and `","seq":`. */
 const SEQ_AT = 51;
-/** Where slices are put together. Thousands of readers may come and go at the same time. */
-const spare: Buffer[] = [];
-const MOST_SPARE = 16;
 const NEWLINE = 0x0a;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
+const NOTHING = Buffer.alloc(0);
 const END_OF_FRAME = Buffer.from('\n\n');
 
 /** Some of a stream, as it goes out. */
@@ -36,38 +32,39 @@ export function sliceOf(bytes: Uint8Array, upTo?: Seq): Slice {
   return { chunk, from: size.length, upTo };
 }
 
-/** The news in slices. `kinds`: only these, where a selection cannot say so. */
+export interface Framing {
+  /** Only these kinds, where a selection cannot say so. */
+  readonly kinds: ReadonlySet<string> | undefined;
+  /** Bytes of a slice at most. */
+  readonly size: number;
+}
+
+/** The news in slices. */
 export async function* framed(
   log: Log,
   news: News,
-  kinds: ReadonlySet<string> | undefined,
+  framing: Framing,
 ): AsyncGenerator<Slice, void, undefined> {
-  const out = spare.pop() ?? Buffer.allocUnsafeSlow(SLICE);
-  try {
-    const framer = new Framer(out, kinds);
-    for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
-    yield* framer.end();
-  } finally {
-    if (spare.length < MOST_SPARE) spare.push(out);
-  }
+  const framer = new Framer(framing);
+  for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
+  yield* framer.end();
 }
 
 /** Turns entries, one a line, into frames. */
 class Framer {
-  readonly #kinds: ReadonlySet<string> | undefined;
-  readonly #out: Buffer;
+  readonly #framing: Framing;
+  /** Where a slice is put together. */
+  #out: Buffer = NOTHING;
   #size = 0;
   /** The seq of the entry that ended last in `#out`. */
   #ended: Seq | undefined;
   /** The seq of the entry that is being read; undefined between two, 0 where it is left out. */
   #seq: Seq | undefined;
   /** What came of an entry that is too little to read its head. */
-  #early: Buffer = Buffer.alloc(0);
+  #early: Buffer = NOTHING;
 
-  /** Puts slices together in `out`. */
-  constructor(out: Buffer, kinds: ReadonlySet<string> | undefined) {
-    this.#out = out;
-    this.#kinds = kinds;
+  constructor(framing: Framing) {
+    this.#framing = framing;
   }
 
   *take(piece: Uint8Array): Generator<Slice, void, undefined> {
@@ -75,7 +72,7 @@ class Framer {
       this.#early.length > 0
         ? Buffer.concat([this.#early, piece])
         : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
-    this.#early = Buffer.alloc(0);
+    this.#early = NOTHING;
     for (let at = 0; at < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, at);
       const to = newline === -1 ? bytes.length : newline;
@@ -105,12 +102,14 @@ class Framer {
     const kindAt = comma + ',"kind":"'.length;
     const kind = bytes.toString('latin1', kindAt, bytes.indexOf(QUOTE, kindAt));
     const seq = bytes.toString('latin1', from + SEQ_AT, comma);
-    this.#seq = this.#kinds?.has(kind) === false ? 0 : Number(seq);
+    this.#seq = this.#framing.kinds?.has(kind) === false ? 0 : Number(seq);
     if (this.#seq === 0) return;
     const opening = `id: ${seq}\nevent: ${kind}\ndata: `;
     // What is whole goes out whole, so that a reader that stalls can go on behind it.
     const whole = opening.length + to - from + END_OF_FRAME.length;
-    if (this.#size > 0 && this.#size + whole > SLICE) yield this.#slice();
+    if (this.#size > 0 && this.#size + whole > this.#framing.size) yield this.#slice();
+    // Most news have nothing in them.
+    if (this.#out.length === 0) this.#out = Buffer.allocUnsafe(this.#framing.size);
     this.#size += this.#out.write(opening, this.#size, 'latin1');
   }
 
@@ -124,8 +123,8 @@ class Framer {
 
   *#put(bytes: Buffer, from: number, to: number): Generator<Slice, void, undefined> {
     for (let at = from; at < to;) {
-      if (this.#size === SLICE) yield this.#slice();
-      const size = Math.min(to - at, SLICE - this.#size);
+      if (this.#size === this.#out.length) yield this.#slice();
+      const size = Math.min(to - at, this.#out.length - this.#size);
       this.#out.set(bytes.subarray(at, at + size), this.#size);
       this.#size += size;
       at += size;

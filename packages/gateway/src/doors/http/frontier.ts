@@ -19,6 +19,8 @@ export interface Question {
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
+/** Bytes of a slice at most. All who stall together keep the same one. */
+const SLICE = 64 * 1024;
 /** Where the news are longer, everyone reads them at their own pace. */
 const SHARED = 1024 * 1024;
 /** A stream that lacks more than this is not near enough for others to join it. */
@@ -147,7 +149,8 @@ class Frontier {
   async #slices(news: News): Promise<readonly Slice[] | undefined> {
     const slices: Slice[] = [];
     let size = 0;
-    for await (const slice of framed(this.#log, news, this.#question.kinds)) {
+    const { kinds } = this.#question;
+    for await (const slice of framed(this.#log, news, { kinds, size: SLICE })) {
       slices.push(slice);
       size += slice.chunk.length;
       if (size > SHARED) return undefined;
