@@ -5,6 +5,7 @@ import { bounds } from './cases/bounds.ts';
 import { discovery } from './cases/discovery.ts';
 import { entries } from './cases/entries.ts';
 import { errors } from './cases/errors.ts';
+import { feeds } from './cases/feeds.ts';
 import { filters } from './cases/filters.ts';
 import { http } from './cases/http.ts';
 import { language } from './cases/language.ts';
@@ -44,5 +45,6 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'resuming an event stream': resuming,
   'filters of event streams': liveFilters,
   'waiting for news': waiting,
+  feeds,
   'saying something by GET': sayingByGet,
 };

@@ -228,6 +228,22 @@ export const REQUIREMENTS = {
     unusable: 'Unusable values are errors.',
     'not-cached': 'Presence is not cached and has no ETag.',
   },
+  '15.1': {
+    addresses: 'Everything, each kind, each room and the replies to each entry have both feeds.',
+    accept: 'Accept chooses the feed of any listing, where it names one itself.',
+    found: 'Listings link to their feeds.',
+  },
+  '15.2': {
+    pages: 'Following next gives each entry once, newest first, while others speak.',
+    fifty: 'A page has fifty entries where no limit says otherwise.',
+    unusable: 'Unusable parameters and unknown rooms are errors as in listings.',
+  },
+  '15.3': {
+    text: 'Whatever was said is plain text in a well-formed page.',
+    entry: 'Id, time, author and link are those of the entry.',
+    long: 'An entry of more than 64 KiB has its beginning, and a link to the whole.',
+  },
+  '15.4': { absolute: 'Links in feeds are absolute, by the Host of the caller.' },
   '16.1': {
     said: 'GET /api/say/{kind} says what a POST of its parameters would.',
     strings: 'Of a parameter given several times, or of seeking, comes an array of strings.',

@@ -6,6 +6,7 @@ missing=()
 for package in strace chromium; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
+command -v xmllint >/dev/null || missing+=(libxml2-utils)
 [ ${#missing[@]} -gt 0 ] || exit 0
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq -o DPkg::Lock::Timeout=300 update

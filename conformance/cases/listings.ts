@@ -133,7 +133,9 @@ export const listings: readonly Case[] = [
       const answer = await gateway.get(path(more));
       const link = answer.header('link');
       const next = answer.json['next'];
-      if (link !== undefined) assert.equal(link, `<${text(next)}>; rel="next"`);
+      if (link?.includes('rel="next"')) {
+        assert.ok(link.split(', ').includes(`<${text(next)}>; rel="next"`), link);
+      }
     }
   }),
 

@@ -26,6 +26,7 @@ export interface Configuration {
   readonly host: string;
   readonly data: string;
   readonly language?: string;
+  readonly publicUrl?: string;
   readonly threads: number;
   readonly logLevel: string;
 }
@@ -64,6 +65,15 @@ export const SETTINGS: readonly Setting[] = [
     read: (text) => given(text, 'the path of a language file'),
   },
   {
+    name: 'publicUrl',
+    flag: '--public-url <url>',
+    variable: 'PRESENCE_PUBLIC_URL',
+    default: undefined,
+    description:
+      'address at which visitors reach the gateway; without it, whatever their Host says',
+    read: urlOf,
+  },
+  {
     name: 'threads',
     flag: '--threads <number>',
     variable: 'PRESENCE_THREADS',
@@ -95,6 +105,16 @@ function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('A whole number from 0 to 65535 is wanted.');
+}
+
+/** Without slashes at its end, so that a path can follow. */
+function urlOf(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.search === '' && url.hash === '' && url.username === '';
+  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return url.href.replace(/\/+$/, '');
+  throw new InvalidArgumentError(
+    'An http or https address is wanted, such as https://example.org.',
+  );
 }
 
 function threadsOf(text: string): number {

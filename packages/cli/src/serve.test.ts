@@ -50,6 +50,8 @@ suite('what can be set', () => {
     ['--host', '', /an address/],
     ['--data', ' ', /path of a folder/],
     ['--language', '', /path of a language file/],
+    ['--public-url', 'presence.example', /http or https address/],
+    ['--public-url', 'https://presence.example/?query', /http or https address/],
     ['--log-level', 'loud', /One of fatal, error, warn, info, debug, trace, silent/],
   ];
   for (const [flag, value, wanted] of unusable) {

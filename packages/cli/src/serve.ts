@@ -14,7 +14,7 @@ export interface Surroundings {
 }
 
 export function serveCommand(surroundings: Surroundings): Command {
-  const options = optionsOf('port', 'host', 'data', 'language', 'threads', 'logLevel');
+  const options = optionsOf('port', 'host', 'data', 'language', 'publicUrl', 'threads', 'logLevel');
   const command = new Command('serve').description('run the gateway');
   for (const option of options) command.addOption(option);
   return command.action(async (configuration: Configuration) => {
@@ -23,12 +23,12 @@ export function serveCommand(surroundings: Surroundings): Command {
 }
 
 async function serve(configuration: Configuration, surroundings: Surroundings): Promise<void> {
-  const { port, host, data, language, threads, logLevel } = configuration;
+  const { port, host, data, language, publicUrl, threads, logLevel } = configuration;
   const logger = surroundings.logger(logLevel);
   // Asked for first, so that a signal that comes while the gateway wakes is not lost.
   const stopped = surroundings.stopped();
   await using gateway = await started(configuration, () =>
-    startGateway({ host, port, data, language, threads, logger }),
+    startGateway({ host, port, data, language, publicUrl, threads, logger }),
   );
   const { address } = gateway;
   logger.info({ address, data }, `breathing: open ${address} or try curl ${address}/api`);

@@ -31,6 +31,8 @@ export interface GatewayConfig {
   readonly data: string;
   /** Path of a language file; without one, the language that comes with the gateway. */
   readonly language: string | undefined;
+  /** Where visitors reach the gateway, for links that have to be absolute; without it, their `Host`. */
+  readonly publicUrl?: string | undefined;
   /** Threads that serve visitors, this one among them. */
   readonly threads: number;
   readonly logger: Logger;
@@ -53,7 +55,7 @@ const SAID = {
  * be used, and with the error of the system for an address or folder that cannot.
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  const { host, data: folder, logger: report } = config;
+  const { host, data: folder, publicUrl, logger: report } = config;
   const spoken = await spokenIn(config.language);
   const house: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
   const state = (): State => {
@@ -70,7 +72,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => house.log?.[Symbol.asyncDispose]());
   const presence = opened.use(new Presence(channel));
-  const threshold = { language: spoken.language, report, state };
+  const threshold = { language: spoken.language, report, publicUrl, state };
   const door = opened.use(await HttpDoor.listen(place, threshold));
   const log = await openSqliteLog({
     folder,
@@ -79,11 +81,11 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   house.log = log;
   const others = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
-    const start = { place, log: log.connect(), channel };
+    const start = { place, log: log.connect(), publicUrl, channel };
     const { text } = spoken;
     others.use(await HttpThread.start({ ...start, text, language: config.language }, report));
   }
-  door.open(houseOf({ ...spoken, report, state, log, presence }));
+  door.open(houseOf({ ...spoken, report, publicUrl, state, log, presence }));
   house.awake = true;
   const rest = opened.move();
   return {

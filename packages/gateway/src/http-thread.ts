@@ -14,6 +14,7 @@ import { type Connection, joinSqliteLog } from './stores/sqlite/store.ts';
 export interface HttpStart {
   readonly place: Place;
   readonly log: Connection;
+  readonly publicUrl: string | undefined;
   /** By which the threads tell each other who is present. */
   readonly channel: string | undefined;
   /** The language file, and its path where it is the operator's own. */
@@ -44,8 +45,9 @@ const spoken = await spokenFrom(start.text, start.language);
   const state = (): State => (resting ? 'resting' : log.state());
   const report = { error: (details: object, text: string): void => say({ details, text }) };
   const { language } = spoken;
-  await using door = await HttpDoor.listen(start.place, { language, report, state });
-  door.open(houseOf({ ...spoken, report, state, log, presence }));
+  const { publicUrl } = start;
+  await using door = await HttpDoor.listen(start.place, { language, report, publicUrl, state });
+  door.open(houseOf({ ...spoken, report, publicUrl, state, log, presence }));
   say('serving');
   await rest;
 }

@@ -23,7 +23,19 @@ export const ROUTES = {
 } as const;
 export type EndpointKey = keyof typeof ROUTES;
 
-const LABELS = ['trust', 'kinds', 'rooms', 'doors', 'parameters', 'here', 'newest'] as const;
+const LABELS = [
+  'trust',
+  'kinds',
+  'rooms',
+  'doors',
+  'parameters',
+  'here',
+  'newest',
+  'everything',
+  'replies',
+  'unnamed',
+  'long',
+] as const;
 
 const DOORS = [
   'status',
@@ -34,6 +46,8 @@ const DOORS = [
   'replies',
   'presence',
   'events',
+  'feed',
+  'jsonFeed',
   'say',
   'language',
   'schema',

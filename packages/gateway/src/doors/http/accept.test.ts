@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { encodingOf, formOf, hasTag, wantsMinimal } from './accept.ts';
+import { encodingOf, formOf, hasTag, wantsMinimal, type Form } from './accept.ts';
 
 suite('what a caller would like', () => {
-  const forms: readonly (readonly [string | undefined, 'json' | 'ndjson'])[] = [
+  const forms: readonly (readonly [string | undefined, Form])[] = [
     [undefined, 'json'],
     ['*/*', 'json'],
     ['application/json', 'json'],
@@ -19,6 +19,12 @@ suite('what a caller would like', () => {
     ['text/html', 'json'],
     ['application/json;q=0, application/x-ndjson;q=0', 'json'],
     ['', 'json'],
+    ['application/atom+xml', 'atom'],
+    ['application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.8', 'atom'],
+    ['application/feed+json, application/json', 'json-feed'],
+    ['application/json, application/feed+json', 'json'],
+    ['application/feed+json;q=0.5, */*', 'json'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'json'],
     [';;;,,q=,', 'json'],
   ];
   for (const [accept, form] of forms) {

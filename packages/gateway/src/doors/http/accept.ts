@@ -1,7 +1,8 @@
 /** What a caller would like: reading of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
+import type { FeedForm } from '../feeds/addresses.ts';
 
 /** The forms of a listing (PROTOCOL.md section 8.4). */
-export type Form = 'json' | 'ndjson' | 'events';
+export type Form = 'json' | 'ndjson' | 'events' | FeedForm;
 
 /** The encodings of an answer, those preferred by us first. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
@@ -49,7 +50,11 @@ const RANGES: Readonly<Record<Form, readonly string[]>> = {
   ndjson: ['*/*', 'application/*', 'application/x-ndjson'],
   // A stream never ends: only who names it means it.
   events: ['', '', 'text/event-stream'],
+  // Nor is a page of a feed everything.
+  atom: ['', '', 'application/atom+xml'],
+  'json-feed': ['', '', 'application/feed+json'],
 };
+const FORMS: readonly Form[] = ['json', 'ndjson', 'events', 'atom', 'json-feed'];
 
 /**
  * The form that is wished for most: by weight, then the one that is named more closely, then the
@@ -57,11 +62,7 @@ const RANGES: Readonly<Record<Form, readonly string[]>> = {
  */
 export function formOf(accept: string | undefined): Form {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';
-  const ranked: Ranked[] = [
-    { form: 'json', specific: -1, weight: 0, at: 0 },
-    { form: 'ndjson', specific: -1, weight: 0, at: 0 },
-    { form: 'events', specific: -1, weight: 0, at: 0 },
-  ];
+  const ranked = FORMS.map((form): Ranked => ({ form, specific: -1, weight: 0, at: 0 }));
   let at = 0;
   for (const { name, weight } of wishes(accept)) {
     at += 1;

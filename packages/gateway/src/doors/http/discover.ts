@@ -30,6 +30,8 @@ const PATHS: Readonly<Record<string, string>> = {
   replies: '/api/entries/{id}/replies',
   presence: '/api/presence',
   events: '/api/events',
+  feed: '/feed.atom',
+  jsonFeed: '/feed.json',
   say: '/api/say/{kind}',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',

@@ -30,10 +30,11 @@ export interface DoorOptions {
   readonly state?: () => State;
   /** Not let in yet. */
   readonly waking?: boolean;
+  readonly publicUrl?: string;
 }
 
 export async function openDoor(log: Log, options: DoorOptions = {}): Promise<OpenDoor> {
-  const { waking = false } = options;
+  const { waking = false, publicUrl } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : log.state()));
   const text = await readFile(LANGUAGE);
   const language = parseLanguage(text.toString(), 'mova-snu.yaml');
@@ -41,10 +42,10 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
   const report = { error: (details: object) => void reported.push(details) };
   const door = await HttpDoor.listen(
     { host: '127.0.0.1', port: 0, shared: false, most: Infinity },
-    { language, report, state },
+    { language, report, publicUrl, state },
   );
   const presence = new Presence();
-  if (!waking) door.open(houseOf({ language, text, log, report, state, presence }));
+  if (!waking) door.open(houseOf({ language, text, log, report, publicUrl, state, presence }));
   const port = Number(new URL(door.address).port);
   return {
     url: door.address,

@@ -26,6 +26,8 @@ export interface Spoken {
 export interface Threshold {
   readonly language: Language;
   readonly report: Report;
+  /** Where visitors reach the gateway, if the operator says so; without a slash at its end. */
+  readonly publicUrl: string | undefined;
   state(): State;
 }
 

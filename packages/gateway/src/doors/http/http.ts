@@ -35,7 +35,10 @@ export interface Place {
 }
 
 /** What the door needs of a house that is awake; the rest follows from it. */
-export type HouseParts = Pick<House, 'language' | 'text' | 'log' | 'report' | 'state' | 'presence'>;
+export type HouseParts = Pick<
+  House,
+  'language' | 'text' | 'log' | 'report' | 'publicUrl' | 'state' | 'presence'
+>;
 
 export function houseOf(parts: HouseParts): House {
   // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and

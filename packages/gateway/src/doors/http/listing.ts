@@ -5,11 +5,13 @@
  * next caller. A longer one is a stream that begins with what was read so far. Upholds that a
  * reading ends with its caller, and that memory is flat however long it is.
  */
-import type { RoomDocument, Tongue } from '@open-presence/protocol';
+import type { Language, RoomDocument, Tongue } from '@open-presence/protocol';
 
 import { selectionOf } from '../../intake/selection.ts';
 import type { Facet } from '../../log/facet.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
+import { feedLinks, type FeedForm } from '../feeds/addresses.ts';
+import { feed } from '../feeds/feed.ts';
 import { encodingOf, formOf, hasTag, type Encoding, type Form as AnyForm } from './accept.ts';
 import {
   COMMON,
@@ -25,11 +27,11 @@ import { events } from './events.ts';
 import { isGone, queryOf, tongueFor, type Exchange } from './exchange.ts';
 import { nextOf } from './next.ts';
 import { Outlet } from './outlet.ts';
-import type { Ready } from './ready.ts';
+import { give, type Ready } from './ready.ts';
 import { newsFor } from './wait.ts';
 
-/** The forms that end. */
-type Form = Exclude<AnyForm, 'events'>;
+/** The forms that have everything, and end. */
+type Form = Exclude<AnyForm, 'events' | FeedForm>;
 
 /** What is listed. */
 export interface Place {
@@ -39,6 +41,8 @@ export interface Place {
   readonly kinds: boolean;
   /** For errors: "the garden". */
   readonly subject: string;
+  /** For people. */
+  readonly title: (language: Language, tongue: Tongue | undefined) => string;
   /** The room that it is, which the answer then begins with. */
   readonly room?: (tongue: Tongue | undefined) => RoomDocument;
 }
@@ -86,9 +90,17 @@ export function listing(exchange: Exchange, place: Place): void | Promise<void> 
   const { url = '', headers } = exchange.request;
   const form = formOf(headers.accept);
   if (form === 'events') return events(exchange, place);
+  if (form === 'atom' || form === 'json-feed') return feedAt(exchange, place, form);
   return url.includes('wait=')
     ? newsFor(exchange, place).then(() => whole(exchange, place, form))
     : whole(exchange, place, form);
+}
+
+/** The feed of what is listed there, whatever `Accept` says. */
+export function feedAt(exchange: Exchange, place: Place, form: FeedForm): Promise<void> {
+  return exchange.request.url?.includes('wait=') === true
+    ? newsFor(exchange, place).then(() => feed(exchange, place, form))
+    : feed(exchange, place, form);
 }
 
 function whole(exchange: Exchange, place: Place, form: Form): void | Promise<void> {
@@ -102,16 +114,6 @@ function whole(exchange: Exchange, place: Place, form: Form): void | Promise<voi
   const ready = house.ready.get(key, head);
   if (ready !== undefined) return give(exchange, ready);
   return read(exchange, key, { place, form, encoding, tongue, head });
-}
-
-function give({ request, response }: Exchange, ready: Ready): void {
-  if (hasTag(request.headers['if-none-match'], ready.tag)) {
-    response.writeHead(304, ready.notModified);
-    response.end();
-    return;
-  }
-  response.writeHead(200, ready.headers);
-  response.end(ready.body);
 }
 
 async function read(exchange: Exchange, key: string, question: Question): Promise<void> {
@@ -191,6 +193,12 @@ function closing(asked: Asked, end: ReadEnd): Buffer {
   return Buffer.from(`${line}],"head":${asked.head},"next":${next}}\n`);
 }
 
+/** What follows, where that is known, and the feeds of the same. */
+function linked({ place }: Asked, next: string | null): Headers {
+  const feeds = feedLinks(place.path);
+  return { Link: next === null ? feeds : `<${next}>; rel="next", ${feeds}` };
+}
+
 async function readyOf(asked: Asked, pieces: readonly Uint8Array[], end: ReadEnd): Promise<Ready> {
   const { head, tag, form } = asked;
   const plain = Buffer.concat([asked.opening, ...pieces, closing(asked, end)]);
@@ -201,7 +209,7 @@ async function readyOf(asked: Asked, pieces: readonly Uint8Array[], end: ReadEnd
     'Content-Type': TYPES[form],
     'Content-Length': String(body.length),
     ...encodedAs(encoding),
-    ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
+    ...linked(asked, next),
     ...asked.headers,
   };
   return { head, tag, headers, body, notModified: asked.headers };
@@ -216,6 +224,7 @@ async function stream(exchange: Exchange, asked: Asked, begun: Begun): Promise<v
     response.writeHead(200, {
       'Content-Type': TYPES[form],
       ...encodedAs(encoding),
+      ...linked(asked, null),
       ...asked.headers,
     });
     if (request.method === 'HEAD') {

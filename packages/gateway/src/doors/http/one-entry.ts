@@ -1,12 +1,14 @@
 /** One entry, and the entries that answer it (PROTOCOL.md section 9). */
-import { GatewayError, seqOfId } from '@open-presence/protocol';
+import { GatewayError, say, seqOfId } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
 import type { Entry } from '../../log/log.ts';
+import type { FeedForm } from '../feeds/addresses.ts';
+import { titled } from '../feeds/item.ts';
 import { encodingOf, hasTag } from './accept.ts';
 import { answer, COMMON, encodedAs, JSON_TYPE, tagged, vary } from './answer.ts';
-import { isGone, type Exchange } from './exchange.ts';
-import { listing } from './listing.ts';
+import { isGone, type Exchange, type Handler } from './exchange.ts';
+import { feedAt, listing, type Place } from './listing.ts';
 import { Outlet } from './outlet.ts';
 import { quoted } from './problem.ts';
 
@@ -23,13 +25,22 @@ export async function oneEntry(exchange: Exchange): Promise<void> {
 }
 
 export function replies(exchange: Exchange): void | Promise<void> {
-  const id = exchange.params['id'] ?? '';
-  return listing(exchange, {
+  return listing(exchange, repliesTo(exchange));
+}
+
+export function feedOfReplies(form: FeedForm): Handler {
+  return (exchange) => feedAt(exchange, repliesTo(exchange), form);
+}
+
+function repliesTo({ params }: Exchange): Place {
+  const id = params['id'] ?? '';
+  return {
     path: `/api/entries/${encodeURIComponent(id)}/replies`,
     facets: [facet('inReplyTo', id)],
     kinds: true,
     subject: 'the replies',
-  });
+    title: ({ labels }, tongue) => `${say(labels.replies, tongue)} ${titled(id)}`,
+  };
 }
 
 async function entryOf({ house, params }: Exchange): Promise<Entry> {

@@ -6,7 +6,9 @@
  * who want the same at once cause one reading.
  */
 import type { Seq } from '../../log/log.ts';
+import { hasTag } from './accept.ts';
 import type { Headers } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface Ready {
   readonly head: Seq;
@@ -15,6 +17,17 @@ export interface Ready {
   readonly body: Uint8Array;
   /** The headers of a 304 for it. */
   readonly notModified: Headers;
+}
+
+/** Sends the answer; 304 if the caller has it. */
+export function give({ request, response }: Exchange, ready: Ready): void {
+  if (hasTag(request.headers['if-none-match'], ready.tag)) {
+    response.writeHead(304, ready.notModified);
+    response.end();
+    return;
+  }
+  response.writeHead(200, ready.headers);
+  response.end(ready.body);
 }
 
 const CAPACITY = 16 * 1024 * 1024;

@@ -9,9 +9,10 @@ import {
 } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
+import type { FeedForm } from '../feeds/addresses.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from './answer.ts';
-import { tongueFor, type Exchange, type House } from './exchange.ts';
-import { listing } from './listing.ts';
+import { tongueFor, type Exchange, type Handler, type House } from './exchange.ts';
+import { feedAt, listing, type Place } from './listing.ts';
 import { problem, quoted } from './problem.ts';
 
 export async function rooms(exchange: Exchange): Promise<void> {
@@ -47,20 +48,33 @@ function roomDocument({ log }: House, room: Room, tongue: Tongue | undefined): R
 }
 
 export function room(exchange: Exchange): void | Promise<void> {
-  const { house, params } = exchange;
+  const place = roomIn(exchange);
+  return place === undefined ? noSuchRoom(exchange) : listing(exchange, place);
+}
+
+export function feedOfRoom(form: FeedForm): Handler {
+  return (exchange) => {
+    const place = roomIn(exchange);
+    return place === undefined ? noSuchRoom(exchange) : feedAt(exchange, place, form);
+  };
+}
+
+function roomIn({ house, params }: Exchange): Place | undefined {
   const slug = params['slug'] ?? '';
   const found = house.language.rooms.find((one) => one.slug === slug);
-  if (found === undefined) return noSuchRoom(exchange, slug);
-  return listing(exchange, {
+  if (found === undefined) return undefined;
+  return {
     path: `/api/rooms/${slug}`,
     facets: [facet('room', slug)],
     kinds: true,
     subject: `room "${slug}"`,
+    title: (_, tongue) => say(found.title, tongue),
     room: (tongue) => roomDocument(house, found, tongue),
-  });
+  };
 }
 
-function noSuchRoom(exchange: Exchange, slug: string): Promise<void> {
+function noSuchRoom(exchange: Exchange): Promise<void> {
+  const slug = exchange.params['slug'] ?? '';
   const known = exchange.house.language.rooms.map((one) => one.slug);
   const detail = `Cannot read room ${quoted(slug)}: no room has this slug. There are ${known.join(', ')}.`;
   const error = new GatewayError('unknown-room', detail, { known });

@@ -3,19 +3,20 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 
-import { facet } from '../../log/facet.ts';
+import { EVERYTHING, FEED_FORMS, feedPath, type FeedForm } from '../feeds/addresses.ts';
 import { COMMON } from './answer.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
 import { allEvents } from './events.ts';
 import type { Exchange, Handler } from './exchange.ts';
 import { languageFile, languageSchema } from './language.ts';
-import { listing, type Place } from './listing.ts';
-import { oneEntry, replies } from './one-entry.ts';
+import { feedAt, listing, type Place } from './listing.ts';
+import { feedOfReplies, oneEntry, replies } from './one-entry.ts';
+import { EVERYTHING_FED, placeOf } from './places.ts';
 import { presence } from './presence.ts';
 import { problem, quoted } from './problem.ts';
 import { robots } from './robots.ts';
-import { room, rooms } from './rooms.ts';
+import { feedOfRoom, room, rooms } from './rooms.ts';
 import { say } from './say.ts';
 import { healthz, readyz, status } from './status.ts';
 
@@ -34,6 +35,15 @@ export const ROUTES: readonly Route[] = [
     get: listingOf(kind),
     post: contribute(kind),
   })),
+  ...FEED_FORMS.flatMap((form) => [
+    { path: feedPath(EVERYTHING, form), get: feedOf(EVERYTHING_FED, form) },
+    ...KINDS.map((kind) => ({
+      path: feedPath(`/api/${kind}`, form),
+      get: feedOf(placeOf(kind), form),
+    })),
+    { path: feedPath('/api/rooms/{slug}', form), get: feedOfRoom(form) },
+    { path: feedPath('/api/entries/{id}/replies', form), get: feedOfReplies(form) },
+  ]),
   { path: '/api/rooms', get: rooms },
   { path: '/api/rooms/{slug}', get: room },
   { path: '/api/entries/{id}', get: oneEntry },
@@ -50,13 +60,12 @@ export const ROUTES: readonly Route[] = [
 ];
 
 function listingOf(kind: Kind): Handler {
-  const place: Place = {
-    path: `/api/${kind}`,
-    facets: [facet('kind', kind)],
-    kinds: false,
-    subject: kind,
-  };
+  const place = placeOf(kind);
   return (exchange) => listing(exchange, place);
+}
+
+function feedOf(place: Place, form: FeedForm): Handler {
+  return (exchange) => feedAt(exchange, place, form);
 }
 
 const PATHS = ROUTES.map(({ path }) => path);

@@ -1,0 +1,60 @@
+/** A page as Atom (RFC 4287), with paging by RFC 5005 section 3. */
+import { say } from '@open-presence/protocol';
+
+import { FEED_TYPES } from './addresses.ts';
+import type { Item } from './item.ts';
+import type { Page } from './page.ts';
+import { attribute, element } from './xml.ts';
+
+const { atom: ATOM } = FEED_TYPES;
+
+export function atomOf(page: Page): string {
+  const { language, tongue, base, next } = page;
+  return [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    element('id', page.id),
+    element('title', page.title),
+    element('subtitle', say(language.labels.trust, tongue)),
+    element('updated', page.updated),
+    `<author>${element('name', say(language.service, tongue))}</author>`,
+    link('self', base + page.self, ATOM),
+    link('first', base + page.first, ATOM),
+    ...(next === null ? [] : [link('next', base + next, ATOM)]),
+    link('alternate', `${base}/`, 'text/html'),
+    link('related', base + page.listing, 'application/json'),
+    ...page.items.map((item) => entryOf(item, page)),
+    '</feed>',
+    '',
+  ].join('\n');
+}
+
+function link(rel: string, href: string, type: string): string {
+  return `<link${attribute('rel', rel)}${attribute('type', type)}${attribute('href', href)}/>`;
+}
+
+function entryOf(item: Item, { base, language, tongue }: Page): string {
+  const address = base + item.path;
+  return [
+    '<entry>',
+    element('id', `urn:uuid:${item.id}`),
+    element('title', item.title),
+    element('updated', item.timestamp),
+    element('published', item.timestamp),
+    `<author>${element('name', item.author)}</author>`,
+    link('alternate', address, 'application/json'),
+    `<category${attribute('term', item.kind)}${attribute('scheme', `${base}/api/`)}/>`,
+    `<category${attribute('term', item.room)}${attribute('scheme', `${base}/api/rooms/`)}/>`,
+    ...(item.long === undefined
+      ? [element('content', item.text, ' type="text"')]
+      : [
+          element(
+            'summary',
+            `${item.text}\n\n${say(language.labels.long, tongue)}`,
+            ' type="text"',
+          ),
+          `<content${attribute('type', 'application/json')}${attribute('src', address)}/>`,
+        ]),
+    '</entry>',
+  ].join('\n');
+}

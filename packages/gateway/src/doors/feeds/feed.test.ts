@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { ask, openDoor } from '../http/door.fixture.ts';
+
+suite('a feed', () => {
+  test('links to where its caller found the gateway, and believes no proxy', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('here');
+    const feedAt = async (headers: Record<string, string>): Promise<string> =>
+      (await ask(door, '/api/garden.atom', headers)).bytes.toString();
+    const named = await feedAt({
+      Host: 'Garden.example:81',
+      'X-Forwarded-Host': 'elsewhere.example',
+      'X-Forwarded-Proto': 'https',
+      Forwarded: 'host=elsewhere.example;proto=https',
+    });
+    assert.match(named, /href="http:\/\/garden\.example:81\/api\/garden\.atom"/);
+    assert.doesNotMatch(named, /elsewhere/);
+    const own = `http://127.0.0.1:${door.port}/api/entries/`;
+    for (const Host of ['"><script>', 'a b', 'user@host', 'host/path', 'host?query', '%00']) {
+      assert.ok((await feedAt({ Host })).includes(own), Host);
+    }
+    assert.ok((await door.talk('GET /feed.atom HTTP/1.0\r\n\r\n')).includes(own));
+  });
+
+  test('links to the public address where the operator gives one', async () => {
+    const publicUrl = 'https://presence.example/gateway';
+    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    await door.say('here');
+    const feed: unknown = await (await fetch(`${door.url}/feed.json`)).json();
+    const { feed_url, items } = feed as { feed_url: string; items: { url: string }[] };
+    assert.equal(feed_url, `${publicUrl}/feed.json`);
+    assert.match(items[0]?.url ?? '', /^https:\/\/presence\.example\/gateway\/api\/entries\//);
+  });
+
+  test('is not the same to who knows the gateway by another name', async () => {
+    await using door = await openDoor(openMemoryLog());
+    const one = await ask(door, '/feed.atom', { Host: 'one' });
+    const other = await ask(door, '/feed.atom', { Host: 'other' });
+    assert.notEqual(one.headers['etag'], other.headers['etag']);
+    const tag = String(one.headers['etag']);
+    const again = await ask(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
+    assert.equal(again.status, 304);
+    await door.say('news');
+    const later = await ask(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
+    assert.equal(later.status, 200);
+  });
+
+  test('of nothing is whole', async () => {
+    await using door = await openDoor(openMemoryLog());
+    const empty = (await ask(door, '/api/rooms/first-breath.atom')).bytes.toString();
+    assert.match(empty, /<updated>1970-01-01T00:00:00\.000Z<\/updated>/);
+    assert.doesNotMatch(empty, /<entry>/);
+  });
+
+  test('has a title that nothing in it turns around', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('\u202eevil\u2066 one\nline');
+    const feed: unknown = await (await fetch(`${door.url}/api/garden.json-feed`)).json();
+    const [item] = (feed as { items: { title: string; content_text: string }[] }).items;
+    assert.equal(item?.title, 'Trace · Lumen · evil one line');
+    assert.equal(item.content_text, '\u202eevil\u2066 one\nline');
+  });
+});

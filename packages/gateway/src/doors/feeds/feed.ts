@@ -1,0 +1,239 @@
+/**
+ * Feeds (PROTOCOL.md section 15): what a listing lists, in pages that feed readers read.
+ *
+ * Owns how entries are shown to people elsewhere; what is selected, and how an answer that is ready
+ * is given, is the listing's. Upholds that a page takes flat memory whatever its entries are, that
+ * pages read one after another have each entry once, and that whatever visitors say the page is
+ * well-formed, with their words as plain text.
+ */
+import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { say, type Tongue } from '@open-presence/protocol';
+
+import { selectionOf } from '../../intake/selection.ts';
+import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
+import { encodingOf, hasTag, type Encoding } from '../http/accept.ts';
+import { addressOf } from '../http/address.ts';
+import { COMMON, encodedAs, inTongue, REVALIDATE } from '../http/answer.ts';
+import { compressed, WORTH_COMPRESSING } from '../http/compress.ts';
+import { isGone, queryOf, tongueFor, type Exchange } from '../http/exchange.ts';
+import type { Place } from '../http/listing.ts';
+import { nextOf } from '../http/next.ts';
+import { give, type Ready } from '../http/ready.ts';
+import { EVERYTHING, FEED_TYPES, feedPath, type FeedForm } from './addresses.ts';
+import { atomOf } from './atom.ts';
+import { itemOf, titled, type Item } from './item.ts';
+import { jsonFeedOf } from './json-feed.ts';
+import type { Page } from './page.ts';
+
+/** Entries of a page whose `limit` nobody chose. */
+const BY_DEFAULT = 50;
+/** A page ends with the entry by which its texts have come so far, in UTF-16 code units. */
+const FULL = 256 * 1024;
+/** Larger pages are not kept for the next caller. */
+const KEPT = 256 * 1024;
+/** How long one page may keep the event loop before others get their turn. */
+const TURN_MS = 2;
+
+/** What says what a feed has; other parameters say where a page of it is, or nothing. */
+const CHOOSING = new Set([
+  'room',
+  'kind',
+  'since',
+  'until',
+  'identity',
+  'identityType',
+  'seeking',
+  'to',
+  'inReplyTo',
+]);
+/** Of these, so many are in the title. */
+const TITLED = 4;
+const NOTHING_SAID = new Date(0).toISOString();
+
+const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
+  atom: atomOf,
+  'json-feed': jsonFeedOf,
+};
+
+interface Question {
+  readonly place: Place;
+  readonly form: FeedForm;
+  readonly encoding: Encoding | undefined;
+  readonly tongue: Tongue | undefined;
+  readonly base: string;
+  readonly head: Seq;
+  readonly tag: string;
+}
+
+export async function feed(exchange: Exchange, place: Place, form: FeedForm): Promise<void> {
+  const { house, request, response } = exchange;
+  const { headers, url = '' } = request;
+  if (isGone(exchange)) return;
+  const encoding = encodingOf(headers['accept-encoding']);
+  const tongue = tongueFor(request);
+  const base = addressOf(exchange);
+  const head = house.log.head();
+  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${base} ${url}`;
+  const known = house.ready.get(key, head);
+  if (known !== undefined) return give(exchange, known);
+  const edition = hash('sha256', `${base} ${house.edition} ${tongue ?? ''}`, 'hex').slice(0, 12);
+  const tag = `W/"${house.log.name.slice(0, 8)}-${head}-${form}-${edition}"`;
+  const question = { place, form, encoding, tongue, base, head, tag };
+  const selection = selectionFor(exchange, question);
+  if (hasTag(headers['if-none-match'], tag)) {
+    response.writeHead(304, headersOf(question));
+    response.end();
+    return;
+  }
+  const make = (): Promise<Ready> => readyOf(exchange, question, selection);
+  let own: Ready | undefined;
+  const shared = await house.ready.made(key, head, async () => {
+    own = await make();
+    return own.body.length <= KEPT ? own : undefined;
+  });
+  const ready = shared ?? own ?? (await make());
+  if (!isGone(exchange)) give(exchange, ready);
+}
+
+function headersOf({ tag, tongue }: Question): Ready['headers'] {
+  return { ETag: tag, ...REVALIDATE, ...inTongue(tongue, 'Accept'), ...COMMON };
+}
+
+/** Throws for parameters that cannot be used. */
+function selectionFor({ house, request }: Exchange, { place, head }: Question): Selection {
+  const parameters = queryOf(request);
+  const wanted = selectionOf(parameters, { ...place, grammar: house.grammar });
+  return {
+    ...wanted,
+    ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),
+    before: Math.min(wanted.before ?? Infinity, head + 1),
+  };
+}
+
+async function readyOf(
+  exchange: Exchange,
+  question: Question,
+  selection: Selection,
+): Promise<Ready> {
+  const { form, head, tag, place } = question;
+  const { items, end } = await read(exchange, question, selection);
+  const parameters = queryOf(exchange.request);
+  const path = feedPath(place.path, form);
+  const next = end.more ? nextOf({ path, parameters, selection, head }, end) : null;
+  const page = {
+    ...question,
+    language: exchange.house.language,
+    id: idOf(exchange, question),
+    title: titleOf(exchange, question),
+    self: withQuery(path, parameters),
+    first: withQuery(path, without(parameters, selection.order === 'newest' ? 'before' : 'after')),
+    next,
+    listing: place.path === EVERYTHING ? '/api/discover' : place.path,
+    updated: await updatedAt(exchange, selection, { head, items }),
+    items,
+  };
+  const plain = Buffer.from(WRITERS[form](page));
+  const encoding = plain.length < WORTH_COMPRESSING ? undefined : question.encoding;
+  const body = encoding === undefined ? plain : await compressed(encoding, plain);
+  const common = headersOf(question);
+  const headers = {
+    'Content-Type': `${FEED_TYPES[form]}; charset=utf-8`,
+    'Content-Length': String(body.length),
+    ...encodedAs(encoding),
+    ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
+    ...common,
+  };
+  return { head, tag, headers, body, notModified: common };
+}
+
+/** Entries until the page is full. */
+async function read(
+  exchange: Exchange,
+  { tongue }: Question,
+  selection: Selection,
+): Promise<{ items: readonly Item[]; end: ReadEnd }> {
+  const { log, language } = exchange.house;
+  const items: Item[] = [];
+  const reading = log.entries(selection);
+  let last: Seq | undefined;
+  let turn = performance.now();
+  try {
+    for (let size = 0; ;) {
+      const step = await reading.next();
+      if (step.done === true) return { items, end: step.value };
+      if (size >= FULL) return { items, end: { last, more: true } };
+      const item = await itemOf(step.value, { language, tongue });
+      items.push(item);
+      last = step.value.stamp.seq;
+      size += item.text.length + item.author.length + OVERHEAD;
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn();
+        turn = performance.now();
+      }
+    }
+  } finally {
+    await reading.return({ last: undefined, more: false });
+  }
+}
+
+/** About what an item takes beside its text. */
+const OVERHEAD = 512;
+
+/** The newest of the page, if that is where it begins, else of the feed. */
+async function updatedAt(
+  { house }: Exchange,
+  selection: Selection,
+  { head, items }: { readonly head: Seq; readonly items: readonly Item[] },
+): Promise<string> {
+  const { after: _, ...all } = selection;
+  if (selection.order === 'newest' && items[0] !== undefined) return items[0].timestamp;
+  const newest = { ...all, order: 'newest', before: head + 1, limit: 1 } as const;
+  for await (const { stamp } of house.log.entries(newest)) {
+    return new Date(stamp.time).toISOString();
+  }
+  return NOTHING_SAID;
+}
+
+/** A name for the selection in this log, whatever the page and the address (RFC 9562 section 5.8). */
+function idOf({ house, request }: Exchange, { place }: Question): string {
+  const parameters = new URLSearchParams(choiceOf(queryOf(request)));
+  parameters.sort();
+  const digest = hash('sha256', `${house.log.name} ${withQuery(place.path, parameters)}`, 'hex');
+  const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
+  const parts = [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(12, 15)}`,
+    `${variant}${digest.slice(16, 19)}`,
+    digest.slice(20, 32),
+  ];
+  return `urn:uuid:${parts.join('-')}`;
+}
+
+/** What is listed, and by whom or for whom. */
+function titleOf({ house, request }: Exchange, { place, tongue }: Question): string {
+  const { language } = house;
+  const choice = choiceOf(queryOf(request)).slice(0, TITLED);
+  return [
+    say(language.service, tongue),
+    place.title(language, tongue),
+    ...choice.map(([name, value]) => `${name}: ${titled(value)}`),
+  ].join(' · ');
+}
+
+function choiceOf(parameters: URLSearchParams): [string, string][] {
+  return [...parameters].filter(([name]) => CHOOSING.has(name));
+}
+
+function without(parameters: URLSearchParams, name: string): URLSearchParams {
+  const rest = new URLSearchParams(parameters);
+  rest.delete(name);
+  return rest;
+}
+
+function withQuery(path: string, parameters: URLSearchParams): string {
+  const query = parameters.toString();
+  return query === '' ? path : `${path}?${query}`;
+}

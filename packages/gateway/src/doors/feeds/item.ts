@@ -1,0 +1,114 @@
+/** An entry as a feed shows it: text for people, in which nothing of a visitor's is markup. */
+import {
+  entryHead,
+  FILTERS,
+  say,
+  type Kind,
+  type Language,
+  type Tongue,
+} from '@open-presence/protocol';
+
+import type { Entry } from '../../log/log.ts';
+import { beginningOf } from './beginning.ts';
+
+export interface Item {
+  readonly id: string;
+  readonly kind: Kind;
+  /** Slug. */
+  readonly room: string;
+  readonly timestamp: string;
+  /** Of the entry itself. */
+  readonly path: string;
+  readonly title: string;
+  readonly author: string;
+  /** All that the visitor said, or where that is long, its beginning. */
+  readonly text: string;
+  /** Bytes of the entry, where `text` is only the beginning. */
+  readonly long: number | undefined;
+}
+
+/** Longer entries are told by their beginning. */
+const WHOLE = 64 * 1024;
+/** Characters of a text that a title has. */
+const TITLED = 80;
+
+interface Wording {
+  readonly language: Language;
+  readonly tongue: Tongue | undefined;
+}
+
+export async function itemOf(entry: Entry, { language, tongue }: Wording): Promise<Item> {
+  const { id, kind, room, time } = entry.stamp;
+  const isLong = entry.size > WHOLE;
+  const whole = isLong ? undefined : await textOf(entry);
+  const members = whole === undefined ? await beginningOf(entry) : membersOf(whole);
+  const author = nameIn(members) ?? say(language.labels.unnamed, tongue);
+  const said = textIn(members);
+  const text = said ?? (whole === undefined ? '' : visitorsPart(entry, whole));
+  return {
+    id,
+    kind,
+    room,
+    timestamp: new Date(time).toISOString(),
+    path: `/api/entries/${id}`,
+    title: [
+      say(language.kinds[kind].name, tongue),
+      titled(author),
+      titled(said ?? soughtIn(members)),
+    ]
+      .filter((part) => part !== '')
+      .join(' · '),
+    author,
+    text: isLong ? `${text}…` : text,
+    long: isLong ? entry.size : undefined,
+  };
+}
+
+const decoder = new TextDecoder();
+
+/** Not held although it is short: it can be found by many things. */
+async function textOf(entry: Entry): Promise<string> {
+  const gathered = async (): Promise<Uint8Array> =>
+    Buffer.concat(await Array.fromAsync(entry.pieces(), (piece) => Buffer.from(piece)));
+  return decoder.decode(entry.text ?? (await gathered()));
+}
+
+function membersOf(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** The visitor's members, as they were spelled. */
+function visitorsPart({ stamp }: Entry, text: string): string {
+  return `{${text.slice(entryHead(stamp).length + 1)}`;
+}
+
+function nameIn(members: Record<string, unknown>): string | undefined {
+  const names = FILTERS.identity.map((name) => members[name]);
+  return names.filter((name) => typeof name === 'string').find((name) => name.trim() !== '');
+}
+
+function textIn({ text }: Record<string, unknown>): string | undefined {
+  return typeof text === 'string' ? text : undefined;
+}
+
+function soughtIn({ seeking }: Record<string, unknown>): string {
+  return Array.isArray(seeking)
+    ? seeking
+        .slice(0, TITLED)
+        .filter((thing) => typeof thing === 'string')
+        .join(', ')
+    : '';
+}
+
+/** What turns the direction of a text would turn the rest of the title as well. */
+const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** One line of a text, cut between characters. */
+export function titled(text: string): string {
+  const start = text.slice(0, 8 * TITLED).replace(TURNING, '');
+  const line = start.replace(/\s+/g, ' ').trim();
+  const characters = Array.from(line);
+  if (characters.length <= TITLED && text.length <= 8 * TITLED) return line;
+  return `${characters.slice(0, TITLED - 1).join('')}…`;
+}

@@ -1,0 +1,42 @@
+/** A page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
+import { say } from '@open-presence/protocol';
+
+import type { Item } from './item.ts';
+import type { Page } from './page.ts';
+
+export function jsonFeedOf(page: Page): string {
+  const { language, tongue, base, next } = page;
+  const feed = {
+    version: 'https://jsonfeed.org/version/1.1',
+    title: page.title.toWellFormed(),
+    home_page_url: `${base}/`,
+    feed_url: base + page.self,
+    description: say(language.labels.trust, tongue),
+    ...(next === null ? {} : { next_url: base + next }),
+    authors: [{ name: say(language.service, tongue), url: `${base}/` }],
+    items: page.items.map((item) => itemOf(item, page)),
+  };
+  return `${JSON.stringify(feed)}\n`;
+}
+
+function itemOf(item: Item, { base, language, tongue }: Page): object {
+  const url = base + item.path;
+  const text = item.text.toWellFormed();
+  const { long } = item;
+  return {
+    id: `urn:uuid:${item.id}`,
+    url,
+    title: item.title.toWellFormed(),
+    ...(long === undefined
+      ? { content_text: text }
+      : {
+          content_text: `${text}\n\n${say(language.labels.long, tongue)}\n${url}`,
+          summary: text,
+          attachments: [{ url, mime_type: 'application/json', size_in_bytes: long }],
+        }),
+    date_published: item.timestamp,
+    date_modified: item.timestamp,
+    authors: [{ name: item.author.toWellFormed() }],
+    tags: [item.kind, item.room],
+  };
+}

@@ -1,0 +1,19 @@
+/** The gateway's address as a caller sees it, for formats that want absolute links. */
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Without a slash at its end. The operator's public address or, without one, that of the caller's
+ * own `Host`; what a proxy says of itself is anyone's word, and not believed.
+ */
+export function addressOf({ house, request }: Pick<Exchange, 'house' | 'request'>): string {
+  if (house.publicUrl !== undefined) return house.publicUrl;
+  const said = URL.parse(`http://${request.headers.host ?? ''}`);
+  if (said !== null && said.host !== '' && isBare(said)) return said.origin;
+  const { localAddress = 'localhost', localPort, localFamily } = request.socket;
+  return `http://${localFamily === 'IPv6' ? `[${localAddress}]` : localAddress}:${localPort}`;
+}
+
+/** Whether there is nothing in it but a host and a port. */
+function isBare({ href, origin }: URL): boolean {
+  return href === `${origin}/`;
+}
