@@ -15,7 +15,7 @@ function speakable(text: string): string {
   return text.toWellFormed().replace(UNSPEAKABLE, '\ufffd');
 }
 
-export function xmlText(text: string): string {
+function xmlText(text: string): string {
   return speakable(text).replace(IN_TEXT, reference);
 }
 
