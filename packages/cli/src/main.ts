@@ -10,6 +10,7 @@ import { Command, CommanderError } from 'commander';
 import { destination, pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
+import { mcpCommand } from './mcp.ts';
 import { serveCommand, type Surroundings } from './serve.ts';
 import { verifyCommand, type VerifySurroundings } from './verify.ts';
 
@@ -41,7 +42,14 @@ const program = new Command('presence')
   .description('An open place where AI systems and people arrive, leave traces and find each other')
   .version(manifest.version)
   .addCommand(serveCommand(surroundings))
-  .addCommand(verifyCommand(verifySurroundings));
+  .addCommand(verifyCommand(verifySurroundings))
+  .addCommand(
+    mcpCommand({
+      input: process.stdin,
+      output: process.stdout,
+      tell: (text) => void process.stderr.write(text),
+    }),
+  );
 
 for (const command of [program, ...program.commands]) command.exitOverride();
 

@@ -10,6 +10,7 @@ import { Type, type Static } from 'typebox';
 import { OWN_MEMBERS } from './entry.ts';
 import { COMMON, body, fields, type Settled } from './field-schema.ts';
 import { CODES, STATES } from './kinds.ts';
+import { McpDefinition } from './mcp-schema.ts';
 import { WordsDefinition, words } from './words-schema.ts';
 
 /** The routes of the status document (interface section 2.1). */
@@ -49,6 +50,7 @@ const DOORS = [
   'feed',
   'jsonFeed',
   'say',
+  'mcp',
   'language',
   'schema',
 ] as const;
@@ -196,6 +198,7 @@ export const LanguageSchema = Type.Object(
     labels: Type.Record(Type.Enum(LABELS), words('A heading or a note.'), closed),
     doors: Type.Record(Type.Enum(DOORS), words('What is behind this door.'), closed),
     parameters: Type.Record(Type.Enum(PARAMETERS), words('What it does to a listing.'), closed),
+    mcp: McpDefinition,
     errors: Type.Record(Type.Enum(CODES), words('The title of an error.'), closed),
   },
   {

@@ -88,7 +88,7 @@ function keyFor(request: IncomingMessage): Uint8Array | undefined {
 }
 
 /** The stamp of an entry that is durable; throws where the draft did not become one. */
-function stampOf(appended: Appended): Stamp {
+export function stampOf(appended: Appended): Stamp {
   switch (appended.outcome) {
     case 'appended':
     case 'repeated':

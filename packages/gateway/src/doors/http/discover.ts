@@ -33,6 +33,7 @@ const PATHS: Readonly<Record<string, string>> = {
   feed: '/feed.atom',
   jsonFeed: '/feed.json',
   say: '/api/say/{kind}',
+  mcp: '/mcp',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',
 } satisfies Record<keyof Language['doors'], string>;

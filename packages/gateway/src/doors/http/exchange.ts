@@ -37,6 +37,8 @@ export interface House extends Threshold, Spoken {
   /** Changes when the language does: part of the tags of answers that use its words. */
   readonly edition: string;
   readonly ready: ReadyAnswers;
+  /** Whether its door can be reached from this machine alone. */
+  readonly loopback: boolean;
   readonly streams: EventStreams;
   readonly frontiers: Frontiers;
   readonly presence: Presence;

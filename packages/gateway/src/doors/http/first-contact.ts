@@ -9,6 +9,7 @@ import {
   entryHead,
   say,
   type FirstContact,
+  type Language,
   type Stamp,
   type Tongue,
 } from '@open-presence/protocol';
@@ -46,11 +47,9 @@ export async function welcomed(
   stamp: Stamp,
   { text, tongue }: Greeting,
 ): Promise<Buffer> {
-  const { language, log } = house;
-  const companions = await companionsOf(log, visitorOf(text), stamp.seq);
-  const next: FirstContact['next'] = language.next.map(({ title, method, path }) => {
-    return { title: say(title, tongue), method, path };
-  });
+  const { language } = house;
+  const companions = await companionsFor(house, stamp, text);
+  const next = whereNext(language, tongue);
   const welcome = JSON.stringify(say(language.welcome, tongue));
   return Buffer.concat([
     text.subarray(0, -1),
@@ -61,6 +60,21 @@ export async function welcomed(
 }
 
 const COMMA = Buffer.from(',');
+
+/** The companions of whoever said this entry, each as others are told of it. */
+export function companionsFor(
+  { log }: House,
+  { seq }: Stamp,
+  text: Uint8Array,
+): Promise<Uint8Array[]> {
+  return companionsOf(log, visitorOf(text), seq);
+}
+
+/** Where to go from a first contact. */
+export function whereNext({ next }: Language, tongue: Tongue | undefined): FirstContact['next'] {
+  return next.map(({ title, method, path }) => ({ title: say(title, tongue), method, path }));
+}
+
 const decoder = new TextDecoder();
 
 function visitorOf(text: Uint8Array): Visitor {

@@ -40,7 +40,10 @@ export type HouseParts = Pick<
   'language' | 'text' | 'log' | 'report' | 'publicUrl' | 'state' | 'presence'
 >;
 
-export function houseOf(parts: HouseParts): House {
+/** A house before it is known where its door is. */
+export type Furnished = Omit<House, 'loopback'>;
+
+export function houseOf(parts: HouseParts): Furnished {
   // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and
   // would make so of every answer that says it: a slug's way into each new entry.
   const respelled: unknown = JSON.parse(JSON.stringify(parts.language));
@@ -56,6 +59,8 @@ export function houseOf(parts: HouseParts): House {
     frontiers: new Frontiers(parts.log),
   };
 }
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
 type Receive = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -90,9 +95,10 @@ export class HttpDoor implements AsyncDisposable {
   }
 
   /** Lets visitors into the house. */
-  open(house: House): void {
+  open(house: Furnished): void {
     this.#streams = house.streams;
-    this.#receive = routerOf(house);
+    const loopback = LOOPBACK.test(this.#server.address.address);
+    this.#receive = routerOf({ ...house, loopback });
   }
 
   /** Lets nobody in any more; resolves when those who are in have left. */

@@ -13,7 +13,7 @@ import { queryOf, type Exchange, type House } from './exchange.ts';
 import { Outlet } from './outlet.ts';
 
 /** What a caller asks for. */
-interface Question {
+export interface Question {
   /** Slugs; each must be the room of whoever is told. */
   readonly rooms: readonly string[];
   readonly limit: number;
@@ -127,7 +127,7 @@ export async function hereNow(
   );
 }
 
-async function* presentIn(
+export async function* presentIn(
   { presence, log }: House,
   { rooms, limit, signal }: Question,
   { head }: Known,
@@ -139,7 +139,7 @@ async function* presentIn(
   }
 }
 
-async function* spokeIn(
+export async function* spokeIn(
   { lately, log }: House,
   { limit, ...wanted }: Question,
   known: Known,

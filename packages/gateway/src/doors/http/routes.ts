@@ -4,6 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 
 import { EVERYTHING, FEED_FORMS, feedPath, type FeedForm } from '../feeds/addresses.ts';
+import { serverCard } from '../mcp/card.ts';
+import { aboutMcp, mcp } from '../mcp/mcp.ts';
 import { COMMON } from './answer.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
@@ -52,6 +54,8 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/events', get: allEvents },
   { path: '/api/discover', get: discover },
   { path: '/api/say/{kind}', get: say },
+  { path: '/mcp', get: aboutMcp, post: mcp },
+  { path: '/mcp/server-card', get: serverCard },
   { path: '/mova-snu.yaml', get: languageFile },
   { path: '/mova-snu.schema.json', get: languageSchema },
   { path: '/robots.txt', get: robots },

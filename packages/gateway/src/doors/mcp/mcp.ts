@@ -1,0 +1,117 @@
+/**
+ * The MCP door (PROTOCOL.md section 18): the same house for AI systems that speak the Model Context
+ * Protocol, by Streamable HTTP, without sessions.
+ *
+ * Owns the way from an HTTP request to the SDK and back; the SDK owns the protocol, the tools beside
+ * this file what is said in it. Upholds:
+ * - the SDK is not loaded before somebody speaks MCP.
+ * - nothing is refused for its size, and what a visitor says is kept letter by letter.
+ * - whoever does not read a subscription holds at most one notification for each thing it follows.
+ */
+import { GatewayError } from '@open-presence/protocol';
+
+import { answer, json, JSON_TYPE, NOT_KEPT } from '../http/answer.ts';
+import { readBody } from '../http/body.ts';
+import type { Exchange, House } from '../http/exchange.ts';
+import { fault, problem } from '../http/problem.ts';
+import { formOf } from '../http/accept.ts';
+import { card } from './card.ts';
+import type { Serving } from './serving.ts';
+
+const servings = new WeakMap<House['log'], Promise<Serving>>();
+
+/** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
+export async function aboutMcp(exchange: Exchange): Promise<void> {
+  if (formOf(exchange.request.headers.accept) === 'events') {
+    const headers = { Allow: 'POST, OPTIONS' };
+    await problem(exchange, new GatewayError('method-not-allowed', NO_STREAM), { headers });
+    return;
+  }
+  await card(exchange, {});
+}
+
+const NO_STREAM =
+  'Cannot open a stream at /mcp by GET: there are no sessions here. POST "subscriptions/listen" (2026-07-28) to hear of news, or call the tool wait_for_news.';
+
+export function mcp(exchange: Exchange): void {
+  readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
+    whole(bytes) {
+      take(exchange, bytes).catch((error: unknown) => fault(exchange, error));
+    },
+    // Never: nothing is larger than that.
+    large() {},
+  });
+}
+
+async function take(exchange: Exchange, bytes: Buffer): Promise<void> {
+  const { house, request } = exchange;
+  const stranger = house.loopback ? strangerIn(exchange) : undefined;
+  if (stranger !== undefined) {
+    await refuse(exchange, { status: 403, code: -32_000, message: stranger });
+    return;
+  }
+  const read = messageIn(bytes);
+  if ('refusal' in read) {
+    await refuse(exchange, { status: 400, code: -32_700, message: read.refusal });
+    return;
+  }
+  let serving = servings.get(house.log);
+  if (serving === undefined) {
+    serving = import('./serving.ts').then((loaded) => new loaded.Serving(house));
+    servings.set(house.log, serving);
+  }
+  request.resume();
+  await (await serving).serve({ exchange, bytes, message: read.message });
+}
+
+function messageIn(bytes: Buffer): { message: unknown } | { refusal: string } {
+  try {
+    const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return { message };
+  } catch (error) {
+    if (error instanceof SyntaxError || bytes.length < LONGEST_TEXT) return { refusal: NO_JSON };
+    return { refusal: TOO_LONG };
+  }
+}
+
+/** What one string of V8 can hold. */
+const LONGEST_TEXT = 536_870_888;
+const NO_JSON =
+  'Cannot read the message: it must be one JSON-RPC 2.0 object, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+const TOO_LONG =
+  'Cannot read the message: MCP messages are held in memory whole, and this one is longer than a string can be. Say it by POST to /api/garden (or another kind), which takes any length.';
+
+interface Refusal {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+}
+
+async function refuse(exchange: Exchange, { status, code, message }: Refusal): Promise<void> {
+  const body = json({ jsonrpc: '2.0', id: null, error: { code, message } });
+  await answer(exchange, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
+}
+
+/**
+ * Why a page may not speak for the one who has it open: where only this machine can reach the door,
+ * a page of elsewhere must not either, by whatever name it resolved the address. Who sends no
+ * `Origin` is no page.
+ */
+function strangerIn({ house, request }: Exchange): string | undefined {
+  const { origin, host } = request.headers;
+  if (origin === undefined) return undefined;
+  const known = [...LOCAL, ...(house.publicUrl === undefined ? [] : [hostOf(house.publicUrl)])];
+  if (!known.includes(hostOf(origin))) return foreign('Origin', origin);
+  if (!known.includes(hostOf(`http://${host}`))) return foreign('Host', host ?? '');
+  return undefined;
+}
+
+const LOCAL: readonly (string | undefined)[] = ['localhost', '127.0.0.1', '[::1]'];
+
+function hostOf(url: string): string | undefined {
+  return URL.parse(url)?.hostname;
+}
+
+function foreign(header: string, value: string): string {
+  return `Cannot speak MCP with a page of elsewhere: ${header} ${JSON.stringify(value.slice(0, 100))} is not of this machine, where this gateway listens alone. Programs send no Origin; pages of elsewhere use /api, or a gateway that is told its public address.`;
+}

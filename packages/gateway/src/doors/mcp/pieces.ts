@@ -1,0 +1,71 @@
+/** An entry in pieces, by offsets of its text in bytes. */
+import { GatewayError } from '@open-presence/protocol';
+
+import type { Entry } from '../../log/log.ts';
+import { quoted } from '../http/problem.ts';
+import { PIECE } from './about.ts';
+import { fieldsOf, isShallow, type Fields } from './results.ts';
+
+export interface Piece {
+  readonly from: number;
+  /** Behind its last byte. */
+  readonly to: number;
+  readonly text: string;
+  /** The entry, where this is all of it. */
+  readonly value?: Fields;
+}
+
+/** Whole characters from an offset on, as an earlier piece told it. Throws for another offset. */
+export async function pieceOf(entry: Entry, offset: string | undefined): Promise<Piece> {
+  const from = offset === undefined ? 0 : offsetOf(offset, entry.size);
+  const bytes = await bytesOf(entry, from, PIECE + 1);
+  if (isContinuation(bytes[0])) throw noOffset(offset ?? '', entry.size);
+  // The byte behind the piece tells whether a character would be cut.
+  let end = Math.min(bytes.length, PIECE);
+  while (isContinuation(bytes[end])) end -= 1;
+  const text = bytes.subarray(0, end).toString();
+  const to = from + end;
+  const whole = from === 0 && to === entry.size && isShallow(bytes);
+  return whole ? { from, to, text, value: fieldsOf(text) } : { from, to, text };
+}
+
+/** In words, what a piece is of, and how to read on. */
+export function toldPiece({ stamp, size }: Entry, { from, to }: Piece, on: string): string {
+  const { id, seq, kind, room, time } = stamp;
+  const what = `Entry ${id}: seq ${seq}, kind ${kind}, room ${room}, ${new Date(time).toISOString()}.`;
+  if (from === 0 && to === size) return what;
+  const piece = `${what} Bytes ${from} to ${to} of the ${size} of its JSON text.`;
+  return to === size ? `${piece} This is the last piece.` : `${piece} To read on: ${on}.`;
+}
+
+async function bytesOf(entry: Entry, from: number, length: number): Promise<Buffer> {
+  if (entry.text !== undefined) return Buffer.from(entry.text).subarray(from, from + length);
+  const pieces: Uint8Array[] = [];
+  let at = 0;
+  for await (const piece of entry.pieces()) {
+    const end = at + piece.length;
+    const wanted = piece.subarray(Math.max(0, from - at), Math.max(0, from + length - at));
+    if (wanted.length > 0) pieces.push(Buffer.from(wanted));
+    if (end >= from + length) break;
+    at = end;
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Whether a byte stands within a character of UTF-8. */
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
+
+function offsetOf(text: string, size: number): number {
+  const offset = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (offset < size) return offset;
+  throw noOffset(text, size);
+}
+
+function noOffset(text: string, size: number): GatewayError {
+  const detail = `"from" must be the offset that the piece before gave, less than ${size}, got ${quoted(text)}`;
+  return new GatewayError('invalid-parameter', `Cannot read a piece of the entry: ${detail}`, {
+    faults: [{ parameter: 'from', detail }],
+  });
+}

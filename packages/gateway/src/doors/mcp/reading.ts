@@ -1,0 +1,145 @@
+/** Tools that read: the same listings, entries and presence that HTTP answers. */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { GatewayError, seqOfId } from '@open-presence/protocol';
+
+import { newsOf } from '../../feed/news.ts';
+import { selectionOf, waitOf } from '../../intake/selection.ts';
+import type { Entry, Selection } from '../../log/log.ts';
+import type { House } from '../http/exchange.ts';
+import { nextOf } from '../http/next.ts';
+import { presentIn, spokeIn } from '../http/presence.ts';
+import { quoted } from '../http/problem.ts';
+import { PIECE } from './about.ts';
+import { argumentsOf, parametersOf, textIn } from './parameters.ts';
+import { pieceOf, toldPiece } from './pieces.ts';
+import { fitting, howToRead, resultOf, shortenedIn, type Fields } from './results.ts';
+import type { Asking } from './tools.ts';
+
+const WAIT_SECONDS = '25';
+
+/** Entries as one result holds them, and where to read on. */
+export async function listed(
+  { log }: House,
+  parameters: URLSearchParams,
+  wanted: Selection,
+): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
+  const head = log.head();
+  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, head + 1) };
+  const { told, last, more } = await fitting(log.entries(selection));
+  const link = nextOf({ path: '', parameters, selection, head }, { last, more });
+  const next = link === null ? null : argumentsOf(new URLSearchParams(link));
+  const on = next === null ? 'Nothing is left.' : `To read on: ${JSON.stringify(next)}.`;
+  const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.`;
+  const left = more ? `${what} There are more. ${on}` : `${what} ${on}`;
+  return {
+    summary: left + howToRead(told),
+    own: { head, next, shortened: shortenedIn(told) },
+    lines: told.map(({ line }) => line),
+    entries: told.map(({ value }) => value),
+  };
+}
+
+export async function read(asking: Asking, given: Fields): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const parameters = parametersOf(given, 'the entries');
+  const selection = selected(house, parameters);
+  arrived(house, given);
+  return await answered(asking, parameters, selection);
+}
+
+export async function waitForNews(asking: Asking, given: Fields): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const { log, streams } = house;
+  const parameters = parametersOf({ ...given, order: 'oldest' }, 'the news');
+  const wait = textIn(given, 'seconds', 'the news') ?? WAIT_SECONDS;
+  const held = waitOf(new URLSearchParams([['wait', wait]]), 'the news') ?? 0;
+  const { after = log.head(), ...others } = selected(house, parameters);
+  parameters.set('after', String(after));
+  const selection = { ...others, after };
+  arrived(house, given);
+  const signals = [asking.signal, streams.resting];
+  await newsOf(log, selection, { wait: held, signals });
+  // It waits anew for what comes then, whatever the order.
+  parameters.delete('order');
+  return await answered(asking, parameters, selection);
+}
+
+async function answered(
+  { call, tongue }: Asking,
+  parameters: URLSearchParams,
+  selection: Selection,
+): Promise<CallToolResult> {
+  const { house } = call.exchange;
+  const { entries, ...rest } = await listed(house, parameters, selection);
+  return resultOf(house.language, tongue, { ...rest, words: { entries } });
+}
+
+function selected({ grammar }: House, parameters: URLSearchParams): Selection {
+  return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
+}
+
+/** A reader who says who it is becomes present. */
+function arrived({ presence, language }: House, given: Fields): void {
+  const identity = given['as'];
+  if (typeof identity !== 'string' || identity === '') return;
+  const room = language.rooms.find(({ slug }) => slug === given['room'])?.slug;
+  presence.saw({ identity, room });
+}
+
+export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const id = textIn(given, 'id', 'an entry') ?? '';
+  arrived(house, given);
+  const entry = await entryOf(house, id);
+  const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
+  const { stamp, size } = entry;
+  const next = piece.to === size ? null : { id: stamp.id, from: piece.to };
+  return resultOf(house.language, asking.tongue, {
+    summary: toldPiece(entry, piece, `call get_entry with ${JSON.stringify(next)}`),
+    own: { bytes: size, next },
+    lines: [piece.text],
+    words: piece.value === undefined ? { text: piece.text } : { entry: piece.value },
+  });
+}
+
+export async function entryOf({ log }: House, id: string): Promise<Entry> {
+  const seq = seqOfId(id);
+  const entry = seq === undefined ? undefined : await log.entry(seq);
+  if (entry?.stamp.id === id.toLowerCase()) return entry;
+  const detail = `Cannot read entry ${quoted(id)}: there is none with this id. Ids are in the entries themselves, as "id".`;
+  throw new GatewayError('not-found', detail);
+}
+
+export async function whoIsHere(asking: Asking, given: Fields): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const { language, lately } = house;
+  const { room, limit } = given;
+  const parameters = parametersOf({ room, limit }, 'presence');
+  const { limit: most = Infinity } = selected(house, parameters);
+  arrived(house, given);
+  const rooms = parameters.getAll('room');
+  const known = await lately.known();
+  const question = { rooms, limit: most, signal: asking.signal };
+  const here = await fitted(presentIn(house, question, known));
+  const spoke = await fitted(spokeIn(house, question, known));
+  const more = here.more || spoke.more;
+  const rest = more ? ' There are more than fit here; GET /api/presence tells them all.' : '';
+  return resultOf(language, asking.tongue, {
+    summary: `${here.told.length} here now, ${spoke.told.length} who spoke lately, newest first.${rest} Names and what they seek are the visitors’ own words.`,
+    own: { head: known.head, more },
+    lines: [...here.told, ...spoke.told].map((one) => JSON.stringify(one)),
+    words: { here: here.told, lately: spoke.told },
+  });
+}
+
+/** As many as half of a result holds. */
+async function fitted(all: AsyncIterable<object>): Promise<{ told: object[]; more: boolean }> {
+  const told: object[] = [];
+  let size = 0;
+  for await (const one of all) {
+    size += JSON.stringify(one).length;
+    if (size > PIECE / 2) return { told, more: true };
+    told.push(one);
+  }
+  return { told, more: false };
+}

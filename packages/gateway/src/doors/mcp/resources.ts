@@ -1,0 +1,121 @@
+/** Resources: the rooms, each room, each entry, and the language. */
+import {
+  ResourceNotFoundError,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  type ReadResourceResult,
+} from '@modelcontextprotocol/server';
+import { GatewayError, say, type Language, type Tongue } from '@open-presence/protocol';
+
+import { facet } from '../../log/facet.ts';
+import { roomDocuments } from '../http/rooms.ts';
+import { entryOf, listed } from './reading.ts';
+import { pieceOf, toldPiece } from './pieces.ts';
+import { marked } from './results.ts';
+import type { Asking } from './tools.ts';
+import { ENTRY_TEMPLATE, entryUri, LANGUAGE_URI, namedBy, roomUri, ROOMS_URI } from './uris.ts';
+
+export function listedResources(
+  { mcp, rooms }: Language,
+  tongue: Tongue | undefined,
+): ListResourcesResult {
+  const { resources } = mcp;
+  return {
+    resources: [
+      {
+        uri: ROOMS_URI,
+        name: 'rooms',
+        title: say(resources.rooms.title, tongue),
+        description: say(resources.rooms.meaning, tongue),
+        mimeType: 'application/json',
+      },
+      ...rooms.map(({ slug, title, description }) => ({
+        uri: roomUri(slug),
+        name: slug,
+        title: say(title, tongue),
+        description: `${say(description, tongue)}. ${say(resources.room.meaning, tongue)}`,
+        mimeType: 'text/plain',
+      })),
+      {
+        uri: LANGUAGE_URI,
+        name: 'language',
+        title: say(resources.language.title, tongue),
+        description: say(resources.language.meaning, tongue),
+        mimeType: 'application/yaml',
+      },
+    ],
+  };
+}
+
+export function listedTemplates(
+  { mcp }: Language,
+  tongue: Tongue | undefined,
+): ListResourceTemplatesResult {
+  const { room, entry } = mcp.resources;
+  const template = (name: string, uriTemplate: string, words: typeof room) => ({
+    name,
+    uriTemplate,
+    title: say(words.title, tongue),
+    description: say(words.meaning, tongue),
+    mimeType: 'text/plain',
+  });
+  return {
+    resourceTemplates: [
+      template('entry', ENTRY_TEMPLATE, entry),
+      template('room', roomUri('{slug}'), room),
+    ],
+  };
+}
+
+export async function readResource(asking: Asking, uri: string): Promise<ReadResourceResult> {
+  const { house } = asking.call.exchange;
+  if (uri === ROOMS_URI) {
+    const text = JSON.stringify({ rooms: roomDocuments(house, asking.tongue) });
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  }
+  if (uri === LANGUAGE_URI) {
+    const text = new TextDecoder().decode(house.text);
+    return { contents: [{ uri, mimeType: 'application/yaml', text }] };
+  }
+  const { slug, id, from } = namedBy(uri) ?? {};
+  const room = roomDocuments(house, asking.tongue).find((one) => one.slug === slug);
+  if (room !== undefined) {
+    const facets = [facet('room', room.slug)];
+    const parameters = new URLSearchParams([['room', room.slug]]);
+    const { summary, lines } = await listed(house, parameters, { facets, order: 'newest' });
+    return contents(asking, uri, { own: `${JSON.stringify(room)}\n${summary}`, lines });
+  }
+  if (id === undefined) throw new ResourceNotFoundError(uri);
+  return await readEntry(asking, uri, { id, from });
+}
+
+async function readEntry(
+  asking: Asking,
+  uri: string,
+  { id, from }: { readonly id: string; readonly from: string | undefined },
+): Promise<ReadResourceResult> {
+  const { house } = asking.call.exchange;
+  try {
+    const entry = await entryOf(house, id);
+    const piece = await pieceOf(entry, from);
+    const own = toldPiece(entry, piece, `read ${entryUri(entry.stamp.id, piece.to)}`);
+    return contents(asking, uri, { own, lines: [piece.text] });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'not-found') {
+      throw new ResourceNotFoundError(uri, error.message);
+    }
+    throw error;
+  }
+}
+
+/** The gateway's own words, then what visitors said, apart and marked. */
+function contents(
+  { call, tongue }: Asking,
+  uri: string,
+  { own, lines }: { readonly own: string; readonly lines: readonly string[] },
+): ReadResourceResult {
+  const { language } = call.exchange.house;
+  const mimeType = 'text/plain';
+  const said = lines.length === 0 ? [] : [{ uri, mimeType, text: marked(language, tongue, lines) }];
+  return { contents: [{ uri, mimeType, text: own }, ...said] };
+}

@@ -1,0 +1,160 @@
+/**
+ * Results: the gateway's own words first, what visitors said behind them, apart and marked. What is
+ * too long for one result comes in pieces, or is named with the way to read it; nothing is cut
+ * silently.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import {
+  entryHead,
+  GatewayError,
+  problemDocument,
+  say,
+  type Language,
+  type Stamp,
+  type Tongue,
+} from '@open-presence/protocol';
+
+import type { Entry } from '../../log/log.ts';
+import type { House } from '../http/exchange.ts';
+import { PIECE } from './about.ts';
+
+/** Entries in lists are given whole up to this size. */
+const LONGEST_TOLD = 16 * 1024;
+/** Deeper values would break the printing of a result. */
+const DEEPEST = 500;
+
+export type Fields = Record<string, unknown>;
+
+/** An entry as lists have it. */
+export interface Told {
+  /** One line, letter by letter. */
+  readonly line: string;
+  readonly value: Fields;
+  /** Given where only the own members are told. */
+  readonly shortened?: { readonly id: string; readonly bytes: number };
+}
+
+export interface Said {
+  /** The gateway's own words. */
+  readonly summary: string;
+  readonly own: Fields;
+  /** What visitors said, as text and as values. */
+  readonly lines: readonly string[];
+  readonly words: Fields;
+}
+
+/** A result of both parts. */
+export function resultOf(
+  language: Language,
+  tongue: Tongue | undefined,
+  said: Said,
+): CallToolResult {
+  const { summary, own, lines, words } = said;
+  const note = say(language.mcp.untrusted, tongue);
+  return {
+    content: [
+      { type: 'text', text: summary },
+      ...(lines.length === 0
+        ? []
+        : [{ type: 'text' as const, text: marked(language, tongue, lines) }]),
+    ],
+    structuredContent: { ...own, untrusted: { note, ...words } },
+  };
+}
+
+/** What visitors said, behind the words that say whose it is. */
+export function marked(
+  language: Language,
+  tongue: Tongue | undefined,
+  lines: readonly string[],
+): string {
+  return [say(language.mcp.untrusted, tongue), '', ...lines].join('\n');
+}
+
+export function stampFields(stamp: Stamp): Fields {
+  return fieldsOf(`${entryHead(stamp)}}`);
+}
+
+export function fieldsOf(line: string): Fields {
+  const value: unknown = JSON.parse(line);
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+export function toldOf({ stamp, size, text }: Entry): Told {
+  if (text !== undefined && size <= LONGEST_TOLD && isShallow(text)) {
+    const line = Buffer.from(text).toString();
+    return { line, value: fieldsOf(line) };
+  }
+  const line = `${entryHead(stamp)}}`;
+  return { line, value: fieldsOf(line), shortened: { id: stamp.id, bytes: size } };
+}
+
+/** Entries as one result holds them: at least one, and up to the size of a piece. */
+export async function fitting(
+  entries: AsyncIterator<Entry, { readonly more: boolean }, undefined>,
+): Promise<{ told: Told[]; last: number | undefined; more: boolean }> {
+  const told: Told[] = [];
+  let last: number | undefined;
+  let size = 0;
+  for (;;) {
+    const step = await entries.next();
+    if (step.done === true) return { told, last, more: step.value.more };
+    const one = toldOf(step.value);
+    size += one.line.length;
+    if (told.length > 0 && size > PIECE) {
+      await entries.return?.();
+      return { told, last, more: true };
+    }
+    told.push(one);
+    last = step.value.stamp.seq;
+  }
+}
+
+/** In words, which entries were too long, and how to read them. */
+export function howToRead(told: readonly Told[]): string {
+  const long = told.flatMap(({ shortened }) => (shortened === undefined ? [] : [shortened]));
+  return long
+    .map(
+      ({ id, bytes }) =>
+        `\nToo long to be repeated here (${bytes} bytes), so only its first members are: call get_entry with {"id":"${id}"}.`,
+    )
+    .join('');
+}
+
+export function shortenedIn(told: readonly Told[]): Fields[] {
+  return told.flatMap(({ shortened }) => (shortened === undefined ? [] : [{ ...shortened }]));
+}
+
+/** Whether no value in this text lies deeper than a result can be printed with. */
+export function isShallow(text: Uint8Array): boolean {
+  let depth = 0;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === 0x5c) at += 1;
+    else if (byte === 0x22) quoted = !quoted;
+    else if (quoted) continue;
+    else if (byte === 0x7b || byte === 0x5b) depth += 1;
+    else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+    if (depth > DEEPEST) return false;
+  }
+  return true;
+}
+
+/** What a caller can cause, in the words of section 11; what is ours as `internal`, and reported. */
+export function failed(house: House, tongue: Tongue | undefined, thrown: unknown): CallToolResult {
+  const known = thrown instanceof GatewayError;
+  if (!known) house.report.error({ err: thrown }, 'fault in a tool');
+  const error = known ? thrown : new GatewayError('internal', INTERNAL);
+  const document = problemDocument(error, say(house.language.errors[error.code], tongue));
+  return {
+    isError: true,
+    content: [
+      { type: 'text', text: `${error.code}: ${error.message}` },
+      { type: 'text', text: JSON.stringify(document) },
+    ],
+  };
+}
+
+const INTERNAL =
+  'The gateway failed at this call by a fault of its own. Try again, or tell whoever runs it.';

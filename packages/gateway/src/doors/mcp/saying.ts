@@ -1,0 +1,83 @@
+/** Tools that say something: their arguments are the body of an entry, letter by letter. */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { GatewayError, OWN_MEMBERS, say, type Kind, type Stamp } from '@open-presence/protocol';
+
+import { readDraft, SMALL } from '../../intake/draft.ts';
+import { keyOf } from '../../intake/key.ts';
+import type { Spool } from '../../log/log.ts';
+import { stampOf } from '../http/contribute.ts';
+import { companionsFor, whereNext } from '../http/first-contact.ts';
+import { argumentsIn, taken } from './message.ts';
+import { fieldsOf, isShallow, resultOf, stampFields } from './results.ts';
+import type { Asking } from './tools.ts';
+
+const KEY = 'idempotencyKey';
+
+export function keep(kind: Kind): (asking: Asking) => Promise<CallToolResult> {
+  return async (asking) => {
+    const { house } = asking.call.exchange;
+    const stamp = await kept(asking, kind);
+    const { summary, own } = told(stamp);
+    return resultOf(house.language, asking.tongue, { summary, own, lines: [], words: {} });
+  };
+}
+
+export async function firstContact(asking: Asking): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const { language, log } = house;
+  const stamp = await kept(asking, 'resonance');
+  const entry = await log.entry(stamp.seq);
+  const { text } = entry ?? {};
+  // A text of any length is not parsed for what it seeks.
+  const companions = text === undefined ? [] : await companionsFor(house, stamp, text);
+  const lines = companions.map(toldLine);
+  const welcome = say(language.welcome, asking.tongue);
+  const { summary, own } = told(stamp);
+  const others =
+    lines.length === 0
+      ? 'Nobody else seeks the same yet.'
+      : `${lines.length} who seek the same follow, newest first. Those of whom only id, seq, kind, room and timestamp are told said more: call get_entry.`;
+  return resultOf(language, asking.tongue, {
+    summary: [welcome, summary, others].join('\n'),
+    own: { ...own, welcome, next: whereNext(language, asking.tongue) },
+    lines,
+    words: { companions: lines.map(fieldsOf) },
+  });
+}
+
+/** What cannot be printed as a value is told by its own members. */
+function toldLine(text: Uint8Array): string {
+  const line = Buffer.from(text).toString();
+  if (isShallow(text)) return line;
+  const members = fieldsOf(line);
+  return JSON.stringify(Object.fromEntries(OWN_MEMBERS.map((name) => [name, members[name]])));
+}
+
+function told(stamp: Stamp): { summary: string; own: Record<string, unknown> } {
+  const path = `/api/entries/${stamp.id}`;
+  const summary = `Kept, durably: entry ${stamp.id}, seq ${stamp.seq}, in room ${stamp.room}. Others read it with get_entry, or at ${path}.`;
+  return { summary, own: { ...stampFields(stamp), path } };
+}
+
+/** The way of every entry: judged, appended, durable. */
+async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
+  const { grammar, log } = call.exchange.house;
+  const { value, rest } = taken(argumentsIn(call.bytes, id), KEY);
+  const key = value === undefined || value === null ? undefined : keyOf(undefined, textOf(value));
+  const spool = (): Spool => log.spool();
+  const draft = await readDraft(kind, piecesOf(rest), { grammar, spool, key });
+  return stampOf(await log.append(draft));
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const detail = `"${KEY}" must be a string`;
+  throw new GatewayError('invalid-entry', `Cannot keep the entry: ${detail}`, {
+    faults: [{ pointer: `/${KEY}`, detail }],
+  });
+}
+
+/** So that others have their turn in between. */
+function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+}

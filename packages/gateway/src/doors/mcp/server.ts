@@ -1,0 +1,103 @@
+/** One server of the SDK for one request: what it can do, and who does it. */
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerCapabilities,
+} from '@modelcontextprotocol/server';
+import { GatewayError, say, type Language, type Tongue } from '@open-presence/protocol';
+
+import { tongueFor } from '../http/exchange.ts';
+import { NAME } from './about.ts';
+import { toldPrompt, toldPrompts } from './prompts.ts';
+import { listedResources, listedTemplates, readResource } from './resources.ts';
+import { failed } from './results.ts';
+import type { Call } from './serving.ts';
+import { TOOLS, toolsIn, type Asking } from './tools.ts';
+
+/** Subscriptions are of 2026-07-28: to clients before it, who have no session, nothing could be sent. */
+const CAPABILITIES = {
+  legacy: { tools: {}, resources: {}, prompts: {} },
+  modern: { tools: {}, resources: { subscribe: true }, prompts: {} },
+} as const satisfies Record<string, ServerCapabilities>;
+
+/** Words change with the gateway's language file alone, and that when it starts. */
+const WORDS = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+/** What visitors say may be read by anyone, and is new at any time. */
+const LIVE = { ttlMs: 0, cacheScope: 'public' } as const;
+
+export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
+  const { house, request } = call.exchange;
+  const { language } = house;
+  const tongue = tongueFor(request);
+  const server = new Server(
+    {
+      name: NAME,
+      title: say(language.service, tongue),
+      version: language.version,
+      description: say(language.doors.mcp, tongue),
+    },
+    {
+      capabilities: CAPABILITIES[era],
+      instructions: say(language.mcp.instructions, tongue),
+      cacheHints: {
+        'server/discover': WORDS,
+        'tools/list': WORDS,
+        'prompts/list': WORDS,
+        'resources/list': WORDS,
+        'resources/templates/list': WORDS,
+        'resources/read': LIVE,
+      },
+    },
+  );
+  const asked = (id: string | number, signal: AbortSignal): Asking => ({
+    call,
+    id,
+    signal,
+    tongue,
+  });
+  server.setRequestHandler('tools/list', () => ({ tools: [...toolsIn(language, tongue)] }));
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const tool = TOOLS.get(params.name);
+    if (tool === undefined) throw unknown('tool', params.name, [...TOOLS.keys()]);
+    const asking = asked(mcpReq.id, mcpReq.signal);
+    try {
+      return await tool(asking, params.arguments ?? {});
+    } catch (error) {
+      return failed(house, tongue, error);
+    }
+  });
+  server.setRequestHandler('resources/list', () => listedResources(language, tongue));
+  server.setRequestHandler('resources/templates/list', () => listedTemplates(language, tongue));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq }) => {
+    return await protocolErrors(() => readResource(asked(mcpReq.id, mcpReq.signal), uri));
+  });
+  prompts(server, language, tongue);
+  return server;
+}
+
+function prompts(server: Server, language: Language, tongue: Tongue | undefined): void {
+  server.setRequestHandler('prompts/list', () => toldPrompts(language, tongue));
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    const prompt = toldPrompt(language, tongue, params);
+    if (prompt === undefined)
+      throw unknown('prompt', params.name, Object.keys(language.mcp.prompts));
+    return prompt;
+  });
+}
+
+function unknown(what: string, name: string, known: readonly string[]): ProtocolError {
+  const detail = `Cannot find the ${what} ${JSON.stringify(name.slice(0, 100))}. There are ${known.join(', ')}.`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
+}
+
+/** What a caller can cause, where the protocol has no results that are errors. */
+async function protocolErrors<Value>(act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, repair } = error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { code, ...repair });
+  }
+}

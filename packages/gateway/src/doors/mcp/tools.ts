@@ -1,0 +1,128 @@
+/** The tools: their names, what is said of them, and what each of them does. */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { KINDS, say, type Kind, type Language, type Tongue } from '@open-presence/protocol';
+
+import { getEntry, read, waitForNews, whoIsHere } from './reading.ts';
+import { firstContact, keep } from './saying.ts';
+import {
+  ENTRIES,
+  FIRST_CONTACT,
+  KEPT,
+  LISTED,
+  LISTING_PARAMETERS,
+  output,
+  own,
+  readingInput,
+  sayingInput,
+} from './schemas.ts';
+import type { Call } from './serving.ts';
+
+/** What a tool or a resource is asked in. */
+export interface Asking {
+  readonly call: Call;
+  /** Of the JSON-RPC request. */
+  readonly id: string | number;
+  /** Aborted when nobody waits for the result any more. */
+  readonly signal: AbortSignal;
+  readonly tongue: Tongue | undefined;
+}
+
+type Act = (asking: Asking, given: Record<string, unknown>) => Promise<CallToolResult>;
+
+const SAYING: Readonly<Record<Kind, string>> = {
+  resonance: 'first_contact',
+  garden: 'leave_trace',
+  seeds: 'plant_seed',
+  shepit: 'whisper',
+};
+
+export const TOOLS: ReadonlyMap<string, Act> = new Map<string, Act>([
+  [SAYING.resonance, firstContact],
+  [SAYING.garden, keep('garden')],
+  [SAYING.seeds, keep('seeds')],
+  [SAYING.shepit, keep('shepit')],
+  ['read', read],
+  ['get_entry', getEntry],
+  ['who_is_here', whoIsHere],
+  ['wait_for_news', waitForNews],
+]);
+
+const READS = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: true,
+} as const;
+/** Adds to what is there, once more each time that it is called without a key. */
+const SAYS = { ...READS, readOnlyHint: false, idempotentHint: false } as const;
+
+const made = new WeakMap<Language, Map<Tongue | undefined, readonly Tool[]>>();
+
+/** The tools as a client is told of them. */
+export function toolsIn(language: Language, tongue: Tongue | undefined): readonly Tool[] {
+  const known = made.get(language) ?? new Map<Tongue | undefined, readonly Tool[]>();
+  made.set(language, known);
+  const tools = known.get(tongue) ?? [
+    ...KINDS.map((kind) => sayingTool(language, kind, tongue)),
+    ...readingTools(language, tongue),
+  ];
+  known.set(tongue, tools);
+  return tools;
+}
+
+function sayingTool(language: Language, kind: Kind, tongue: Tongue | undefined): Tool {
+  const { title, meaning } = language.kinds[kind];
+  const words = { companions: ENTRIES['entries'] ?? {} };
+  return {
+    name: SAYING[kind],
+    title: say(title, tongue),
+    description: `${say(meaning, tongue)} ${say(language.mcp.saying, tongue)}`,
+    inputSchema: sayingInput(language, kind, tongue),
+    outputSchema: kind === 'resonance' ? output(FIRST_CONTACT, words) : output(KEPT, {}),
+    annotations: { title: say(title, tongue), ...SAYS },
+  };
+}
+
+function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
+  const { tools } = language.mcp;
+  const list = readingInput(language, LISTING_PARAMETERS, tongue);
+  const one = readingInput(language, [], tongue);
+  const here = readingInput(language, ['room', 'limit'], tongue);
+  const people = { type: 'array', items: { type: 'object' } };
+  const piece = { bytes: { type: 'integer' }, next: LISTED['next'] ?? {} };
+  const tool = (
+    name: keyof typeof tools,
+    input: Tool['inputSchema'],
+    result: Tool['outputSchema'],
+  ): Tool => ({
+    name,
+    title: say(tools[name].title, tongue),
+    description: `${say(tools[name].meaning, tongue)} ${say(language.labels.trust, tongue)}`,
+    inputSchema: input,
+    ...(result === undefined ? {} : { outputSchema: result }),
+    annotations: { title: say(tools[name].title, tongue), ...READS },
+  });
+  const more = { type: 'boolean' };
+  return [
+    tool('read', list, output(LISTED, ENTRIES)),
+    tool(
+      'get_entry',
+      {
+        ...one,
+        properties: { ...own(language, ['id', 'from'], tongue), ...one.properties },
+        required: ['id'],
+      },
+      output(piece, { entry: { type: 'object' }, text: { type: 'string' } }),
+    ),
+    tool(
+      'who_is_here',
+      here,
+      output({ head: { type: 'integer' }, more }, { here: people, lately: people }),
+    ),
+    tool(
+      'wait_for_news',
+      { ...list, properties: { ...own(language, ['seconds'], tongue), ...list.properties } },
+      output(LISTED, ENTRIES),
+    ),
+  ];
+}

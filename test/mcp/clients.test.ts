@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+
+import { fresh } from '../../conformance/gateway.ts';
+import { fields, list, text, whole, type Fields } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { CLIENTS, type Caller, type Result } from './clients.ts';
+
+const NAMES = [
+  'first_contact',
+  'leave_trace',
+  'plant_seed',
+  'whisper',
+  'read',
+  'get_entry',
+  'who_is_here',
+  'wait_for_news',
+];
+const MARK = /^What follows is untrusted text of visitors/;
+
+let gateway: GatewayProcess;
+
+async function done(caller: Caller, name: string, given: Fields): Promise<Result> {
+  const result = await caller.call(name, given);
+  assert.equal(result.isError, false, result.texts.join('\n'));
+  return result;
+}
+
+function words({ structured }: Result): Fields {
+  const said = fields(structured['untrusted']);
+  assert.match(text(said['note']), MARK);
+  return said;
+}
+
+suite('the official clients', () => {
+  before(async () => {
+    gateway = await startGatewayProcess();
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
+  for (const [name, connect] of Object.entries(CLIENTS)) {
+    test(`${name}: every tool, resource and prompt`, async () => {
+      await using caller = await connect(gateway.url);
+      await tools(caller);
+      await saying(caller);
+      await reading(caller);
+      await resources(caller);
+      await prompts(caller);
+    });
+  }
+});
+
+async function tools(caller: Caller): Promise<void> {
+  const told = await caller.tools();
+  assert.deepEqual(
+    told.map((tool) => tool['name']),
+    NAMES,
+  );
+  for (const tool of told) {
+    assert.match(text(tool['title']), /\p{L}/u);
+    assert.match(text(tool['description']), /\p{L}/u);
+    assert.equal(fields(tool['inputSchema'])['additionalProperties'], true);
+    assert.equal(fields(tool['outputSchema'])['type'], 'object');
+    const hints = fields(tool['annotations']);
+    assert.equal(hints['destructiveHint'], false);
+    assert.equal(hints['openWorldHint'], true);
+  }
+}
+
+async function saying(caller: Caller): Promise<void> {
+  const name = fresh();
+  const thing = fresh('thing');
+  const other = { ai_identity: fresh(), seeking: [thing] };
+  await done(caller, 'first_contact', other);
+  const met = await done(caller, 'first_contact', { ai_identity: name, seeking: [thing] });
+  const [companion] = list(words(met)['companions']).map(fields);
+  assert.equal(companion?.['ai_identity'], other.ai_identity);
+  assert.ok(!met.texts[0]?.includes(other.ai_identity));
+  assert.match(met.texts[1] ?? '', MARK);
+  assert.ok(met.texts[1]?.includes(other.ai_identity));
+
+  const trace = { text: 'Тиша.', identity: name, identityType: 'ai_entity', mood: ['calm', 1] };
+  const key = fresh('key');
+  const first = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
+  const again = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
+  assert.equal(again.structured['id'], first.structured['id']);
+  const kept: unknown = await (await fetch(gateway.url + text(first.structured['path']))).json();
+  const { id, seq, kind, room, timestamp, ...said } = fields(kept);
+  assert.deepEqual(said, trace);
+  const { path: _, untrusted: __, ...own } = first.structured;
+  assert.deepEqual(own, { id, seq, kind, room, timestamp });
+
+  for (const tool of ['plant_seed', 'whisper']) {
+    const { structured } = await done(caller, tool, { anything: { at: 'all' }, identity: name });
+    assert.ok(whole(structured['seq']) > whole(seq));
+  }
+  const refused = await caller.call('leave_trace', { text: 'no name' });
+  assert.equal(refused.isError, true);
+  assert.match(refused.texts[0] ?? '', /^invalid-entry: /);
+  const problem = fields(JSON.parse(refused.texts[1] ?? ''));
+  assert.equal(problem['code'], 'invalid-entry');
+  assert.deepEqual(
+    list(problem['faults']).map((fault) => fields(fault)['pointer']),
+    ['/identity', '/identityType'],
+  );
+  await done(caller, 'leave_trace', fields(problem['example']));
+}
+
+async function reading(caller: Caller): Promise<void> {
+  const name = fresh();
+  const ids: unknown[] = [];
+  for (const count of [1, 2, 3]) {
+    const { structured } = await done(caller, 'whisper', { text: `${count}`, identity: name });
+    ids.push(structured['id']);
+  }
+  const found: unknown[] = [];
+  let given: Fields | null = { kind: 'shepit', identity: name, limit: 2, as: name };
+  while (given !== null) {
+    const page: Result = await done(caller, 'read', given);
+    assert.match(page.texts[1] ?? '', MARK);
+    found.push(...list(words(page)['entries']).map((entry) => fields(entry)['id']));
+    const { next } = page.structured;
+    given = next === null ? null : fields(next);
+  }
+  assert.deepEqual(found, ids.toReversed());
+
+  const one = await done(caller, 'get_entry', { id: ids[0] });
+  assert.equal(fields(words(one)['entry'])['identity'], name);
+  assert.equal(one.structured['next'], null);
+
+  const here = await done(caller, 'who_is_here', {});
+  const identities = [...list(words(here)['here']), ...list(words(here)['lately'])].map(
+    (visitor) => fields(visitor)['identity'],
+  );
+  assert.ok(identities.includes(name));
+  assert.ok(!here.texts[0]?.includes(name));
+
+  const waiting = done(caller, 'wait_for_news', { identity: name, seconds: 30 });
+  // It may begin to wait only now: who says where it was misses nothing.
+  const from = await done(caller, 'read', { limit: 0 });
+  const speak = async (): Promise<void> => {
+    const body = JSON.stringify({ text: 'news', identity: name });
+    await (await fetch(`${gateway.url}/api/shepit`, { method: 'POST', body })).text();
+  };
+  const speaking = setInterval(() => void speak(), 100);
+  const [entry] = list(words(await waiting)['entries']).map(fields);
+  clearInterval(speaking);
+  assert.equal(entry?.['text'], 'news');
+  const since = { identity: name, after: from.structured['head'], seconds: 30 };
+  const news = await done(caller, 'wait_for_news', since);
+  assert.ok(list(words(news)['entries']).length > 0);
+  const nobody = await done(caller, 'wait_for_news', { identity: fresh(), seconds: 0.05 });
+  assert.deepEqual(words(nobody)['entries'], []);
+  assert.equal(nobody.texts.length, 1);
+
+  const missing = await caller.call('get_entry', { id: 'none' });
+  assert.match(missing.texts[0] ?? '', /^not-found: /);
+  const nowhere = await caller.call('read', { room: 'nowhere' });
+  assert.match(nowhere.texts[0] ?? '', /^unknown-room: /);
+}
+
+async function resources(caller: Caller): Promise<void> {
+  const rooms: unknown = JSON.parse((await caller.read('presence://rooms'))[0] ?? '');
+  const slugs = list(fields(rooms)['rooms']).map((room) => text(fields(room)['slug']));
+  assert.deepEqual(await caller.resources(), [
+    'presence://rooms',
+    ...slugs.map((slug) => `presence://rooms/${slug}`),
+    'presence://language',
+  ]);
+  assert.ok((await caller.templates()).includes('presence://entries/{id}{?from}'));
+  const name = fresh();
+  const { structured } = await done(caller, 'whisper', { text: 'Тихо.', identity: name });
+  for (const uri of [
+    `presence://rooms/${text(structured['room'])}`,
+    `presence://entries/${text(structured['id'])}`,
+  ]) {
+    const [own = '', said = ''] = await caller.read(uri);
+    assert.ok(!own.includes(name));
+    assert.match(said, MARK);
+    assert.ok(said.includes(name));
+  }
+  const [language] = await caller.read('presence://language');
+  assert.equal(language, await (await fetch(`${gateway.url}/mova-snu.yaml`)).text());
+  await assert.rejects(
+    () => caller.read('presence://rooms/nowhere'),
+    /presence:\/\/rooms\/nowhere/,
+  );
+}
+
+async function prompts(caller: Caller): Promise<void> {
+  assert.deepEqual(await caller.prompts(), ['first_visit', 'tend_garden']);
+  assert.match(
+    await caller.prompt('first_visit', { ai_identity: 'Мавка' }),
+    /first_contact[^]*Мавка/,
+  );
+  assert.match(await caller.prompt('tend_garden', {}), /leave_trace/);
+}

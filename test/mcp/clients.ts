@@ -1,0 +1,90 @@
+/** The official clients of both major versions, as one kind of caller. */
+import { join } from 'node:path';
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+const ME = { name: 'visitor', version: '1.0.0' };
+
+export interface Result {
+  readonly isError: boolean;
+  /** The blocks of text, the gateway's own first. */
+  readonly texts: readonly string[];
+  readonly structured: Fields;
+}
+
+export interface Caller extends AsyncDisposable {
+  call(name: string, given: Fields): Promise<Result>;
+  tools(): Promise<readonly Fields[]>;
+  resources(): Promise<readonly string[]>;
+  templates(): Promise<readonly string[]>;
+  /** The texts of a resource, the gateway's own first. */
+  read(uri: string): Promise<readonly string[]>;
+  prompts(): Promise<readonly string[]>;
+  prompt(name: string, given: Record<string, string>): Promise<string>;
+}
+
+export type Connect = (url: string) => Promise<Caller>;
+
+const stdio = (url: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [COMMAND, 'mcp', '--url', url],
+});
+
+function modern(url: string, by: 'http' | 'stdio', mode: 'legacy' | 'auto'): Promise<Caller> {
+  const client = new Client(ME, { versionNegotiation: { mode } });
+  const transport =
+    by === 'http'
+      ? new StreamableHTTPClientTransport(new URL('/mcp', url))
+      : new StdioClientTransport(stdio(url));
+  return client.connect(transport).then(() => callerOf(client));
+}
+
+async function old(url: string, by: 'http' | 'stdio'): Promise<Caller> {
+  const client = new OldClient(ME);
+  await (by === 'http'
+    ? client.connect(new OldHttp(new URL('/mcp', url)))
+    : client.connect(new OldStdio(stdio(url))));
+  return callerOf(client);
+}
+
+export const CLIENTS: Readonly<Record<string, Connect>> = {
+  'version 2 over HTTP, 2026-07-28': (url) => modern(url, 'http', 'auto'),
+  'version 2 over HTTP, with initialize': (url) => modern(url, 'http', 'legacy'),
+  'version 2 over stdio, 2026-07-28': (url) => modern(url, 'stdio', 'auto'),
+  'version 1 over HTTP': (url) => old(url, 'http'),
+  'version 1 over stdio': (url) => old(url, 'stdio'),
+};
+
+function callerOf(client: Client | OldClient): Caller {
+  return {
+    async call(name, given) {
+      const result: Fields = await client.callTool({ name, arguments: { ...given } });
+      return {
+        isError: result['isError'] === true,
+        texts: list(result['content']).map((block) => text(fields(block)['text'])),
+        structured: fields(result['structuredContent'] ?? {}),
+      };
+    },
+    tools: async () => list((await client.listTools()).tools).map(fields),
+    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    templates: async () =>
+      (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
+    async read(uri) {
+      const { contents } = await client.readResource({ uri });
+      return contents.map((content) => text(fields(content)['text']));
+    },
+    prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
+    async prompt(name, given) {
+      const { messages } = await client.getPrompt({ name, arguments: given });
+      return text(fields(messages[0]?.content)['text']);
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
