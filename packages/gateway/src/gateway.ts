@@ -126,7 +126,7 @@ class HttpThread implements AsyncDisposable {
   static async start(start: HttpStart, report: Logger): Promise<HttpThread> {
     const worker = new Worker(new URL('http-thread.ts', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer],
+      transferList: [start.log.writer, start.log.words],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

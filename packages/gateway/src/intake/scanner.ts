@@ -13,7 +13,7 @@ import type { GatewayError } from '@open-presence/protocol';
 
 import type { Listener, ValueType } from './listener.ts';
 import { notJson, notUtf8, type Position, type Wanted } from './malformed.ts';
-import { Nesting } from './nesting.ts';
+import { Nesting } from '../log/nesting.ts';
 import * as tables from './tables.ts';
 import { firstBadSequence, sequenceLength, wholeSequences } from './utf8.ts';
 

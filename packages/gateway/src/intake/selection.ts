@@ -10,7 +10,9 @@ import {
 
 import { facet, type Facet } from '../log/facet.ts';
 import type { Order, Selection, Seq } from '../log/log.ts';
+import type { Sought } from '../log/words/sought.ts';
 import type { Grammar } from './grammar.ts';
+import { soughtOf } from './sought.ts';
 import { timeOf } from './time.ts';
 
 /** Where a selection is made. */
@@ -51,10 +53,12 @@ export function selectionOf(parameters: URLSearchParams, listing: Listing): Sele
   const since = reading.bound('since', timeOf, TIME, Math.max);
   const until = reading.bound('until', timeOf, TIME, Math.min);
   const facets = [...listing.facets, ...reading.facets(listing)];
+  const says = reading.sought();
   if (reading.misfits.length > 0) throw refusal(reading.misfits, listing.subject);
   return {
     facets,
     order,
+    ...(says === undefined ? {} : { says }),
     ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
     ...(isWithinReach(before) ? { before } : {}),
     ...(since === undefined ? {} : { since }),
@@ -131,6 +135,15 @@ class Parameters {
       return this.#given.getAll(filter).map((value) => facet(filter, value));
     });
     return [...rooms, ...ofKinds, ...filters.flat()];
+  }
+
+  sought(): Sought | undefined {
+    const queries = this.#given.getAll('q');
+    if (queries.length === 0) return undefined;
+    const sought = soughtOf(queries);
+    if ('all' in sought) return sought;
+    this.#unusable('q', sought.wanted, quoted(sought.got));
+    return undefined;
   }
 
   #values<Value>(name: string, read: (text: string) => Value | undefined, wanted: string): Value[] {

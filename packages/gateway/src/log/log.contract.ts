@@ -15,6 +15,7 @@ import { describeKeys } from './contract/keys.ts';
 import { describeMarking } from './contract/marking.ts';
 import { describeReading } from './contract/reading.ts';
 import { describeReopening } from './contract/reopening.ts';
+import { describeSearching } from './contract/searching.ts';
 import { describeSnapshots } from './contract/snapshots.ts';
 import { describeSpooling } from './contract/spooling.ts';
 import { describeWatching } from './contract/watching.ts';
@@ -30,6 +31,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeSpooling(open);
     describeMarking(open);
     describeWatching(open);
+    describeSearching(open);
     describeCrowds(open);
     describeAnything(open);
   });

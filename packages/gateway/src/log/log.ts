@@ -12,6 +12,7 @@
 import type { Filter, Kind, Stamp, State } from '@open-presence/protocol';
 
 import type { Facet } from './facet.ts';
+import type { Sought } from './words/sought.ts';
 
 /** Place of an entry in the log, from 1. As a cursor: the entry last seen, 0 before the first. */
 export type Seq = number;
@@ -65,6 +66,8 @@ export type Order = 'newest' | 'oldest';
 export interface Selection {
   /** An entry must have every one of these; none means all entries. */
   readonly facets: readonly Facet[];
+  /** Only entries that say this, as far as they are searched. */
+  readonly says?: Sought;
   readonly order: Order;
   /** Only seqs greater than this. */
   readonly after?: Seq;
@@ -84,6 +87,14 @@ export interface ReadEnd {
   readonly last: Seq | undefined;
   /** Whether the selection had more than `limit`. */
   readonly more: boolean;
+}
+
+/** Which of the best a search gives. */
+export interface Best extends Omit<Selection, 'order'> {
+  readonly says: Sought;
+  /** So many of the best are passed over. */
+  readonly skip: number;
+  readonly limit: number;
 }
 
 /** One stored entry. */
@@ -126,6 +137,16 @@ export interface Log extends AsyncDisposable {
   read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined>;
   /** The selected entries one by one. */
   entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
+  /**
+   * Up to where everything said is found by its words: a little behind the head, and never back.
+   * Where searching fails for now, `read`, `entries` and `best` throw `unavailable`.
+   */
+  searched(): Seq;
+  /**
+   * The entries that say it best, those first that say it more often, in fewer words, or say what is
+   * rare; of equals the newest.
+   */
+  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined>;
   /** Counts of every room and kind that has entries. */
   tally(): readonly Tally[];
   /**

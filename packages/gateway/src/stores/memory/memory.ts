@@ -9,8 +9,11 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { entryHead, entryId, SALTS, type Filter, type Stamp } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../log/facet.ts';
+import { valuesIn } from '../../log/words/said.ts';
+import { wordsOf } from '../../log/words/words.ts';
 import type {
   Appended,
+  Best,
   Draft,
   Entry,
   Log,
@@ -20,6 +23,7 @@ import type {
   Spool,
   Tally,
 } from '../../log/log.ts';
+import { isSaid, rankOf, type Values } from './rank.ts';
 
 interface Stored {
   readonly stamp: Stamp;
@@ -27,6 +31,7 @@ interface Stored {
   readonly facets: ReadonlySet<string>;
   readonly body: Buffer;
   readonly text: Buffer;
+  readonly values: Values;
   readonly spooled: boolean;
 }
 
@@ -84,6 +89,7 @@ class MemoryLog implements Log {
         body,
         END,
       ]),
+      values: valuesIn(body.toString()).map(wordsOf),
       spooled: spool !== undefined,
     };
     this.#stored.push(stored);
@@ -104,6 +110,22 @@ class MemoryLog implements Log {
 
   entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
     return entriesOf(this.#choose(selection));
+  }
+
+  searched(): Seq {
+    return this.head();
+  }
+
+  best({ skip, limit, ...what }: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+    const { stored: fitting } = this.#choose({ ...what, order: 'newest', limit: Infinity });
+    const texts = this.#stored.map(({ values }) => values);
+    const ranked = fitting
+      .map((one) => ({ one, rank: rankOf(one.values, what.says, texts) }))
+      .toSorted((a, b) => b.rank - a.rank)
+      .map(({ one }) => one);
+    const stored = ranked.slice(skip, skip + limit);
+    const end = { last: stored.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
+    return entriesOf({ stored, end });
   }
 
   tally(): readonly Tally[] {
@@ -137,12 +159,13 @@ class MemoryLog implements Log {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
     const wanted = selection.facets.map(hex);
     const fitting = this.#stored.filter(
-      ({ stamp: { seq, time }, facets }) =>
+      ({ stamp: { seq, time }, facets, values }) =>
         seq > after &&
         seq < before &&
         time >= since &&
         time < until &&
-        wanted.every((facet) => facets.has(facet)),
+        wanted.every((facet) => facets.has(facet)) &&
+        (selection.says === undefined || isSaid(values, selection.says)),
     );
     if (selection.order === 'newest') fitting.reverse();
     const stored = fitting.slice(0, selection.limit ?? fitting.length);

@@ -8,14 +8,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Kind, Stamp } from '@open-presence/protocol';
 
-import type { Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
+import type { Best, Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
 import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
 import { type Run, RUN_JOINER, RunReading, RunsReader } from './runs.ts';
 import { openForReading, type Places } from './schema.ts';
-import { Search } from './search.ts';
+import { type Page, Search } from './search.ts';
 import type { Shared } from './shared.ts';
 import { KIND_OF_FACET, keyOf, Tail } from './tail.ts';
+import type { WordsLine } from './words-line.ts';
 
 /** Bytes that a page of rows aims at, and the rows it begins with. */
 const PAGE_SIZE = 128 * 1024;
@@ -27,7 +28,7 @@ const LEAST_FOR_RUNS = 256;
 const LONGEST_TURN_MS = 2;
 
 /** A selection with its bounds as seqs, both inclusive. */
-interface Bounds {
+export interface Bounds {
   readonly low: Seq;
   readonly high: Seq;
 }
@@ -36,7 +37,7 @@ interface Bounds {
 interface Reading {
   readonly order: Order;
   readonly bounds: Bounds;
-  readonly search: Search | undefined;
+  readonly search: Finding | undefined;
   /** Of the kind that is read, if it has runs that can be used. */
   readonly runs: RunReading | undefined;
   /** Next seq to look at, undefined at the end. */
@@ -49,9 +50,22 @@ interface Reading {
   following?: Run | undefined;
 }
 
+/** Finds seqs, here or by asking another thread. */
+interface Finding {
+  page(from: Seq, most: number): Page | Promise<Page>;
+}
+
+/** Where a page of a reading lies. */
+interface Stretch {
+  readonly seqs: Seq[];
+  readonly run?: Run;
+  readonly next: Seq | undefined;
+}
+
 export class Reader {
   readonly #places: Places;
   readonly #shared: Shared;
+  readonly #words: WordsLine;
   readonly #log: DatabaseSync;
   readonly #index: DatabaseSync;
   readonly #tail: Tail;
@@ -62,9 +76,10 @@ export class Reader {
   readonly #newest: StatementSync;
   readonly #joiners = new Map<string, Joiner>();
 
-  constructor(places: Places, shared: Shared) {
+  constructor(places: Places, shared: Shared, words: WordsLine) {
     this.#places = places;
     this.#shared = shared;
+    this.#words = words;
     this.#log = openForReading(places.log);
     this.#index = openForReading(places.index);
     this.#tail = new Tail(this.#log);
@@ -109,6 +124,10 @@ export class Reader {
     return this.#single(this.#begin(selection, false));
   }
 
+  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#best(this.#words.best(what, this.#bounds(what)));
+  }
+
   tally(): Tally[] {
     const tallies = new Map<string, Tally>();
     const counted = this.#tallies.all();
@@ -134,7 +153,8 @@ export class Reader {
     await using runs = reading.runs;
     let turned = performance.now();
     while (reading.at !== undefined && reading.left > 0) {
-      const { seqs, run, next } = this.#page(reading);
+      const page = this.#page(reading);
+      const { seqs, run, next } = page instanceof Promise ? await page : page;
       if (reading.last !== undefined && seqs.length > 0) yield between;
       if (runs !== undefined && run !== undefined) {
         advance(reading, run.first, run.first - 1, run.count);
@@ -150,12 +170,12 @@ export class Reader {
         turned = performance.now();
       }
     }
-    return this.#end(reading);
+    return await this.#end(reading);
   }
 
   async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
     while (reading.at !== undefined && reading.left > 0) {
-      const { seqs, next } = this.#page(reading);
+      const { seqs, next } = await this.#page(reading);
       for (const seq of seqs) {
         const entry = this.entry(seq);
         if (entry !== undefined) yield entry;
@@ -163,23 +183,29 @@ export class Reader {
       advance(reading, seqs.at(-1), next, seqs.length);
       await turn();
     }
-    return this.#end(reading);
+    return await this.#end(reading);
+  }
+
+  async *#best(seqs: AsyncGenerator<Seq, ReadEnd>): AsyncGenerator<Entry, ReadEnd, undefined> {
+    for (let step = await seqs.next(); ; step = await seqs.next()) {
+      if (step.done === true) return step.value;
+      const entry = this.entry(step.value);
+      if (entry !== undefined) yield entry;
+    }
   }
 
   #begin(selection: Selection, useRuns: boolean): Reading {
-    const { facets, order, limit } = selection;
+    const { facets, says, order, limit } = selection;
     const bounds = this.#bounds(selection);
     const newest = order === 'newest';
     const until = newest ? bounds.low : bounds.high;
-    const only = useRuns && newest && facets.length === 1 ? facets[0] : undefined;
+    const [first] = facets;
+    const only = useRuns && newest && facets.length === 1 && says === undefined ? first : undefined;
     const kind = only && KIND_OF_FACET.get(keyOf(Buffer.from(only), 0));
     return {
       order,
       bounds,
-      search:
-        facets.length === 0
-          ? undefined
-          : new Search(this.#index, this.#tail, this.#shared, { facets, order, until }),
+      search: this.#finding(selection, bounds, until),
       runs: kind && new RunReading(this.#runs, kind),
       at: bounds.low > bounds.high ? undefined : newest ? bounds.high : bounds.low,
       left: limit ?? Number.POSITIVE_INFINITY,
@@ -188,9 +214,25 @@ export class Reader {
     };
   }
 
-  #bounds({ after, before, since, until }: Selection): Bounds {
+  #finding({ facets, says, order }: Selection, bounds: Bounds, until: Seq): Finding | undefined {
+    if (says !== undefined) {
+      const words = this.#words;
+      return {
+        page(from, most) {
+          const { low, high } = bounds;
+          const rest = order === 'newest' ? { low, high: from } : { low: from, high };
+          return words.page({ says, facets, order, most, ...rest });
+        },
+      };
+    }
+    if (facets.length === 0) return undefined;
+    return new Search(this.#index, this.#tail, this.#shared, { facets, order, until });
+  }
+
+  #bounds({ after, before, since, until, says }: Omit<Selection, 'order'>): Bounds {
+    const end = says === undefined ? this.#shared.head : this.#shared.searched;
     let low = (after ?? 0) + 1;
-    let high = Math.min(this.#shared.head, (before ?? Number.POSITIVE_INFINITY) - 1);
+    let high = Math.min(end, (before ?? Number.POSITIVE_INFINITY) - 1);
     if (since !== undefined) low = Math.max(low, this.#firstAt(since));
     if (until !== undefined) high = Math.min(high, this.#firstAt(until) - 1);
     return { low, high };
@@ -209,8 +251,8 @@ export class Reader {
   }
 
   /** What comes next: a run if one begins here, else rows up to the next run. */
-  #page(reading: Reading): { seqs: Seq[]; run?: Run; next: Seq | undefined } {
-    const { order, bounds, search, runs, at = 0, left } = reading;
+  #page(reading: Reading): Stretch | Promise<Stretch> {
+    const { order, bounds, search, at = 0, left } = reading;
     const most = Math.min(reading.rows, left);
     if (search === undefined) {
       const step = order === 'newest' ? -1 : 1;
@@ -220,7 +262,13 @@ export class Reader {
     }
     const { following } = reading;
     if (following?.last === at) return { seqs: [at], run: following, next: following.first - 1 };
-    const { seqs, from } = search.page(at, most);
+    const page = search.page(at, most);
+    return page instanceof Promise
+      ? page.then(({ seqs, from }) => ({ seqs, next: from }))
+      : this.#uptoRun(reading, page);
+  }
+
+  #uptoRun({ bounds, runs, left }: Reading, { seqs, from }: Page): Stretch {
     const first = seqs[0];
     if (runs === undefined || first === undefined || left < LEAST_FOR_RUNS)
       return { seqs, next: from };
@@ -256,12 +304,12 @@ export class Reader {
     return known;
   }
 
-  #end(reading: Reading): ReadEnd {
+  async #end(reading: Reading): Promise<ReadEnd> {
     const { last, at, bounds } = reading;
     if (at === undefined) return { last, more: false };
     if (reading.search === undefined) return { last, more: at >= bounds.low && at <= bounds.high };
     for (let from: Seq | undefined = at; from !== undefined;) {
-      const page = reading.search.page(from, 1);
+      const page = await reading.search.page(from, 1);
       if (page.seqs.length > 0) return { last, more: true };
       from = page.from;
     }

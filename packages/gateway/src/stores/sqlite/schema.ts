@@ -2,8 +2,8 @@
  * The two databases of a data folder and the formats they have.
  *
  * `log.sqlite` is the truth: every entry, in order, flushed before it is acknowledged.
- * `index.sqlite` and the folder `runs` are a reader of it: they may be lost at any time and are
- * made again from the log.
+ * `index.sqlite` with the folder `runs`, and `search.sqlite`, are readers of it: they may be lost at
+ * any time and are made again from the log.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,8 @@ export interface Places {
   readonly lock: string;
   readonly log: string;
   readonly index: string;
+  /** The words of all that was said. */
+  readonly search: string;
   /** Files of joined entries, one for each kind. */
   readonly runs: string;
   /** Files of entries too large for a row. */
@@ -29,6 +31,7 @@ export function placesIn(folder: string): Places {
     lock: join(folder, 'lock.sqlite'),
     log: join(folder, 'log.sqlite'),
     index: join(folder, 'index.sqlite'),
+    search: join(folder, 'search.sqlite'),
     runs: join(folder, 'runs'),
     large: join(folder, 'large'),
     incoming: join(folder, 'large', 'incoming'),

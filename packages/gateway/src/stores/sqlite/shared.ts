@@ -1,17 +1,18 @@
 /**
- * What the threads of the store share without asking each other: the head, how far the index has
- * come, and whether entries can be stored.
+ * What the threads of the store share without asking each other: the head, how far the index and
+ * the words have come, and whether entries can be stored.
  */
 const HEAD = 0;
 const INDEXED = 1;
 const HOLDING = 2;
 const BEHIND = 3;
+const SEARCHED = 4;
 
 export class Shared {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(4 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(5 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -57,5 +58,13 @@ export class Shared {
   }
   set indexFails(value: boolean) {
     Atomics.store(this.#cells, BEHIND, value ? 1n : 0n);
+  }
+
+  /** The newest seq whose words are known. Set by the thread of the words only. */
+  get searched(): number {
+    return Number(Atomics.load(this.#cells, SEARCHED));
+  }
+  set searched(seq: number) {
+    Atomics.store(this.#cells, SEARCHED, BigInt(seq));
   }
 }

@@ -44,7 +44,7 @@ describe('a thread that joins the SQLite store', () => {
       const connection = log.connect();
       const thread = new Worker(new URL('joiner.fixture.ts', import.meta.url), {
         workerData: connection,
-        transferList: [connection.writer],
+        transferList: [connection.writer, connection.words],
       });
       const said: unknown[] = [];
       thread.on('message', (message) => void said.push(message));

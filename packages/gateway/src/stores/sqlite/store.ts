@@ -13,6 +13,7 @@ import { entryId } from '@open-presence/protocol';
 
 import type {
   Appended,
+  Best,
   Draft,
   Entry,
   Log,
@@ -31,12 +32,16 @@ import { metaOf, openForReading, type Places, placesIn } from './schema.ts';
 import { Shared } from './shared.ts';
 import type { FromAppend, FromWriter, ToAppend, ToWriter, WriterStart } from './writer-thread.ts';
 import { Watchers } from './watchers.ts';
+import { WordsLine } from './words-line.ts';
+import type { ToWords, WordsStart } from './words-thread.ts';
 
 interface Waiting {
   readonly draft: Packed;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
 }
+
+type Start = WriterStart | IndexStart | WordsStart;
 
 const MOST_GATHERED = 32;
 /** What a thread leaves behind is collected before it is more than this, while it is in the cache. */
@@ -55,12 +60,14 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   makeLargeFolders(places);
   const shared = new Shared();
   const { port1, port2 } = new MessageChannel();
-  const startThread = async (file: string, start: WriterStart | IndexStart): Promise<Worker> =>
+  const startThread = async (file: string, start: Start): Promise<Worker> =>
     started.adopt(await thread(file, start), async (worker) => void (await worker.terminate()));
   const memory = shared.memory;
   const writer = await startThread('./writer-thread.ts', { places, shared: memory, index: port1 });
   const indexer = await startThread('./index-thread.ts', { places, shared: memory, writer: port2 });
-  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer }, options.changed);
+  // Visitors don't wait until it has read all: what it knows, it says.
+  const words = await startThread('./words-thread.ts', { places, shared: memory });
+  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer, words }, options.changed);
   // From here on the log closes them itself, each when it has finished.
   started.move();
   return log;
@@ -74,11 +81,12 @@ export function joinSqliteLog(connection: Connection): Log {
   return new SqliteLog(connection);
 }
 
-/** What a thread joins the log with. Transfer `writer` along with it. */
+/** What a thread joins the log with. Transfer `writer` and `words` along with it. */
 export interface Connection {
   readonly places: Places;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
+  readonly words: MessagePort;
 }
 
 /** The log in the thread that opened it, which others can join. */
@@ -106,6 +114,7 @@ interface Parts {
   readonly lock: DatabaseSync;
   readonly writer: Worker;
   readonly indexer: Worker;
+  readonly words: Worker;
 }
 
 class SqliteLog implements Log {
@@ -113,6 +122,7 @@ class SqliteLog implements Log {
   readonly #places: Places;
   readonly #shared: Shared;
   readonly #writer: MessagePort;
+  readonly #words: WordsLine;
   readonly #reader: Reader;
   readonly #watchers: Watchers;
   #gathered: Waiting[] = [];
@@ -121,12 +131,13 @@ class SqliteLog implements Log {
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor({ places, shared, writer }: Connection) {
+  constructor({ places, shared, writer, words }: Connection) {
     this.#places = places;
     this.#shared = new Shared(shared);
     this.#writer = writer;
     this.name = nameOf(places);
-    this.#reader = new Reader(places, this.#shared);
+    this.#words = new WordsLine(words);
+    this.#reader = new Reader(places, this.#shared, this.#words);
     this.#watchers = new Watchers(this.#shared);
     writer.on('message', ({ batch, results }: FromAppend) => this.#settle(batch, results));
   }
@@ -166,6 +177,14 @@ class SqliteLog implements Log {
 
   entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
     return this.#reader.entries(selection);
+  }
+
+  searched(): Seq {
+    return this.#shared.searched;
+  }
+
+  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#reader.best(what);
   }
 
   tally(): readonly Tally[] {
@@ -241,6 +260,7 @@ class SqliteLog implements Log {
     while (this.#underWay.size > 0) await pause(1);
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
+    this.#words.close();
     await this.#reader.close();
   }
 }
@@ -256,7 +276,7 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
     parts.writer.on('message', (message: FromWriter) => {
       if (message !== 'ready') changed?.(message);
     });
-    for (const worker of [parts.writer, parts.indexer]) {
+    for (const worker of [parts.writer, parts.indexer, parts.words]) {
       worker.on('error', (error) => {
         // A thread ends by itself only by a fault of ours: better no gateway than a false one.
         throw error;
@@ -275,20 +295,25 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
 
   async #end(): Promise<void> {
     await super[Symbol.asyncDispose]();
-    const { writer, indexer, lock } = this.#parts;
-    const ends = [writer, indexer].map((worker) => new Promise((end) => worker.once('exit', end)));
+    const { writer, indexer, words, lock } = this.#parts;
+    const ends = [writer, indexer, words].map(
+      (worker) => new Promise((end) => worker.once('exit', end)),
+    );
     writer.postMessage('close' satisfies ToWriter);
     indexer.postMessage('close' satisfies ToIndexer);
+    words.postMessage('close' satisfies ToWords);
     await Promise.all(ends);
     lock.close();
   }
 }
 
-/** Introduces one more thread to the writer. */
-function connectionOf({ places, shared, writer }: Parts): Connection {
+/** Introduces one more thread to the writer and to the words. */
+function connectionOf({ places, shared, writer, words }: Parts): Connection {
   const { port1, port2 } = new MessageChannel();
   writer.postMessage(port1 satisfies ToWriter, [port1]);
-  return { places, shared: shared.memory, writer: port2 };
+  const line = new MessageChannel();
+  words.postMessage(line.port1 satisfies ToWords, [line.port1]);
+  return { places, shared: shared.memory, writer: port2, words: line.port2 };
 }
 
 function nameOf(places: Places): string {
@@ -301,11 +326,11 @@ function nameOf(places: Places): string {
 }
 
 /** Starts a thread and waits until it is ready for work. */
-async function thread(file: string, start: WriterStart | IndexStart): Promise<Worker> {
-  const port = 'index' in start ? start.index : start.writer;
+async function thread(file: string, start: Start): Promise<Worker> {
+  const ports = 'index' in start ? [start.index] : 'writer' in start ? [start.writer] : [];
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: start,
-    transferList: [port],
+    transferList: ports,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,0 +1,315 @@
+/**
+ * Finds entries by their words, a page at a time or the best first. Runs in the thread of the words,
+ * where nobody who wants something else waits for it.
+ *
+ * What lies in one row of the index, SQLite judges. A large entry lies in many, and each of its terms
+ * is looked for by itself.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import type { Facet } from '../../log/facet.ts';
+import type { Order, Seq } from '../../log/log.ts';
+import type { Sought, Term } from '../../log/words/sought.ts';
+import { openForReading, type Places } from './schema.ts';
+import { type Page, Search } from './search.ts';
+import type { Shared } from './shared.ts';
+import { Tail } from './tail.ts';
+import { lastPieceOf, pieceOf, seqOfPiece } from './words-index.ts';
+
+interface Asked {
+  readonly says: Sought;
+  readonly facets: readonly Facet[];
+  /** Both inclusive. */
+  readonly low: Seq;
+  readonly high: Seq;
+}
+
+export interface PageAsked extends Asked {
+  readonly order: Order;
+  readonly most: number;
+}
+
+export interface BestAsked extends Asked {
+  readonly skip: number;
+  readonly most: number;
+  /** Only those that come behind it. */
+  readonly behind: Ranked | undefined;
+}
+
+/** The less, the better. */
+export interface Ranked {
+  readonly rank: number;
+  readonly seq: Seq;
+}
+
+export interface BestFound {
+  readonly found: readonly Ranked[];
+  readonly more: boolean;
+}
+
+/** How many of the best are held at once. */
+const HELD = 16_384;
+/** Large entries that are looked into for one page. */
+const LARGE_A_PAGE = 256;
+/** How long one question is worked at before others have their turn. */
+const TURN_MS = 10;
+
+export class Finder {
+  readonly #words: DatabaseSync;
+  readonly #log: DatabaseSync;
+  readonly #index: DatabaseSync;
+  readonly #shared: Shared;
+  readonly #tail: Tail;
+  readonly #ascending: StatementSync;
+  readonly #descending: StatementSync;
+  readonly #firstPiece: StatementSync;
+  readonly #lastPiece: StatementSync;
+
+  constructor(places: Places, shared: Shared) {
+    this.#shared = shared;
+    this.#words = openForReading(places.search);
+    this.#log = openForReading(places.log);
+    this.#index = openForReading(places.index);
+    this.#tail = new Tail(this.#log);
+    const matching = (order: string): StatementSync =>
+      this.#words.prepare(
+        `SELECT rowid AS place FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?
+         ORDER BY rowid ${order} LIMIT ?`,
+      );
+    this.#ascending = matching('ASC');
+    this.#descending = matching('DESC');
+    this.#firstPiece = matching('ASC');
+    this.#lastPiece = matching('DESC');
+    this.#firstPiece.setReadBigInts(true);
+    this.#lastPiece.setReadBigInts(true);
+  }
+
+  close(): void {
+    this.#words.close();
+    this.#log.close();
+    this.#index.close();
+  }
+
+  /** Up to `most` seqs in their order; fewer, even none, where much had to be looked through. */
+  page(asked: PageAsked): Page {
+    if (asked.facets.length === 0) return this.#saying(asked);
+    const { order, low, high, facets } = asked;
+    const newest = order === 'newest';
+    const having = this.#having(facets, order, newest ? low : high);
+    const seqs: Seq[] = [];
+    const started = performance.now();
+    for (let at: Seq | undefined = newest ? high : low; at !== undefined;) {
+      const bounds = newest ? { low, high: at } : { low: at, high };
+      if (seqs.length >= asked.most || performance.now() - started > TURN_MS)
+        return { seqs, from: at };
+      const page = this.#saying({ ...asked, ...bounds });
+      at = page.from;
+      for (const seq of page.seqs) {
+        const next = having.next(seq);
+        if (next === undefined) return { seqs, from: undefined };
+        if (next === seq) seqs.push(seq);
+        // Far ahead: no need to look at what lies between.
+        else if (at !== undefined) at = newest ? Math.min(at, next) : Math.max(at, next);
+        if (seqs.length === asked.most) return { seqs, from: seq + (newest ? -1 : 1) };
+      }
+    }
+    return { seqs, from: undefined };
+  }
+
+  /** The best `most` of those behind `behind`, having passed over `skip`. */
+  async best({ skip, ...asked }: BestAsked): Promise<BestFound> {
+    let { behind } = asked;
+    let left = skip;
+    while (left + asked.most > HELD && left > 0) {
+      const passed = await this.#top({ ...asked, behind }, Math.min(HELD, left));
+      const last = passed.found.at(-1);
+      if (last === undefined || !passed.more) return { found: [], more: false };
+      behind = last;
+      left -= passed.found.length;
+    }
+    const { found, more } = await this.#top(
+      { ...asked, behind },
+      left + Math.min(asked.most, HELD),
+    );
+    return { found: found.slice(left), more };
+  }
+
+  async #top(asked: Omit<BestAsked, 'skip'>, most: number): Promise<BestFound> {
+    const top = new Top(most, asked.behind);
+    for await (const ranked of this.#ranked(asked)) top.add(ranked);
+    return top.end();
+  }
+
+  /** Everything that fits, with its rank: what lies in rows first, each ascending. */
+  async *#ranked({ says, facets, low, high }: Asked): AsyncGenerator<Ranked> {
+    let turned = performance.now();
+    const rest = async (): Promise<void> => {
+      if (performance.now() - turned < TURN_MS) return;
+      await turn();
+      turned = performance.now();
+    };
+    const statement = this.#words.prepare(
+      `SELECT rowid AS place, bm25(texts) AS rank FROM texts
+       WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`,
+    );
+    statement.setReadBigInts(true);
+    let having = this.#having(facets, 'oldest', high);
+    let count = 0;
+    for (const row of statement.iterate(matchOf(says), low, high)) {
+      const { place, rank } = row as { place: bigint; rank: number };
+      const seq = Number(place);
+      if (having.next(seq) === seq) yield { seq, rank };
+      count += 1;
+      if (count % 256 === 0) await rest();
+    }
+    having = this.#having(facets, 'oldest', high);
+    const { all } = says;
+    let best: Ranked | undefined;
+    const fits = ({ seq }: Ranked): boolean =>
+      having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));
+    const any = all.map(phraseOf).join(' OR ');
+    for (const row of statement.iterate(any, pieceOf(low, 0), lastPieceOf(high))) {
+      const { place, rank } = row as { place: bigint; rank: number };
+      const seq = seqOfPiece(place);
+      if (best !== undefined && best.seq !== seq && fits(best)) yield best;
+      best = best?.seq === seq ? { seq, rank: Math.min(rank, best.rank) } : { seq, rank };
+      await rest();
+    }
+    if (best !== undefined && fits(best)) yield best;
+  }
+
+  /** Without regard to facets. */
+  #saying(asked: PageAsked): Page {
+    const { says, order, low, high, most } = asked;
+    if (low > high) return { seqs: [], from: undefined };
+    const newest = order === 'newest';
+    const statement = newest ? this.#descending : this.#ascending;
+    const found = statement.all(matchOf(says), low, high, most).map((row) => row['place'] as Seq);
+    const whole = found.length < most;
+    // Beyond the last of a full page, large ones are for the next.
+    const last = whole ? undefined : found.at(-1);
+    const bounds = newest ? { low: last ?? low, high } : { low, high: last ?? high };
+    const large = this.#larges({ ...asked, ...bounds });
+    const within = large.from;
+    const seqs = [...found, ...large.seqs].toSorted((a, b) => (newest ? b - a : a - b));
+    if (within !== undefined) {
+      // Not all large ones were looked at: what lies behind them waits.
+      const told = seqs.filter((seq) => (newest ? seq > within : seq < within));
+      return cut(told, most, { newest, from: within });
+    }
+    const step = newest ? -1 : 1;
+    return cut(seqs, most, { newest, from: last === undefined ? undefined : last + step });
+  }
+
+  /** The large ones; `from` is where to look on when there were too many to look at. */
+  #larges({ says, order, low, high, most }: PageAsked): Page {
+    const newest = order === 'newest';
+    const statement = newest ? this.#lastPiece : this.#firstPiece;
+    const [first] = says.all;
+    if (first === undefined) return { seqs: [], from: undefined };
+    const phrase = phraseOf(first);
+    const seqs: Seq[] = [];
+    let from = pieceOf(low, 0);
+    let to = lastPieceOf(high);
+    for (let looked = 0; ; looked += 1) {
+      const place = statement.get(phrase, from, to, 1)?.['place'];
+      if (typeof place !== 'bigint') return { seqs, from: undefined };
+      const seq = seqOfPiece(place);
+      if (looked >= LARGE_A_PAGE || seqs.length >= most) return { seqs, from: seq };
+      if (isOneTerm(says) || this.#isSaidIn(seq, says)) seqs.push(seq);
+      if (newest) to = pieceOf(seq, 0) - 1n;
+      else from = lastPieceOf(seq) + 1n;
+    }
+  }
+
+  /** Whether a large entry says all that it shall, and nothing that it shall not. */
+  #isSaidIn(seq: Seq, { all, none }: Sought): boolean {
+    const found = (term: Term): boolean =>
+      this.#firstPiece.get(phraseOf(term), pieceOf(seq, 0), lastPieceOf(seq), 1) !== undefined;
+    return all.every(found) && !none.some(found);
+  }
+
+  #having(facets: readonly Facet[], order: Order, until: Seq): Having {
+    if (facets.length === 0) return { next: (seq) => seq };
+    const search = new Search(this.#index, this.#tail, this.#shared, { facets, order, until });
+    let known: Seq | undefined;
+    let ended = false;
+    return {
+      next(seq) {
+        const isBefore = known === undefined || (order === 'newest' ? known > seq : known < seq);
+        if (!isBefore || ended) return ended ? undefined : known;
+        for (let from: Seq | undefined = seq; from !== undefined;) {
+          const page = search.page(from, 1);
+          if (page.seqs.length > 0) return (known = page.seqs[0]);
+          from = page.from;
+        }
+        ended = true;
+        return undefined;
+      },
+    };
+  }
+}
+
+/** Tells, of seqs that are asked for in order, the first one at or beyond it that has the facets. */
+interface Having {
+  next(seq: Seq): Seq | undefined;
+}
+
+function cut(
+  seqs: Seq[],
+  most: number,
+  { newest, from }: { readonly newest: boolean; readonly from: Seq | undefined },
+): Page {
+  if (seqs.length <= most) return { seqs, from };
+  const few = seqs.slice(0, most);
+  return { seqs: few, from: (few.at(-1) ?? 0) + (newest ? -1 : 1) };
+}
+
+function isOneTerm({ all, none }: Sought): boolean {
+  return all.length === 1 && none.length === 0;
+}
+
+/** In the words of FTS5. Words of ours have nothing that means something there. */
+function phraseOf({ words, open }: Term): string {
+  return `"${words.join(' ')}"${open ? ' *' : ''}`;
+}
+
+function matchOf({ all, none }: Sought): string {
+  const wanted = all.map(phraseOf).join(' AND ');
+  return none.length === 0 ? wanted : `(${wanted}) NOT (${none.map(phraseOf).join(' OR ')})`;
+}
+
+/** The best of many, at most twice as many held as are wanted. */
+class Top {
+  readonly #most: number;
+  readonly #behind: Ranked | undefined;
+  #held: Ranked[] = [];
+  #count = 0;
+
+  constructor(most: number, behind: Ranked | undefined) {
+    this.#most = most;
+    this.#behind = behind;
+  }
+
+  add(ranked: Ranked): void {
+    if (this.#behind !== undefined && inRank(ranked, this.#behind) <= 0) return;
+    this.#count += 1;
+    this.#held.push(ranked);
+    if (this.#held.length >= 2 * this.#most + 64) this.#held = this.#best();
+  }
+
+  end(): BestFound {
+    const found = this.#best();
+    return { found, more: this.#count > found.length };
+  }
+
+  #best(): Ranked[] {
+    return this.#held.toSorted(inRank).slice(0, this.#most);
+  }
+}
+
+/** Better ones first, of equals the newer. */
+function inRank(one: Ranked, other: Ranked): number {
+  return one.rank - other.rank || other.seq - one.seq;
+}

@@ -1,0 +1,120 @@
+/**
+ * The thread of the words: follows the log a little behind, many entries at a time, and answers the
+ * other threads what they look for.
+ */
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+
+import type { Places } from './schema.ts';
+import type { Page } from './search.ts';
+import { Shared } from './shared.ts';
+import { type BestAsked, type BestFound, Finder, type PageAsked } from './words-finder.ts';
+import { removeWords, WordsIndex } from './words-index.ts';
+
+export interface WordsStart {
+  readonly places: Places;
+  readonly shared: SharedArrayBuffer;
+}
+/** A line to a further thread that asks. */
+export type ToWords = 'close' | MessagePort;
+export type FromWords = 'ready';
+
+export interface Question {
+  readonly id: number;
+  readonly page?: PageAsked;
+  readonly best?: BestAsked;
+}
+export interface Answer {
+  readonly id: number;
+  readonly page?: Page;
+  readonly best?: BestFound;
+  /** Why there is neither: the disk refuses. */
+  readonly failed?: string;
+}
+
+/** How long entries gather before they are read together. */
+const GATHER_MS = 250;
+const RETRY_MS = 1000;
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const SPOILED: ReadonlySet<unknown> = new Set([11, 26]);
+
+const start = workerData as WordsStart;
+const port = parentPort;
+if (port === null) throw new Error('Words are looked after in a thread of their own.');
+const shared = new Shared(start.shared);
+const ended = new AbortController();
+const { signal } = ended;
+let open: { readonly index: WordsIndex; readonly finder: Finder } | undefined;
+const lines = new Set<MessagePort>();
+
+port.on('message', (message: ToWords) => {
+  if (message === 'close') {
+    ended.abort();
+    shared.stir();
+    return;
+  }
+  lines.add(message);
+  message.on('message', (question: Question) => void answer(message, question));
+  message.on('close', () => lines.delete(message));
+});
+port.postMessage('ready' satisfies FromWords);
+await follow();
+close();
+for (const line of lines) line.close();
+port.close();
+
+async function follow(): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await advance();
+    } catch (error) {
+      if (signal.aborted) return;
+      const spoiled = error instanceof Error && 'errcode' in error && SPOILED.has(error.errcode);
+      if (spoiled) {
+        close();
+        removeWords(start.places);
+      }
+      await pause(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+async function advance(): Promise<void> {
+  if (open === undefined) {
+    const index = new WordsIndex(start.places, shared);
+    try {
+      open = { index, finder: new Finder(start.places, shared) };
+    } catch (error) {
+      index.close();
+      throw error;
+    }
+  }
+  const { searched, head } = shared;
+  if (searched >= head) {
+    await shared.moved(head);
+    await pause(GATHER_MS, undefined, { signal });
+    return;
+  }
+  await open.index.step(signal);
+  // Whoever asks has a turn between.
+  await turn();
+}
+
+async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
+  const give = (found: Omit<Answer, 'id'>): void =>
+    line.postMessage({ id, ...found } satisfies Answer);
+  try {
+    if (open === undefined) throw new Error('It could not be opened.');
+    const { finder } = open;
+    if (page !== undefined) give({ page: finder.page(page) });
+    if (best !== undefined) give({ best: await finder.best(best) });
+  } catch (error) {
+    give({ failed: String(error) });
+  }
+}
+
+function close(): void {
+  open?.finder.close();
+  open?.index.close();
+  open = undefined;
+}
