@@ -19,6 +19,8 @@ export interface OpenDoor extends AsyncDisposable {
   /** What the door reported as its own faults. */
   readonly reported: readonly object[];
   readonly presence: Presence;
+  /** Lets in those who came while it was waking. */
+  awake(): void;
   /** Adds garden entries with these texts. */
   say(...texts: readonly string[]): Promise<void>;
   connect(): Promise<Caller>;
@@ -45,13 +47,17 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
     { language, report, publicUrl, state },
   );
   const presence = new Presence();
-  if (!waking) door.open(houseOf({ language, text, log, report, publicUrl, state, presence }));
+  const awake = (): void => {
+    door.open(houseOf({ language, text, log, report, publicUrl, state, presence }));
+  };
+  if (!waking) awake();
   const port = Number(new URL(door.address).port);
   return {
     url: door.address,
     port,
     reported,
     presence,
+    awake,
     async say(...texts) {
       for (const one of texts) await sayTo(door.address, one);
     },

@@ -109,6 +109,17 @@ test('streams and held listings end when the gateway rests, and nobody waits', a
   await rest;
 });
 
+test('a reader who comes while the gateway wakes is let in when it is awake', async () => {
+  await using door = await openDoor(openMemoryLog(), { waking: true });
+  await using caller = await door.connect();
+  caller.send(get('/api/garden', 'Accept: text/event-stream'));
+  await using other = await door.connect();
+  other.send(get('/api/garden'));
+  await other.until(/^HTTP\/1\.1 503 /);
+  door.awake();
+  await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
+});
+
 test('a held listing is answered as soon as there is something for it', async () => {
   await using door = await open();
   await using caller = await door.connect();

@@ -69,11 +69,15 @@ export class HttpDoor implements AsyncDisposable {
   readonly #server: HttpServer;
   #receive: Receive;
   #streams: EventStreams | undefined;
+  /** Lets in those who wait for the house to wake. */
+  #early: (() => void)[] = [];
 
   private constructor(threshold: Threshold) {
     this.#threshold = threshold;
     this.#receive = (request, response) => {
-      run(beforeWaking, { house: threshold, request, response, params: {} });
+      // A reader of events who is answered with an error never comes back.
+      if (isEventStream(request)) this.#early.push(() => this.#receive(request, response));
+      else run(beforeWaking, { house: threshold, request, response, params: {} });
     };
     this.#server = new HttpServer({
       request: (request, response) => this.#enter(request, response),
@@ -81,7 +85,7 @@ export class HttpDoor implements AsyncDisposable {
     });
   }
 
-  /** Listens. Until `open`, visitors are told that the house is waking. */
+  /** Listens. Until `open`, visitors are told that the house is waking; readers of events wait. */
   static async listen(place: Place, threshold: Threshold): Promise<HttpDoor> {
     const door = new HttpDoor(threshold);
     await door.#server.listen(place);
@@ -99,6 +103,7 @@ export class HttpDoor implements AsyncDisposable {
     this.#streams = house.streams;
     const loopback = LOOPBACK.test(this.#server.address.address);
     this.#receive = routerOf({ ...house, loopback });
+    for (const letIn of this.#early.splice(0)) letIn();
   }
 
   /** Lets nobody in any more; resolves when those who are in have left. */

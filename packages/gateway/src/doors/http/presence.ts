@@ -27,8 +27,10 @@ const HEADERS: Headers = { ...NOT_KEPT, ...vary() };
 
 /** Spellings of a parameter `as`, so that a URL without one is not read further. */
 const AS = /[?&](?:a|%61)(?:s|%73)=/;
-const EVENTS = /^\/api\/events\/?\?/;
-const LISTING = new RegExp(`^/api/(?:${KINDS.join('|')}|rooms/[^/]+|entries/[^/]+/replies)/?\\?`);
+const EVENTS = /^\/api\/events\/?(?:\?|$)/;
+const LISTING = new RegExp(
+  `^/api/(?:${KINDS.join('|')}|rooms/[^/]+|entries/[^/]+/replies)/?(?:\\?|$)`,
+);
 
 /** The reader and its room, where a request names its reader. */
 export function readerOf({ house, request, params }: Exchange): Arrival | undefined {
