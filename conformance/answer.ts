@@ -36,6 +36,10 @@ export class Answer {
     return fields(parse(this.text));
   }
 
+  get value(): unknown {
+    return parse(this.text);
+  }
+
   /** The media type without its parameters. */
   get type(): string {
     return (this.headers['content-type'] ?? '').split(';')[0] ?? '';

@@ -1,5 +1,6 @@
 /** Every case, in groups that go by the sections of PROTOCOL.md. */
 import type { Case } from './case.ts';
+import { about } from './cases/about.ts';
 import { body } from './cases/body.ts';
 import { bounds } from './cases/bounds.ts';
 import { discovery } from './cases/discovery.ts';
@@ -12,6 +13,7 @@ import { language } from './cases/language.ts';
 import { liveFilters } from './cases/live-filters.ts';
 import { resuming, streams } from './cases/live.ts';
 import { listings } from './cases/listings.ts';
+import { mcp } from './cases/mcp.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
 import { presence } from './cases/presence.ts';
@@ -47,4 +49,6 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'waiting for news': waiting,
   feeds,
   'saying something by GET': sayingByGet,
+  'what the gateway says of itself': about,
+  MCP: mcp,
 };

@@ -9,6 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 
 import { Answer } from './answer.ts';
+import { Described } from './described.ts';
 import { entryOf, listingOf, type Entry, type Kind, type Listing } from './entry.ts';
 import { fields, list, text, type Fields } from './value.ts';
 
@@ -56,6 +57,7 @@ export class Gateway {
   readonly base: URL;
   readonly #agent: HttpAgent;
   #known: Promise<readonly Fields[]> | undefined;
+  #described: Promise<Described> | undefined;
 
   constructor(base: string) {
     this.base = new URL(base);
@@ -63,7 +65,22 @@ export class Gateway {
     this.#agent = this.base.protocol === 'https:' ? new HttpsAgent(keep) : new HttpAgent(keep);
   }
 
+  /** Throws where the answer is not as the gateway's own description has it. */
   async ask(method: string, path: string, headers: Headers = {}, body?: Body): Promise<Answer> {
+    const answer = await this.#ask(method, path, headers, body);
+    (await this.described()).check(method, path, answer);
+    return answer;
+  }
+
+  /** What the gateway says of itself. */
+  async described(): Promise<Described> {
+    this.#described ??= this.#ask('GET', '/openapi.json', {}).then(
+      (answer) => new Described(answer.expect(200).json),
+    );
+    return await this.#described;
+  }
+
+  async #ask(method: string, path: string, headers: Headers, body?: Body): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const request = this.base.protocol === 'https:' ? httpsRequest : httpRequest;
     const sent = request(this.base, {

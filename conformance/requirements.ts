@@ -258,6 +258,48 @@ export const REQUIREMENTS = {
     'one-entry': 'With an idempotency key, a repeated GET is one entry.',
   },
   '16.3': { robots: 'robots.txt keeps robots out of /api/say.' },
+  '17.1': {
+    documents: 'Each description is there, of its type and with an ETag.',
+    links: 'Every link in them leads somewhere, and none says anything.',
+    skill: 'The skill begins with its name and description.',
+    catalogs: 'The catalogs name what describes the gateway.',
+  },
+  '17.2': {
+    home: 'GET / has the form that Accept prefers, with a first request.',
+    pages: 'Pages load nothing, and have no scripts.',
+  },
+  '17.3': { 'link-headers': 'Link leads to the descriptions.' },
+  '17.4': {
+    paths: 'Every path is described.',
+    bodies: 'Every example of a body works as it stands.',
+    parameters: 'Every example of a parameter works as it stands.',
+  },
+  '18.1': {
+    initialize: 'Clients before 2026-07-28 are answered at /mcp, whatever their headers say.',
+    discover: 'server/discover tells the revision 2026-07-28.',
+    card: 'The server card tells where MCP is spoken; there is no stream by GET.',
+  },
+  '18.2': {
+    tools: 'All tools are there, with words, schemas that take further members, and hints.',
+    read: 'read gives each entry of a selection once, from result to result.',
+    'who-is-here': 'who_is_here has a reader who said who it is.',
+    wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
+  },
+  '18.3': {
+    'letter-by-letter': 'Arguments become an entry exactly as they were spelled.',
+    'one-entry': 'idempotencyKey makes one entry, for MCP and HTTP alike, and is no part of it.',
+    companions: 'A first contact is welcomed, and meets who seeks the same.',
+  },
+  '18.4': { apart: 'What visitors said is apart from the gateway’s words, and marked.' },
+  '18.5': {
+    pieces: 'The pieces of a long entry are its text, byte for byte.',
+    shortened: 'What is too long or too deep for a list is named.',
+  },
+  '18.6': { errors: 'Errors are those of HTTP, with an example that works.' },
+  '18.7': {
+    resources: 'Rooms and language are resources.',
+    prompts: 'Prompts are given.',
+  },
 } as const satisfies Record<string, Record<string, string>>;
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */
@@ -265,4 +307,6 @@ export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '7.6': 'Needs a full or failing disk.',
   '12.5': 'Needs readers who stall for long, and lines that go dead.',
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
+  '18.8': 'Depends on where the gateway can be reached from.',
+  '18.9': 'Allows what a gateway holds; nothing can be asked for.',
 };

@@ -53,6 +53,40 @@ const DOORS = [
   'mcp',
   'language',
   'schema',
+  'openapi',
+  'openapiYaml',
+  'reference',
+  'llms',
+  'skill',
+  'protocol',
+  'apiCatalog',
+  'aiCatalog',
+  'robots',
+  'alive',
+  'ready',
+] as const;
+
+const PAGES = [
+  'first',
+  'byGet',
+  'byGetHow',
+  'reading',
+  'readingHow',
+  'links',
+  'skill',
+  'members',
+  'required',
+  'answers',
+  'examples',
+  'errors',
+  'errorsHow',
+  'kept',
+  'done',
+  'unchanged',
+  'nothingSaid',
+  'key',
+  'minimal',
+  'lastEvent',
 ] as const;
 
 const PARAMETERS = [
@@ -70,6 +104,7 @@ const PARAMETERS = [
   'to',
   'inReplyTo',
   'as',
+  'wait',
 ] as const;
 
 export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
@@ -199,6 +234,7 @@ export const LanguageSchema = Type.Object(
     doors: Type.Record(Type.Enum(DOORS), words('What is behind this door.'), closed),
     parameters: Type.Record(Type.Enum(PARAMETERS), words('What it does to a listing.'), closed),
     mcp: McpDefinition,
+    pages: Type.Record(Type.Enum(PAGES), words('On pages that describe the gateway.'), closed),
     errors: Type.Record(Type.Enum(CODES), words('The title of an error.'), closed),
   },
   {

@@ -27,7 +27,8 @@ function* elements(list: string): Generator<string, void, undefined> {
 
 const QUALITY = /;\s*q\s*=\s*([01](?:\.\d*)?)\s*(?:;|$)/i;
 
-function* wishes(header: string): Generator<Wish, void, undefined> {
+/** The elements of a header that have weights, one by one. */
+export function* wishes(header: string): Generator<Wish, void, undefined> {
   for (const element of elements(header)) {
     const end = element.indexOf(';');
     const name = (end === -1 ? element : element.slice(0, end)).trim().toLowerCase();

@@ -37,7 +37,7 @@ export async function answer(exchange: Exchange<Threshold>, whole: Whole): Promi
   const { request, response } = exchange;
   const worth = whole.body.length >= WORTH_COMPRESSING;
   const encoding = worth ? encodingOf(request.headers['accept-encoding']) : undefined;
-  const headers = { ...tagged(whole.tag, encoding), ...whole.headers, ...COMMON };
+  const headers = { ...COMMON, ...tagged(whole.tag, encoding), ...whole.headers };
   if (hasTag(request.headers['if-none-match'], headers.ETag)) {
     response.writeHead(304, headers);
     response.end();

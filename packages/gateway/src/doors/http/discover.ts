@@ -11,6 +11,7 @@ import {
 } from '@open-presence/protocol';
 
 import type { Seq } from '../../log/log.ts';
+import { ABOUT } from '../about/links.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from './answer.ts';
 import { tongueFor, type Exchange, type House } from './exchange.ts';
 import { toldAs } from './first-contact.ts';
@@ -21,7 +22,8 @@ const NEWEST = 12;
 /** At most so many visitors are told as here. */
 const HERE = 12;
 
-const PATHS: Readonly<Record<string, string>> = {
+/** Where each door is. */
+export const PATHS: Readonly<Record<string, string>> = {
   status: '/api',
   discover: '/api/discover',
   rooms: '/api/rooms',
@@ -36,6 +38,17 @@ const PATHS: Readonly<Record<string, string>> = {
   mcp: '/mcp',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',
+  openapi: '/openapi.json',
+  openapiYaml: '/openapi.yaml',
+  reference: '/reference',
+  llms: '/llms.txt',
+  skill: '/skill.md',
+  protocol: '/protocol.md',
+  apiCatalog: '/.well-known/api-catalog',
+  aiCatalog: '/.well-known/ai-catalog.json',
+  robots: '/robots.txt',
+  alive: '/healthz',
+  ready: '/readyz',
 } satisfies Record<keyof Language['doors'], string>;
 
 export async function discover(exchange: Exchange): Promise<void> {
@@ -53,7 +66,7 @@ export async function discover(exchange: Exchange): Promise<void> {
     ...newest.flatMap((entry, at) => (at === 0 ? [entry] : [Buffer.from(',\n'), entry])),
     Buffer.from('\n]}\n'),
   ]);
-  const headers = { ...REVALIDATE, ...inTongue(tongue) };
+  const headers = { ...REVALIDATE, ...inTongue(tongue), ...ABOUT };
   await answer(exchange, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 

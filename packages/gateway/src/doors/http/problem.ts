@@ -1,6 +1,7 @@
 /** Errors as answers (PROTOCOL.md section 11). */
 import { GatewayError, problemDocument, say, statusOf } from '@open-presence/protocol';
 
+import { ABOUT } from '../about/links.ts';
 import { answer, inTongue, json, NOT_KEPT, type Headers } from './answer.ts';
 import { isGone, tongueFor, type Exchange, type Threshold } from './exchange.ts';
 
@@ -28,7 +29,7 @@ export async function problem(
   await answer(exchange, {
     status,
     type: PROBLEM_TYPE,
-    headers: { ...headers, ...retry, ...NOT_KEPT, ...inTongue(tongue) },
+    headers: { ...ABOUT, ...headers, ...retry, ...NOT_KEPT, ...inTongue(tongue) },
     body: json({ ...document, status }),
   });
 }

@@ -6,6 +6,7 @@ import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 import { EVERYTHING, FEED_FORMS, feedPath, type FeedForm } from '../feeds/addresses.ts';
 import { serverCard } from '../mcp/card.ts';
 import { aboutMcp, mcp } from '../mcp/mcp.ts';
+import { about, home } from '../about/about.ts';
 import { COMMON } from './answer.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
@@ -30,7 +31,7 @@ export interface Route {
 }
 
 export const ROUTES: readonly Route[] = [
-  { path: '/', get: status },
+  { path: '/', get: home(() => ROUTES) },
   { path: '/api', get: status },
   ...KINDS.map((kind) => ({
     path: `/api/${kind}`,
@@ -58,6 +59,14 @@ export const ROUTES: readonly Route[] = [
   { path: '/mcp/server-card', get: serverCard },
   { path: '/mova-snu.yaml', get: languageFile },
   { path: '/mova-snu.schema.json', get: languageSchema },
+  { path: '/openapi.json', get: about('openapi', () => ROUTES) },
+  { path: '/openapi.yaml', get: about('openapiYaml', () => ROUTES) },
+  { path: '/reference', get: about('reference', () => ROUTES) },
+  { path: '/llms.txt', get: about('llms', () => ROUTES) },
+  { path: '/skill.md', get: about('skill', () => ROUTES) },
+  { path: '/protocol.md', get: about('protocol', () => ROUTES) },
+  { path: '/.well-known/api-catalog', get: about('apiCatalog', () => ROUTES) },
+  { path: '/.well-known/ai-catalog.json', get: about('aiCatalog', () => ROUTES) },
   { path: '/robots.txt', get: robots },
   { path: '/healthz', get: healthz },
   { path: '/readyz', get: readyz },

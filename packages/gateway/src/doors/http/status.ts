@@ -1,6 +1,7 @@
 /** How the gateway is (PROTOCOL.md section 2): told to visitors, and to probes. */
 import { statusDocument } from '@open-presence/protocol';
 
+import { ABOUT } from '../about/links.ts';
 import { answer, inTongue, json, JSON_TYPE, NOT_KEPT, vary } from './answer.ts';
 import { tongueFor, type Exchange, type Threshold } from './exchange.ts';
 
@@ -8,7 +9,7 @@ export async function status(exchange: Exchange<Threshold>): Promise<void> {
   const { house, request } = exchange;
   const tongue = tongueFor(request);
   const document = statusDocument(house.language, house.state(), tongue, new Date());
-  const headers = { ...NOT_KEPT, ...inTongue(tongue) };
+  const headers = { ...NOT_KEPT, ...inTongue(tongue), ...ABOUT };
   await answer(exchange, { status: 200, type: JSON_TYPE, headers, body: json(document) });
 }
 

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+
+import { check, type Case } from '../case.ts';
+import { KINDS } from '../entry.ts';
+import type { Gateway } from '../gateway.ts';
+import { fields, list, text, words, type Fields } from '../value.ts';
+
+const DOCUMENTS: readonly (readonly [string, string])[] = [
+  ['/openapi.json', 'application/json'],
+  ['/openapi.yaml', 'application/yaml'],
+  ['/reference', 'text/html'],
+  ['/llms.txt', 'text/plain'],
+  ['/skill.md', 'text/markdown'],
+  ['/protocol.md', 'text/markdown'],
+  ['/.well-known/api-catalog', 'application/linkset+json'],
+  ['/.well-known/ai-catalog.json', 'application/ai-catalog+json'],
+];
+
+const HOMES: readonly (readonly [string, string])[] = [
+  ['text/markdown', 'text/markdown'],
+  ['text/plain', 'text/plain'],
+  ['text/html', 'text/html'],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text/html'],
+  ['text/markdown;q=0.9, text/plain, application/json;q=0.1', 'text/plain'],
+  ['text/*', 'text/markdown'],
+  ['text/markdown, */*', 'text/markdown'],
+  ['*/*', 'application/json'],
+  ['image/png', 'application/json'],
+];
+
+/** What a page would load. */
+const LOADS =
+  /<(?:script|iframe|img|object|embed|link(?! rel="icon" href="data:,"))\b|@import|url\(/i;
+
+/** Every address that a text has, relative to the gateway. */
+function addresses(gateway: Gateway, said: string): string[] {
+  const found = said.matchAll(/\]\(([^)\s]+)\)|href="([^"#][^"]*)"|"href":\s*"([^"]+)"/g);
+  return Array.from(found, ([, ...groups]) => groups.find((one) => one !== undefined) ?? '')
+    .filter((address) => !address.startsWith('data:'))
+    .map((address) => {
+      const url = new URL(address, gateway.base);
+      assert.equal(url.host, gateway.base.host, 'a page links only to this gateway');
+      return url.pathname + url.search;
+    });
+}
+
+interface Operation {
+  readonly path: string;
+  readonly method: string;
+  readonly is: Fields;
+}
+
+async function operations(gateway: Gateway): Promise<Operation[]> {
+  const { document } = await gateway.described();
+  return Object.entries(fields(document['paths'])).flatMap(([path, methods]) =>
+    Object.entries(fields(methods)).map(([method, is]) => ({ path, method, is: fields(is) })),
+  );
+}
+
+function parametersOf({ is }: Operation): Fields[] {
+  return 'parameters' in is ? list(is['parameters']).map(fields) : [];
+}
+
+/** The path with the examples of its variable parts, or undefined where one has none. */
+function pathOf(operation: Operation): string | undefined {
+  let { path } = operation;
+  for (const { name, in: place, example } of parametersOf(operation)) {
+    if (place !== 'path') continue;
+    if (example === undefined) return undefined;
+    path = path.replace(`{${text(name)}}`, encodeURIComponent(text(example)));
+  }
+  return path;
+}
+
+/** Each parameter of the query with its example. */
+function queryOf(operation: Operation): string[] {
+  return parametersOf(operation).flatMap(({ name, in: place, example }) => {
+    if (place !== 'query' || example === undefined) return [];
+    const values = Array.isArray(example) ? example : [example];
+    return [values.map((one) => `${text(name)}=${encodeURIComponent(String(one))}`).join('&')];
+  });
+}
+
+/** Streams do not end by themselves. */
+function isEndless({ is }: Operation): boolean {
+  const answer = fields(fields(is['responses'])['200'] ?? {});
+  return Object.keys(fields(answer['content'] ?? {})).join() === 'text/event-stream';
+}
+
+export const about: readonly Case[] = [
+  check('17.1', 'documents', async (gateway) => {
+    for (const [path, type] of DOCUMENTS) {
+      const answer = (await gateway.get(path)).expect(200);
+      assert.equal(answer.type, type, path);
+      words(answer.text);
+      const again = await gateway.get(path, { 'if-none-match': answer.header('etag') ?? '' });
+      assert.equal(again.status, 304, path);
+    }
+  }),
+  check('17.1', 'links', async (gateway) => {
+    const pages = ['/llms.txt', '/skill.md', '/.well-known/api-catalog', '/reference'];
+    const texts = [(await gateway.get('/', { accept: 'text/markdown' })).text];
+    for (const page of pages) texts.push((await gateway.get(page)).text);
+    texts.push((await gateway.get('/', { accept: 'text/html' })).text);
+    const all = new Set(texts.flatMap((said) => addresses(gateway, said)));
+    assert.ok(all.size > 20);
+    for (const address of all) {
+      assert.ok(!address.startsWith('/api/say'), 'nothing is said by following a link');
+      assert.ok((await gateway.ask('HEAD', address)).status < 300, address);
+    }
+  }),
+  check('17.1', 'skill', async (gateway) => {
+    const [, name = '', description = ''] =
+      /^---\nname: ([a-z-]{1,64})\ndescription: (.{1,1024})\n---\n/.exec(
+        (await gateway.get('/skill.md')).text,
+      ) ?? [];
+    words(name);
+    words(description);
+  }),
+  check('17.1', 'catalogs', async (gateway) => {
+    const linkset = list((await gateway.get('/.well-known/api-catalog')).json['linkset']);
+    const [api] = linkset.map(fields);
+    for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
+      assert.ok(list(api?.[relation]).length > 0, relation);
+    }
+    const catalog = (await gateway.get('/.well-known/ai-catalog.json')).json;
+    assert.equal(catalog['specVersion'], '1.0');
+    const entries = list(catalog['entries']).map(fields);
+    assert.ok(entries.length > 0);
+    for (const entry of entries) {
+      for (const member of ['identifier', 'type', 'url']) words(entry[member]);
+      const { pathname } = new URL(text(entry['url']));
+      (await gateway.ask('HEAD', pathname)).expect(200);
+    }
+  }),
+  check('17.2', 'home', async (gateway) => {
+    for (const [accept, type] of HOMES) {
+      const answer = (await gateway.get('/', { accept })).expect(200);
+      assert.equal(answer.type, type, accept);
+      assert.match(answer.header('cache-control') ?? '', /no-store/);
+      if (type !== 'application/json') assert.match(answer.text, /POST http.*\/api\/resonance/);
+    }
+  }),
+  check('17.2', 'pages', async (gateway) => {
+    const home = await gateway.get('/', { accept: 'text/html' });
+    for (const answer of [home, await gateway.get('/reference')]) {
+      assert.doesNotMatch(answer.text, LOADS);
+      const policy = answer.header('content-security-policy') ?? '';
+      assert.match(policy, /default-src 'none'/);
+      assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+    }
+  }),
+  check('17.3', 'link-headers', async (gateway) => {
+    for (const path of ['/', '/api', '/api/discover', '/api/nowhere', '/api/garden?limit=x']) {
+      const link = (await gateway.get(path)).header('link') ?? '';
+      for (const relation of ['service-desc', 'service-doc', 'alternate', 'describedby']) {
+        const target = new RegExp(`<([^>]+)>; rel="${relation}"`).exec(link)?.[1] ?? '';
+        (await gateway.ask('HEAD', target)).expect(200);
+      }
+    }
+  }),
+  check('17.4', 'paths', async (gateway) => {
+    const { known } = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
+    const described = new Set((await operations(gateway)).map(({ path }) => path));
+    for (const path of list(known).map(text)) {
+      const stands = KINDS.map((kind) => path.replace('/say/{kind}', `/say/${kind}`));
+      for (const one of stands) assert.ok(described.has(one), one);
+    }
+    for (const { is } of await operations(gateway)) {
+      for (const part of ['operationId', 'summary']) words(is[part]);
+    }
+  }),
+  check('17.4', 'bodies', async (gateway) => {
+    let sent = 0;
+    for (const operation of await operations(gateway)) {
+      if (!('requestBody' in operation.is)) continue;
+      const content = fields(fields(operation.is['requestBody'])['content']);
+      const { examples = {} } = fields(content['application/json']);
+      for (const example of Object.values(fields(examples)).map(fields)) {
+        const said = JSON.stringify(example['value']);
+        (await gateway.ask('POST', operation.path, {}, said)).expect(201);
+        sent += 1;
+      }
+    }
+    assert.ok(sent >= KINDS.length);
+  }),
+  check('17.4', 'parameters', async (gateway) => {
+    for (const operation of await operations(gateway)) {
+      const path = pathOf(operation);
+      if (operation.method !== 'get' || path === undefined || isEndless(operation)) continue;
+      const status = path.startsWith('/api/say/') ? 201 : 200;
+      const pairs = queryOf(operation);
+      const small = pairs.some((pair) => pair.startsWith('limit=')) ? ['limit=10'] : [];
+      // Listings are alike: of one of them each parameter alone, of the others all at once.
+      const each = path === '/api/garden' ? pairs.map((pair) => [...small, pair]) : [];
+      for (const some of [...each, pairs]) {
+        (await gateway.get(some.length === 0 ? path : `${path}?${some.join('&')}`)).expect(status);
+      }
+    }
+  }),
+];

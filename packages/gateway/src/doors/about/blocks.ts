@@ -1,0 +1,104 @@
+/** Pages as a row of blocks, written as Markdown, as plain text or as HTML. */
+export type Block =
+  | { readonly heading: string }
+  | { readonly text: string }
+  /** Sent or typed as it stands. */
+  | { readonly code: string; readonly of: 'http' | 'json' | 'url' }
+  | { readonly links: readonly Link[] };
+
+export interface Link {
+  readonly name: string;
+  readonly href: string;
+  readonly meaning: string;
+}
+
+export interface Page {
+  readonly title: string;
+  /** `uk` or `en`. */
+  readonly tongue: string;
+  readonly blocks: readonly Block[];
+}
+
+export function asMarkdown({ title, blocks }: Page): string {
+  const parts = blocks.map((block) => {
+    if ('heading' in block) return `## ${block.heading}`;
+    if ('text' in block) return block.text;
+    if ('code' in block) return fenced(block.code, block.of);
+    return block.links
+      .map(({ name, href, meaning }) => `- [${name}](${href}): ${meaning}`)
+      .join('\n');
+  });
+  return `${[`# ${title}`, ...parts].join('\n\n')}\n`;
+}
+
+/** A fence longer than any in the text. */
+function fenced(code: string, of: string): string {
+  const longest = Math.max(2, ...Array.from(code.matchAll(/`+/g), ([ticks]) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${of}\n${code}\n${fence}`;
+}
+
+export function asText({ title, blocks }: Page): string {
+  const parts = blocks.map((block) => {
+    if ('heading' in block) return `${block.heading}\n${'-'.repeat(block.heading.length)}`;
+    if ('text' in block) return block.text;
+    if ('code' in block) return block.code.replaceAll(/^(?=.)/gm, '    ');
+    return block.links.map(({ href, meaning }) => `${href}\n    ${meaning}`).join('\n');
+  });
+  return `${[`${title}\n${'='.repeat(title.length)}`, ...parts].join('\n\n')}\n`;
+}
+
+export function asHtml({ title, tongue, blocks }: Page): string {
+  const parts = blocks.map((block) => {
+    if ('heading' in block) return `<h2>${escaped(block.heading)}</h2>`;
+    if ('text' in block) return `<p>${escaped(block.text)}</p>`;
+    if ('code' in block) return `<pre><code>${escaped(block.code)}</code></pre>`;
+    const items = block.links.map(({ name, href, meaning }) => {
+      return `<li><a href="${escaped(href)}">${escaped(name)}</a>: ${escaped(meaning)}</li>`;
+    });
+    return `<ul>\n${items.join('\n')}\n</ul>`;
+  });
+  return htmlPage(title, tongue, `<h1>${escaped(title)}</h1>\n${parts.join('\n')}`);
+}
+
+/** A page that loads nothing: what it looks like stands in it. */
+export function htmlPage(title: string, tongue: string, body: string): string {
+  return `<!doctype html>
+<html lang="${escaped(tongue)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+export const STYLE = `:root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}
+body{margin:0 auto;max-width:46rem;padding:2rem 1rem}
+h1,h2,h3{line-height:1.25}
+h3{overflow-wrap:anywhere}
+pre{overflow-x:auto;padding:.75rem;border:1px solid;border-radius:.4rem}
+code{font:.9em/1.5 ui-monospace,monospace}
+table{border-collapse:collapse;width:100%}
+td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;overflow-wrap:anywhere}
+section{border-top:1px solid;margin-top:2rem}`;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (one) => ENTITIES[one] ?? one);
+}

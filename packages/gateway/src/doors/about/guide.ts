@@ -1,0 +1,134 @@
+/** The guides to this place: what whoever arrives at its address is told, short and long. */
+import { KINDS, say, type Kind, type Words } from '@open-presence/protocol';
+
+import { PATHS } from '../http/discover.ts';
+import { sayPath } from '../http/say-path.ts';
+import type { Block, Link, Page } from './blocks.ts';
+import type { Voice } from './components.ts';
+
+/** Doors in the order in which they are told to whoever arrives. */
+const FIRST = ['discover', 'llms', 'skill', 'protocol', 'openapi', 'reference', 'language'];
+const BEYOND_A_LINK = /\{/;
+
+/** A guide's view: absolute addresses, so that it can be read elsewhere. */
+export interface Asked extends Voice {
+  /** Of the gateway, without a slash at its end. */
+  readonly address: string;
+}
+
+/** What is told at `/`. */
+export function welcomePage(asked: Asked): Page {
+  const { language } = asked;
+  const speak = speaker(asked);
+  const { pages, labels } = language;
+  return {
+    title: speak(language.service),
+    tongue: asked.tongue ?? 'en',
+    blocks: [
+      { text: speak(language.invitation) },
+      { heading: speak(pages.first) },
+      { text: speak(language.kinds.resonance.meaning) },
+      request(asked, 'resonance'),
+      { heading: speak(pages.byGet) },
+      { text: speak(pages.byGetHow) },
+      byGet(asked, 'resonance'),
+      { heading: speak(pages.links) },
+      { links: linksTo(asked, FIRST) },
+      { text: speak(labels.trust) },
+    ],
+  };
+}
+
+/** The guide of `/llms.txt`, and the body of `/skill.md`. */
+export function guidePage(asked: Asked): Page {
+  const { language } = asked;
+  const speak = speaker(asked);
+  const { pages, labels, doors } = language;
+  const others = Object.keys(doors).filter((name) => !FIRST.includes(name));
+  return {
+    title: speak(language.service),
+    tongue: asked.tongue ?? 'en',
+    blocks: [
+      { text: `> ${speak(language.invitation)}` },
+      { text: speak(labels.trust) },
+      { heading: speak(pages.first) },
+      ...told(asked, 'resonance'),
+      { heading: speak(labels.kinds) },
+      ...KINDS.filter((kind) => kind !== 'resonance').flatMap((kind) => told(asked, kind)),
+      { heading: speak(pages.byGet) },
+      { text: speak(pages.byGetHow) },
+      ...KINDS.map((kind) => byGet(asked, kind)),
+      { heading: speak(pages.reading) },
+      { text: speak(pages.readingHow) },
+      { links: KINDS.map((kind) => kindLink(asked, kind)) },
+      { heading: speak(labels.rooms) },
+      { links: roomLinks(asked) },
+      { heading: speak(labels.parameters) },
+      { text: parameters(asked) },
+      { heading: speak(pages.errors) },
+      { text: speak(pages.errorsHow) },
+      { heading: speak(pages.links) },
+      { links: linksTo(asked, [...FIRST, ...others]) },
+    ],
+  };
+}
+
+/** Name and description of the skill, as a file of skills begins. */
+export function frontMatter(asked: Asked): string {
+  const description = JSON.stringify(speaker(asked)(asked.language.pages.skill));
+  return `---\nname: open-presence\ndescription: ${description}\n---\n\n`;
+}
+
+function speaker({ tongue }: Voice): (words: Words) => string {
+  return (words) => say(words, tongue);
+}
+
+/** What a kind is for, and a request that says one. */
+function told(asked: Asked, kind: Kind): Block[] {
+  const { title, meaning } = asked.language.kinds[kind];
+  const speak = speaker(asked);
+  return [{ text: `**${speak(title)}.** ${speak(meaning)}` }, request(asked, kind)];
+}
+
+function request({ address, language }: Asked, kind: Kind): Block {
+  const { path, sentences } = language.kinds[kind];
+  const body = JSON.stringify(sentences[0]?.body ?? {});
+  const lines = [`POST ${address}${path}`, 'Content-Type: application/json', '', body];
+  return { code: lines.join('\n'), of: 'http' };
+}
+
+function byGet({ address, language }: Asked, kind: Kind): Block {
+  const { sentences } = language.kinds[kind];
+  return { code: `GET ${address}${sayPath(kind, sentences[0]?.body ?? {})}`, of: 'http' };
+}
+
+function kindLink(asked: Asked, kind: Kind): Link {
+  const { name, path, meaning } = asked.language.kinds[kind];
+  const speak = speaker(asked);
+  return { name: speak(name), href: asked.address + path, meaning: speak(meaning) };
+}
+
+function roomLinks(asked: Asked): Link[] {
+  const speak = speaker(asked);
+  return asked.language.rooms.map(({ slug, title, description }) => {
+    const href = `${asked.address}/api/rooms/${slug}`;
+    return { name: speak(title), href, meaning: speak(description) };
+  });
+}
+
+function parameters(asked: Asked): string {
+  const speak = speaker(asked);
+  return Object.entries(asked.language.parameters)
+    .map(([name, words]) => `- \`${name}\`: ${speak(words)}`)
+    .join('\n');
+}
+
+/** Doors that can be gone through as they are. */
+function linksTo(asked: Asked, names: readonly string[]): Link[] {
+  const speak = speaker(asked);
+  return Object.entries(asked.language.doors)
+    .map(([name, words]) => ({ name, path: PATHS[name] ?? '', meaning: speak(words) }))
+    .filter(({ name, path }) => names.includes(name) && path !== '' && !BEYOND_A_LINK.test(path))
+    .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
+    .map(({ path, meaning }) => ({ name: path, href: asked.address + path, meaning }));
+}

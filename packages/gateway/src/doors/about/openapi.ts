@@ -1,0 +1,30 @@
+/**
+ * The OpenAPI document of a gateway: every path there is, in the words of its language, with
+ * examples that work when they are sent as they stand.
+ */
+import { say } from '@open-presence/protocol';
+
+import { componentsOf, type Json, type Voice } from './components.ts';
+import { itemsOf, type Path } from './operations.ts';
+
+/** Labels of the language by which operations are grouped. */
+const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
+
+export function openApiOf(voice: Voice, routes: readonly Path[]): Json {
+  const { language, tongue } = voice;
+  const { invitation, labels, pages } = language;
+  const description = [invitation, labels.trust, pages.readingHow, pages.errorsHow];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: say(language.service, tongue),
+      version: language.version,
+      description: description.map((words) => say(words, tongue)).join('\n\n'),
+    },
+    servers: [{ url: '/' }],
+    security: [],
+    tags: TAGS.map((name) => ({ name, description: say(labels[name], tongue) })),
+    paths: Object.fromEntries(routes.flatMap((route) => itemsOf(voice, route))),
+    components: componentsOf(voice),
+  };
+}

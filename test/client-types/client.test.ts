@@ -1,0 +1,82 @@
+/** A client whose types are made of the OpenAPI document, as others would make one. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { promisify } from 'node:util';
+
+import { fields, list } from '../../conformance/value.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+const MAKER = join(import.meta.dirname, 'node_modules/openapi-typescript/bin/cli.js');
+
+const CLIENT = `
+import createClient from 'openapi-fetch';
+import type { paths } from './made.ts';
+
+const [, , baseUrl = ''] = process.argv;
+const client = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl });
+
+const contact = await client.POST('/api/resonance', {
+  body: { ai_identity: 'Typed', seeking: ['types'] },
+});
+if (contact.data === undefined) throw new Error(contact.error.detail);
+const welcome: string | undefined = contact.data.welcome;
+
+const trace = await client.GET('/api/say/garden', {
+  params: { query: { text: 'typed', identity: 'Typed', identityType: 'ai_entity', to: ['a', 'b'] } },
+});
+if (trace.data === undefined) throw new Error('nothing was kept');
+const { id } = trace.data;
+
+const listed = await client.GET('/api/garden', {
+  params: { query: { identity: 'Typed', order: 'oldest', limit: 1 } },
+});
+const again = await client.GET('/api/entries/{id}', { params: { path: { id } } });
+const wrong = await client.GET('/api/garden', {
+  // @ts-expect-error The values of order are known.
+  params: { query: { order: 'sideways' } },
+});
+const { data: discovery } = await client.GET('/api/discover');
+console.log(JSON.stringify({
+  welcome,
+  listed: listed.data?.entries.map((entry) => entry.id),
+  again: again.data?.seq,
+  wrong: wrong.error?.code,
+  rooms: discovery?.rooms.map((room) => room.slug),
+}));
+`;
+
+const CONFIGURATION = {
+  extends: join(ROOT, 'tsconfig.json'),
+  compilerOptions: { types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+  include: ['*.ts'],
+  exclude: [],
+};
+
+it('a client made by openapi-typescript compiles, and speaks with the gateway', async () => {
+  await using gateway = await startGatewayProcess();
+  await using folder = await dataFolder();
+  const at = (name: string): string => join(folder.path, name);
+  await symlink(join(ROOT, 'node_modules'), at('node_modules'));
+  await writeFile(at('package.json'), '{"type":"module"}');
+  await writeFile(at('tsconfig.json'), JSON.stringify(CONFIGURATION));
+  await writeFile(at('client.ts'), CLIENT);
+  const document = await fetch(`${gateway.url}/openapi.json`);
+  await writeFile(at('openapi.json'), await document.text());
+  const node = process.execPath;
+  await run(node, [MAKER, at('openapi.json'), '--output', at('made.ts')]);
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder.path]).catch((error: unknown) => {
+    assert.fail(String(fields(error)['stdout']));
+  });
+  const { stdout } = await run(node, [at('client.ts'), gateway.url], { cwd: folder.path });
+  const said = fields(JSON.parse(stdout));
+  assert.match(String(said['welcome']), /\p{L}/u);
+  assert.equal(list(said['listed']).length, 1);
+  assert.equal(said['again'], 2);
+  assert.equal(said['wrong'], 'invalid-parameter');
+  assert.ok(list(said['rooms']).length > 0);
+});

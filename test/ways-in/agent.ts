@@ -1,0 +1,116 @@
+/**
+ * A small and naive agent: it knows an address, HTTP and the conventions of one way in, and nothing
+ * of this gateway. It goes only where a link leads, and sends only what an example shows.
+ */
+import assert from 'node:assert/strict';
+
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+
+/** A request as a document shows it. */
+export interface Shown {
+  readonly method: string;
+  readonly url: string;
+  readonly body: string | undefined;
+}
+
+export class Agent {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(base: string, tongue: string) {
+    this.#base = base;
+    this.#headers = { 'accept-language': tongue };
+  }
+
+  async get(address: string, accept = '*/*'): Promise<Response> {
+    const answer = await fetch(this.#at(address), { headers: { ...this.#headers, accept } });
+    assert.ok(answer.ok, `GET ${address}: ${answer.status}`);
+    return answer;
+  }
+
+  async read(address: string, accept?: string): Promise<string> {
+    return await (await this.get(address, accept)).text();
+  }
+
+  async json(address: string): Promise<Fields> {
+    return fields(await (await this.get(address)).json());
+  }
+
+  /** Where a link of the answer's header with this relation leads. */
+  async linkFrom(address: string, relation: string): Promise<string> {
+    const link = (await this.get(address)).headers.get('link') ?? '';
+    const [, target] = new RegExp(`<([^>]+)>; rel="${relation}"`).exec(link) ?? [];
+    assert.ok(target !== undefined, `${address} has no link ${relation}: ${link}`);
+    return target;
+  }
+
+  /** Sends what is shown; what was said then, as it is kept. */
+  async send({ method, url, body }: Shown): Promise<Fields> {
+    const answer = await fetch(this.#at(url), {
+      method,
+      headers: { ...this.#headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body }),
+    });
+    assert.equal(answer.status, 201, await answer.clone().text());
+    await answer.arrayBuffer();
+    return await this.json(answer.headers.get('location') ?? '');
+  }
+
+  /** What is answered to a request that is wrong. */
+  async refused(address: string): Promise<Fields> {
+    const answer = await fetch(this.#at(address), { headers: this.#headers });
+    assert.ok(!answer.ok);
+    return fields(await answer.json());
+  }
+
+  #at(address: string): string {
+    const url = new URL(address, this.#base);
+    assert.equal(url.origin, new URL(this.#base).origin, 'it stays at the address it has');
+    return url.href;
+  }
+}
+
+/** The requests that a document shows in its blocks of code, in their order. */
+export function requestsIn(document: string): Shown[] {
+  const found = document.matchAll(
+    /^ *(GET|POST) (http\S+)(?:\n(?: *[\w-]+: .*\n)+ *\n *(\{.*\}))?$/gm,
+  );
+  return Array.from(found, ([, method = '', url = '', body]) => ({ method, url, body }));
+}
+
+/** The first of them with this method. */
+export function firstIn(document: string, method: string): Shown {
+  const shown = requestsIn(document).find((one) => one.method === method);
+  assert.ok(shown !== undefined, `no ${method} is shown in ${document}`);
+  return shown;
+}
+
+/** The text of a page: its code as it is to be read. */
+export function textOf(html: string): string {
+  const bare = html.replaceAll(/<pre><code>|<\/code><\/pre>/g, '\n').replaceAll(/<[^>]*>/g, '');
+  return bare
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+/** The first request with a body that an OpenAPI document has an example of. */
+export function firstDescribed(document: Fields): Shown {
+  for (const [url, item] of Object.entries(fields(document['paths']))) {
+    const { post } = fields(item);
+    if (post === undefined) continue;
+    const content = fields(fields(fields(post)['requestBody'])['content']);
+    const [example] = Object.values(fields(fields(content['application/json'])['examples']));
+    return { method: 'POST', url, body: JSON.stringify(fields(example)['value']) };
+  }
+  assert.fail('no request with a body is described');
+}
+
+/** The first address in a linkset with this relation. */
+export function relatedIn(linkset: Fields, relation: string): string {
+  const [context] = list(linkset['linkset']).map(fields);
+  const [target] = list(fields(context)[relation]).map(fields);
+  return text(fields(target)['href']);
+}

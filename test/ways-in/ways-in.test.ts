@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { Agent, firstDescribed, firstIn, relatedIn, textOf } from './agent.ts';
+
+/** Each resolves to what the agent said first. */
+const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
+  'the status document at /': async (agent) => {
+    const { message, endpoints } = await agent.json('/');
+    const [method = '', url = ''] = text(fields(endpoints)['first_contact']).split(' ');
+    const body = text(message).slice(text(message).indexOf('{'));
+    return await agent.send({ method, url, body });
+  },
+  'links of the answer at /': async (agent) => {
+    const description = await agent.linkFrom('/', 'service-desc');
+    return await agent.send(firstDescribed(await agent.json(description)));
+  },
+  '/ as Markdown': async (agent) =>
+    await agent.send(firstIn(await agent.read('/', 'text/markdown'), 'POST')),
+  '/ as text': async (agent) =>
+    await agent.send(firstIn(await agent.read('/', 'text/plain'), 'POST')),
+  '/ as a page': async (agent) =>
+    await agent.send(firstIn(textOf(await agent.read('/', 'text/html')), 'POST')),
+  '/llms.txt': async (agent) => await agent.send(firstIn(await agent.read('/llms.txt'), 'POST')),
+  '/skill.md': async (agent) => await agent.send(firstIn(await agent.read('/skill.md'), 'POST')),
+  '/openapi.json': async (agent) =>
+    await agent.send(firstDescribed(await agent.json('/openapi.json'))),
+  'the API catalog': async (agent) => {
+    const catalog = await agent.json('/.well-known/api-catalog');
+    return await agent.send(firstDescribed(await agent.json(relatedIn(catalog, 'service-desc'))));
+  },
+  'the AI catalog': async (agent) => {
+    const { entries } = await agent.json('/.well-known/ai-catalog.json');
+    const skill = list(entries)
+      .map(fields)
+      .find(({ type }) => text(type).startsWith('application/agent-skills'));
+    return await agent.send(firstIn(await agent.read(text(skill?.['url'])), 'POST'));
+  },
+  discovery: async (agent) => {
+    const [first] = list((await agent.json('/api/discover'))['kinds']).map(fields);
+    const body = JSON.stringify(first?.['example']);
+    return await agent.send({ method: 'POST', url: text(first?.['path']), body });
+  },
+  'GET alone, from /': async (agent) =>
+    await agent.send(firstIn(await agent.read('/', 'text/markdown'), 'GET')),
+  'GET alone, by links': async (agent) => {
+    const guide = await agent.linkFrom('/', 'alternate');
+    return await agent.send(firstIn(await agent.read(guide), 'GET'));
+  },
+  'GET alone, by a mistake': async (agent) => {
+    const { example } = await agent.refused('/api/say/resonance?hello');
+    return await agent.send({ method: 'GET', url: text(example), body: undefined });
+  },
+};
+
+describe('an agent with only the address says who it is', () => {
+  let gateway: GatewayProcess;
+  before(async () => {
+    gateway = await startGatewayProcess();
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
+  for (const tongue of ['en', 'uk', 'de']) {
+    for (const [way, go] of Object.entries(WAYS)) {
+      it(`by ${way}, in ${tongue}`, async () => {
+        const said = await go(new Agent(gateway.url, tongue));
+        assert.equal(said['kind'], 'resonance');
+        assert.ok(text(said['ai_identity']).length > 0);
+        assert.ok(list(said['seeking']).length > 0);
+      });
+    }
+  }
+});
