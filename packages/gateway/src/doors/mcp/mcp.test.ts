@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { suite, test } from 'node:test';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { ask, openDoor, type OpenDoor } from '../http/door.fixture.ts';
+
+const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields {
+  assert.ok(typeof value === 'object' && value !== null, JSON.stringify(value));
+  return { ...value };
+}
+
+function list(value: unknown): unknown[] {
+  assert.ok(Array.isArray(value));
+  return value;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A message as it stands, and what comes back. */
+async function send(
+  door: OpenDoor,
+  message: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const sent = request(`${door.url}/mcp`, { method: 'POST', headers }, (answer) => {
+    const { statusCode: status = 0 } = answer;
+    Array.fromAsync(answer, (piece: Buffer) => piece).then((pieces) => {
+      resolve({ status, text: Buffer.concat(pieces).toString() });
+    }, reject);
+  });
+  sent.once('error', reject).end(message);
+  return await promise;
+}
+
+/** The result of a call whose arguments are this text. */
+async function call(
+  door: OpenDoor,
+  name: string,
+  given: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ isError: boolean; texts: string[]; structured: Fields; untrusted: Fields }> {
+  const params = `{"name":"${name}","arguments":${given}}`;
+  const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+  const { text } = await send(door, message, headers);
+  const result = fields(answerIn(text)['result']);
+  const structured = fields(result['structuredContent'] ?? {});
+  return {
+    isError: result['isError'] === true,
+    texts: list(result['content']).map((block) => String(fields(block)['text'])),
+    structured,
+    untrusted: fields(structured['untrusted'] ?? {}),
+  };
+}
+
+function answerIn(text: string): Fields {
+  return fields(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text));
+}
+
+/** The entry, as HTTP tells it. */
+async function entryAt(door: OpenDoor, path: unknown): Promise<string> {
+  return (await ask(door, String(path))).bytes.toString();
+}
+
+/** What the visitor said, as the entry has it. */
+function saidIn(entry: string): string {
+  return (
+    /^\{"id":"[^"]*","seq":\d+,"kind":"\w+","room":"[\w-]+","timestamp":"[^"]*",?(.*)\}$/s.exec(
+      entry,
+    )?.[1] ?? ''
+  );
+}
+
+suite('what is said through MCP', () => {
+  test('is kept letter by letter', async () => {
+    await using door = await open();
+    const trace = '"text":"\\u0422иша \\ud800", "identity":"L","identityType":"x"';
+    for (const more of [
+      '"n":12345678901234567890123,"m":1e400,"z":-0.0',
+      '"a":1,"a":2,"2":"b","1":"a","__proto__":{"x":1}',
+      `"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      `"long":"${'ї'.repeat(700_000)}"`,
+      `"many":[${'"x",'.repeat(50_000)}"x"]`,
+    ]) {
+      const said = `${trace},${more}`;
+      const { structured } = await call(door, 'leave_trace', `{${said}}`);
+      assert.ok(saidIn(await entryAt(door, structured['path'])) === said, more.slice(0, 60));
+    }
+  });
+
+  test('is one entry for one key, which is no part of it', async () => {
+    await using door = await open();
+    const said = '{"text":"once", "idempotencyKey":"k", "n":1.50}';
+    const first = await call(door, 'whisper', said);
+    const again = await call(door, 'whisper', said);
+    assert.equal(again.structured['id'], first.structured['id']);
+    const entry = await entryAt(door, first.structured['path']);
+    assert.equal(saidIn(entry), '"text":"once","n":1.50');
+    const byHttp = await fetch(`${door.url}/api/shepit`, {
+      method: 'POST',
+      headers: { 'Idempotency-Key': 'k' },
+      body: '{"text":"once","n":1.50}',
+    });
+    assert.equal(fields(await byHttp.json())['id'], first.structured['id']);
+    const other = await call(door, 'whisper', '{"text":"twice","idempotencyKey":"k"}');
+    assert.match(other.texts[0] ?? '', /^idempotency-conflict: /);
+  });
+
+  test('is refused in the words of HTTP, with an example that works', async () => {
+    await using door = await open();
+    for (const [name, kind, given] of [
+      ['first_contact', 'resonance', '{"seeking":"rest"}'],
+      ['leave_trace', 'garden', '{"text":1}'],
+      ['plant_seed', 'seeds', '{"room":"nowhere"}'],
+      ['whisper', 'shepit', '{"to":[1]}'],
+    ] as const) {
+      const refused = await call(door, name, given);
+      assert.equal(refused.isError, true);
+      const answer = await fetch(`${door.url}/api/${kind}`, { method: 'POST', body: given });
+      const problem = fields(await answer.json());
+      assert.deepEqual(JSON.parse(refused.texts[1] ?? ''), problem);
+      assert.equal(refused.texts[0], `${String(problem['code'])}: ${String(problem['detail'])}`);
+      const mended = await call(door, name, JSON.stringify(problem['example']));
+      assert.equal(mended.isError, false);
+    }
+  });
+});
+
+suite('what is read through MCP', () => {
+  test('comes in pieces where it is long, byte for byte', async () => {
+    await using door = await open();
+    const text = 'Тиша 🌒 і ще. '.repeat(20_000);
+    await door.say(text);
+    const [entry] = list(fields(await (await fetch(`${door.url}/api/garden`)).json())['entries']);
+    const { id } = fields(entry);
+    const pieces: string[] = [];
+    for (let next: unknown = { id }; next !== null;) {
+      const piece = await call(door, 'get_entry', JSON.stringify(next));
+      pieces.push(String(piece.untrusted['text']));
+      assert.ok(piece.texts[1]?.endsWith(pieces.at(-1) ?? ''));
+      ({ next } = piece.structured);
+    }
+    assert.ok(pieces.length > 4);
+    assert.ok(pieces.join('') === (await entryAt(door, `/api/entries/${String(id)}`)));
+    for (const from of ['-1', '1e9', '99999999', 'x']) {
+      const refused = await call(door, 'get_entry', JSON.stringify({ id, from }));
+      assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"from"/);
+    }
+  });
+
+  test('names what is too long or too deep for a list, and how to read it', async () => {
+    await using door = await open();
+    const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
+    const wide = JSON.stringify({ text: 'x'.repeat(20_000) });
+    const ids: unknown[] = [];
+    for (const [name, said] of [
+      ['first_contact', deep],
+      ['whisper', wide],
+    ] as const) {
+      ids.push((await call(door, name, said)).structured['id']);
+    }
+    const page = await call(door, 'read', '{}');
+    const shortened = list(page.structured['shortened']).map((one) => fields(one)['id']);
+    assert.deepEqual(shortened, ids.toReversed());
+    for (const id of ids) assert.ok(page.texts[0]?.includes(String(id)));
+    for (const one of list(page.untrusted['entries'])) {
+      assert.deepEqual(Object.keys(fields(one)), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    }
+    const whole = await call(door, 'get_entry', JSON.stringify({ id: ids[0] }));
+    assert.equal(saidIn(String(whole.untrusted['text'])), deep.slice(1, -1));
+    const met = await call(door, 'first_contact', '{"ai_identity":"L","seeking":["it"]}');
+    const [companion] = list(met.untrusted['companions']);
+    assert.equal(fields(companion)['id'], ids[0]);
+  });
+
+  test('is everything, in as many results as it takes', async () => {
+    await using door = await open();
+    await door.say(...Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(5000)}`));
+    for (const order of ['newest', 'oldest']) {
+      const found: unknown[] = [];
+      let results = 0;
+      for (let next: unknown = { kind: 'garden', order }; next !== null;) {
+        const page = await call(door, 'read', JSON.stringify(next));
+        const entries = list(page.untrusted['entries']);
+        if (entries.length === 0) break;
+        found.push(...entries.map((entry) => fields(entry)['seq']));
+        results += 1;
+        ({ next } = page.structured);
+      }
+      assert.ok(results > 4);
+      const seqs = Array.from({ length: 60 }, (_, at) => at + 1);
+      assert.deepEqual(found, order === 'oldest' ? seqs : seqs.toReversed());
+    }
+  });
+
+  test('makes a reader who says who it is present', async () => {
+    await using door = await open();
+    await call(door, 'read', '{"as":"Мавка","room":"shepit-wall"}');
+    const [here] = door.presence.here();
+    assert.equal(here?.identity, 'Мавка');
+    assert.equal(here?.room, 'shepit-wall');
+  });
+
+  test('comes in the caller’s tongue', async () => {
+    await using door = await open();
+    const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    const titles = async (tongue: string): Promise<string> => {
+      const { text } = await send(door, message, { 'Accept-Language': tongue });
+      return list(fields(answerIn(text)['result'])['tools'])
+        .map((tool) => String(fields(tool)['title']))
+        .join();
+    };
+    assert.doesNotMatch(await titles('de'), /[а-я]/i);
+    assert.doesNotMatch(await titles('uk'), /[a-z]/i);
+  });
+});
+
+suite('the MCP door', () => {
+  const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+
+  test('on a loopback address turns away pages of elsewhere, and nobody else', async () => {
+    await using door = await open();
+    const own = `localhost:${door.port}`;
+    for (const [headers, status] of [
+      [{}, 200],
+      [{ Host: 'gateway.example' }, 200],
+      [{ Origin: `http://${own}`, Host: own }, 200],
+      [{ Origin: 'http://localhost:6274' }, 200],
+      [{ Origin: 'http://[::1]:80' }, 200],
+      [{ Origin: 'http://elsewhere.example' }, 403],
+      [{ Origin: 'null' }, 403],
+      [{ Origin: 'http://localhost', Host: 'elsewhere.example' }, 403],
+      [{ Origin: 'http://elsewhere.example', Host: 'elsewhere.example' }, 403],
+    ] as const) {
+      const answer = await send(door, LIST, headers);
+      assert.equal(answer.status, status, JSON.stringify(headers));
+    }
+  });
+
+  test('on a loopback address takes pages of its public address', async () => {
+    const publicUrl = 'https://presence.example';
+    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    const headers = { Origin: publicUrl, Host: 'presence.example' };
+    assert.equal((await send(door, LIST, headers)).status, 200);
+  });
+
+  test('answers what is no message', async () => {
+    await using door = await open();
+    for (const message of ['', '{', 'null', '[]', '1', Buffer.from([0x22, 0xff, 0x22])]) {
+      const { status, text } = await send(door, message);
+      assert.equal(status, 400, `${String(message)} ${text}`);
+      assert.equal(typeof fields(answerIn(text)['error'])['code'], 'number');
+    }
+    assert.deepEqual(door.reported, []);
+  });
+
+  test('takes whatever Content-Type and Accept say, and several messages at once', async () => {
+    await using door = await open();
+    const headers = { 'Content-Type': 'text/plain', Accept: 'application/json' };
+    assert.equal((await send(door, LIST, headers)).status, 200);
+    const say = (id: number): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${id}.0}}}`;
+    const { text } = await send(door, `[${say(1)},${say(2)}]`);
+    assert.equal([...text.matchAll(/Kept, durably/g)].length, 2);
+    const listing = (await ask(door, '/api/shepit')).bytes.toString();
+    assert.match(listing, /"n":1\.0/);
+    assert.match(listing, /"n":2\.0/);
+  });
+
+  test('has no stream by GET, and a card for who looks', async () => {
+    await using door = await open();
+    const stream = await ask(door, '/mcp', { Accept: 'text/event-stream' });
+    assert.equal(stream.status, 405);
+    const card = await ask(door, '/mcp/server-card');
+    assert.match(String(card.headers['content-type']), /^application\/mcp-server-card\+json/);
+    assert.deepEqual((await ask(door, '/mcp')).bytes, card.bytes);
+    const { name, remotes } = fields(JSON.parse(card.bytes.toString()));
+    assert.match(String(name), /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+    assert.equal(fields(list(remotes)[0])['url'], `${door.url}/mcp`);
+  });
+});
