@@ -74,6 +74,7 @@ const PAGES = [
   'readingHow',
   'links',
   'skill',
+  'parameters',
   'members',
   'required',
   'answers',

@@ -84,11 +84,12 @@ ${body}
 export const STYLE = `:root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}
 body{margin:0 auto;max-width:46rem;padding:2rem 1rem}
 h1,h2,h3{line-height:1.25}
-h3{overflow-wrap:anywhere}
+h2{overflow-wrap:anywhere}
 pre{overflow-x:auto;padding:.75rem;border:1px solid;border-radius:.4rem}
 code{font:.9em/1.5 ui-monospace,monospace}
-table{border-collapse:collapse;width:100%}
-td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0;overflow-wrap:anywhere}
+td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0}
+td:last-child{overflow-wrap:anywhere}
+table{display:block;overflow-x:auto;border-collapse:collapse}
 section{border-top:1px solid;margin-top:2rem}`;
 
 const ENTITIES: Readonly<Record<string, string>> = {

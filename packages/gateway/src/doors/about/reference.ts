@@ -39,18 +39,18 @@ interface Described {
 }
 
 function section(voice: Voice, document: Json, { path, method, operation }: Described): string {
-  const { pages, labels } = voice.language;
+  const { pages } = voice.language;
   const speak = (words: (typeof pages)['first']): string => escaped(say(words, voice.tongue));
   const summary = text(operation['summary']);
   const description = text(operation['description']);
   const parts = [
-    `<h3><code>${method.toUpperCase()} ${escaped(path)}</code></h3>`,
+    `<h2><code>${method.toUpperCase()} ${escaped(path)}</code></h2>`,
     `<p>${escaped(summary)}</p>`,
     description === summary ? '' : `<p>${escaped(description)}</p>`,
-    table(`<h4>${speak(labels.parameters)}</h4>`, list(operation['parameters']).map(parameterRow)),
-    table(`<h4>${speak(pages.members)}</h4>`, memberRows(document, operation)),
-    examples(operation, `<h4>${speak(pages.examples)}</h4>`),
-    table(`<h4>${speak(pages.answers)}</h4>`, answerRows(document, operation)),
+    table(`<h3>${speak(pages.parameters)}</h3>`, list(operation['parameters']).map(parameterRow)),
+    table(`<h3>${speak(pages.members)}</h3>`, memberRows(voice, document, operation)),
+    examples(operation, `<h3>${speak(pages.examples)}</h3>`),
+    table(`<h3>${speak(pages.answers)}</h3>`, answerRows(document, operation)),
   ];
   const id = escaped(text(operation['operationId']));
   return `<section id="${id}">\n${parts.filter((part) => part !== '').join('\n')}\n</section>`;
@@ -72,14 +72,14 @@ function parameterRow(parameter: unknown): string {
 }
 
 /** The members of the body that an operation takes. */
-function memberRows(document: Json, operation: Json): string[] {
+function memberRows(voice: Voice, document: Json, operation: Json): string[] {
   const media = fields(fields(fields(operation['requestBody'])['content'])['application/json']);
   const schema = resolved(document, media['schema']);
   const required = list(schema['required']);
   return Object.entries(fields(schema['properties'])).map(([name, member]) => {
     const { description, examples: shown } = fields(member);
-    const mark = required.includes(name) ? ' *' : '';
-    return row(name + mark, text(description), JSON.stringify(list(shown)[0] ?? ''));
+    const must = required.includes(name) ? say(voice.language.pages.required, voice.tongue) : '';
+    return row(name, must, text(description), JSON.stringify(list(shown)[0] ?? ''));
   });
 }
 

@@ -35,6 +35,13 @@ suite('malformed HTTP', () => {
     });
   }
 
+  test('letters that are not percent-encoded are answered by how to encode them', async () => {
+    await using door = await open();
+    const received = await door.talk(get('/api/say/garden?text=Тихо'), /"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /Percent-encode/);
+  });
+
   test('what cannot be read is answered after what could', async () => {
     await using door = await open();
     const received = await door.talk(`${get('/healthz')}rubbish\r\n\r\n`);

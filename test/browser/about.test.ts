@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import type { Browser } from 'playwright-core';
+
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startChromium } from './chromium.ts';
+
+describe('pages on which the gateway describes itself, in Chromium', () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+  });
+  after(() => owned.disposeAsync());
+
+  for (const path of ['/', '/reference']) {
+    it(`${path} is shown as it is meant, loads nothing and says nothing`, async () => {
+      const page = await browser.newPage({ locale: 'uk-UA' });
+      const asked: string[] = [];
+      const complaints: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      page.on('console', (message) => complaints.push(message.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      await page.goto(gateway.url + path, { waitUntil: 'networkidle' });
+      assert.deepEqual(
+        asked.filter((url) => !url.startsWith('data:')),
+        [gateway.url + path],
+      );
+      assert.deepEqual(complaints, []);
+      assert.equal(await page.locator('html').getAttribute('lang'), 'uk');
+      assert.match(await page.locator('h1').innerText(), /Брама/);
+      const width = await page.evaluate('getComputedStyle(document.body).maxWidth');
+      assert.notEqual(width, 'none', 'its own style is let in');
+      assert.match(
+        await (await fetch(`${gateway.url}/api/events?limit=0&after=0`)).text(),
+        /"head":0/,
+      );
+      await page.close();
+    });
+  }
+
+  it('each operation of the reference is where its contents lead', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${gateway.url}/reference`);
+    assert.equal(await page.locator('script').count(), 0);
+    for (const link of await page.locator('nav a').all()) {
+      const target = (await link.getAttribute('href')) ?? '';
+      assert.equal(await page.locator(target).count(), 1, target);
+    }
+    await page.close();
+  });
+});
