@@ -18,14 +18,12 @@ import { execFile } from 'node:child_process';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { fields, list, text, type Fields } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
-const SUITE = join(
-  import.meta.dirname,
-  '../../node_modules/@modelcontextprotocol/conformance/dist/index.js',
-);
+const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const OLDER = ['server-initialize', 'ping', 'tools-list', 'resources-list', 'prompts-list'];
 const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   '2025-06-18': OLDER,

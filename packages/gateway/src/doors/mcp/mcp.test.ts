@@ -275,6 +275,52 @@ suite('the MCP door', () => {
     assert.match(listing, /"n":2\.0/);
   });
 
+  test('tells a subscriber who stalled of each thing once, when it reads on', async () => {
+    await using door = await open();
+    await using caller = await door.connect();
+    // Each notification repeats it, so that few of them fill what the system holds.
+    const id = 'x'.repeat(100_000);
+    const uris = ['presence://rooms/shepit-wall', 'presence://rooms'];
+    const message = JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'subscriptions/listen',
+      params: {
+        notifications: { resourceSubscriptions: uris },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    });
+    const head = [
+      'POST /mcp HTTP/1.1',
+      'Host: localhost',
+      'MCP-Protocol-Version: 2026-07-28',
+      'Mcp-Method: subscriptions/listen',
+      `Content-Length: ${message.length}`,
+    ];
+    caller.send(`${head.join('\r\n')}\r\n\r\n${message}`);
+    await caller.until(/acknowledged[^]*\n\n/);
+    caller.socket.pause();
+    const said = 200;
+    for (let count = 0; count < said; count += 1) {
+      await call(door, 'whisper', '{}');
+      await new Promise((resolve) => void setTimeout(resolve, 15));
+    }
+    const told = (): string[] =>
+      [...caller.received.matchAll(/"uri":"([^"]*)"/g)].map(([, uri = '']) => uri);
+    caller.socket.resume();
+    // What the stall left is told by now, or with what comes next.
+    await call(door, 'whisper', '{"last":true}');
+    for (let before = -1; before !== caller.received.length;) {
+      before = caller.received.length;
+      await new Promise((resolve) => void setTimeout(resolve, 300));
+    }
+    assert.ok(told().length < said, `${told().length} notifications`);
+    assert.deepEqual(new Set(told().slice(-2)), new Set(uris));
+  });
+
   test('has no stream by GET, and a card for who looks', async () => {
     await using door = await open();
     const stream = await ask(door, '/mcp', { Accept: 'text/event-stream' });
