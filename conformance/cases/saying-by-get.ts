@@ -114,6 +114,7 @@ export const sayingByGet: readonly Case[] = [
   check('16.1', 'no-such-kind', async (gateway) => {
     const problem = (await gateway.get('/api/say/gardens?text=x')).problem(404, 'unknown-kind');
     assert.deepEqual(problem['known'], KINDS);
+    (await gateway.get(text(problem['example']))).expect(201);
   }),
   check('16.2', 'not-cached', async (gateway) => {
     const asked = ['garden', 'seeds?text=x', 'nothing', 'seeds?text=%ff', 'seeds?idempotency-key='];

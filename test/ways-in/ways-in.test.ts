@@ -49,6 +49,23 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
     const guide = await agent.linkFrom('/', 'alternate');
     return await agent.send(firstIn(await agent.read(guide), 'GET'));
   },
+  'GET alone, seeing bodies only': async (agent) => {
+    const { endpoints } = await agent.json('/');
+    const [, discover = ''] = text(fields(endpoints)['discover']).split(' ');
+    const doors = list((await agent.json(discover))['doors']).map(fields);
+    const guide = doors.find(({ name }) => name === 'llms');
+    return await agent.send(firstIn(await agent.read(text(guide?.['path'])), 'GET'));
+  },
+  'GET alone, by a door of discovery': async (agent) => {
+    const { doors, kinds } = await agent.json('/api/discover');
+    const say = list(doors)
+      .map(fields)
+      .find(({ name }) => name === 'say');
+    const [first] = list(kinds).map(fields);
+    const path = text(say?.['path']).replace('{kind}', text(first?.['kind']));
+    const { example } = await agent.refused(path);
+    return await agent.send({ method: 'GET', url: text(example), body: undefined });
+  },
   'GET alone, by a mistake': async (agent) => {
     const { example } = await agent.refused('/api/say/resonance?hello');
     return await agent.send({ method: 'GET', url: text(example), body: undefined });

@@ -24,7 +24,8 @@ export async function say(exchange: Exchange): Promise<void> {
   const kind = params['kind'] ?? '';
   if (!isKind(kind)) {
     const detail = `Cannot say this: ${quoted(kind)} is no kind of entry. There are ${KINDS.join(', ')}.`;
-    const error = new GatewayError('unknown-kind', detail, { known: KINDS });
+    const example = sayPath('garden', house.grammar.kinds.garden.example);
+    const error = new GatewayError('unknown-kind', detail, { known: KINDS, example });
     await problem(exchange, error, { status: 404 });
     return;
   }
