@@ -1,6 +1,7 @@
 /** Every case, in groups that go by the sections of PROTOCOL.md. */
 import type { Case } from './case.ts';
 import { about } from './cases/about.ts';
+import { a2a } from './cases/a2a.ts';
 import { body } from './cases/body.ts';
 import { bounds } from './cases/bounds.ts';
 import { discovery } from './cases/discovery.ts';
@@ -48,6 +49,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'filters of event streams': liveFilters,
   'waiting for news': waiting,
   feeds,
+  A2A: a2a,
   'saying something by GET': sayingByGet,
   'what the gateway says of itself': about,
   MCP: mcp,

@@ -300,6 +300,27 @@ export const REQUIREMENTS = {
     resources: 'Rooms and language are resources.',
     prompts: 'Prompts are given.',
   },
+  '19.1': {
+    card: 'The agent card names the bindings and the skills.',
+    'old-card': 'Clients of 0.3 find a card of their own.',
+  },
+  '19.2': {
+    'json-rpc': 'JSON-RPC of A2A 1.0 is answered at /a2a.',
+    old: 'JSON-RPC of A2A 0.3 is answered there too.',
+    'http-json': 'HTTP+JSON of A2A 1.0 is answered under /a2a/v1.',
+  },
+  '19.3': {
+    data: 'A data part becomes an entry as it is.',
+    kinds: 'Metadata choose the kind, by its name or by the skill.',
+    words: 'Text parts become one entry together, with what the metadata say.',
+    'first-contact': 'A first contact is told its companions.',
+    once: 'With idempotencyKey, trying again is safe.',
+  },
+  '19.4': {
+    read: 'The skill read gives entries, and next to read on.',
+    follow: 'The skill follow gives each entry as an artifact, from a cursor on.',
+  },
+  '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },
 } as const satisfies Record<string, Record<string, string>>;
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */

@@ -49,6 +49,8 @@ const DOORS = [
   'events',
   'feed',
   'jsonFeed',
+  'agentCard',
+  'a2a',
   'say',
   'mcp',
   'language',
@@ -194,6 +196,13 @@ const StateWords = Type.Object(
   closed,
 );
 
+/** What an agent can do here beside saying one of the kinds. */
+const SKILLS = ['read', 'follow'] as const;
+const SkillWords = Type.Object(
+  { title: words('What one does.'), meaning: words('How, and what comes of it.') },
+  closed,
+);
+
 export const LanguageSchema = Type.Object(
   {
     name: words('The name of the language itself.'),
@@ -236,6 +245,7 @@ export const LanguageSchema = Type.Object(
     parameters: Type.Record(Type.Enum(PARAMETERS), words('What it does to a listing.'), closed),
     mcp: McpDefinition,
     pages: Type.Record(Type.Enum(PAGES), words('On pages that describe the gateway.'), closed),
+    skills: Type.Record(Type.Enum(SKILLS), SkillWords, closed),
     errors: Type.Record(Type.Enum(CODES), words('The title of an error.'), closed),
   },
   {

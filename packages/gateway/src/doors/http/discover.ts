@@ -36,6 +36,8 @@ export const PATHS: Readonly<Record<string, string>> = {
   jsonFeed: '/feed.json',
   say: '/api/say/{kind}',
   mcp: '/mcp',
+  agentCard: '/.well-known/agent-card.json',
+  a2a: '/a2a',
   language: '/mova-snu.yaml',
   schema: '/mova-snu.schema.json',
   openapi: '/openapi.json',

@@ -135,7 +135,7 @@ function routerOf(house: House): Receive {
     onBadUrl: (_, request, response) => elsewhereIn(request, response),
   });
   for (const { path, get, post } of ROUTES) {
-    const url = path.replace(/\{(\w+)\}/g, ':$1');
+    const url = path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
     router.on(['GET', 'HEAD'], url, handled(house, greeted(get)));
     if (post !== undefined) router.on('POST', url, handled(house, post));
   }

@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 
+import { agentCard, jsonRpc, oldAgentCard, rest } from '../a2a/a2a.ts';
+import { JSON_RPC_PATH, REST_PATH } from '../a2a/card.ts';
 import { EVERYTHING, FEED_FORMS, feedPath, type FeedForm } from '../feeds/addresses.ts';
 import { serverCard } from '../mcp/card.ts';
 import { aboutMcp, mcp } from '../mcp/mcp.ts';
@@ -57,6 +59,13 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/say/{kind}', get: say },
   { path: '/mcp', get: aboutMcp, post: mcp },
   { path: '/mcp/server-card', get: serverCard },
+  { path: '/.well-known/agent-card.json', get: agentCard },
+  { path: '/.well-known/agent.json', get: oldAgentCard },
+  { path: JSON_RPC_PATH, get: agentCard, post: jsonRpc },
+  { path: `${REST_PATH}/message:send`, get: agentCard, post: rest('send') },
+  { path: `${REST_PATH}/message:stream`, get: agentCard, post: rest('stream') },
+  { path: `${REST_PATH}/tasks`, get: rest('list') },
+  { path: `${REST_PATH}/tasks/{id}`, get: rest('task'), post: rest('task') },
   { path: '/mova-snu.yaml', get: languageFile },
   { path: '/mova-snu.schema.json', get: languageSchema },
   { path: '/openapi.json', get: about('openapi', () => ROUTES) },

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
+import { suite, test } from 'node:test';
+
+import { AgentCard } from '@a2a-js/sdk';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { ask, openDoor } from '../http/door.fixture.ts';
+
+const CARD = '/.well-known/agent-card.json';
+
+interface Card {
+  readonly supportedInterfaces: readonly Record<string, string>[];
+  readonly skills: readonly Record<string, unknown>[];
+  readonly [name: string]: unknown;
+}
+
+async function cardAt(url: string, headers: Record<string, string> = {}): Promise<Card> {
+  return (await (await fetch(url, { headers })).json()) as Card;
+}
+
+suite('the agent card', () => {
+  test('has what A2A 1.0 requires, and nothing that it does not know', async () => {
+    await using door = await openDoor(openMemoryLog());
+    const card = await cardAt(door.url + CARD);
+    for (const name of ['name', 'description', 'version']) {
+      assert.match(String(card[name]), /\S/, name);
+    }
+    for (const { url, protocolBinding, protocolVersion } of card.supportedInterfaces) {
+      assert.ok(url?.startsWith(`${door.url}/a2a`));
+      assert.match(protocolBinding ?? '', /^(?:JSONRPC|HTTP\+JSON)$/);
+      assert.match(protocolVersion ?? '', /^(?:1\.0|0\.3)$/);
+    }
+    assert.deepEqual(card['capabilities'], { streaming: true, pushNotifications: false });
+    for (const modes of [card['defaultInputModes'], card['defaultOutputModes']]) {
+      assert.deepEqual(modes, ['application/json', 'text/plain']);
+    }
+    assert.deepEqual(
+      card.skills.map(({ id }) => id),
+      ['first-contact', 'leave-trace', 'plant-seed', 'whisper', 'read', 'follow'],
+    );
+    for (const { name, description, tags } of card.skills) {
+      assert.match(`${String(name)}${String(description)}`, /\S/);
+      assert.ok(Array.isArray(tags) && tags.length > 0);
+    }
+    // The SDK drops what it does not know.
+    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), card);
+  });
+
+  test('is in the caller’s tongue and for the caller’s address', async () => {
+    const publicUrl = 'https://presence.example';
+    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    const card = await cardAt(door.url + CARD, { 'Accept-Language': 'uk' });
+    assert.equal(card.skills[1]?.['name'], 'Залишити слід');
+    assert.equal(card.supportedInterfaces[0]?.['url'], `${publicUrl}/a2a`);
+    const { headers } = await ask(door, CARD);
+    const again = await ask(door, CARD, { 'If-None-Match': String(headers['etag']) });
+    assert.equal(again.status, 304);
+  });
+
+  test('needs no SDK, nor does anything before somebody speaks A2A', async () => {
+    const loaded: string[] = [];
+    const hooks = registerHooks({
+      resolve(specifier, context, next) {
+        if (specifier.startsWith('@a2a-js/')) loaded.push(specifier);
+        return next(specifier, context);
+      },
+    });
+    try {
+      await using door = await openDoor(openMemoryLog());
+      await door.say('here');
+      await cardAt(door.url + CARD);
+      assert.deepEqual(loaded, []);
+      const answer = await fetch(`${door.url}/a2a`, { method: 'POST', body: '{}' });
+      await answer.arrayBuffer();
+      assert.ok(loaded.length > 0);
+    } finally {
+      hooks.deregister();
+    }
+  });
+});

@@ -1,0 +1,139 @@
+/** One request of an agent, in the SDK's own terms. */
+import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import {
+  ExtendedAgentCardNotConfiguredError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+} from '@a2a-js/sdk/errors';
+import {
+  AgentCard,
+  type CancelTaskRequest,
+  type GetTaskRequest,
+  type ListTasksResponse,
+  type Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from '@a2a-js/sdk';
+
+import { addressOf } from '../http/address.ts';
+import { tongueFor, type Exchange } from '../http/exchange.ts';
+import { cardOf } from './card.ts';
+import { asA2a } from './errors.ts';
+import { followed, following, needsId, questionIn, read, taskAt } from './reading.ts';
+import { keep, type Heard } from './saying.ts';
+import { cut, type Verbatim } from './verbatim.ts';
+
+export interface Asked {
+  readonly exchange: Exchange;
+  /** The request as it came. */
+  readonly text: string;
+  /** Where in it the message is. */
+  readonly path: readonly string[];
+  readonly verbatim: Verbatim;
+  /** Aborted when nobody listens any more, or the gateway rests. */
+  readonly signal: AbortSignal;
+}
+
+export class Conversation implements A2ARequestHandler {
+  readonly #asked: Asked;
+
+  constructor(asked: Asked) {
+    this.#asked = asked;
+  }
+
+  async getAgentCard(): Promise<AgentCard> {
+    const { exchange } = this.#asked;
+    const { language } = exchange.house;
+    const parts = { language, tongue: tongueFor(exchange.request), base: addressOf(exchange) };
+    return AgentCard.fromJSON(cardOf(parts));
+  }
+
+  async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
+    const { exchange, verbatim } = this.#asked;
+    return await inTheirForm(async () => {
+      const said = this.#heard(params);
+      const question = questionIn(said);
+      if (question === undefined) return await keep(exchange, said, verbatim);
+      if (question.skill === 'follow') return followed(exchange, question, said.message.contextId);
+      return await read(exchange, { ...question, message: said.message }, verbatim);
+    });
+  }
+
+  async *sendMessageStream(
+    params: SendMessageRequest,
+  ): AsyncGenerator<StreamResponse, void, undefined> {
+    const value = await this.sendMessage(params);
+    if ('messageId' in value) yield { payload: { $case: 'message', value } };
+    else yield* this.resubscribe({ id: value.id, tenant: '' });
+  }
+
+  async getTask({ id }: GetTaskRequest): Promise<Task> {
+    return await inTheirForm(async () => taskAt(this.#asked.exchange, needsId(id)));
+  }
+
+  /** What nobody follows costs nothing, and what somebody follows ends when they leave. */
+  async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
+    await this.getTask({ id, tenant: '' });
+    throw new TaskNotCancelableError('Cannot cancel what is followed: it ends with its reader.');
+  }
+
+  /** Nothing is kept of who follows what. */
+  async listTasks(): Promise<ListTasksResponse> {
+    return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 };
+  }
+
+  async *resubscribe({
+    id,
+  }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    const { exchange, signal, verbatim } = this.#asked;
+    try {
+      yield* following(exchange, needsId(id), { signal, verbatim });
+    } catch (error) {
+      throw asA2a(error);
+    }
+  }
+
+  async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
+    throw new ExtendedAgentCardNotConfiguredError();
+  }
+
+  async createTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError();
+  }
+
+  async getTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError();
+  }
+
+  async listTaskPushNotificationConfigs(): Promise<never> {
+    throw new PushNotificationNotSupportedError();
+  }
+
+  async deleteTaskPushNotificationConfig(): Promise<never> {
+    throw new PushNotificationNotSupportedError();
+  }
+
+  #heard({ message, metadata }: SendMessageRequest): Heard {
+    const { text, path } = this.#asked;
+    if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    return {
+      message,
+      metadata: { ...metadata, ...message.metadata },
+      spelled: (part) => cut(text, [...path, 'parts', part, 'data']),
+    };
+  }
+}
+
+const NO_MESSAGE =
+  'Cannot read the message: "message" is missing. It is an object such as {"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}.';
+
+async function inTheirForm<Value>(run: () => Promise<Value>): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    throw asA2a(error);
+  }
+}

@@ -1,0 +1,87 @@
+/** Messages, tasks and parts as the SDK spells them, of what the gateway has to say. */
+import { randomUUID } from 'node:crypto';
+
+import { Role, TaskState, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
+import { entryHead, say, type Stamp } from '@open-presence/protocol';
+
+import type { Entry } from '../../log/log.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { tongueFor } from '../http/exchange.ts';
+import type { Verbatim } from './verbatim.ts';
+
+/** Longer entries are told by their own members, with the path of the whole. */
+const LONGEST_TOLD = 64 * 1024;
+
+/** The gateway's own words. */
+export function words(text: string): Part {
+  return {
+    content: { $case: 'text', value: text },
+    metadata: undefined,
+    filename: '',
+    mediaType: 'text/plain',
+  };
+}
+
+/** The gateway's own facts. */
+export function facts(value: unknown): Part {
+  return { ...PLAIN, content: { $case: 'data', value }, metadata: undefined };
+}
+
+/** Visitors' words, marked as anyone's. */
+export function heard({ house, request }: Exchange, value: unknown): Part {
+  const trust = say(house.language.labels.trust, tongueFor(request));
+  return { ...PLAIN, content: { $case: 'data', value }, metadata: { untrusted: true, trust } };
+}
+
+const PLAIN = { filename: '', mediaType: 'application/json' };
+
+export function messageOf(parts: Part[], asked?: Message): Message {
+  return {
+    messageId: randomUUID(),
+    contextId: asked?.contextId ?? '',
+    taskId: '',
+    role: Role.ROLE_AGENT,
+    parts,
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+export function pathOf({ id }: Stamp): string {
+  return `/api/entries/${id}`;
+}
+
+/** The entry as it is spelled, or if it is long, the gateway's part of it and where the whole is. */
+export async function toldAs(entry: Entry, verbatim: Verbatim): Promise<string> {
+  if (entry.size > LONGEST_TOLD) {
+    const { stamp, size } = entry;
+    return verbatim.hold(`${entryHead(stamp)},"path":"${pathOf(stamp)}","size":${size}}`);
+  }
+  if (entry.text !== undefined) return verbatim.hold(Buffer.from(entry.text).toString());
+  const pieces = await Array.fromAsync(entry.pieces(), (piece) => Buffer.from(piece));
+  return verbatim.hold(Buffer.concat(pieces).toString());
+}
+
+/** What is followed, as a task that works until its reader leaves. */
+export function taskOf(id: string, contextId: string, timestamp: string): Task {
+  return {
+    id,
+    contextId,
+    status: { state: TaskState.TASK_STATE_WORKING, message: undefined, timestamp },
+    artifacts: [],
+    history: [],
+    metadata: undefined,
+  };
+}
+
+export function artifactOf({ id, kind, seq }: Stamp, part: Part): Artifact {
+  return {
+    artifactId: id,
+    name: kind,
+    description: '',
+    parts: [part],
+    metadata: { seq },
+    extensions: [],
+  };
+}

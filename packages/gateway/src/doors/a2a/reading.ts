@@ -1,0 +1,183 @@
+/** Reading what others said, once or as it is said (PROTOCOL.md section 19.4). */
+import { TaskState, type StreamResponse } from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+
+import { follow } from '../../feed/follow.ts';
+import { selectionOf } from '../../intake/selection.ts';
+import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { READING } from './card.ts';
+import { artifactOf, facts, heard, messageOf, taskOf, toldAs } from './parts.ts';
+import type { Fields, Heard } from './saying.ts';
+import type { Verbatim } from './verbatim.ts';
+
+/** Entries of an answer whose `limit` nobody chose. */
+const BY_DEFAULT = 50;
+/** An answer ends with the entry by which its texts have come so far. */
+const FULL = 256 * 1024;
+
+type Reading = (typeof READING)[number];
+
+/** What is asked for, where a message asks to read. */
+export interface Question {
+  readonly skill: Reading;
+  readonly fields: Fields;
+}
+
+export function questionIn({ message, metadata }: Heard): Question | undefined {
+  const first: unknown = message.parts.find(({ content }) => content?.$case === 'data')?.content
+    ?.value;
+  const data = typeof first === 'object' && first !== null ? { ...first } : {};
+  const fields: Fields = { ...metadata, ...data };
+  const skill = READING.find((one) => one === fields['skill']);
+  return skill === undefined ? undefined : { skill, fields };
+}
+
+/** As in the query of a listing. */
+function parametersOf(fields: Fields): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one === 'string' || typeof one === 'number') parameters.append(name, String(one));
+    }
+  }
+  return parameters;
+}
+
+/** Throws for parameters that cannot be used. */
+function selectionIn({ house }: Exchange, parameters: URLSearchParams): Selection {
+  const { grammar } = house;
+  return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
+}
+
+export async function read(
+  exchange: Exchange,
+  { message, fields }: Pick<Heard, 'message'> & Question,
+  verbatim: Verbatim,
+): Promise<ReturnType<typeof messageOf>> {
+  const { log } = exchange.house;
+  const parameters = parametersOf(fields);
+  const wanted = selectionIn(exchange, parameters);
+  const head = log.head();
+  const selection = {
+    ...wanted,
+    ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),
+    before: Math.min(wanted.before ?? Infinity, head + 1),
+  };
+  const { entries, end } = await page(log.entries(selection), verbatim);
+  const cursor = selection.order === 'newest' ? 'before' : 'after';
+  const next = end.more && end.last !== undefined ? { ...fields, [cursor]: end.last } : null;
+  return messageOf([facts({ head, next }), heard(exchange, { entries })], message);
+}
+
+/** Entries until the answer is full. */
+async function page(
+  reading: AsyncGenerator<Entry, ReadEnd, undefined>,
+  verbatim: Verbatim,
+): Promise<{ entries: string[]; end: ReadEnd }> {
+  const entries: string[] = [];
+  let last: Seq | undefined;
+  try {
+    for (let size = 0; ;) {
+      const step = await reading.next();
+      if (step.done === true) return { entries, end: step.value };
+      if (size >= FULL) return { entries, end: { last, more: true } };
+      entries.push(await toldAs(step.value, verbatim));
+      last = step.value.stamp.seq;
+      size += Math.min(step.value.size, FULL);
+    }
+  } finally {
+    await reading.return({ last: undefined, more: false });
+  }
+}
+
+const FOLLOWING = 'follow-';
+
+/** A task that is to follow what is asked for from now on, or from where that says. */
+export function followed(
+  exchange: Exchange,
+  { fields }: Question,
+  contextId: string,
+): ReturnType<typeof taskOf> {
+  const parameters = parametersOf(fields);
+  const { since, after } = selectionIn(exchange, parameters);
+  for (const name of ['skill', 'idempotencyKey', 'order', 'before', 'until'])
+    parameters.delete(name);
+  const { log } = exchange.house;
+  const from = after ?? (since === undefined ? log.head() : 0);
+  parameters.set('after', String(from));
+  const id = FOLLOWING + Buffer.from(parameters.toString()).toString('base64url');
+  return taskOf(id, contextId === '' ? id : contextId, new Date().toISOString());
+}
+
+/** The task of an id, which says all that it is. */
+export function taskAt(exchange: Exchange, id: string): ReturnType<typeof taskOf> {
+  parametersAt(exchange, id);
+  return taskOf(id, id, new Date().toISOString());
+}
+
+function parametersAt(exchange: Exchange, id: string): URLSearchParams {
+  const text = Buffer.from(id.slice(FOLLOWING.length), 'base64url').toString();
+  const parameters = new URLSearchParams(text);
+  if (!id.startsWith(FOLLOWING) || !parameters.has('after')) throw new TaskNotFoundError(NO_TASK);
+  selectionIn(exchange, parameters);
+  return parameters;
+}
+
+const NO_TASK =
+  'Cannot find the task: the only tasks here are those that follow a room or a selection. Send a message with "skill": "follow" to get one.';
+
+/** The task, then each entry as an artifact of its own, until the signal or as many as `limit` says. */
+export async function* following(
+  exchange: Exchange,
+  id: string,
+  { signal, verbatim }: { readonly signal: AbortSignal; readonly verbatim: Verbatim },
+): AsyncGenerator<StreamResponse, void, undefined> {
+  const { log, presence } = exchange.house;
+  const parameters = parametersAt(exchange, id);
+  const { facets, since, after = 0, limit = Infinity } = selectionIn(exchange, parameters);
+  const task = taskOf(id, id, new Date().toISOString());
+  yield { payload: { $case: 'task', value: task } };
+  const identity = parameters.get('as') ?? '';
+  const room = parameters.get('room') ?? undefined;
+  using _here = identity === '' ? undefined : presence.enter({ identity, room });
+  const selection = { facets, ...(since === undefined ? {} : { since }) };
+  let given = 0;
+  for await (const news of limit === 0 ? [] : follow(log, selection, { after, signal })) {
+    for await (const entry of log.entries(news)) {
+      if (signal.aborted) return;
+      const part = heard(exchange, { entry: await toldAs(entry, verbatim) });
+      const artifact = artifactOf(entry.stamp, part);
+      const value = {
+        taskId: id,
+        contextId: id,
+        artifact,
+        append: false,
+        lastChunk: true,
+        metadata: undefined,
+      };
+      yield { payload: { $case: 'artifactUpdate', value } };
+      given += 1;
+      if (given === limit) break;
+    }
+    if (given === limit) break;
+  }
+  if (signal.aborted) return;
+  const status = {
+    state: TaskState.TASK_STATE_COMPLETED,
+    message: undefined,
+    timestamp: new Date().toISOString(),
+  };
+  yield {
+    payload: {
+      $case: 'statusUpdate',
+      value: { taskId: id, contextId: id, status, metadata: undefined },
+    },
+  };
+}
+
+/** For what needs an id. */
+export function needsId(id: string): string {
+  if (id.trim() !== '') return id;
+  throw new RequestMalformedError('Cannot find the task: "id" is missing.');
+}

@@ -1,0 +1,158 @@
+/** A message becomes entries: each data part one, all its text together one (section 19.3). */
+import type { Message, Part } from '@a2a-js/sdk';
+import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
+import { GatewayError, isKind, KINDS, say, type Kind, type Stamp } from '@open-presence/protocol';
+
+import { readDraft, SMALL } from '../../intake/draft.ts';
+import { keyOf } from '../../intake/key.ts';
+import type { Draft, Entry, Spool } from '../../log/log.ts';
+import { tongueFor, type Exchange } from '../http/exchange.ts';
+import { welcomed } from '../http/first-contact.ts';
+import { stampOf } from '../http/contribute.ts';
+import { READING, SKILLS } from './card.ts';
+import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
+import { cut, type Verbatim } from './verbatim.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** A message, and how the values in its parts are spelled. */
+export interface Heard {
+  readonly message: Message;
+  /** What was said of the request as a whole. */
+  readonly metadata: Fields;
+  spelled(part: number): string | undefined;
+}
+
+/** Who speaks in text alone and gives no name. */
+const NAMELESS = 'a2a-visitor';
+const ENTITY = 'ai_entity';
+
+export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim): Promise<Message> {
+  const { log } = exchange.house;
+  await using spools = new AsyncDisposableStack();
+  const drafts: Draft[] = [];
+  // All are judged before any is kept.
+  for (const body of bodiesOf(said)) {
+    const key = keyFor(said.metadata, drafts.length);
+    const draft = await draftOf(exchange, body, key);
+    if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
+    drafts.push(draft);
+  }
+  const parts: Part[] = [];
+  for (const draft of drafts) {
+    const stamp = stampOf(await log.append(draft));
+    parts.push(...(await told(exchange, stamp, verbatim)));
+  }
+  return messageOf(parts, said.message);
+}
+
+async function draftOf(
+  { house }: Exchange,
+  { kind, text }: Body,
+  key?: Uint8Array,
+): Promise<Draft> {
+  const { grammar, log } = house;
+  const spool = (): Spool => log.spool();
+  return await readDraft(kind, piecesOf(Buffer.from(text)), { grammar, spool, key });
+}
+
+/** So that others have their turn in between. */
+function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+}
+
+async function told(exchange: Exchange, stamp: Stamp, verbatim: Verbatim): Promise<Part[]> {
+  const { house, request } = exchange;
+  const tongue = tongueFor(request);
+  const entry = await house.log.entry(stamp.seq);
+  const { id, seq, kind, room } = stamp;
+  const timestamp = new Date(stamp.time).toISOString();
+  const kept = `Kept, durably: entry ${id}, seq ${seq}, in room ${room}. Others read it at ${pathOf(stamp)}.`;
+  const parts = [words(kept), facts({ id, seq, kind, room, timestamp, path: pathOf(stamp) })];
+  if (entry === undefined) return parts;
+  parts.push(heard(exchange, { entry: await toldAs(entry, verbatim) }));
+  if (kind !== 'resonance') return parts;
+  const { companions, next } = await greeting(exchange, entry);
+  parts.push(words(say(house.language.welcome, tongue)), facts({ next }));
+  parts.push(heard(exchange, { companions: verbatim.hold(companions) }));
+  return parts;
+}
+
+async function greeting(
+  { house, request }: Exchange,
+  { stamp, text }: Entry,
+): Promise<{ companions: string; next: unknown }> {
+  if (text === undefined) return { companions: '[]', next: [] };
+  const tongue = tongueFor(request);
+  const whole = (await welcomed(house, stamp, { text, tongue }))
+    .subarray(text.length - 1)
+    .toString();
+  const members = `{${whole.slice(1)}`;
+  const companions = cut(members, ['companions']) ?? '[]';
+  const next: unknown = JSON.parse(cut(members, ['next']) ?? '[]');
+  return { companions, next };
+}
+
+interface Body {
+  readonly kind: Kind;
+  readonly text: string;
+}
+
+function bodiesOf(said: Heard): Body[] {
+  const { message } = said;
+  const texts: string[] = [];
+  const bodies: Body[] = [];
+  for (const [at, part] of message.parts.entries()) {
+    const { content } = part;
+    if (content?.$case === 'text') texts.push(content.value);
+    else if (content?.$case === 'data') bodies.push(bodyOf(said, part, said.spelled(at) ?? 'null'));
+    else throw new ContentTypeNotSupportedError(ONLY);
+  }
+  if (texts.length > 0) bodies.unshift(textBody(said.metadata, texts.join('\n\n')));
+  if (bodies.length === 0) throw new RequestMalformedError(NOTHING);
+  return bodies;
+}
+
+const ONLY =
+  'Cannot keep the message: its parts must be text or data. For a file, say where it is, as text.';
+const NOTHING = `Cannot keep the message: it has no parts. Send text, or data such as {"text":"…","identity":"your name","identityType":"ai_entity"}.`;
+
+function bodyOf({ metadata }: Heard, part: Part, text: string): Body {
+  const data: unknown = part.content?.value;
+  const fields = typeof data === 'object' && data !== null ? { ...data } : {};
+  const asked = kindIn(part.metadata ?? {}) ?? kindIn(metadata) ?? kindOf(fields);
+  return { kind: asked ?? ('ai_identity' in fields ? 'resonance' : 'garden'), text };
+}
+
+function kindOf({ kind, skill }: Fields): Kind | undefined {
+  if (typeof kind === 'string' && isKind(kind)) return kind;
+  return KINDS.find((one) => SKILLS[one] === skill);
+}
+
+/** Where a kind is asked for, it must be one. */
+function kindIn(metadata: Fields): Kind | undefined {
+  const { kind, skill } = metadata;
+  if (kind === undefined && skill === undefined) return undefined;
+  const found = kindOf(metadata);
+  if (found !== undefined) return found;
+  const known = kind === undefined ? [...Object.values(SKILLS), ...READING] : KINDS;
+  const detail = `must be one of ${known.join(', ')}, got ${JSON.stringify(kind ?? skill).slice(0, 100)}`;
+  const name = kind === undefined ? 'skill' : 'kind';
+  throw new GatewayError('unknown-kind', `Cannot keep the message: "${name}" ${detail}`, { known });
+}
+
+/** What is said in words alone, with what the metadata says of it. */
+function textBody(metadata: Fields, text: string): Body {
+  const { identity = NAMELESS, identityType = ENTITY, seeking = [text] } = metadata;
+  const kind = kindIn(metadata) ?? 'garden';
+  const { room, to, inReplyTo } = metadata;
+  const who =
+    kind === 'resonance' ? { ai_identity: identity, seeking } : { identity, identityType };
+  return { kind, text: JSON.stringify({ text, ...who, room, to, inReplyTo }) };
+}
+
+function keyFor({ idempotencyKey }: Fields, count: number): Uint8Array | undefined {
+  if (idempotencyKey === undefined) return undefined;
+  const key = typeof idempotencyKey === 'string' ? idempotencyKey : JSON.stringify(idempotencyKey);
+  return keyOf(undefined, count === 0 ? key : `${key} ${count}`);
+}

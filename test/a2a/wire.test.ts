@@ -1,0 +1,97 @@
+/** What goes over the wire to agents, read without a client of A2A. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+
+type Fields = Record<string, unknown>;
+
+async function post(
+  url: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<Fields> {
+  const answer = await fetch(url, { method: 'POST', body, headers });
+  return (await answer.json()) as Fields;
+}
+
+let gateway: GatewayProcess;
+before(async () => {
+  gateway = await startGatewayProcess();
+});
+after(() => gateway[Symbol.asyncDispose]());
+
+suite('the door for agents', () => {
+  test('keeps data letter by letter, and tells it so', async () => {
+    const spelled =
+      '{"text":"\\ud800\\u0061","identity":"L","identityType":"x","n":12345678901234567890.10,"huge":1e400,"2":0,"1":0,"1":1}';
+    const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a \\" ] }"},{"data": ${spelled} }]}}}`;
+    const answer = await fetch(`${gateway.url}/a2a`, { method: 'POST', body });
+    const text = await answer.text();
+    assert.ok(text.includes(spelled.slice(1)), text);
+    const { result } = JSON.parse(text) as { result: { message: { parts: { data?: Fields }[] } } };
+    const entries = result.message.parts.flatMap(({ data }) => data?.['entry'] ?? []) as Fields[];
+    assert.equal(entries.length, 2);
+    const kept = await (
+      await fetch(`${gateway.url}/api/entries/${String(entries[1]?.['id'])}`)
+    ).text();
+    assert.ok(kept.includes(spelled.slice(1)));
+  });
+
+  test('takes and tells words that look like its own', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const spelled = `{"text":"${'x'.repeat(100)}","identity":"L","identityType":"x","deep":${deep}}`;
+    const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":${spelled}}]}}}`;
+    const text = await (await fetch(`${gateway.url}/a2a`, { method: 'POST', body })).text();
+    assert.ok(text.includes(deep));
+    const long = JSON.stringify({ text: 'y'.repeat(300_000), identity: 'L', identityType: 'x' });
+    const sent = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":${long}}]}}`;
+    const answer = await post(`${gateway.url}/a2a/v1/message:send`, sent);
+    const { message } = answer as { message: { parts: { data?: { entry?: Fields } }[] } };
+    const entry = message.parts.find(({ data }) => data?.entry !== undefined)?.data?.entry;
+    assert.equal(
+      ((await (await fetch(gateway.url + String(entry?.['path']))).json()) as Fields)['text'],
+      'y'.repeat(300_000),
+    );
+  });
+
+  test('answers what is no A2A in A2A’s own form', async () => {
+    const { url } = gateway;
+    const restError = async (body: string): Promise<Fields> =>
+      (await post(`${url}/a2a/v1/message:send`, body))['error'] as Fields;
+    const code = async (body: string, headers = {}): Promise<unknown> =>
+      ((await post(`${url}/a2a`, body, headers))['error'] as Fields | undefined)?.['code'];
+    assert.equal(await code('{'), -32_700);
+    assert.equal(await code('[]'), -32_700);
+    assert.equal(await code('{"jsonrpc":"2.0","id":1,"method":"Nothing","params":{}}'), -32_601);
+    assert.equal(
+      await code('{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}'),
+      -32_602,
+    );
+    const task = '{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}';
+    const number = '{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"text":1}}]}}';
+    const asked = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${number}}`;
+    const { error } = (await post(`${url}/a2a`, asked)) as { error: { data: Fields[] } };
+    for (const told of [error.data, (await restError(number))['details']]) {
+      const [info] = told as { metadata: Fields }[];
+      assert.equal(info?.metadata['code'], 'invalid-entry');
+      assert.equal(
+        (JSON.parse(String(info.metadata['faults'])) as Fields[])[0]?.['pointer'],
+        '/text',
+      );
+    }
+    assert.equal(await code(task), -32_001);
+    assert.equal(await code(task, { 'A2A-Version': '7.0' }), -32_009);
+    const rest = await fetch(`${url}/a2a/v1/message:send`, { method: 'POST', body: '{' });
+    assert.equal(rest.status, 400);
+    assert.equal(((await rest.json()) as { error: Fields }).error['status'], 'INVALID_ARGUMENT');
+    assert.equal((await fetch(`${url}/a2a/v1/tasks/x`)).status, 404);
+    assert.equal((await fetch(`${url}/a2a/v1/tasks?A2A-Version=7.0`)).status, 400);
+    assert.deepEqual(await (await fetch(`${url}/a2a/v1/tasks`)).json(), {
+      tasks: [],
+      nextPageToken: '',
+      pageSize: 0,
+      totalSize: 0,
+    });
+  });
+});
