@@ -71,10 +71,20 @@ suite('subscriptions', () => {
     }
   }
 
-  test('end when the gateway rests, and say so', async () => {
+  test('and waits end when the gateway rests, with an answer', async () => {
     await using gateway = await startGatewayProcess();
     await using room = await listen(gateway.url, 'http', [ROOM]);
+    const client = new Client({ name: 'waits', version: '1.0.0' });
+    await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', gateway.url)));
+    const given = { seconds: 50, as: 'Lumen' };
+    const waiting = client.callTool({ name: 'wait_for_news', arguments: given });
+    // Who waits is here.
+    for (let here = ''; !here.includes('Lumen');) {
+      here = await (await fetch(`${gateway.url}/api/presence`)).text();
+    }
     assert.deepEqual(await gateway.stop(), { code: 0, signal: null });
+    assert.equal((await waiting).isError ?? false, false);
     assert.equal(await room.closed, 'graceful');
+    await client.close();
   });
 });

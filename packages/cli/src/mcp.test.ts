@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { suite, test } from 'node:test';
+
+const COMMAND = join(import.meta.dirname, '../presence.js');
+
+interface Relay extends AsyncDisposable {
+  say(message: object): void;
+  /** The next line that it writes. */
+  next(): Promise<Record<string, unknown>>;
+  /** Closes its input; resolves to its exit code. */
+  close(): Promise<unknown>;
+  readonly child: ChildProcess;
+}
+
+function relay(...args: readonly string[]): Relay {
+  const child = spawn(process.execPath, [COMMAND, 'mcp', ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended: Promise<unknown[]> = once(child, 'close');
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return {
+    child,
+    say: (message) => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
+    async next() {
+      const step = await lines.next();
+      const value: unknown = JSON.parse(String(step.value));
+      assert.ok(typeof value === 'object' && value !== null);
+      return { ...value };
+    },
+    async close() {
+      child.stdin.end();
+      return (await ended)[0];
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+async function listening(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${port}`;
+}
+
+suite('presence mcp', () => {
+  test('tells whoever asks that the gateway cannot be reached, and goes on', async () => {
+    const server = createServer();
+    const url = await listening(server);
+    server.close();
+    await using asking = relay('--url', url);
+    for (const id of [1, 'two']) {
+      asking.say({ id, method: 'tools/list' });
+      const answer = await asking.next();
+      assert.equal(answer['id'], id);
+      assert.match(JSON.stringify(answer['error']), /Cannot reach the gateway: .*ECONNREFUSED/);
+    }
+    assert.equal(await asking.close(), 0);
+  });
+
+  test('tells whoever waits that an answer broke off', async () => {
+    const server = createServer((socket) => {
+      const head =
+        'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\n: one\n\n';
+      socket.once('data', () => socket.end(head));
+    });
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    asking.say({ id: 1, method: 'tools/list' });
+    assert.match(JSON.stringify((await asking.next())['error']), /broke off/);
+    server.close();
+  });
+
+  test('leaves the gateway when a request is cancelled', async () => {
+    const { promise: left, resolve } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const server = createServer((socket) => {
+      socket
+        .once('data', ask)
+        .once('close', () => resolve())
+        .on('error', () => {});
+    });
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    asking.say({ id: 1, method: 'tools/call', params: { name: 'wait_for_news' } });
+    await asked;
+    asking.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    await left;
+    server.close();
+    assert.equal(await asking.close(), 0);
+  });
+
+  test('takes no address that is none', async () => {
+    await using asking = relay('--url', 'nowhere');
+    const [said]: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
+    assert.match(String(said), /must be the address of a gateway/);
+  });
+});
