@@ -66,9 +66,15 @@ export function componentsOf(voice: Voice): Json {
   const own = Array.from(SHARED, ([one, name]) => [name, respelled(one, true)] as const);
   const bodies = KINDS.map((kind) => [`${capital(kind)}Body`, bodyOf(voice, kind)] as const);
   const { properties } = objectOf(respelled(FirstContactSchema, true));
+  const entry = { ...objectOf(respelled(EntrySchema, true)), examples: [exampleOf(voice)] };
   const contact = { allOf: [schema('Entry')], type: 'object', properties };
   return {
-    schemas: { ...Object.fromEntries([...own, ...bodies]), FirstContact: contact, Health: HEALTH },
+    schemas: {
+      ...Object.fromEntries([...own, ...bodies]),
+      Entry: entry,
+      FirstContact: contact,
+      Health: HEALTH,
+    },
     responses: Object.fromEntries(problemsOf(voice)),
   };
 }
@@ -108,6 +114,12 @@ function bodyOf({ language, tongue }: Voice, kind: Kind): Json {
     properties: Object.fromEntries(properties),
     additionalProperties: true,
   };
+}
+
+/** An entry as it is returned. */
+function exampleOf({ language }: Voice): Json {
+  const own = language.entry.map(({ name, example }) => [name, example] as const);
+  return { ...Object.fromEntries(own), ...language.kinds.garden.sentences[0]?.body };
 }
 
 /** An optional member that is null counts as absent. */

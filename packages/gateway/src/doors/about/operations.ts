@@ -221,7 +221,8 @@ interface Parts {
 function operation(voice: Voice, path: string, { id, parameters = [], responses }: Parts): Json {
   const { language, tongue } = voice;
   const door = doorAt(path);
-  const words = Object.entries(language.doors).find(([name]) => name === door)?.[1];
+  const like = door ?? LIKE.find(([pattern]) => pattern.test(path))?.[1];
+  const words = Object.entries(language.doors).find(([name]) => name === like)?.[1];
   const meaning = words === undefined ? path : say(words, tongue);
   return {
     operationId: id ?? door ?? `get${idOf(path)}`,
@@ -232,6 +233,13 @@ function operation(voice: Voice, path: string, { id, parameters = [], responses 
     responses,
   };
 }
+
+/** Paths without a door of their own, by the door whose words are theirs too. */
+const LIKE: readonly (readonly [RegExp, string])[] = [
+  [/\.atom$/, 'feed'],
+  [/\.json-feed$/, 'jsonFeed'],
+  [/^\/mcp\//, 'mcp'],
+];
 
 /** The name of the door at a path: `/` and `/api` are the same one. */
 function doorAt(path: string): string | undefined {
