@@ -99,7 +99,7 @@ suite('presence mcp', () => {
 
   test('takes no address that is none', async () => {
     await using asking = relay('--url', 'nowhere');
-    const [said]: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
-    assert.match(String(said), /must be the address of a gateway/);
+    const said: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
+    assert.match(String(said[0]), /must be the address of a gateway/);
   });
 });
