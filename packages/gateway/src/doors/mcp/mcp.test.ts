@@ -235,6 +235,8 @@ suite('the MCP door', () => {
       [{ Origin: `http://${own}`, Host: own }, 200],
       [{ Origin: 'http://localhost:6274' }, 200],
       [{ Origin: 'http://[::1]:80' }, 200],
+      [{ Origin: 'http://127.0.0.2', Host: '127.0.0.2' }, 200],
+      [{ Origin: 'http://127.0.0.1.elsewhere.example' }, 403],
       [{ Origin: 'http://elsewhere.example' }, 403],
       [{ Origin: 'null' }, 403],
       [{ Origin: 'http://localhost', Host: 'elsewhere.example' }, 403],

@@ -100,16 +100,20 @@ async function refuse(exchange: Exchange, { status, code, message }: Refusal): P
 function strangerIn({ house, request }: Exchange): string | undefined {
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
-  const known = [...LOCAL, ...(house.publicUrl === undefined ? [] : [hostOf(house.publicUrl)])];
-  if (!known.includes(hostOf(origin))) return foreign('Origin', origin);
-  if (!known.includes(hostOf(`http://${host}`))) return foreign('Host', host ?? '');
+  const own = house.publicUrl === undefined ? undefined : hostOf(house.publicUrl);
+  const known = (url: string): boolean => {
+    const name = hostOf(url);
+    return LOCAL.test(name) || name === own;
+  };
+  if (!known(origin)) return foreign('Origin', origin);
+  if (!known(`http://${host}`)) return foreign('Host', host ?? '');
   return undefined;
 }
 
-const LOCAL: readonly (string | undefined)[] = ['localhost', '127.0.0.1', '[::1]'];
+const LOCAL = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-function hostOf(url: string): string | undefined {
-  return URL.parse(url)?.hostname;
+function hostOf(url: string): string {
+  return URL.parse(url)?.hostname ?? '';
 }
 
 function foreign(header: string, value: string): string {
