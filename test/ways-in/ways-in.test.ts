@@ -90,3 +90,15 @@ describe('an agent with only the address says who it is', () => {
     }
   }
 });
+
+it('guides and catalogs name the address that the operator says visitors have', async () => {
+  const address = 'https://presence.example';
+  await using gateway = await startGatewayProcess({ args: ['--public-url', address] });
+  for (const path of ['/llms.txt', '/skill.md', '/.well-known/api-catalog']) {
+    const said = await (await fetch(gateway.url + path)).text();
+    assert.ok(said.includes(`${address}/`), path);
+    assert.ok(!said.includes(gateway.url), path);
+  }
+  const answer = await fetch(gateway.url, { headers: { accept: 'text/markdown' } });
+  assert.equal(firstIn(await answer.text(), 'POST').url, `${address}/api/resonance`);
+});
