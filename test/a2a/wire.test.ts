@@ -55,6 +55,41 @@ suite('the door for agents', () => {
     );
   });
 
+  test('takes a message of many parts, each an entry of its own', async () => {
+    const count = 3000;
+    const parts = Array.from({ length: count }, (_, at) => ({ data: { text: `part ${at}` } }));
+    const message = { messageId: 'm', role: 'ROLE_USER', metadata: { kind: 'seeds' }, parts };
+    const answer = await post(`${gateway.url}/a2a/v1/message:send`, JSON.stringify({ message }));
+    const told = (answer['message'] as { parts: { data?: { entry?: Fields } }[] }).parts;
+    const entries = told.flatMap(({ data }): Fields[] =>
+      data?.entry === undefined ? [] : [data.entry],
+    );
+    assert.deepEqual(
+      entries.map(({ text }) => text),
+      parts.map(({ data }) => data.text),
+    );
+    const seqs = entries.map(({ seq }) => Number(seq));
+    assert.deepEqual(
+      seqs,
+      seqs.toSorted((a, b) => a - b),
+    );
+  });
+
+  test('says what is wrong with metadata that no value can hold', async () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    for (const metadata of [`{"to":${deep}}`, `{"kind":${deep}}`, `{"idempotencyKey":${deep}}`]) {
+      const body = `{"message":{"messageId":"m","role":"ROLE_USER","metadata":${metadata},"parts":[{"text":"x"}]}}`;
+      const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, { method: 'POST', body });
+      assert.equal(answer.status, 400, await answer.text());
+    }
+    const read = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"skill":"read","limit":1,"deep":${deep}}}]}}`;
+    const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, {
+      method: 'POST',
+      body: read,
+    });
+    assert.equal(answer.status, 200, await answer.text());
+  });
+
   test('answers what is no A2A in A2A’s own form', async () => {
     const { url } = gateway;
     const restError = async (body: string): Promise<Fields> =>

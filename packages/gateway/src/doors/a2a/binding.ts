@@ -190,13 +190,17 @@ async function stream(
   events: AsyncGenerator<unknown, void, undefined> | object,
   { verbatim, failed }: Streaming,
 ): Promise<void> {
-  const { house, response } = exchange;
+  const { house, request, response } = exchange;
   if (!isStream(events)) return;
   const reading = events[Symbol.asyncIterator]();
   try {
     let step = await reading.next();
     if (isGone(exchange)) return;
     response.writeHead(200, STREAM_HEADERS);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
     response.flushHeaders();
     const out = house.streams.add(response);
     try {

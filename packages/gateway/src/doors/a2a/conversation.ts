@@ -24,7 +24,7 @@ import { cardOf } from './card.ts';
 import { asA2a } from './errors.ts';
 import { followed, following, needsId, questionIn, read, taskAt } from './reading.ts';
 import { keep, type Heard } from './saying.ts';
-import { cut, type Verbatim } from './verbatim.ts';
+import { cutEach, type Verbatim } from './verbatim.ts';
 
 export interface Asked {
   readonly exchange: Exchange;
@@ -53,7 +53,7 @@ export class Conversation implements A2ARequestHandler {
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
     const { exchange, verbatim } = this.#asked;
-    return await inTheirForm(async () => {
+    return await inTheirForm(exchange, async () => {
       const said = this.#heard(params);
       const question = questionIn(said);
       if (question === undefined) return await keep(exchange, said, verbatim);
@@ -71,7 +71,8 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
-    return await inTheirForm(async () => taskAt(this.#asked.exchange, needsId(id)));
+    const { exchange } = this.#asked;
+    return await inTheirForm(exchange, async () => taskAt(exchange, needsId(id)));
   }
 
   /** What nobody follows costs nothing, and what somebody follows ends when they leave. */
@@ -92,7 +93,7 @@ export class Conversation implements A2ARequestHandler {
     try {
       yield* following(exchange, needsId(id), { signal, verbatim });
     } catch (error) {
-      throw asA2a(error);
+      throw asA2a(exchange, error);
     }
   }
 
@@ -119,10 +120,14 @@ export class Conversation implements A2ARequestHandler {
   #heard({ message, metadata }: SendMessageRequest): Heard {
     const { text, path } = this.#asked;
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    let spelled: readonly (string | undefined)[] | undefined;
     return {
       message,
       metadata: { ...metadata, ...message.metadata },
-      spelled: (part) => cut(text, [...path, 'parts', part, 'data']),
+      spelled(part) {
+        spelled ??= cutEach(text, [...path, 'parts'], 'data');
+        return spelled[part];
+      },
     };
   }
 }
@@ -130,10 +135,10 @@ export class Conversation implements A2ARequestHandler {
 const NO_MESSAGE =
   'Cannot read the message: "message" is missing. It is an object such as {"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}.';
 
-async function inTheirForm<Value>(run: () => Promise<Value>): Promise<Value> {
+async function inTheirForm<Value>(exchange: Exchange, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();
   } catch (error) {
-    throw asA2a(error);
+    throw asA2a(exchange, error);
   }
 }

@@ -2,12 +2,20 @@
 import { A2AError, RequestMalformedError, restStatusFor } from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
+import type { Exchange } from '../http/exchange.ts';
+
 /** Codes that say nothing about the request. */
 const OURS: readonly Code[] = ['out-of-space', 'unavailable', 'internal'];
 
-/** What was thrown, as the SDK knows it. Whatever else it is stays, and is a fault of ours. */
-export function asA2a(error: unknown): unknown {
-  if (!(error instanceof GatewayError)) return error;
+const INTERNAL = 'The gateway failed at this request by a fault of its own. Try again.';
+
+/** What was thrown, as the SDK knows it; a fault of ours is reported, since the SDK would not. */
+export function asA2a({ house, request }: Exchange, error: unknown): A2AError {
+  if (error instanceof A2AError) return error;
+  if (!(error instanceof GatewayError)) {
+    house.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+    return new A2AError({ message: INTERNAL, metadata: { code: 'internal' } });
+  }
   const options = { message: error.message, metadata: metadataOf(error) };
   return OURS.includes(error.code) ? new A2AError(options) : new RequestMalformedError(options);
 }
@@ -26,3 +34,16 @@ export function restStatus(error: unknown): number {
   const ours = OURS.find((one) => one === code);
   return ours === undefined ? restStatusFor(error) : statusOf(ours);
 }
+
+/** A value as JSON. Throws what a caller can mend where it is nested too deep to be printed. */
+export function printed(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) throw new RequestMalformedError(TOO_DEEP);
+    throw error;
+  }
+}
+
+const TOO_DEEP =
+  'Cannot read the metadata: they are nested too deep. What is deep goes into a data part.';

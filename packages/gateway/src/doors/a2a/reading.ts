@@ -33,13 +33,26 @@ export function questionIn({ message, metadata }: Heard): Question | undefined {
   return skill === undefined ? undefined : { skill, fields };
 }
 
+type Plain = string | number | readonly (string | number)[];
+
+/** The fields that can be parameters. */
+function plain(fields: Fields): Readonly<Record<string, Plain>> {
+  const found = Object.entries(fields).flatMap(([name, value]): [string, Plain][] => {
+    if (isWord(value)) return [[name, value]];
+    return Array.isArray(value) ? [[name, value.filter(isWord)]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+function isWord(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
 /** As in the query of a listing. */
 function parametersOf(fields: Fields): URLSearchParams {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (typeof one === 'string' || typeof one === 'number') parameters.append(name, String(one));
-    }
+  for (const [name, value] of Object.entries(plain(fields))) {
+    for (const one of isWord(value) ? [value] : value) parameters.append(name, String(one));
   }
   return parameters;
 }
@@ -66,7 +79,7 @@ export async function read(
   };
   const { entries, end } = await page(log.entries(selection), verbatim);
   const cursor = selection.order === 'newest' ? 'before' : 'after';
-  const next = end.more && end.last !== undefined ? { ...fields, [cursor]: end.last } : null;
+  const next = end.more && end.last !== undefined ? { ...plain(fields), [cursor]: end.last } : null;
   return messageOf([facts({ head, next }), heard(exchange, { entries })], message);
 }
 

@@ -1,4 +1,6 @@
 /** A message becomes entries: each data part one, all its text together one (section 19.3). */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { GatewayError, isKind, KINDS, say, type Kind, type Stamp } from '@open-presence/protocol';
@@ -10,6 +12,7 @@ import { tongueFor, type Exchange } from '../http/exchange.ts';
 import { welcomed } from '../http/first-contact.ts';
 import { stampOf } from '../http/contribute.ts';
 import { READING, SKILLS } from './card.ts';
+import { printed } from './errors.ts';
 import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
 import { cut, type Verbatim } from './verbatim.ts';
 
@@ -31,19 +34,31 @@ export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim):
   const { log } = exchange.house;
   await using spools = new AsyncDisposableStack();
   const drafts: Draft[] = [];
+  let turn = performance.now();
   // All are judged before any is kept.
   for (const body of bodiesOf(said)) {
     const key = keyFor(said.metadata, drafts.length);
     const draft = await draftOf(exchange, body, key);
     if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
     drafts.push(draft);
+    turn = await fair(turn);
   }
+  const appended = await Promise.all(drafts.map(async (draft) => await log.append(draft)));
   const parts: Part[] = [];
-  for (const draft of drafts) {
-    const stamp = stampOf(await log.append(draft));
-    parts.push(...(await told(exchange, stamp, verbatim)));
+  for (const one of appended) {
+    parts.push(...(await told(exchange, stampOf(one), verbatim)));
+    turn = await fair(turn);
   }
   return messageOf(parts, said.message);
+}
+
+/** How long one message may keep the event loop before others get their turn. */
+const TURN_MS = 2;
+
+async function fair(turn: number): Promise<number> {
+  if (performance.now() - turn <= TURN_MS) return turn;
+  await nextTurn();
+  return performance.now();
 }
 
 async function draftOf(
@@ -136,10 +151,14 @@ function kindIn(metadata: Fields): Kind | undefined {
   const found = kindOf(metadata);
   if (found !== undefined) return found;
   const known = kind === undefined ? [...Object.values(SKILLS), ...READING] : KINDS;
-  const detail = `must be one of ${known.join(', ')}, got ${JSON.stringify(kind ?? skill).slice(0, 100)}`;
+  const detail = `must be one of ${known.join(', ')}, got ${printed(kind ?? skill)
+    .slice(0, 100)
+    .toWellFormed()}`;
   const name = kind === undefined ? 'skill' : 'kind';
   throw new GatewayError('unknown-kind', `Cannot keep the message: "${name}" ${detail}`, { known });
 }
+
+const NO_KEY = 'Cannot read the idempotency key: "idempotencyKey" must be a string.';
 
 /** What is said in words alone, with what the metadata says of it. */
 function textBody(metadata: Fields, text: string): Body {
@@ -148,11 +167,11 @@ function textBody(metadata: Fields, text: string): Body {
   const { room, to, inReplyTo } = metadata;
   const who =
     kind === 'resonance' ? { ai_identity: identity, seeking } : { identity, identityType };
-  return { kind, text: JSON.stringify({ text, ...who, room, to, inReplyTo }) };
+  return { kind, text: printed({ text, ...who, room, to, inReplyTo }) };
 }
 
 function keyFor({ idempotencyKey }: Fields, count: number): Uint8Array | undefined {
   if (idempotencyKey === undefined) return undefined;
-  const key = typeof idempotencyKey === 'string' ? idempotencyKey : JSON.stringify(idempotencyKey);
-  return keyOf(undefined, count === 0 ? key : `${key} ${count}`);
+  if (typeof idempotencyKey !== 'string') throw new RequestMalformedError(NO_KEY);
+  return keyOf(undefined, count === 0 ? idempotencyKey : `${idempotencyKey} ${count}`);
 }

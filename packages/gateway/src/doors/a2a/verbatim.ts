@@ -25,34 +25,61 @@ export class Verbatim {
 }
 
 /** The text of the value at a path, in a text that is JSON. Of repeated members the last counts. */
-export function cut(text: string, path: readonly (string | number)[]): string | undefined {
-  let at = skipSpace(text, 0);
-  for (const step of path) {
-    const found = childOf(text, at, step);
-    if (found === undefined) return undefined;
-    at = found;
-  }
-  return text.slice(at, valueEnd(text, at));
+export function cut(text: string, path: readonly string[]): string | undefined {
+  const at = placeOf(text, path);
+  return at === undefined ? undefined : text.slice(at, valueEnd(text, at));
 }
 
-/** Where the value of a member or an element begins. */
-function childOf(text: string, start: number, step: string | number): number | undefined {
-  const isObject = text[start] === '{';
-  if (!isObject && text[start] !== '[') return undefined;
+/** Of each element of the array at a path, the text of its member of a name. Read in one go. */
+export function cutEach(
+  text: string,
+  path: readonly string[],
+  name: string,
+): (string | undefined)[] {
+  const at = placeOf(text, path);
+  if (at === undefined || text[at] !== '[') return [];
+  return Array.from(children(text, at), (child) => {
+    const value = childOf(text, child.at, name);
+    return value === undefined ? undefined : text.slice(value, valueEnd(text, value));
+  });
+}
+
+function placeOf(text: string, path: readonly string[]): number | undefined {
+  let at: number | undefined = skipSpace(text, 0);
+  for (const step of path) at = at === undefined ? undefined : childOf(text, at, step);
+  return at;
+}
+
+/** Where the value of a member begins. */
+function childOf(text: string, start: number, wanted: string): number | undefined {
+  if (text[start] !== '{') return undefined;
   let found: number | undefined;
+  for (const { name, at } of children(text, start)) if (name === wanted) found = at;
+  return found;
+}
+
+interface Child {
+  /** Undefined in an array. */
+  readonly name: unknown;
+  /** Where its value begins. */
+  readonly at: number;
+}
+
+/** The members of an object or the elements of an array. */
+function* children(text: string, start: number): Generator<Child, void, undefined> {
+  const isObject = text[start] === '{';
   let at = skipSpace(text, start + 1);
-  for (let count = 0; text[at] !== '}' && text[at] !== ']' && at < text.length; count += 1) {
-    let name: unknown = count;
+  while (text[at] !== '}' && text[at] !== ']' && at < text.length) {
+    let name: unknown;
     if (isObject) {
       const end = stringEnd(text, at);
       name = JSON.parse(text.slice(at, end));
       at = skipSpace(text, skipSpace(text, end) + 1);
     }
-    if (name === step) found = at;
+    yield { name, at };
     at = skipSpace(text, valueEnd(text, at));
     if (text[at] === ',') at = skipSpace(text, at + 1);
   }
-  return found;
 }
 
 function skipSpace(text: string, from: number): number {
