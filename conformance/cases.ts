@@ -22,6 +22,7 @@ import { retries } from './cases/retries.ts';
 import { rooms } from './cases/rooms.ts';
 import { sayingByGet } from './cases/saying-by-get.ts';
 import { saying } from './cases/saying.ts';
+import { searching } from './cases/search.ts';
 import { status } from './cases/status.ts';
 import { tongues } from './cases/tongues.ts';
 import { waiting } from './cases/wait.ts';
@@ -48,6 +49,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'resuming an event stream': resuming,
   'filters of event streams': liveFilters,
   'waiting for news': waiting,
+  search: searching,
   feeds,
   A2A: a2a,
   'saying something by GET': sayingByGet,

@@ -228,6 +228,26 @@ export const REQUIREMENTS = {
     unusable: 'Unusable values are errors.',
     'not-cached': 'Presence is not cached and has no ETag.',
   },
+  '14.1': {
+    values: 'A search finds every string value at any depth, no names and no own members.',
+    snippet: 'Each result has its entry, and a snippet around the words as plain text.',
+    'any-size': 'A large entry is found by all its words, and given with its own members only.',
+  },
+  '14.2': {
+    syntax: 'Words, phrases, beginnings and exclusions are asked for together.',
+    scripts: 'Words are found in any script, however they are spelled.',
+    unusable: 'What cannot be looked for is invalid-parameter.',
+  },
+  '14.3': {
+    best: 'The best come first, of equals the newest; order gives them by time.',
+    filters: 'The filters of listings apply.',
+    next: 'Following next gives each result once while nobody speaks.',
+  },
+  '14.4': {
+    listings: 'q filters a listing, which says up to where words are known.',
+    wait: 'With q, wait holds an answer until something is found.',
+  },
+  '14.5': { streams: 'An event stream refuses q.' },
   '15.1': {
     addresses: 'Everything, each kind, each room and the replies to each entry have both feeds.',
     accept: 'Accept chooses the feed of any listing, where it names one itself.',

@@ -87,6 +87,7 @@ export const discovery: readonly Case[] = [
       id: entry.id,
       slug: entry.room,
       kind: entry.kind,
+      q: 'garden',
     };
     for (const door of list(all['doors']).map(fields)) {
       const path = text(door['path']).replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');

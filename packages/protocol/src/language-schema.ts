@@ -45,6 +45,7 @@ const DOORS = [
   'room',
   'entry',
   'replies',
+  'search',
   'presence',
   'events',
   'feed',
@@ -106,6 +107,8 @@ const PARAMETERS = [
   'seeking',
   'to',
   'inReplyTo',
+  'q',
+  'skip',
   'as',
   'wait',
 ] as const;

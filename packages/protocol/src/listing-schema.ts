@@ -30,6 +30,9 @@ export type RoomsDocument = Static<typeof RoomsSchema>;
 const listing = {
   entries: Type.Array(EntrySchema),
   head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
+  known: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'With q: up to which seq words were known.' }),
+  ),
   next: Type.Union([Type.String({ format: 'uri-reference' }), Type.Null()], {
     description: 'Where to read on.',
   }),
@@ -40,4 +43,22 @@ export const ListingSchema = Type.Object(listing, { ...closed, title: 'Listing' 
 export const RoomListingSchema = Type.Object(
   { room: RoomSchema, ...listing },
   { ...closed, title: 'Listing of a room' },
+);
+
+export const SearchSchema = Type.Object(
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          entry: EntrySchema,
+          snippet: Type.String({ description: 'What was said around the words, as plain text.' }),
+        },
+        closed,
+      ),
+    ),
+    head: listing.head,
+    known: Type.Integer({ minimum: 0, description: 'Up to which seq words were known.' }),
+    next: listing.next,
+  },
+  { ...closed, title: 'Search' },
 );

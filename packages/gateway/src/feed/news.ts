@@ -1,9 +1,13 @@
 /** Waiting until a selection has something new (PROTOCOL.md section 12.4). */
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { follow } from './follow.ts';
 
 /** What a timer can hold. */
 const LONGEST_TIMER = 2 ** 31 - 1;
+/** How often it is looked whether more words are known. */
+const LOOK_MS = 100;
 
 export interface Wait {
   /** In ms, of any length. */
@@ -27,6 +31,10 @@ export async function newsOf(
     if (signal.aborted) end();
   }
   try {
+    if (selection.says !== undefined) {
+      await searchedNews(log, selection, ending.signal);
+      return;
+    }
     for await (const news of follow(log, selection, { after, signal: ending.signal })) {
       const bounded = { ...news, before: Math.min(before, news.before), limit: 1 };
       for await (const _ of log.entries(bounded)) return;
@@ -34,6 +42,24 @@ export async function newsOf(
   } finally {
     timer[Symbol.dispose]();
     for (const signal of signals) signal.removeEventListener('abort', end);
+  }
+}
+
+/** Words are known a moment after the head has moved. */
+async function searchedNews(
+  log: Log,
+  selection: Selection & { readonly after: Seq },
+  signal: AbortSignal,
+): Promise<void> {
+  const { before = Infinity } = selection;
+  for (let { after } = selection; !signal.aborted;) {
+    const known = log.searched();
+    if (known > after) {
+      const upTo = { before: Math.min(before, known + 1), order: 'oldest', limit: 1 } as const;
+      for await (const _ of log.entries({ ...selection, after, ...upTo })) return;
+      after = known;
+    }
+    await pause(LOOK_MS, undefined, { signal }).catch(() => {});
   }
 }
 

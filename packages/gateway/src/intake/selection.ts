@@ -78,6 +78,21 @@ export function waitOf(parameters: URLSearchParams, subject: string): number | u
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
+/** How many of the best are passed over: the most of several. Throws `invalid-parameter`. */
+export function skipOf(parameters: URLSearchParams, subject: string): number {
+  const reading = new Parameters(parameters);
+  const skip = reading.bound('skip', numberOf, 'a whole number from 0', Math.max);
+  if (reading.misfits.length > 0) throw refusal(reading.misfits, subject);
+  return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
+}
+
+/** Throws `invalid-parameter` for words that are sought where they cannot be. */
+export function refuseWords(parameters: URLSearchParams, subject: string, instead: string): void {
+  if (!parameters.has('q')) return;
+  const detail = `"q" cannot be used here: ${instead}`;
+  throw refusal([{ code: 'invalid-parameter', fault: { parameter: 'q', detail } }], subject);
+}
+
 /** A cursor that stands alone, as in `Last-Event-ID`. Throws `invalid-parameter`. */
 export function cursorOf(text: string, subject: string): Seq {
   const cursor = numberOf(text);

@@ -138,7 +138,7 @@ export interface Log extends AsyncDisposable {
   /** The selected entries one by one. */
   entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
   /**
-   * Up to where everything said is found by its words: a little behind the head, and never back.
+   * Up to where everything said is found by its words: a little behind the head.
    * Where searching fails for now, `read`, `entries` and `best` throw `unavailable`.
    */
   searched(): Seq;

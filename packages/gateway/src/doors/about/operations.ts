@@ -38,6 +38,7 @@ const TEXT = { schema: { type: 'string' } };
 const READ_ERRORS = [400, 500, 503];
 const LISTING = /^\/api\/(?:rooms\/\{slug\}|entries\/\{id\}\/replies)$/;
 const OF_SEVERAL_KINDS = new Set(['kind']);
+const OF_SEARCH = new Set(['skip']);
 
 /** The item of a path, by the paths that stand for it: saying by GET has one for each kind. */
 export function itemsOf(voice: Voice, route: Path): [string, Json][] {
@@ -61,18 +62,26 @@ function getOf(voice: Voice, path: string): Json {
   if (path === '/') return operation(voice, path, { id: 'home', responses: homeAnswers(voice) });
   if (LISTING.test(path)) {
     const name = path.endsWith('replies') ? 'Listing' : 'RoomListing';
-    const parameters = queryParameters(voice, () => true);
+    const parameters = queryParameters(voice, (one) => !OF_SEARCH.has(one));
     const responses = listed(voice, name, [404]);
     return operation(voice, path, { parameters, responses });
   }
   if (path === '/api/events') {
-    const parameters = [...queryParameters(voice, () => true), resumed(voice)];
+    const described = queryParameters(voice, (name) => name !== 'q' && !OF_SEARCH.has(name));
+    const parameters = [...described, resumed(voice)];
     const content = { 'text/event-stream': TEXT };
     return operation(voice, path, { parameters, responses: answers(voice, content, [422]) });
   }
   if (path === '/api/presence') {
     const parameters = queryParameters(voice, (name) => ['limit', 'room', 'as'].includes(name));
     const content = { 'application/json': { schema: schema('Presence') } };
+    return operation(voice, path, { parameters, responses: answers(voice, content, [422]) });
+  }
+  if (path === '/api/search') {
+    const words = queryParameters(voice, (name) => name === 'q');
+    const others = queryParameters(voice, (name) => !['q', 'order'].includes(name));
+    const parameters = [...words.map((one) => ({ ...one, required: true })), ...others];
+    const content = { 'application/json': { schema: schema('Search') } };
     return operation(voice, path, { parameters, responses: answers(voice, content, [422]) });
   }
   const form = FORMS[path];
@@ -119,7 +128,9 @@ function listKind(voice: Voice, kind: Kind): Json {
     tags: ['kinds'],
     summary: say(meaning, voice.tongue),
     description: worded(voice, 'readingHow'),
-    parameters: queryParameters(voice, (name) => !OF_SEVERAL_KINDS.has(name)),
+    parameters: queryParameters(voice, (name) => {
+      return !OF_SEVERAL_KINDS.has(name) && !OF_SEARCH.has(name);
+    }),
     responses: listed(voice, 'Listing'),
   };
 }
@@ -243,7 +254,8 @@ const LIKE: readonly (readonly [RegExp, string])[] = [
 
 /** The name of the door at a path: `/` and `/api` are the same one. */
 function doorAt(path: string): string | undefined {
-  return Object.keys(PATHS).find((name) => PATHS[name] === (path === '/' ? '/api' : path));
+  const sought = path === '/' ? '/api' : path;
+  return Object.keys(PATHS).find((name) => PATHS[name]?.split('?', 1)[0] === sought);
 }
 
 function idOf(path: string): string {
@@ -255,5 +267,5 @@ function idOf(path: string): string {
 
 function tagOf(path: string): string {
   if (path === '/api/presence') return 'here';
-  return /^\/api\/(?:rooms|entries|events)/.test(path) ? 'rooms' : 'doors';
+  return /^\/api\/(?:rooms|entries|events|search)/.test(path) ? 'rooms' : 'doors';
 }

@@ -24,6 +24,8 @@ function valuesOf({ language }: Voice): Readonly<Record<string, Values>> {
     ...Object.fromEntries(said),
     order: { schema: { enum: ['newest', 'oldest'], default: 'newest' }, example: 'oldest' },
     limit: { schema: CURSOR, example: 10 },
+    q: { schema: TEXT, example: 'garden' },
+    skip: { schema: CURSOR, example: 0 },
     after: { schema: CURSOR, example: 0 },
     before: { schema: CURSOR, example: 1000 },
     since: { schema: TEXT, example: '2026-01-01' },

@@ -18,6 +18,7 @@ import { addressOf } from '../http/address.ts';
 import { COMMON, encodedAs, inTongue, REVALIDATE } from '../http/answer.ts';
 import { compressed, WORTH_COMPRESSING } from '../http/compress.ts';
 import { isGone, queryOf, tongueFor, type Exchange } from '../http/exchange.ts';
+import { knownFor } from '../http/known.ts';
 import type { Place } from '../http/listing.ts';
 import { nextOf } from '../http/next.ts';
 import { give, type Ready } from '../http/ready.ts';
@@ -75,10 +76,15 @@ export async function feed(exchange: Exchange, place: Place, form: FeedForm): Pr
   const tongue = tongueFor(request);
   const base = addressOf(exchange);
   const head = house.log.head();
-  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${base} ${url}`;
+  const searched = knownFor(exchange) ?? '';
+  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${base} ${searched} ${url}`;
   const known = house.ready.get(key, head);
   if (known !== undefined) return give(exchange, known);
-  const edition = hash('sha256', `${base} ${house.edition} ${tongue ?? ''}`, 'hex').slice(0, 12);
+  const edition = hash(
+    'sha256',
+    `${base} ${house.edition} ${tongue ?? ''} ${searched}`,
+    'hex',
+  ).slice(0, 12);
   const tag = `W/"${house.log.name.slice(0, 8)}-${head}-${form}-${edition}"`;
   const question = { place, form, encoding, tongue, base, head, tag };
   const selection = selectionFor(exchange, question);

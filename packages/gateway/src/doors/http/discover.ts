@@ -30,6 +30,7 @@ export const PATHS: Readonly<Record<string, string>> = {
   room: '/api/rooms/{slug}',
   entry: '/api/entries/{id}',
   replies: '/api/entries/{id}/replies',
+  search: '/api/search?q={q}',
   presence: '/api/presence',
   events: '/api/events',
   feed: '/feed.atom',

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { GatewayError, isKind, KINDS, say } from '@open-presence/protocol';
 
 import { follow, type News } from '../../feed/follow.ts';
-import { cursorOf, selectionOf } from '../../intake/selection.ts';
+import { cursorOf, refuseWords, selectionOf } from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { COMMON, NOT_KEPT, vary } from './answer.ts';
@@ -32,6 +32,8 @@ const HEADERS = {
 /** How long a reader that was cut off waits before it comes back, in ms. */
 const RETRY_MS = 1000;
 const PRESENCE = 'presence';
+const WAIT_INSTEAD =
+  'an event stream has entries as they are said, before their words are known. Ask a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
 /** Bytes of a slice at most: what a reader who stalls keeps in memory by itself. */
 const SLICE = 4 * 1024;
 /** How long a stream reads by itself before others have their turn. */
@@ -87,6 +89,7 @@ function opening(after: Seq): ReturnType<typeof sliceOf> {
 /** Throws for parameters and headers that cannot be used. */
 function ask({ house, request, params }: Exchange, place: Place): Asked {
   const parameters = queryOf(request);
+  refuseWords(parameters, place.subject, WAIT_INSTEAD);
   const said = parameters.getAll('kind');
   const kinds = new Set(place.kinds ? said.filter((kind) => kind !== PRESENCE) : []);
   for (const kind of kinds) if (!isKind(kind)) throw unknownKind(place, kind);

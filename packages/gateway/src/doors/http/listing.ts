@@ -25,6 +25,7 @@ import {
 import { compressed, WORTH_COMPRESSING } from './compress.ts';
 import { events } from './events.ts';
 import { isGone, queryOf, tongueFor, type Exchange } from './exchange.ts';
+import { knownFor } from './known.ts';
 import { nextOf } from './next.ts';
 import { Outlet } from './outlet.ts';
 import { give, type Ready } from './ready.ts';
@@ -54,6 +55,8 @@ interface Question {
   readonly encoding: Encoding | undefined;
   readonly tongue: Tongue | undefined;
   readonly head: Seq;
+  /** Up to where words are known, where words are looked for. */
+  readonly known: Seq | undefined;
 }
 
 /** A question whose parameters were read. */
@@ -110,10 +113,11 @@ function whole(exchange: Exchange, place: Place, form: Form): void | Promise<voi
   const tongue = place.room === undefined ? undefined : tongueFor(request);
   const encoding = encodingOf(headers['accept-encoding']);
   const head = house.log.head();
-  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${request.url ?? ''}`;
+  const known = knownFor(exchange);
+  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${known ?? ''} ${request.url ?? ''}`;
   const ready = house.ready.get(key, head);
   if (ready !== undefined) return give(exchange, ready);
-  return read(exchange, key, { place, form, encoding, tongue, head });
+  return read(exchange, key, { place, form, encoding, tongue, head, known });
 }
 
 async function read(exchange: Exchange, key: string, question: Question): Promise<void> {
@@ -141,15 +145,17 @@ async function read(exchange: Exchange, key: string, question: Question): Promis
 
 /** Throws for parameters that cannot be used. */
 function ask({ house, request }: Exchange, question: Question): Asked {
-  const { place, form, tongue, head } = question;
+  const { place, form, tongue, head, known } = question;
   const parameters = queryOf(request);
   const wanted = selectionOf(parameters, { ...place, grammar: house.grammar });
-  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, head + 1) };
+  const end = Math.min(known ?? head, head) + 1;
+  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
   const { room } = place;
   const beginning = room === undefined ? '{' : `{"room":${JSON.stringify(room(tongue))},`;
   const marks = [
     house.log.name.slice(0, 8),
     String(head),
+    ...(known === undefined ? [] : [String(known)]),
     ...(form === 'json' ? [] : [form]),
     ...(room === undefined ? [] : [house.edition, tongue ?? 'shown']),
   ];
@@ -190,7 +196,8 @@ function closing(asked: Asked, end: ReadEnd): Buffer {
   const line = end.last === undefined ? '' : '\n';
   if (asked.form === 'ndjson') return Buffer.from(line);
   const next = JSON.stringify(linkOf(asked, end));
-  return Buffer.from(`${line}],"head":${asked.head},"next":${next}}\n`);
+  const known = asked.known === undefined ? '' : `"known":${asked.known},`;
+  return Buffer.from(`${line}],"head":${asked.head},${known}"next":${next}}\n`);
 }
 
 /** What follows, where that is known, and the feeds of the same. */

@@ -23,6 +23,7 @@ import { problem, quoted } from './problem.ts';
 import { robots } from './robots.ts';
 import { feedOfRoom, room, rooms } from './rooms.ts';
 import { say } from './say.ts';
+import { search } from './search.ts';
 import { healthz, readyz, status } from './status.ts';
 
 export interface Route {
@@ -53,6 +54,7 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/rooms/{slug}', get: room },
   { path: '/api/entries/{id}', get: oneEntry },
   { path: '/api/entries/{id}/replies', get: replies },
+  { path: '/api/search', get: search },
   { path: '/api/presence', get: presence },
   { path: '/api/events', get: allEvents },
   { path: '/api/discover', get: discover },

@@ -8,9 +8,12 @@ import type { Place } from './listing.ts';
  * Resolves when the listing has something after `after`, the time of `wait` is up, nobody waits any
  * more, or the gateway rests. Throws for parameters that cannot be used.
  */
-export async function newsFor(exchange: Exchange, place: Place): Promise<void> {
-  const { house, request, response } = exchange;
-  const parameters = queryOf(request);
+export async function newsFor(
+  exchange: Exchange,
+  place: Pick<Place, 'facets' | 'kinds' | 'subject'>,
+  parameters: URLSearchParams = queryOf(exchange.request),
+): Promise<void> {
+  const { house, response } = exchange;
   const selection = selectionOf(parameters, { ...place, grammar: house.grammar });
   const wait = waitOf(parameters, place.subject);
   const { after } = selection;

@@ -19,11 +19,17 @@ const SYMBOL = String.raw`[\p{S}--[\0-\x7f]--\p{Sk}]`;
 const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}]`;
 const WORD = new RegExp(String.raw`${UNSPACED}\p{M}*|${SYMBOL}|${SPACED}+`, 'gv');
 
+/** What may hold words, piece by piece, in a text as it was spelled. */
+export const SEGMENT: RegExp = new RegExp(
+  String.raw`${UNSPACED}\p{M}*|${SYMBOL}|[${SPACED}\p{Cf}'’ʼ‘‛´＇\`ʹ]+`,
+  'gv',
+);
+
 const APOSTROPHES = /[’ʼ‘‛´＇`ʹ]/g;
 const WITHIN_CYRILLIC = /(?<=\p{sc=Cyrl}\p{M}?)'(?=\p{sc=Cyrl})/gu;
 /** Marks over and under letters, points of Hebrew and Arabic, what joins without being seen. */
 const LEFT_OUT =
-  /[[\p{Cf}--\u200b]\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\ufe00-\ufe0f]/gv;
+  /[[\p{Cf}--\u200b]\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\p{VS}]/gv;
 const ACCENTED = /[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g;
 /** Letters that have one spelling more than they have sounds, and Latin ones that cannot be taken apart. */
 const ALIKE: Readonly<Record<string, string>> = {
@@ -46,8 +52,22 @@ const ALIKE: Readonly<Record<string, string>> = {
 };
 const SPELLED_TWICE = /[آأإٱىة]/g;
 
+/** Regular expressions take a stack for what they match: longer texts are divided first. */
+export const AT_ONCE = 64 * 1024;
+
 /** The words of a text, in its order. */
 export function wordsOf(text: string): string[] {
+  if (text.length <= AT_ONCE) return wordsIn(text);
+  const words: string[] = [];
+  const stream = new WordStream((more) => {
+    for (const word of more) words.push(word);
+  });
+  for (let at = 0; at < text.length; at += AT_ONCE) stream.push(text.slice(at, at + AT_ONCE));
+  stream.end();
+  return words;
+}
+
+function wordsIn(text: string): string[] {
   const words: string[] = ASCII.test(text)
     ? (text.toLowerCase().match(ASCII_WORD) ?? [])
     : (plain(text).match(WORD) ?? []);
@@ -82,18 +102,18 @@ export class WordStream {
     this.#tell = tell;
   }
 
-  /** Takes more of the text. */
+  /** Takes more of the text, some 64 Ki characters at most. */
   push(piece: string): void {
     const text = this.#rest === '' ? piece : this.#rest + piece;
     const long = text.length > LONGEST_REST;
     const cut = lastDivide(text, DIVIDE) || (long ? lastDivide(text, LESS_SURE) : 0);
     // Of a word that does not end, as much is kept as counts, and its end is awaited.
     this.#rest = cut === 0 && long ? text.slice(0, LONGEST_REST) : text.slice(cut);
-    if (cut > 0) this.#tell(wordsOf(text.slice(0, cut)));
+    if (cut > 0) this.#tell(wordsIn(text.slice(0, cut)));
   }
 
   end(): void {
-    if (this.#rest !== '') this.#tell(wordsOf(this.#rest));
+    if (this.#rest !== '') this.#tell(wordsIn(this.#rest));
     this.#rest = '';
   }
 }

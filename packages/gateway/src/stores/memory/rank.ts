@@ -19,7 +19,7 @@ export function rankOf(values: Values, { all }: Sought, texts: readonly Values[]
     const rare = Math.max(1e-6, Math.log((texts.length - having + 0.5) / (having + 0.5)));
     const times = count(values, term);
     const damped = times + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
-    return sum + (rare * times * (1.2 + 1)) / damped;
+    return sum + rare * ((times * (1.2 + 1)) / damped);
   }, 0);
 }
 

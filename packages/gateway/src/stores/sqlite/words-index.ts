@@ -11,7 +11,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../log/log.ts';
 import { SaidReader, valuesIn } from '../../log/words/said.ts';
-import { wordsOf, WordStream } from '../../log/words/words.ts';
+import { AT_ONCE, wordsOf, WordStream } from '../../log/words/words.ts';
 import { largePieces } from './large.ts';
 import { indexFormat, metaOf, openForReading, type Places } from './schema.ts';
 import type { Shared } from './shared.ts';
@@ -138,7 +138,9 @@ export class WordsIndex {
       }
     });
     const hearing = {
-      text: (said: string): void => words.push(said),
+      text(said: string): void {
+        for (let at = 0; at < said.length; at += AT_ONCE) words.push(said.slice(at, at + AT_ONCE));
+      },
       end: (): void => {
         words.end();
         row += `${DIVIDER} `;

@@ -1,0 +1,161 @@
+/**
+ * Finding entries by their words (PROTOCOL.md section 14). What is found is what visitors said, and
+ * so are the snippets, which are cut out of it.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { entryHead, GatewayError } from '@open-presence/protocol';
+
+import { selectionOf, skipOf } from '../../intake/selection.ts';
+import type { Entry, Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
+import { SaidReader, valuesIn } from '../../log/words/said.ts';
+import { Snippet } from '../../log/words/snippet.ts';
+import type { Sought } from '../../log/words/sought.ts';
+import { hasTag } from './accept.ts';
+import { COMMON, REVALIDATE, vary } from './answer.ts';
+import { isGone, queryOf, type Exchange } from './exchange.ts';
+import { nextOf } from './next.ts';
+import { piecewise } from './piecewise.ts';
+import { newsFor } from './wait.ts';
+
+const PATH = '/api/search';
+const SUBJECT = 'what was searched for';
+const PLACE = { path: PATH, facets: [], kinds: true, subject: SUBJECT };
+/** Results of one answer, where no limit is given. */
+const BY_DEFAULT = 50;
+/** Of larger entries, results have the own members only. */
+const LONGEST_WHOLE = 64 * 1024;
+/** Bytes of a large entry that are looked through for its snippet. */
+const LONGEST_LOOK = 1024 * 1024;
+const BEST = 'best';
+const EXAMPLE = `${PATH}?q=garden`;
+
+const HEADERS = { ...REVALIDATE, ...vary() };
+
+interface Asked {
+  readonly parameters: URLSearchParams;
+  readonly selection: Selection & { readonly says: Sought; readonly limit: number };
+  /** Undefined where the best come first. */
+  readonly skip: number | undefined;
+  readonly head: Seq;
+  readonly known: Seq;
+}
+
+export async function search(exchange: Exchange): Promise<void> {
+  const { house, request, response } = exchange;
+  const parameters = queryOf(request);
+  const ranked = parameters.getAll('order').every((order) => order === BEST);
+  if (ranked) parameters.delete('order');
+  if (parameters.has('wait')) await newsFor(exchange, PLACE, parameters);
+  if (isGone(exchange)) return;
+  const asked = ask(exchange, parameters, ranked);
+  const tag = `W/"${house.log.name.slice(0, 8)}-${asked.head}-${asked.known}-search"`;
+  if (hasTag(request.headers['if-none-match'], tag)) {
+    response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON });
+    response.end();
+    return;
+  }
+  await piecewise(exchange, { pieces: documentOf(house.log, asked), headers: HEADERS, tag });
+}
+
+/** Throws for parameters that cannot be used. */
+function ask({ house }: Exchange, parameters: URLSearchParams, ranked: boolean): Asked {
+  const known = house.log.searched();
+  const head = house.log.head();
+  const { says, ...wanted } = selectionOf(parameters, { ...PLACE, grammar: house.grammar });
+  if (says === undefined) throw nothingSought();
+  const { limit = parameters.has('limit') ? Number.MAX_SAFE_INTEGER : BY_DEFAULT } = wanted;
+  const before = Math.min(wanted.before ?? Infinity, known + 1);
+  return {
+    parameters,
+    selection: { ...wanted, says, limit, before },
+    skip: ranked ? skipOf(parameters, SUBJECT) : undefined,
+    head,
+    known,
+  };
+}
+
+function nothingSought(): GatewayError {
+  const detail = `"q" must be what to look for, got nothing. For example: ${EXAMPLE}`;
+  return new GatewayError('invalid-parameter', `Cannot search: ${detail}`, {
+    faults: [{ parameter: 'q', detail }],
+    example: EXAMPLE,
+  });
+}
+
+async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void, undefined> {
+  const { selection, skip, head, known } = asked;
+  const { says, limit } = selection;
+  yield Buffer.from('{"results":[\n');
+  const reading = skip === undefined ? log.entries(selection) : log.best({ ...selection, skip });
+  let count = 0;
+  try {
+    for (;;) {
+      const step = limit === 0 && skip !== undefined ? NOTHING : await reading.next();
+      if (step.done === true) {
+        const next = JSON.stringify(linkOf(asked, step.value, count));
+        const line = count === 0 ? '' : '\n';
+        yield Buffer.from(`${line}],"head":${head},"known":${known},"next":${next}}\n`);
+        return;
+      }
+      yield await resultOf(step.value, says, count === 0 ? '' : ',\n');
+      count += 1;
+    }
+  } finally {
+    await reading.return({ last: undefined, more: false });
+  }
+}
+
+const NOTHING = { done: true, value: { last: undefined, more: true } } as const;
+
+function linkOf(asked: Asked, end: ReadEnd, count: number): string | null {
+  const { parameters, selection, skip, known } = asked;
+  if (skip === undefined) return nextOf({ path: PATH, parameters, selection, head: known }, end);
+  if (!end.more) return null;
+  const next = new URLSearchParams(parameters);
+  next.set('skip', String(skip + count));
+  // What is said meanwhile would move the others.
+  next.set('before', String(selection.before ?? known + 1));
+  return `${PATH}?${next.toString()}`;
+}
+
+async function resultOf(entry: Entry, says: Sought, joiner: string): Promise<Buffer> {
+  const snippet = JSON.stringify(await snippetOf(entry, says));
+  const whole = entry.text !== undefined && entry.size <= LONGEST_WHOLE;
+  return Buffer.concat([
+    Buffer.from(`${joiner}{"entry":`),
+    whole ? entry.text : Buffer.from(`${entryHead(entry.stamp)}}`),
+    Buffer.from(`,"snippet":${snippet}}`),
+  ]);
+}
+
+async function snippetOf(entry: Entry, says: Sought): Promise<string> {
+  const { text, stamp } = entry;
+  const snippet = new Snippet(says);
+  const { length } = Buffer.from(entryHead(stamp));
+  if (text !== undefined) {
+    const body = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8', length);
+    for (const value of valuesIn(body)) snippet.take(value);
+    return snippet.text;
+  }
+  let value = '';
+  const reader = new SaidReader({
+    text: (piece) => void (value += piece),
+    end: () => {
+      snippet.take(value);
+      value = '';
+    },
+  });
+  const decoder = new TextDecoder();
+  let looked = 0;
+  for await (const piece of entry.pieces()) {
+    const bytes = looked === 0 ? piece.subarray(length) : piece;
+    looked += piece.length;
+    reader.feed(decoder.decode(bytes, { stream: true }));
+    if (value !== '') snippet.take(value);
+    value = '';
+    await turn();
+    if (looked >= LONGEST_LOOK) break;
+  }
+  return snippet.text;
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+
+import { facet } from '../../log/facet.ts';
+import { best, found, searched, sought } from '../../log/contract/searching.ts';
+import { draftOf, randomOf } from '../../log/contract/fixtures.ts';
+import { openMemoryLog } from '../memory/memory.ts';
+import { openSqliteLog } from './store.ts';
+
+const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
+const NAMES = ['Lumen', 'Мавка', 'Nobody'];
+
+describe('words in the SQLite store', () => {
+  it('are found as a plain list finds them, in the same order', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    await using plain = openMemoryLog();
+    const random = randomOf(20_261_121);
+    const text = (most: number): string =>
+      Array.from({ length: random(most) }, () => WORDS[random(WORDS.length)]).join(' ');
+    for (let count = 0; count < 400; count += 1) {
+      const identity = NAMES[random(2)] ?? '';
+      const values = [text(12), text(4), text(3)];
+      const body = JSON.stringify({ values, identity }).slice(1, -1);
+      const draft = draftOf({ body, members: { identity: [identity] } });
+      await log.append(draft);
+      await plain.append(draft);
+    }
+    await searched(log);
+    for (let count = 0; count < 300; count += 1) {
+      const terms = Array.from({ length: 1 + random(3) }, () => {
+        const one = WORDS[random(WORDS.length)] ?? '';
+        const two = WORDS[random(WORDS.length)] ?? '';
+        return (
+          [one, `${one} ${two}`, `${one.slice(0, 2)}*`, `${one} ${two.slice(0, 2)}*`][random(4)] ??
+          one
+        );
+      });
+      const none = random(3) === 0 ? [`-${WORDS[random(WORDS.length)]}`] : [];
+      const says = sought(...terms, ...none);
+      const facets = random(2) === 0 ? [] : [facet('identity', NAMES[random(3)] ?? '')];
+      const what = { says, facets, order: random(2) === 0 ? 'newest' : 'oldest' } as const;
+      const bounds = { after: random(100), before: 300 + random(200), limit: 1 + random(60) };
+      assert.deepEqual(
+        await found(log, { ...what, ...bounds }),
+        await found(plain, { ...what, ...bounds }),
+      );
+      const skip = random(3) * 20;
+      assert.deepEqual(await best(log, says, 40, skip), await best(plain, says, 40, skip));
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  for (const spoiled of [
+    undefined,
+    '',
+    'no database at all, but long enough to be taken for one '.repeat(99),
+  ]) {
+    const how =
+      spoiled === undefined ? 'is missing' : spoiled === '' ? 'is empty' : 'is no database';
+    it(`are read again when their file ${how}`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+      {
+        await using log = await openSqliteLog({ folder });
+        for (let count = 0; count < 50; count += 1) await log.append(draftOf());
+        await searched(log);
+      }
+      const file = join(folder, 'search.sqlite');
+      for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true });
+      if (spoiled !== undefined) await writeFile(file, spoiled);
+      await using log = await openSqliteLog({ folder });
+      await searched(log);
+      assert.equal((await found(log, { says: sought('тиша') })).length, 50);
+      await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  it('of another log are not taken for its own', async () => {
+    const folders = [
+      await mkdtemp(join(tmpdir(), 'presence-')),
+      await mkdtemp(join(tmpdir(), 'presence-')),
+    ] as const;
+    for (const [at, folder] of folders.entries()) {
+      await using log = await openSqliteLog({ folder });
+      for (let count = 0; count < 10 + at; count += 1) {
+        await log.append(draftOf({ body: `"text":"from ${at === 0 ? 'first' : 'second'}"` }));
+      }
+      await searched(log);
+    }
+    await writeFile(
+      join(folders[1], 'search.sqlite'),
+      await readFile(join(folders[0], 'search.sqlite')),
+    );
+    await using log = await openSqliteLog({ folder: folders[1] });
+    await searched(log);
+    assert.equal((await found(log, { says: sought('second') })).length, 11);
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,57 @@
+// A gateway is killed while it learns words, and knows them all in the end.
+import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Gateway } from '../../conformance/gateway.ts';
+import { list } from '../../conformance/value.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+
+const ROUNDS = 4;
+const LARGE = 5 * 1024 * 1024;
+
+test('the words of all that was acknowledged are found after crashes', async () => {
+  await using folder = await dataFolder();
+  const said: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await using gateway = await startGatewayProcess({
+      data: folder.path,
+      args: ['--threads', '2'],
+    });
+    const visitor = new Gateway(gateway.url);
+    for (let count = 0; count < 200; count += 1) {
+      const { entry } = await visitor.say('shepit', JSON.stringify({ note: `mint of ${round}` }));
+      said.push(entry.seq);
+    }
+    const text = `${'noise '.repeat(LARGE / 6)} mint`;
+    said.push((await visitor.say('shepit', JSON.stringify({ text }))).entry.seq);
+    // Now before its words are known, now in the midst, now behind.
+    await pause(round * 200);
+    visitor.close();
+    await gateway.kill();
+  }
+  await found(folder.path, said);
+  for (const end of ['', '-wal', '-shm']) {
+    await rm(join(folder.path, `search.sqlite${end}`), { force: true });
+  }
+  await found(folder.path, said);
+});
+
+async function found(data: string, said: readonly number[]): Promise<void> {
+  await using gateway = await startGatewayProcess({ data });
+  const visitor = new Gateway(gateway.url);
+  for (;;) {
+    const { json } = (await visitor.get('/api/search?q=mint&order=oldest&limit=10000')).expect(200);
+    const seqs = list(json['results']).map(
+      (result) => /"seq":(\d+)/.exec(JSON.stringify(result))?.[1],
+    );
+    const upTo = said.filter((seq) => seq <= Number(json['known']));
+    assert.deepEqual(seqs.map(Number), upTo);
+    if (upTo.length === said.length) break;
+    await pause(50);
+  }
+  visitor.close();
+  await gateway.stop();
+}
