@@ -90,6 +90,26 @@ suite('the door for agents', () => {
     assert.equal(answer.status, 200, await answer.text());
   });
 
+  test('makes who follows present while the stream is open, and ends it when the gateway rests', async () => {
+    await using resting = await startGatewayProcess();
+    const { url } = resting;
+    const data = { skill: 'follow', room: 'memory-garden', as: 'Follower' };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+    const body = JSON.stringify({ message });
+    const here = async (): Promise<Fields[]> =>
+      ((await (await fetch(`${url}/api/presence`)).json()) as { here: Fields[] }).here;
+    const answer = await fetch(`${url}/a2a/v1/message:stream`, { method: 'POST', body });
+    const text = answer.text();
+    let found = await here();
+    while (found.length === 0) found = await here();
+    assert.deepEqual(
+      found.map(({ identity, via, room }) => [identity, via, room]),
+      [['Follower', 'stream', 'memory-garden']],
+    );
+    assert.equal((await resting.stop()).code, 0);
+    assert.match(await text, /^data: \{"task":\{[^\n]*TASK_STATE_WORKING[^\n]*\}\n\n$/);
+  });
+
   test('answers what is no A2A in A2A’s own form', async () => {
     const { url } = gateway;
     const restError = async (body: string): Promise<Fields> =>

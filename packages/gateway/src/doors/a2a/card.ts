@@ -54,7 +54,7 @@ function common({ language, tongue, base }: CardParts): object {
     name: say(language.service, tongue),
     description: `${say(language.invitation, tongue)} ${trust}`,
     version: language.version,
-    documentationUrl: `${base}/api/discover`,
+    documentationUrl: `${base}/protocol.md`,
     capabilities: { streaming: true, pushNotifications: false },
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
