@@ -302,6 +302,7 @@ export const REQUIREMENTS = {
   '18.2': {
     tools: 'All tools are there, with words, schemas that take further members, and hints.',
     read: 'read gives each entry of a selection once, from result to result.',
+    search: 'search finds what was said, with words around it.',
     'who-is-here': 'who_is_here has a reader who said who it is.',
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },

@@ -11,7 +11,7 @@ const SAYING = {
   seeds: 'plant_seed',
   shepit: 'whisper',
 } as const;
-const READING = ['read', 'get_entry', 'who_is_here', 'wait_for_news'];
+const READING = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'];
 
 interface Result {
   readonly isError: boolean;
@@ -130,6 +130,21 @@ export const mcp: readonly Case[] = [
     const [only, ...others] = await all(gateway, { identity, kind: 'seeds' });
     assert.equal(only?.['seq'], seqs[1]);
     assert.deepEqual(others, []);
+  }),
+  check('18.2', 'search', async (gateway) => {
+    const word = fresh().replaceAll('-', '');
+    const { entry } = await gateway.say('seeds', JSON.stringify({ deep: [`so: ${word}.`] }));
+    // Words are known a moment after they are said.
+    for (let known = 0; known < entry.seq;) {
+      const { structured } = await done(gateway, 'search', { q: word, limit: 0 });
+      known = whole(structured['known']);
+    }
+    const result = await done(gateway, 'search', { q: word });
+    const [found, ...others] = list(result.untrusted['results']).map(fields);
+    assert.equal(fields(found?.['entry'])['id'], entry.id);
+    assert.ok(text(found?.['snippet']).includes(word));
+    assert.deepEqual(others, []);
+    apart(result, word);
   }),
   check('18.2', 'who-is-here', async (gateway) => {
     // Others may arrive so fast that ours is no longer among the newest.

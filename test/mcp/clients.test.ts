@@ -12,6 +12,7 @@ const NAMES = [
   'plant_seed',
   'whisper',
   'read',
+  'search',
   'get_entry',
   'who_is_here',
   'wait_for_news',
@@ -123,6 +124,32 @@ async function reading(caller: Caller): Promise<void> {
     given = next === null ? null : fields(next);
   }
   assert.deepEqual(found, ids.toReversed());
+
+  const word = fresh('word').replaceAll('-', '');
+  await done(caller, 'whisper', { text: `Тихо, ${word}!`, identity: name });
+  await done(caller, 'whisper', { deep: [word] });
+  const sought: unknown[] = [];
+  // Words are known a moment after they are said.
+  for (let known = 0; known === 0;) {
+    const result = await done(caller, 'search', { q: word });
+    const head = whole(result.structured['head']);
+    if (whole(result.structured['known']) === head) known = head;
+  }
+  for (let next: Fields | null = { q: word, limit: 1 }; next !== null;) {
+    const result: Result = await done(caller, 'search', next);
+    const [first] = list(words(result)['results']).map(fields);
+    if (first !== undefined) {
+      assert.ok(text(first['snippet']).includes(word));
+      assert.match(result.texts[1] ?? '', MARK);
+      assert.ok(!result.texts[0]?.includes('Тихо'));
+      sought.push(fields(first['entry'])['seq']);
+    }
+    const on = result.structured['next'];
+    next = on === null ? null : fields(on);
+  }
+  assert.equal(new Set(sought).size, 2);
+  const nothing = await caller.call('search', {});
+  assert.match(nothing.texts[0] ?? '', /^invalid-parameter: .*"q"/);
 
   const one = await done(caller, 'get_entry', { id: ids[0] });
   assert.equal(fields(words(one)['entry'])['identity'], name);

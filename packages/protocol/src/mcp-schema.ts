@@ -6,7 +6,7 @@ import { words } from './words-schema.ts';
 const closed = { additionalProperties: false } as const;
 
 /** Those that say something have the words of their kind. */
-const TOOLS = ['read', 'get_entry', 'who_is_here', 'wait_for_news'] as const;
+const TOOLS = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'] as const;
 const ARGUMENTS = ['idempotencyKey', 'id', 'from', 'seconds'] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;
 const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;

@@ -13,7 +13,7 @@ import { Snippet } from '../../log/words/snippet.ts';
 import type { Sought } from '../../log/words/sought.ts';
 import { hasTag } from './accept.ts';
 import { COMMON, REVALIDATE, vary } from './answer.ts';
-import { isGone, queryOf, type Exchange } from './exchange.ts';
+import { isGone, queryOf, type Exchange, type House } from './exchange.ts';
 import { nextOf } from './next.ts';
 import { piecewise } from './piecewise.ts';
 import { newsFor } from './wait.ts';
@@ -32,7 +32,8 @@ const EXAMPLE = `${PATH}?q=garden`;
 
 const HEADERS = { ...REVALIDATE, ...vary() };
 
-interface Asked {
+/** A search whose parameters were read. */
+export interface Asked {
   readonly parameters: URLSearchParams;
   readonly selection: Selection & { readonly says: Sought; readonly limit: number };
   /** Undefined where the best come first. */
@@ -44,11 +45,10 @@ interface Asked {
 export async function search(exchange: Exchange): Promise<void> {
   const { house, request, response } = exchange;
   const parameters = queryOf(request);
-  const ranked = parameters.getAll('order').every((order) => order === BEST);
-  if (ranked) parameters.delete('order');
+  const ranked = isRanked(parameters);
   if (parameters.has('wait')) await newsFor(exchange, PLACE, parameters);
   if (isGone(exchange)) return;
-  const asked = ask(exchange, parameters, ranked);
+  const asked = ask(house, parameters, ranked);
   const tag = `W/"${house.log.name.slice(0, 8)}-${asked.head}-${asked.known}-search"`;
   if (hasTag(request.headers['if-none-match'], tag)) {
     response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON });
@@ -58,8 +58,20 @@ export async function search(exchange: Exchange): Promise<void> {
   await piecewise(exchange, { pieces: documentOf(house.log, asked), headers: HEADERS, tag });
 }
 
-/** Throws for parameters that cannot be used. */
-function ask({ house }: Exchange, parameters: URLSearchParams, ranked: boolean): Asked {
+/** The same for who asks by other ways than HTTP. Throws for parameters that cannot be used. */
+export function searchFor(house: House, parameters: URLSearchParams): Asked {
+  const ranked = isRanked(parameters);
+  return ask(house, parameters, ranked);
+}
+
+/** Whether the best come first; then there is no order among the parameters. */
+function isRanked(parameters: URLSearchParams): boolean {
+  const ranked = parameters.getAll('order').every((order) => order === BEST);
+  if (ranked) parameters.delete('order');
+  return ranked;
+}
+
+function ask(house: House, parameters: URLSearchParams, ranked: boolean): Asked {
   const known = house.log.searched();
   const head = house.log.head();
   const { says, ...wanted } = selectionOf(parameters, { ...PLACE, grammar: house.grammar });
@@ -87,7 +99,7 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
   const { selection, skip, head, known } = asked;
   const { says, limit } = selection;
   yield Buffer.from('{"results":[\n');
-  const reading = skip === undefined ? log.entries(selection) : log.best({ ...selection, skip });
+  const reading = foundIn(log, asked);
   let count = 0;
   try {
     for (;;) {
@@ -106,9 +118,17 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
   }
 }
 
+/** What was found, the best or the newest or the oldest first. */
+export function foundIn(
+  log: Log,
+  { selection, skip }: Asked,
+): AsyncGenerator<Entry, ReadEnd, undefined> {
+  return skip === undefined ? log.entries(selection) : log.best({ ...selection, skip });
+}
+
 const NOTHING = { done: true, value: { last: undefined, more: true } } as const;
 
-function linkOf(asked: Asked, end: ReadEnd, count: number): string | null {
+export function linkOf(asked: Asked, end: ReadEnd, count: number): string | null {
   const { parameters, selection, skip, known } = asked;
   if (skip === undefined) return nextOf({ path: PATH, parameters, selection, head: known }, end);
   if (!end.more) return null;
@@ -129,7 +149,7 @@ async function resultOf(entry: Entry, says: Sought, joiner: string): Promise<Buf
   ]);
 }
 
-async function snippetOf(entry: Entry, says: Sought): Promise<string> {
+export async function snippetOf(entry: Entry, says: Sought): Promise<string> {
   const { text, stamp } = entry;
   const snippet = new Snippet(says);
   const { length } = Buffer.from(entryHead(stamp));

@@ -4,12 +4,16 @@ import { GatewayError } from '@open-presence/protocol';
 import type { Fields } from './results.ts';
 import { LISTING_PARAMETERS } from './schemas.ts';
 
-const NUMBERS = new Set(['limit', 'after', 'before']);
+const NUMBERS = new Set(['limit', 'after', 'before', 'skip']);
 
 /** Of the arguments, those that a listing knows. Throws for what cannot be a value. */
-export function parametersOf(given: Fields, subject: string): URLSearchParams {
+export function parametersOf(
+  given: Fields,
+  subject: string,
+  names: readonly string[] = LISTING_PARAMETERS,
+): URLSearchParams {
   const parameters = new URLSearchParams();
-  for (const name of LISTING_PARAMETERS) {
+  for (const name of names) {
     const values: readonly unknown[] = [given[name]].flat();
     for (const value of values) {
       if (value === undefined || value === null) continue;

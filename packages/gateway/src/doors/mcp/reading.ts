@@ -79,7 +79,7 @@ function selected({ grammar }: House, parameters: URLSearchParams): Selection {
 }
 
 /** A reader who says who it is becomes present. */
-function arrived({ presence, language }: House, given: Fields): void {
+export function arrived({ presence, language }: House, given: Fields): void {
   const identity = given['as'];
   if (typeof identity !== 'string' || identity === '') return;
   const room = language.rooms.find(({ slug }) => slug === given['room'])?.slug;

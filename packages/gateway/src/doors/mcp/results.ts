@@ -80,7 +80,7 @@ export function fieldsOf(line: string): Fields {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function toldOf({ stamp, size, text }: Entry): Told {
+export function toldOf({ stamp, size, text }: Entry): Told {
   if (text !== undefined && size <= LONGEST_TOLD && isShallow(text)) {
     const line = Buffer.from(text).toString();
     return { line, value: fieldsOf(line) };

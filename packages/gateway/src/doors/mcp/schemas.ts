@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, Schema>> = {
   strings: { type: 'array', items: TEXT },
   'string or strings': { anyOf: [TEXT, { type: 'array', items: TEXT }] },
 };
-const NUMBERS = ['limit', 'after', 'before'];
+const NUMBERS = ['limit', 'after', 'before', 'skip'];
 
 /** The parameters of a listing. */
 export const LISTING_PARAMETERS = [
@@ -39,6 +39,8 @@ export const LISTING_PARAMETERS = [
   'before',
   'after',
 ] as const;
+
+export const SEARCH_PARAMETERS = ['q', ...LISTING_PARAMETERS, 'skip'] as const;
 
 /** The body of an entry of this kind, and the key that makes trying again safe. */
 export function sayingInput(
@@ -72,19 +74,21 @@ export function readingInput(
   names: readonly (keyof Language['parameters'])[],
   tongue: Tongue | undefined,
 ): ObjectSchema {
+  // Only a search has its best.
+  const orders = [...(names.some((name) => name === 'q') ? ['best'] : []), 'newest', 'oldest'];
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
-      { ...typeOf(language, name), description: say(language.parameters[name], tongue) },
+      { ...typeOf(language, name, orders), description: say(language.parameters[name], tongue) },
     ]),
   );
   return { type: 'object', properties, additionalProperties: true };
 }
 
-function typeOf(language: Language, name: string): Schema {
+function typeOf(language: Language, name: string, orders: string[]): Schema {
   if (NUMBERS.includes(name)) return NUMBER;
   if (name === 'kind') return { type: 'string', enum: [...KINDS] };
-  if (name === 'order') return { type: 'string', enum: ['newest', 'oldest'] };
+  if (name === 'order') return { type: 'string', enum: orders };
   if (name === 'room') return { type: 'string', enum: language.rooms.map(({ slug }) => slug) };
   return TEXT;
 }
@@ -147,6 +151,20 @@ export const LISTED: Record<string, Schema> = {
   head: NUMBER,
   next: { type: ['object', 'null'] },
   shortened: { type: 'array', items: ENTRY },
+};
+
+/** `known`: up to which seq words are known. */
+export const SEARCHED: Record<string, Schema> = { ...LISTED, known: NUMBER };
+
+export const RESULTS: Record<string, Schema> = {
+  results: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { entry: ENTRY, snippet: TEXT },
+      required: ['entry', 'snippet'],
+    },
+  },
 };
 
 export const ENTRIES: Record<string, Schema> = { entries: { type: 'array', items: ENTRY } };

@@ -13,8 +13,12 @@ import {
   output,
   own,
   readingInput,
+  RESULTS,
   sayingInput,
+  SEARCH_PARAMETERS,
+  SEARCHED,
 } from './schemas.ts';
+import { search } from './searching.ts';
 import type { Call } from './serving.ts';
 
 /** What a tool or a resource is asked in. */
@@ -42,6 +46,7 @@ export const TOOLS: ReadonlyMap<string, Act> = new Map<string, Act>([
   [SAYING.seeds, keep('seeds')],
   [SAYING.shepit, keep('shepit')],
   ['read', read],
+  ['search', search],
   ['get_entry', getEntry],
   ['who_is_here', whoIsHere],
   ['wait_for_news', waitForNews],
@@ -86,6 +91,7 @@ function sayingTool(language: Language, kind: Kind, tongue: Tongue | undefined):
 function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
   const { tools } = language.mcp;
   const list = readingInput(language, LISTING_PARAMETERS, tongue);
+  const sought = readingInput(language, SEARCH_PARAMETERS, tongue);
   const one = readingInput(language, [], tongue);
   const here = readingInput(language, ['room', 'limit'], tongue);
   const people = { type: 'array', items: { type: 'object' } };
@@ -105,6 +111,7 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
   const more = { type: 'boolean' };
   return [
     tool('read', list, output(LISTED, ENTRIES)),
+    tool('search', { ...sought, required: ['q'] }, output(SEARCHED, RESULTS)),
     tool(
       'get_entry',
       {

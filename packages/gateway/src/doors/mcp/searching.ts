@@ -1,0 +1,54 @@
+/** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
+import { foundIn, linkOf, searchFor, snippetOf } from '../http/search.ts';
+import { PIECE } from './about.ts';
+import { argumentsOf, parametersOf } from './parameters.ts';
+import { arrived } from './reading.ts';
+import { howToRead, resultOf, shortenedIn, toldOf, type Fields, type Told } from './results.ts';
+import { SEARCH_PARAMETERS } from './schemas.ts';
+import type { Asking } from './tools.ts';
+
+interface Found extends Told {
+  readonly snippet: string;
+}
+
+export async function search(asking: Asking, given: Fields): Promise<CallToolResult> {
+  const { house } = asking.call.exchange;
+  const asked = searchFor(house, parametersOf(given, 'what was searched for', SEARCH_PARAMETERS));
+  arrived(house, given);
+  const { selection, head, known } = asked;
+  const found: Found[] = [];
+  let last: number | undefined;
+  let size = 0;
+  let more = selection.limit === 0;
+  const reading = foundIn(house.log, asked);
+  try {
+    while (!more) {
+      const step = await reading.next();
+      if (step.done === true) {
+        ({ more } = step.value);
+        break;
+      }
+      const one = { ...toldOf(step.value), snippet: await snippetOf(step.value, selection.says) };
+      size += one.line.length + one.snippet.length;
+      more = found.length > 0 && size > PIECE;
+      if (more) break;
+      found.push(one);
+      last = step.value.stamp.seq;
+    }
+  } finally {
+    await reading.return({ last: undefined, more: false });
+  }
+  const link = linkOf(asked, { last, more }, found.length);
+  const next = link === null ? null : argumentsOf(new URLSearchParams(link.split('?')[1]));
+  const on = next === null ? 'Nothing is left.' : `To go on: ${JSON.stringify(next)}.`;
+  return resultOf(house.language, asking.tongue, {
+    summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
+    own: { head, known, next, shortened: shortenedIn(found) },
+    lines: found.map(
+      ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
+    ),
+    words: { results: found.map(({ value, snippet }) => ({ entry: value, snippet })) },
+  });
+}
