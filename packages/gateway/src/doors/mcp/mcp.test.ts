@@ -1,83 +1,11 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor, type OpenDoor } from '../http/door.fixture.ts';
+import { ask, openDoor } from '../http/door.fixture.ts';
+import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(value: unknown): Fields {
-  assert.ok(typeof value === 'object' && value !== null, JSON.stringify(value));
-  return { ...value };
-}
-
-function list(value: unknown): unknown[] {
-  assert.ok(Array.isArray(value));
-  return value;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
-/** A message as it stands, and what comes back. */
-async function send(
-  door: OpenDoor,
-  message: string | Buffer,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const sent = request(`${door.url}/mcp`, { method: 'POST', headers }, (answer) => {
-    const { statusCode: status = 0 } = answer;
-    Array.fromAsync(answer, (piece: Buffer) => piece).then((pieces) => {
-      resolve({ status, text: Buffer.concat(pieces).toString() });
-    }, reject);
-  });
-  sent.once('error', reject).end(message);
-  return await promise;
-}
-
-/** The result of a call whose arguments are this text. */
-async function call(
-  door: OpenDoor,
-  name: string,
-  given: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<{ isError: boolean; texts: string[]; structured: Fields; untrusted: Fields }> {
-  const params = `{"name":"${name}","arguments":${given}}`;
-  const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-  const { text } = await send(door, message, headers);
-  const result = fields(answerIn(text)['result']);
-  const structured = fields(result['structuredContent'] ?? {});
-  return {
-    isError: result['isError'] === true,
-    texts: list(result['content']).map((block) => String(fields(block)['text'])),
-    structured,
-    untrusted: fields(structured['untrusted'] ?? {}),
-  };
-}
-
-function answerIn(text: string): Fields {
-  return fields(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text));
-}
-
-/** The entry, as HTTP tells it. */
-async function entryAt(door: OpenDoor, path: unknown): Promise<string> {
-  return (await ask(door, String(path))).bytes.toString();
-}
-
-/** What the visitor said, as the entry has it. */
-function saidIn(entry: string): string {
-  return (
-    /^\{"id":"[^"]*","seq":\d+,"kind":"\w+","room":"[\w-]+","timestamp":"[^"]*",?(.*)\}$/s.exec(
-      entry,
-    )?.[1] ?? ''
-  );
-}
 
 suite('what is said through MCP', () => {
   test('is kept letter by letter', async () => {

@@ -1,0 +1,77 @@
+/** Callers of an open door that send MCP messages as they are spelled. */
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+
+import { ask, type OpenDoor } from '../http/door.fixture.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function fields(value: unknown): Fields {
+  assert.ok(typeof value === 'object' && value !== null, JSON.stringify(value));
+  return { ...value };
+}
+
+export function list(value: unknown): unknown[] {
+  assert.ok(Array.isArray(value));
+  return value;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A message as it stands, and what comes back. */
+export async function send(
+  door: OpenDoor,
+  message: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const sent = request(`${door.url}/mcp`, { method: 'POST', headers }, (answer) => {
+    const { statusCode: status = 0 } = answer;
+    Array.fromAsync(answer, (piece: Buffer) => piece).then((pieces) => {
+      resolve({ status, text: Buffer.concat(pieces).toString() });
+    }, reject);
+  });
+  sent.once('error', reject).end(message);
+  return await promise;
+}
+
+/** The result of a call whose arguments are this text. */
+export async function call(
+  door: OpenDoor,
+  name: string,
+  given: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ isError: boolean; texts: string[]; structured: Fields; untrusted: Fields }> {
+  const params = `{"name":"${name}","arguments":${given}}`;
+  const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+  const { text } = await send(door, message, headers);
+  const result = fields(answerIn(text)['result']);
+  const structured = fields(result['structuredContent'] ?? {});
+  return {
+    isError: result['isError'] === true,
+    texts: list(result['content']).map((block) => String(fields(block)['text'])),
+    structured,
+    untrusted: fields(structured['untrusted'] ?? {}),
+  };
+}
+
+export function answerIn(text: string): Fields {
+  return fields(JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text));
+}
+
+/** The entry, as HTTP tells it. */
+export async function entryAt(door: OpenDoor, path: unknown): Promise<string> {
+  return (await ask(door, String(path))).bytes.toString();
+}
+
+/** What the visitor said, as the entry has it. */
+export function saidIn(entry: string): string {
+  return (
+    /^\{"id":"[^"]*","seq":\d+,"kind":"\w+","room":"[\w-]+","timestamp":"[^"]*",?(.*)\}$/s.exec(
+      entry,
+    )?.[1] ?? ''
+  );
+}
