@@ -23,7 +23,7 @@ export interface Wish {
 
 export const USAGE = `npm run bench -- [row …] [--quick] [--full] [--scratch DIR]
 
-  row        post, newest, whole, live, stalled, threads, growth, memory; without any: all but growth
+  row        post, newest, whole, live, stalled, threads, search, growth, memory; without any: all but growth
   --quick    short rounds, smaller sizes: to see that it works, not to judge by
   --full     all rows, growth too
   --scratch  where data goes; seeded logs stay there for the next run

@@ -13,6 +13,7 @@ import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { newest } from './rows/newest.ts';
 import { post } from './rows/post.ts';
+import { search } from './rows/search.ts';
 import { stalled } from './rows/stalled.ts';
 import { threads } from './rows/threads.ts';
 import { whole } from './rows/whole.ts';
@@ -26,6 +27,7 @@ const ROWS: ReadonlyMap<string, (bench: Bench) => Promise<Line[]>> = new Map([
   ['live', live],
   ['stalled', stalled],
   ['threads', threads],
+  ['search', search],
   ['memory', memory],
   ['growth', growth],
 ]);

@@ -3,6 +3,8 @@
  * own, so that nothing of it is left in memory when the measuring begins. The kinds of a mix come
  * shuffled, in exactly these shares of every few entries.
  */
+import { setTimeout as pause } from 'node:timers/promises';
+
 import { facet } from '../packages/gateway/src/log/facet.ts';
 import type { Draft, Log } from '../packages/gateway/src/log/log.ts';
 import { openSqliteLog } from '../packages/gateway/src/stores/sqlite/store.ts';
@@ -30,6 +32,7 @@ if (folder === undefined || !(Number(count) > 0)) {
 }
 // Opened once more, so that it ends up as a gateway at rest leaves it: with its index complete.
 await using log = await openSqliteLog({ folder });
+while (log.searched() < log.head()) await pause(20);
 console.log(log.head());
 
 async function fill(log: Log, count: number, nextKind: () => Kind): Promise<void> {

@@ -54,6 +54,11 @@ const HELD = 16_384;
 const LARGE_A_PAGE = 256;
 /** How long one question is worked at before others have their turn. */
 const TURN_MS = 10;
+/** Seqs asked for at once where facets must be had too: a question costs as much as many of them. */
+const MANY = 512;
+
+const RANKED = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
+  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
 
 export class Finder {
   readonly #words: DatabaseSync;
@@ -103,7 +108,7 @@ export class Finder {
       const bounds = newest ? { low, high: at } : { low: at, high };
       if (seqs.length >= asked.most || performance.now() - started > TURN_MS)
         return { seqs, from: at };
-      const page = this.#saying({ ...asked, ...bounds });
+      const page = this.#saying({ ...asked, ...bounds, most: MANY });
       at = page.from;
       for (const seq of page.seqs) {
         const next = having.next(seq);
@@ -137,46 +142,41 @@ export class Finder {
 
   async #top(asked: Omit<BestAsked, 'skip'>, most: number): Promise<BestFound> {
     const top = new Top(most, asked.behind);
-    for await (const ranked of this.#ranked(asked)) top.add(ranked);
+    const rest = resting();
+    await this.#rankSmall(asked, top, rest);
+    await this.#rankLarge(asked, top, rest);
     return top.end();
   }
 
-  /** Everything that fits, with its rank: what lies in rows first, each ascending. */
-  async *#ranked({ says, facets, low, high }: Asked): AsyncGenerator<Ranked> {
-    let turned = performance.now();
-    const rest = async (): Promise<void> => {
-      if (performance.now() - turned < TURN_MS) return;
-      await turn();
-      turned = performance.now();
-    };
-    const statement = this.#words.prepare(
-      `SELECT rowid AS place, bm25(texts) AS rank FROM texts
-       WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`,
-    );
-    statement.setReadBigInts(true);
-    let having = this.#having(facets, 'oldest', high);
+  /** What lies in one row each. */
+  async #rankSmall({ says, facets, low, high }: Asked, top: Top, rest: Rest): Promise<void> {
+    const having = this.#having(facets, 'oldest', high);
     let count = 0;
-    for (const row of statement.iterate(matchOf(says), low, high)) {
-      const { place, rank } = row as { place: bigint; rank: number };
-      const seq = Number(place);
-      if (having.next(seq) === seq) yield { seq, rank };
+    for (const row of this.#words.prepare(RANKED).iterate(matchOf(says), low, high)) {
+      const seq = row['place'] as Seq;
+      if (having.next(seq) === seq) top.add({ seq, rank: row['rank'] as number });
       count += 1;
       if (count % 256 === 0) await rest();
     }
-    having = this.#having(facets, 'oldest', high);
-    const { all } = says;
-    let best: Ranked | undefined;
+  }
+
+  /** Large ones, each by the best of its rows. */
+  async #rankLarge({ says, facets, low, high }: Asked, top: Top, rest: Rest): Promise<void> {
+    const having = this.#having(facets, 'oldest', high);
+    const statement = this.#words.prepare(RANKED);
+    statement.setReadBigInts(true);
     const fits = ({ seq }: Ranked): boolean =>
       having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));
-    const any = all.map(phraseOf).join(' OR ');
+    const any = says.all.map(phraseOf).join(' OR ');
+    let best: Ranked | undefined;
     for (const row of statement.iterate(any, pieceOf(low, 0), lastPieceOf(high))) {
       const { place, rank } = row as { place: bigint; rank: number };
       const seq = seqOfPiece(place);
-      if (best !== undefined && best.seq !== seq && fits(best)) yield best;
+      if (best !== undefined && best.seq !== seq && fits(best)) top.add(best);
       best = best?.seq === seq ? { seq, rank: Math.min(rank, best.rank) } : { seq, rank };
       await rest();
     }
-    if (best !== undefined && fits(best)) yield best;
+    if (best !== undefined && fits(best)) top.add(best);
   }
 
   /** Without regard to facets. */
@@ -249,6 +249,18 @@ export class Finder {
       },
     };
   }
+}
+
+type Rest = () => Promise<void>;
+
+/** Lets others have their turn, when it is time. */
+function resting(): Rest {
+  let turned = performance.now();
+  return async () => {
+    if (performance.now() - turned < TURN_MS) return;
+    await turn();
+    turned = performance.now();
+  };
 }
 
 /** Tells, of seqs that are asked for in order, the first one at or beyond it that has the facets. */

@@ -95,9 +95,11 @@ async function advance(): Promise<void> {
     await pause(GATHER_MS, undefined, { signal });
     return;
   }
+  const began = performance.now();
   await open.index.step(signal);
-  // Whoever asks has a turn between.
-  await turn();
+  // Whoever asks has a turn between; while others speak, theirs are as long as ours.
+  if (shared.head === head) await turn();
+  else await pause(performance.now() - began, undefined, { signal });
 }
 
 async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
