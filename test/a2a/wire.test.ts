@@ -110,6 +110,31 @@ suite('the door for agents', () => {
     assert.match(await text, /^data: \{"task":\{[^\n]*TASK_STATE_WORKING[^\n]*\}\n\n$/);
   });
 
+  test('finds by words where it reads, and says that it cannot where it follows', async () => {
+    const { url } = gateway;
+    const word = 'vyshyvanka';
+    const ask = async (data: Fields): Promise<Fields> => {
+      const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+      return await post(`${url}/a2a/v1/message:send`, JSON.stringify({ message }));
+    };
+    await ask({ text: `a ${word}`, identity: 'L', identityType: 'x' });
+    await ask({ text: 'a shirt', identity: 'L', identityType: 'x' });
+    let found: Fields[] = [];
+    // Words are known a little behind the head.
+    while (found.length === 0) {
+      const { message } = (await ask({ skill: 'read', q: word })) as {
+        message: { parts: { data?: { entries?: Fields[] } }[] };
+      };
+      found = message.parts.flatMap(({ data }) => data?.entries ?? []);
+    }
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      [`a ${word}`],
+    );
+    const refused = (await ask({ skill: 'follow', q: word }))['error'] as Fields;
+    assert.match(String(refused['message']), /"q" cannot be used here/);
+  });
+
   test('answers what is no A2A in A2A’s own form', async () => {
     const { url } = gateway;
     const restError = async (body: string): Promise<Fields> =>

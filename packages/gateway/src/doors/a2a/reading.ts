@@ -3,7 +3,7 @@ import { TaskState, type StreamResponse } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
-import { selectionOf } from '../../intake/selection.ts';
+import { refuseWords, selectionOf } from '../../intake/selection.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { READING } from './card.ts';
@@ -105,6 +105,8 @@ async function page(
 }
 
 const FOLLOWING = 'follow-';
+const READ_INSTEAD =
+  'what is followed comes as it is said, before its words are known. Read with "skill": "read", "q" and "after" instead.';
 
 /** A task that is to follow what is asked for from now on, or from where that says. */
 export function followed(
@@ -114,6 +116,7 @@ export function followed(
 ): ReturnType<typeof taskOf> {
   const parameters = parametersOf(fields);
   const { since, after } = selectionIn(exchange, parameters);
+  refuseWords(parameters, 'what will be said', READ_INSTEAD);
   for (const name of ['skill', 'idempotencyKey', 'order', 'before', 'until'])
     parameters.delete(name);
   const { log } = exchange.house;

@@ -48,6 +48,17 @@ suite('a feed', () => {
     assert.equal(later.status, 200);
   });
 
+  test('has an id of its own for each choice, on whichever page and by whichever name', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('one', 'two');
+    const idAt = async (path: string, Host = 'presence'): Promise<string | undefined> =>
+      /<id>([^<]*)</.exec((await ask(door, path, { Host })).bytes.toString())?.[1];
+    const choices = ['', '?identity=Lumen', '?identity=Mavka', '?q=one', '?q=two', '?to=Lumen'];
+    const ids = await Promise.all(choices.map((query) => idAt(`/api/garden.atom${query}`)));
+    assert.equal(new Set([...ids, await idAt('/feed.atom')]).size, choices.length + 1);
+    assert.equal(await idAt('/api/garden.atom?limit=1&before=2&unknown=1', 'other'), ids[0]);
+  });
+
   test('of nothing is whole', async () => {
     await using door = await openDoor(openMemoryLog());
     const empty = (await ask(door, '/api/rooms/first-breath.atom')).bytes.toString();

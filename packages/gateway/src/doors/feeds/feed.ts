@@ -39,6 +39,7 @@ const TURN_MS = 2;
 
 /** What says what a feed has; other parameters say where a page of it is, or nothing. */
 const CHOOSING = new Set([
+  'q',
   'room',
   'kind',
   'since',
