@@ -53,7 +53,7 @@ const ALIKE: Readonly<Record<string, string>> = {
 const SPELLED_TWICE = /[آأإٱىة]/g;
 
 /** Regular expressions take a stack for what they match: longer texts are divided first. */
-export const AT_ONCE = 64 * 1024;
+export const AT_ONCE = 16 * 1024;
 
 /** The words of a text, in its order. */
 export function wordsOf(text: string): string[] {
@@ -102,7 +102,7 @@ export class WordStream {
     this.#tell = tell;
   }
 
-  /** Takes more of the text, some 64 Ki characters at most. */
+  /** Takes more of the text, some 16 Ki characters at most. */
   push(piece: string): void {
     const text = this.#rest === '' ? piece : this.#rest + piece;
     const long = text.length > LONGEST_REST;

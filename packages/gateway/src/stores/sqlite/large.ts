@@ -186,21 +186,28 @@ export function largePieces(places: Places, name: string): AsyncGenerator<Uint8A
   return filePieces(places, name);
 }
 
+/** The same for a thread that may wait for the disk. Each piece is there until the next one. */
+export function largePiecesInPlace(places: Places, name: string): Generator<Uint8Array> {
+  return piecesInPlace(places, name);
+}
+
 /** The facets that did not fit the row, in pieces of whole facets. */
 export function* largeFacets(places: Places, name: string): Generator<Uint8Array> {
-  for (const filter of FILTERS_MARKED) {
-    const file = marksOf(name, filter);
-    const place = [placeOf(places, file), join(places.incoming, file)].find(existsSync);
-    if (place === undefined) continue;
-    const handle = openSync(place, 'r');
-    try {
-      const buffer = Buffer.alloc(PIECE);
-      for (let size = readSync(handle, buffer); size > 0; size = readSync(handle, buffer)) {
-        yield buffer.subarray(0, size);
-      }
-    } finally {
-      closeSync(handle);
+  for (const filter of FILTERS_MARKED) yield* piecesInPlace(places, marksOf(name, filter));
+}
+
+/** None of a file that is not there. */
+function* piecesInPlace(places: Places, file: string): Generator<Uint8Array> {
+  const place = [placeOf(places, file), join(places.incoming, file)].find(existsSync);
+  if (place === undefined) return;
+  const handle = openSync(place, 'r');
+  try {
+    const buffer = Buffer.alloc(PIECE);
+    for (let size = readSync(handle, buffer); size > 0; size = readSync(handle, buffer)) {
+      yield buffer.subarray(0, size);
     }
+  } finally {
+    closeSync(handle);
   }
 }
 

@@ -46,6 +46,8 @@ type Start = WriterStart | IndexStart | WordsStart;
 const MOST_GATHERED = 32;
 /** What a thread leaves behind is collected before it is more than this, while it is in the cache. */
 const YOUNG_MB = 8;
+/** Words are many and short-lived; those who read them are in no hurry. */
+const YOUNG_WORDS_MB = 1;
 const NO_BODY = new Uint8Array(0);
 
 /**
@@ -331,7 +333,7 @@ async function thread(file: string, start: Start): Promise<Worker> {
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: start,
     transferList: ports,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    resourceLimits: { maxYoungGenerationSizeMb: ports.length > 0 ? YOUNG_MB : YOUNG_WORDS_MB },
   });
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());

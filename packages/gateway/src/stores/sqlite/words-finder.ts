@@ -76,6 +76,7 @@ export class Finder {
     this.#words = openForReading(places.search);
     this.#log = openForReading(places.log);
     this.#index = openForReading(places.index);
+    for (const db of [this.#words, this.#log, this.#index]) db.exec('PRAGMA cache_size = -2048');
     this.#tail = new Tail(this.#log);
     const matching = (order: string): StatementSync =>
       this.#words.prepare(

@@ -8,11 +8,12 @@
  */
 import { rmSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Seq } from '../../log/log.ts';
 import { SaidReader, valuesIn } from '../../log/words/said.ts';
 import { AT_ONCE, wordsOf, WordStream } from '../../log/words/words.ts';
-import { largePieces } from './large.ts';
+import { largePiecesInPlace } from './large.ts';
 import { indexFormat, metaOf, openForReading, type Places } from './schema.ts';
 import type { Shared } from './shared.ts';
 
@@ -73,6 +74,8 @@ export class WordsIndex {
     this.#places = places;
     this.#shared = shared;
     this.#log = openForReading(places.log);
+    // It goes through the log once, in order.
+    this.#log.exec('PRAGMA cache_size = -256');
     this.#db = openMatching(this.#log, places, shared.head);
     this.#rows = this.#log.prepare(
       'SELECT seq, head, large, text FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq',
@@ -123,32 +126,37 @@ export class WordsIndex {
   }
 
   async #large(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
-    let row = '';
+    let row: string[] = [];
+    let length = 0;
     let piece = 0;
     const end = (): void => {
-      if (row === '') return;
-      this.#add.run(pieceOf(seq, piece), row);
-      row = '';
+      if (length === 0) return;
+      this.#add.run(pieceOf(seq, piece), row.join(' '));
+      row = [];
+      length = 0;
       piece += 1;
     };
-    const words = new WordStream((more) => {
-      for (const word of more) {
-        row += `${word} `;
-        if (row.length >= ROW_LENGTH * 2 ** Math.floor(piece / ROWS_ALIKE)) end();
-      }
-    });
+    const add = (more: readonly string[]): void => {
+      const joined = more.join(' ');
+      row.push(joined);
+      length += joined.length + 1;
+      if (length >= ROW_LENGTH * 2 ** Math.floor(piece / ROWS_ALIKE)) end();
+    };
+    const words = new WordStream(add);
     const hearing = {
       text(said: string): void {
         for (let at = 0; at < said.length; at += AT_ONCE) words.push(said.slice(at, at + AT_ONCE));
       },
       end: (): void => {
         words.end();
-        row += `${DIVIDER} `;
+        add([DIVIDER]);
       },
     };
     const reader = new SaidReader(hearing);
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-    for await (const bytes of largePieces(this.#places, name)) {
+    for (const bytes of largePiecesInPlace(this.#places, name)) {
+      // Whoever asks has a turn between.
+      await turn();
       signal.throwIfAborted();
       reader.feed(decoder.decode(bytes, { stream: true }));
     }
@@ -193,7 +201,7 @@ export function removeWords(places: Places): void {
 function openForWriting({ search }: Places): DatabaseSync {
   const db = new DatabaseSync(search, { timeout: 5000 });
   try {
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2048');
     return db;
   } catch (error) {
     db.close();
