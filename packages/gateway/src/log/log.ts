@@ -104,7 +104,10 @@ export interface Entry {
   readonly size: number;
   /** The whole text where it is small enough to be held, else undefined. */
   readonly text: Uint8Array | undefined;
-  /** The whole text in pieces, whatever its size. */
+  /**
+   * The whole text in pieces, whatever its size. A piece is the caller's until it asks for the next:
+   * then its bytes may change.
+   */
   pieces(): AsyncIterable<Uint8Array>;
 }
 

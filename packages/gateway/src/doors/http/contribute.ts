@@ -75,7 +75,8 @@ async function takeLarge(
   // What is long as it was sent may be short as it is kept: spaces at its ends are not.
   const entry = await log.entry(stamp.seq);
   const short = entry !== undefined && entry.size <= REPEATED;
-  const text = short ? Buffer.concat(await Array.fromAsync(entry.pieces())) : undefined;
+  const copy = (piece: Uint8Array): Buffer => Buffer.from(piece);
+  const text = short ? Buffer.concat(await Array.fromAsync(entry.pieces(), copy)) : undefined;
   await acknowledge(exchange, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
 }
 

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { entryHead, KINDS, seqOfId } from '@open-presence/protocol';
 
-import { bodyOf, draftOf, ROOMS, stampOf, type Open } from './fixtures.ts';
+import { bodyOf, draftOf, ROOMS, stampOf, type Open, join } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -146,7 +146,7 @@ function describeTexts(open: Open): void {
     assert.ok(entry?.text !== undefined);
     const [once, again] = [entry.pieces(), entry.pieces()];
     for (const pieces of [once, again]) {
-      assert.equal(textOf(Buffer.concat(await Array.fromAsync(pieces))), textOf(entry.text));
+      assert.equal(textOf(await join(pieces)), textOf(entry.text));
     }
   });
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../facet.ts';
 import type { Selection } from '../log.ts';
-import { bodyOf, gather, type Open } from './fixtures.ts';
+import { bodyOf, gather, type Open, join } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const ORDERS = ['newest', 'oldest'] as const;
@@ -124,7 +124,7 @@ function describeGoingOn(open: Open): void {
     await witness.sayAtLength({ body: bodyOf(300_000, 1) });
     const { items } = await gather(opened.log.entries({ facets: [], order: 'oldest' }));
     for (const [at, entry] of items.entries()) {
-      const text = Buffer.concat(await Array.fromAsync(entry.pieces()));
+      const text = await join(entry.pieces());
       assert.ok(witness.known[at]?.text.equals(text));
     }
   });

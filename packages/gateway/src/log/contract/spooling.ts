@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { facet } from '../facet.ts';
-import { assertSameBytes, bodyOf, cut, draftOf, fill, randomOf, type Open } from './fixtures.ts';
+import {
+  assertSameBytes,
+  bodyOf,
+  cut,
+  draftOf,
+  fill,
+  randomOf,
+  type Open,
+  join,
+} from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const MIB = 1_048_576;
@@ -127,7 +136,7 @@ function describeDisposal(open: Open): void {
     await spool[Symbol.asyncDispose]();
     const entry = await opened.log.entry(stamp.seq);
     assert.ok(entry !== undefined);
-    const text = Buffer.concat(await Array.fromAsync(entry.pieces()));
+    const text = await join(entry.pieces());
     assertSameBytes(text, witness.known[0]?.text ?? assert.fail(), 'the text');
     await witness.agrees({ facets: [facet('to', 'kept')] });
     await witness.say();

@@ -213,10 +213,10 @@ function* piecesInPlace(places: Places, file: string): Generator<Uint8Array> {
 
 async function* filePieces(places: Places, file: string): AsyncGenerator<Uint8Array> {
   const handle = await openSettled(places, file);
+  const buffer = Buffer.allocUnsafeSlow(PIECE);
   try {
     for (;;) {
-      // A fresh buffer each time: the reader may still hold the one before.
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(PIECE), 0, PIECE);
+      const { bytesRead } = await handle.read(buffer, 0, PIECE);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }

@@ -304,7 +304,7 @@ async function readLarge(
   for await (const piece of largePieces(places, name)) {
     signal?.throwIfAborted();
     hash.update(held);
-    held = piece;
+    held = Buffer.from(piece);
     size += piece.length;
   }
   hash.update(held.subarray(0, -1));
