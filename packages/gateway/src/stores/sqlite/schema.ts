@@ -175,7 +175,7 @@ export function openForReading(file: string): DatabaseSync {
  */
 export function openIndexForWriting(places: Places): DatabaseSync {
   const db = new DatabaseSync(places.index, { timeout: 5000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192');
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096');
   if (pragma(db, 'user_version') === 0) {
     db.exec(`BEGIN IMMEDIATE; ${INDEX_TABLES}; PRAGMA user_version = ${INDEX_FORMAT}; COMMIT`);
   }
