@@ -120,6 +120,17 @@ test('a reader who comes while the gateway wakes is let in when it is awake', as
   await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
 });
 
+test('a reader who waits for the gateway to wake does not keep it from resting', async () => {
+  const door = await openDoor(openMemoryLog(), { waking: true });
+  await using caller = await door.connect();
+  caller.send(get('/api/events'));
+  await using other = await door.connect();
+  other.send(get('/api/garden', 'Connection: close'));
+  await other.until(/^HTTP\/1\.1 503 /);
+  await door[Symbol.asyncDispose]();
+  assert.equal(await caller.rest(), '');
+});
+
 test('a held listing is answered as soon as there is something for it', async () => {
   await using door = await open();
   await using caller = await door.connect();

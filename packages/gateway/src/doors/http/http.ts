@@ -69,14 +69,14 @@ export class HttpDoor implements AsyncDisposable {
   readonly #server: HttpServer;
   #receive: Receive;
   #streams: EventStreams | undefined;
-  /** Lets in those who wait for the house to wake. */
-  #early: (() => void)[] = [];
+  /** Readers of events who wait for the house to wake. */
+  #early: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
 
   private constructor(threshold: Threshold) {
     this.#threshold = threshold;
     this.#receive = (request, response) => {
       // A reader of events who is answered with an error never comes back.
-      if (isEventStream(request)) this.#early.push(() => this.#receive(request, response));
+      if (isEventStream(request)) this.#early.push({ request, response });
       else run(beforeWaking, { house: threshold, request, response, params: {} });
     };
     this.#server = new HttpServer({
@@ -103,12 +103,14 @@ export class HttpDoor implements AsyncDisposable {
     this.#streams = house.streams;
     const loopback = LOOPBACK.test(this.#server.address.address);
     this.#receive = routerOf({ ...house, loopback });
-    for (const letIn of this.#early.splice(0)) letIn();
+    for (const { request, response } of this.#early.splice(0)) this.#receive(request, response);
   }
 
   /** Lets nobody in any more; resolves when those who are in have left. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#streams?.rest();
+    // They come again, to a house that wakes.
+    for (const { response } of this.#early.splice(0)) response.destroy();
     await this.#server[Symbol.asyncDispose]();
   }
 

@@ -7,10 +7,10 @@ import { selectionOf } from '../../intake/selection.ts';
 import type { Seq } from '../../log/log.ts';
 import { seekingOf, type Known, type Spoke } from '../../presence/lately.ts';
 import type { Arrival, Present } from '../../presence/presence.ts';
-import { encodingOf, formOf } from './accept.ts';
-import { answer, COMMON, encodedAs, JSON_TYPE, NOT_KEPT, vary, type Headers } from './answer.ts';
+import { formOf } from './accept.ts';
+import { NOT_KEPT, vary, type Headers } from './answer.ts';
 import { queryOf, type Exchange, type House } from './exchange.ts';
-import { Outlet } from './outlet.ts';
+import { piecewise } from './piecewise.ts';
 
 /** What a caller asks for. */
 export interface Question {
@@ -21,8 +21,6 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-/** Answers up to this size are sent whole. */
-const SMALL_ANSWER = 64 * 1024;
 const HEADERS: Headers = { ...NOT_KEPT, ...vary() };
 
 /** Spellings of a parameter `as`, so that a URL without one is not read further. */
@@ -48,37 +46,11 @@ export function isEventStream({ url = '', headers }: IncomingMessage): boolean {
 }
 
 export async function presence(exchange: Exchange): Promise<void> {
-  const { request, response } = exchange;
+  const { response } = exchange;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   const pieces = documentOf(exchange.house, questionOf(exchange, gone.signal));
-  const begun: Buffer[] = [];
-  for (let size = 0; size <= SMALL_ANSWER;) {
-    const step = await pieces.next();
-    if (step.done === true) {
-      const body = Buffer.concat(begun);
-      await answer(exchange, { status: 200, type: JSON_TYPE, headers: HEADERS, body });
-      return;
-    }
-    begun.push(step.value);
-    size += step.value.length;
-  }
-  if (gone.signal.aborted) return;
-  const encoding = encodingOf(request.headers['accept-encoding']);
-  response.writeHead(200, {
-    'Content-Type': JSON_TYPE,
-    ...encodedAs(encoding),
-    ...HEADERS,
-    ...COMMON,
-  });
-  if (request.method === 'HEAD') {
-    response.end();
-    return;
-  }
-  const outlet = new Outlet(response, encoding);
-  for (const piece of begun) if (!(await outlet.write(piece))) return;
-  for await (const piece of pieces) if (!(await outlet.write(piece))) return;
-  if (!gone.signal.aborted) await outlet.end();
+  await piecewise(exchange, { pieces, headers: HEADERS });
 }
 
 /** Throws for parameters that cannot be used. */
