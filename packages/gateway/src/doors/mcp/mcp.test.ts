@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { ask, openDoor } from '../http/door.fixture.ts';
+import { REVISIONS } from './about.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
@@ -249,6 +250,27 @@ suite('the MCP door', () => {
     }
     assert.ok(told().length < said, `${told().length} notifications`);
     assert.deepEqual(new Set(told().slice(-2)), new Set(uris));
+  });
+
+  test('declares subscriptions to those alone who can be told', async () => {
+    await using door = await open();
+    const capabilities = async (message: object, header: string): Promise<unknown> => {
+      const spelled = JSON.stringify({ jsonrpc: '2.0', id: 1, ...message });
+      const headers = { 'MCP-Protocol-Version': header, 'Mcp-Method': 'server/discover' };
+      const { text } = await send(door, spelled, headers);
+      return fields(answerIn(text)['result'])['capabilities'];
+    };
+    for (const protocolVersion of REVISIONS.slice(1)) {
+      const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '1' } };
+      const told = await capabilities({ method: 'initialize', params }, protocolVersion);
+      assert.deepEqual(told, { tools: {}, resources: {}, prompts: {} });
+    }
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': REVISIONS[0],
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const told = await capabilities({ method: 'server/discover', params: { _meta } }, REVISIONS[0]);
+    assert.deepEqual(told, { tools: {}, resources: { subscribe: true }, prompts: {} });
   });
 
   test('has no stream by GET, and a card for who looks', async () => {

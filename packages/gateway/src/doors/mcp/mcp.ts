@@ -18,8 +18,6 @@ import { formOf } from '../http/accept.ts';
 import { card } from './card.ts';
 import type { Serving } from './serving.ts';
 
-const servings = new WeakMap<House['log'], Promise<Serving>>();
-
 /** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
 export async function aboutMcp(exchange: Exchange): Promise<void> {
   if (formOf(exchange.request.headers.accept) === 'events') {
@@ -33,17 +31,35 @@ export async function aboutMcp(exchange: Exchange): Promise<void> {
 const NO_STREAM =
   'Cannot open a stream at /mcp by GET: there are no sessions here. POST "subscriptions/listen" (2026-07-28) to hear of news, or call the tool wait_for_news.';
 
-export function mcp(exchange: Exchange): void {
-  readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
-    whole(bytes) {
-      take(exchange, bytes).catch((error: unknown) => fault(exchange, error));
-    },
-    // Never: nothing is larger than that.
-    large() {},
-  });
+/** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
+export function mcpBy(begin: (house: House) => Promise<Serving>): (exchange: Exchange) => void {
+  const servings = new WeakMap<House['log'], Promise<Serving>>();
+  const servingOf = (house: House): Promise<Serving> => {
+    const serving = servings.get(house.log) ?? begin(house);
+    servings.set(house.log, serving);
+    return serving;
+  };
+  return (exchange) => {
+    readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
+      whole(bytes) {
+        take(exchange, bytes, servingOf).catch((error: unknown) => fault(exchange, error));
+      },
+      // Never: nothing is larger than that.
+      large() {},
+    });
+  };
 }
 
-async function take(exchange: Exchange, bytes: Buffer): Promise<void> {
+export const mcp: (exchange: Exchange) => void = mcpBy(async (house) => {
+  const { Serving } = await import('./serving.ts');
+  return new Serving(house);
+});
+
+async function take(
+  exchange: Exchange,
+  bytes: Buffer,
+  servingOf: (house: House) => Promise<Serving>,
+): Promise<void> {
   const { house, request } = exchange;
   const stranger = house.loopback ? strangerIn(exchange) : undefined;
   if (stranger !== undefined) {
@@ -55,13 +71,9 @@ async function take(exchange: Exchange, bytes: Buffer): Promise<void> {
     await refuse(exchange, { status: 400, code: -32_700, message: read.refusal });
     return;
   }
-  let serving = servings.get(house.log);
-  if (serving === undefined) {
-    serving = import('./serving.ts').then((loaded) => new loaded.Serving(house));
-    servings.set(house.log, serving);
-  }
   request.resume();
-  await (await serving).serve({ exchange, bytes, message: read.message });
+  const serving = await servingOf(house);
+  await serving.serve({ exchange, bytes, message: read.message });
 }
 
 function messageIn(bytes: Buffer): { message: unknown } | { refusal: string } {

@@ -9,7 +9,9 @@ import type { ServerResponse } from 'node:http';
 import {
   createMcpHandler,
   type McpHttpHandler,
+  type McpServer,
   type McpServerFactory,
+  type Server,
 } from '@modelcontextprotocol/server';
 import { GatewayError } from '@open-presence/protocol';
 
@@ -26,6 +28,9 @@ export interface Call {
   readonly message: unknown;
 }
 
+/** What speaks with the caller of one message, in the way of its revision. */
+export type ServerFor = (call: Call, era: 'legacy' | 'modern') => Server | McpServer;
+
 /** A stream is kept awake as event streams are. */
 const SILENCE_MS = 15_000;
 
@@ -38,11 +43,11 @@ export class Serving {
   #busy = 0;
   #resting = false;
 
-  constructor(house: House) {
+  constructor(house: House, make: ServerFor = serverFor) {
     const factory: McpServerFactory = ({ era, requestInfo }) => {
       const call = requestInfo && this.#calls.get(requestInfo);
       if (call === undefined) throw new Error('A request that did not come through this door.');
-      return serverFor(call, era);
+      return make(call, era);
     };
     const options = {
       bus: new News(house.log, house.language),
