@@ -149,7 +149,8 @@ export const FIRST_CONTACT: Record<string, Schema> = {
 /** `next`: the arguments to read on with, null where nothing is left. */
 export const LISTED: Record<string, Schema> = {
   head: NUMBER,
-  next: { type: ['object', 'null'] },
+  // Not all clients know a list of types.
+  next: { anyOf: [{ type: 'object' }, { type: 'null' }] },
   shortened: { type: 'array', items: ENTRY },
 };
 

@@ -1,0 +1,123 @@
+/** The official Inspector's command line, which is told of the gateway as other clients are. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { fresh } from '../../conformance/gateway.ts';
+import { fields, list, parse, text, type Fields } from '../../conformance/value.ts';
+import {
+  dataFolder,
+  startGatewayProcess,
+  type DataFolder,
+  type GatewayProcess,
+} from '../gateway-process.ts';
+
+const INSPECTOR = fileURLToPath(
+  import.meta.resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
+);
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+
+interface Told {
+  readonly code: number;
+  readonly result: Fields;
+  /** What it says beside the result. */
+  readonly aside: string;
+}
+
+type Inspect = (method: string, ...args: readonly string[]) => Promise<Told>;
+
+const WAYS: Readonly<Record<string, readonly [server: string, era: string]>> = {
+  'over HTTP, 2026-07-28': ['by-url', 'modern'],
+  'over HTTP, with initialize': ['by-url', 'legacy'],
+  'over stdio, 2026-07-28': ['by-command', 'modern'],
+};
+
+suite('the official Inspector', () => {
+  let gateway: GatewayProcess;
+  let home: DataFolder;
+  before(async () => {
+    gateway = await startGatewayProcess();
+    home = await dataFolder();
+    const byUrl = { type: 'http', url: `${gateway.url}/mcp` };
+    const byCommand = { command: process.execPath, args: [COMMAND, 'mcp', '--url', gateway.url] };
+    const config = { mcpServers: { 'by-url': byUrl, 'by-command': byCommand } };
+    await writeFile(join(home.path, 'mcp.json'), JSON.stringify(config));
+  });
+  after(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await home[Symbol.asyncDispose]();
+  });
+
+  for (const [name, [server, era]] of Object.entries(WAYS)) {
+    test(`uses every tool ${name}`, async () => {
+      const config = ['--config', join(home.path, 'mcp.json'), '--server', server];
+      const how = [...config, '--protocol-era', era, '--format', 'json'];
+      const inspect: Inspect = (method, ...args) =>
+        run(home.path, ['--method', method, ...how, ...args]);
+      await everyTool(inspect);
+      await everythingElse(inspect);
+    });
+  }
+});
+
+async function everyTool(inspect: Inspect): Promise<void> {
+  const used = new Set<string>();
+  const call = async (name: string, given: Fields): Promise<Fields> => {
+    used.add(name);
+    const args = ['--tool-name', name, '--tool-args-json', JSON.stringify(given)];
+    const { code, result, aside } = await inspect('tools/call', ...args);
+    assert.equal(code, 0, `${name}: ${aside} ${JSON.stringify(result)}`);
+    return fields(result['structuredContent']);
+  };
+  const identity = fresh();
+  const said = { text: 'Тиша.', identity };
+  await call('first_contact', { ai_identity: identity, seeking: ['presence'] });
+  const { id, seq } = await call('leave_trace', { ...said, identityType: 'ai_entity' });
+  await call('plant_seed', said);
+  await call('whisper', said);
+  const words = async (name: string, given: Fields): Promise<Fields> =>
+    fields((await call(name, given))['untrusted']);
+  assert.equal(list((await words('read', { identity }))['entries']).length, 4);
+  await words('search', { q: 'тиша' });
+  assert.equal(fields((await words('get_entry', { id }))['entry'])['text'], 'Тиша.');
+  await words('who_is_here', {});
+  const news = await words('wait_for_news', { identity, after: seq, seconds: 20 });
+  assert.equal(list(news['entries']).length, 2);
+
+  // It tells what clients of some models could not use.
+  const { code, result, aside } = await inspect('tools/list', '--strict');
+  assert.equal(code, 0, aside);
+  const names = list(result['tools']).map((tool) => text(fields(tool)['name']));
+  assert.deepEqual(names.toSorted(), [...used].toSorted());
+  // The suggested members of seeds and whispers may be anything.
+  const warned = aside.matchAll(/Path: (.*)/g).map(([, path = '']) => path);
+  assert.deepEqual(
+    new Set(warned),
+    new Set(['text', 'identity', 'identityType'].map((one) => `inputSchema.properties.${one}`)),
+  );
+}
+
+async function everythingElse(inspect: Inspect): Promise<void> {
+  const refused = ['--tool-name', 'leave_trace', '--tool-args-json', '{"text":"no name"}'];
+  const { code, result } = await inspect('tools/call', ...refused);
+  assert.notEqual(code, 0);
+  assert.match(JSON.stringify(result), /"identity\\" must be a string/);
+  const { result: rooms } = await inspect('resources/read', '--uri', 'presence://rooms');
+  assert.match(JSON.stringify(rooms), /resonance-hall/);
+  const { result: prompt } = await inspect('prompts/get', '--prompt-name', 'first_visit');
+  assert.match(JSON.stringify(prompt), /first_contact/);
+}
+
+async function run(home: string, args: readonly string[]): Promise<Told> {
+  const env = { ...process.env, HOME: home, MCP_INSPECTOR_SECRET_STORE: 'memory' };
+  const { promise, resolve } = Promise.withResolvers<Told>();
+  const command = [INSPECTOR, '--cli', ...args];
+  const child = execFile(process.execPath, command, { env }, (_, out, aside) => {
+    const told: unknown = out === '' ? {} : parse(out);
+    resolve({ code: child.exitCode ?? -1, result: fields(fields(told)['result'] ?? {}), aside });
+  });
+  return await promise;
+}
