@@ -4,16 +4,16 @@
  */
 import { SendMessageRequest, SendMessageResponse, StreamResponse, Task } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
-import { A2AError, RequestMalformedError, toRestErrorBody } from '@a2a-js/sdk/errors';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 
 import { answer, COMMON, JSON_TYPE, NOT_KEPT, vary, type Headers } from '../http/answer.ts';
 import { isGone, queryOf, type Exchange } from '../http/exchange.ts';
 import { sliceOf } from '../http/frames.ts';
+import { RETRY_AFTER } from '../http/problem.ts';
 import type { Verb } from './a2a.ts';
 import { Conversation } from './conversation.ts';
-import { restStatus } from './errors.ts';
-
+import { asA2a, restError } from './errors.ts';
 import { Verbatim } from './verbatim.ts';
 
 const OLD = '0.3';
@@ -49,8 +49,8 @@ export async function answerJsonRpc(exchange: Exchange, text: string): Promise<v
     : new JsonRpcTransportHandler(conversation);
   const context = new ServerCallContext({ requestedVersion: isOld ? OLD : versionOf(exchange) });
   const id = idOf(read);
-  const failed = (error: unknown): object => {
-    tell(exchange, error);
+  const failed = (thrown: unknown): object => {
+    const error = asA2a(exchange, thrown);
     const mapped = isOld
       ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
       : JsonRpcTransportHandler.mapToJSONRPCError(error);
@@ -78,10 +78,7 @@ export async function answerRest(exchange: Exchange, verb: Verb, text: string): 
   using listening = listen(exchange);
   const { signal } = listening;
   const conversation = new Conversation({ exchange, text, path: ['message'], verbatim, signal });
-  const failed = (error: unknown): object => {
-    tell(exchange, error);
-    return toRestErrorBody(error, restStatus(error));
-  };
+  const failed = (error: unknown): object => restError(asA2a(exchange, error)).body;
   try {
     validateVersion(versionOf(exchange), await conversation.getAgentCard(), 'HTTP+JSON');
     const events = await eventsOf(conversation, verb, { exchange, text });
@@ -89,7 +86,9 @@ export async function answerRest(exchange: Exchange, verb: Verb, text: string): 
       await stream(exchange, events, { verbatim, failed, type: REST_TYPE });
     } else await give(exchange, verbatim.print(events), REST_TYPE);
   } catch (error) {
-    await give(exchange, verbatim.print(failed(error)), REST_TYPE, restStatus(error));
+    const { status, body, passes } = restError(asA2a(exchange, error));
+    const more: Headers = passes ? { 'Retry-After': RETRY_AFTER } : {};
+    await give(exchange, verbatim.print(body), REST_TYPE, { status, more });
   }
 }
 
@@ -166,15 +165,19 @@ function versionOf({ request }: Exchange): string {
   return queryOf(request).get('A2A-Version') ?? '1.0';
 }
 
-/** What no caller can cause is reported. */
-function tell({ house, request }: Exchange, error: unknown): void {
-  if (error instanceof A2AError) return;
-  house.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+interface Giving {
+  readonly status: number;
+  readonly more: Headers;
 }
 
-async function give(exchange: Exchange, text: string, type: string, status = 200): Promise<void> {
+async function give(
+  exchange: Exchange,
+  text: string,
+  type: string,
+  { status, more }: Giving = { status: 200, more: {} },
+): Promise<void> {
   if (isGone(exchange)) return;
-  const headers = { ...NOT_KEPT, ...vary() };
+  const headers = { ...NOT_KEPT, ...vary(), ...more };
   await answer(exchange, { status, type, headers, body: Buffer.from(text) });
 }
 

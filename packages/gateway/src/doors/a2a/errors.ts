@@ -1,11 +1,38 @@
 /** What a caller is told of, in A2A's own form (PROTOCOL.md section 19.5). */
-import { A2AError, RequestMalformedError, restStatusFor } from '@a2a-js/sdk/errors';
+import {
+  A2AError,
+  RequestMalformedError,
+  restStatusFor,
+  toRestErrorBody,
+} from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
 import type { Exchange } from '../http/exchange.ts';
 
-/** Codes that say nothing about the request. */
-const OURS: readonly Code[] = ['out-of-space', 'unavailable', 'internal'];
+/** Codes that say nothing about the request, as `google.rpc.Code` has them. */
+const OURS = {
+  'out-of-space': 'RESOURCE_EXHAUSTED',
+  unavailable: 'UNAVAILABLE',
+  internal: 'INTERNAL',
+} as const satisfies Partial<Record<Code, string>>;
+
+type Ours = keyof typeof OURS;
+
+function isOurs(code: Code): code is Ours {
+  return code in OURS;
+}
+
+/** What the caller cannot mend. */
+class OurFault extends A2AError {
+  readonly code: Ours;
+  override readonly reason: string;
+
+  constructor(code: Ours, message: string, metadata: Record<string, string> = { code }) {
+    super({ message, metadata });
+    this.code = code;
+    this.reason = code.replaceAll('-', '_').toUpperCase();
+  }
+}
 
 const INTERNAL = 'The gateway failed at this request by a fault of its own. Try again.';
 
@@ -14,10 +41,13 @@ export function asA2a({ house, request }: Exchange, error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof GatewayError)) {
     house.report.error({ err: error, method: request.method, url: request.url }, 'fault');
-    return new A2AError({ message: INTERNAL, metadata: { code: 'internal' } });
+    return new OurFault('internal', INTERNAL);
   }
-  const options = { message: error.message, metadata: metadataOf(error) };
-  return OURS.includes(error.code) ? new A2AError(options) : new RequestMalformedError(options);
+  const { code, message } = error;
+  const metadata = metadataOf(error);
+  return isOurs(code)
+    ? new OurFault(code, message, metadata)
+    : new RequestMalformedError({ message, metadata });
 }
 
 /** Names and texts, as `google.rpc.ErrorInfo` wants them: what is no text is JSON. */
@@ -28,11 +58,25 @@ function metadataOf({ code, repair }: GatewayError): Record<string, string> {
   return { code, ...Object.fromEntries(more) };
 }
 
-/** The status that goes with it by HTTP+JSON. */
-export function restStatus(error: unknown): number {
-  const code = error instanceof A2AError ? error.metadata?.['code'] : undefined;
-  const ours = OURS.find((one) => one === code);
-  return ours === undefined ? restStatusFor(error) : statusOf(ours);
+export interface RestError {
+  readonly status: number;
+  /** A `google.rpc.Status`. */
+  readonly body: object;
+  /** Whether trying again may help, without a change. */
+  readonly passes: boolean;
+}
+
+/** An error as HTTP+JSON has it. */
+export function restError(error: A2AError): RestError {
+  if (!(error instanceof OurFault)) {
+    const status = restStatusFor(error);
+    return { status, body: toRestErrorBody(error, status), passes: false };
+  }
+  const { code, message } = error;
+  const status = statusOf(code);
+  const details = [error.toErrorInfo()];
+  const body = { error: { code: status, status: OURS[code], message, details } };
+  return { status, body, passes: code !== 'internal' };
 }
 
 /** A value as JSON. Throws what a caller can mend where it is nested too deep to be printed. */

@@ -7,7 +7,7 @@ import { GatewayError, isKind, KINDS, say, type Kind, type Stamp } from '@open-p
 
 import { readDraft, SMALL } from '../../intake/draft.ts';
 import { keyOf } from '../../intake/key.ts';
-import type { Draft, Entry, Spool } from '../../log/log.ts';
+import type { Appended, Draft, Entry, Spool } from '../../log/log.ts';
 import { tongueFor, type Exchange } from '../http/exchange.ts';
 import { welcomed } from '../http/first-contact.ts';
 import { stampOf } from '../http/contribute.ts';
@@ -30,42 +30,97 @@ export interface Heard {
 const NAMELESS = 'a2a-visitor';
 const ENTITY = 'ai_entity';
 
+/** Entries of one message that are held at once. */
+const TOGETHER = 256;
+/** An answer tells entries whole until it is about so long, the others by their ids. */
+const LONGEST_ANSWER = 16 * 1024 * 1024;
+/** What is told of an entry beside its text. */
+const BESIDE = 1024;
+
 export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim): Promise<Message> {
-  const { log } = exchange.house;
-  await using spools = new AsyncDisposableStack();
-  const drafts: Draft[] = [];
-  let turn = performance.now();
+  const bodies = bodiesOf(said);
+  const sayings = bodies.map((body, at) => ({ ...body, key: keyFor(said.metadata, at) }));
+  const fair = turns();
   // All are judged before any is kept.
-  for (const body of bodiesOf(said)) {
-    const key = keyFor(said.metadata, drafts.length);
-    const draft = await draftOf(exchange, body, key);
-    if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
-    drafts.push(draft);
-    turn = await fair(turn);
+  for (const saying of sayings.length > TOGETHER ? sayings : []) {
+    const { body } = await draftOf(exchange, saying);
+    if (!(body instanceof Uint8Array)) await body[Symbol.asyncDispose]();
+    await fair();
   }
-  const appended = await Promise.all(drafts.map(async (draft) => await log.append(draft)));
   const parts: Part[] = [];
-  for (const one of appended) {
-    parts.push(...(await told(exchange, stampOf(one), verbatim)));
-    turn = await fair(turn);
+  const others: string[] = [];
+  let length = 0;
+  for (let at = 0; at < sayings.length; at += TOGETHER) {
+    const some = sayings.slice(at, at + TOGETHER);
+    const stamps = await appended(exchange, some, { at, count: sayings.length });
+    for (const [index, stamp] of stamps.entries()) {
+      length += BESIDE + (some[index]?.text.length ?? 0);
+      if (length <= LONGEST_ANSWER || parts.length === 0)
+        parts.push(...(await told(exchange, stamp, verbatim)));
+      else others.push(`{"id":"${stamp.id}","seq":${stamp.seq}}`);
+      await fair();
+    }
   }
+  if (others.length > 0) parts.push(facts({ others: verbatim.hold(`[${others.join(',')}]`) }));
   return messageOf(parts, said.message);
 }
 
 /** How long one message may keep the event loop before others get their turn. */
 const TURN_MS = 2;
 
-async function fair(turn: number): Promise<number> {
-  if (performance.now() - turn <= TURN_MS) return turn;
-  await nextTurn();
-  return performance.now();
+function turns(): () => Promise<void> {
+  let turn = performance.now();
+  return async () => {
+    if (performance.now() - turn <= TURN_MS) return;
+    await nextTurn();
+    turn = performance.now();
+  };
 }
 
-async function draftOf(
-  { house }: Exchange,
-  { kind, text }: Body,
-  key?: Uint8Array,
-): Promise<Draft> {
+interface Saying extends Body {
+  readonly key: Uint8Array | undefined;
+}
+
+/** Resolves once these are durable, which stand from `at` on among all of the message. */
+async function appended(
+  exchange: Exchange,
+  sayings: readonly Saying[],
+  { at, count }: { readonly at: number; readonly count: number },
+): Promise<Stamp[]> {
+  const { log } = exchange.house;
+  await using spools = new AsyncDisposableStack();
+  const drafts: Draft[] = [];
+  const fair = turns();
+  for (const saying of sayings) {
+    const draft = await draftOf(exchange, saying);
+    if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
+    drafts.push(draft);
+    await fair();
+  }
+  // Where the key belongs to another message, none of this one is kept.
+  const alone = at === 0 && drafts[0]?.key !== undefined ? 1 : 0;
+  const outcomes: Appended[] = [];
+  for (const some of [drafts.slice(0, alone), drafts.slice(alone)]) {
+    outcomes.push(...(await Promise.all(some.map(async (draft) => await log.append(draft)))));
+    const kept = at + outcomes.filter(({ outcome }) => outcome !== 'refused').length;
+    for (const one of outcomes) if (one.outcome === 'refused') throw refusal(one.code, kept, count);
+    outcomes.forEach(stampOf);
+  }
+  return outcomes.map(stampOf);
+}
+
+const WHY = {
+  'out-of-space': 'the disk is full',
+  unavailable: 'storing does not work at the moment',
+} as const;
+
+function refusal(code: keyof typeof WHY, kept: number, count: number): GatewayError {
+  const some = kept === 0 ? '' : ` ${kept} of its ${count} entries are kept.`;
+  const again = `Send it again later, with an "idempotencyKey" in its metadata, so that each entry is kept once.`;
+  return new GatewayError(code, `Cannot keep the message: ${WHY[code]}.${some} ${again}`);
+}
+
+async function draftOf({ house }: Exchange, { kind, text, key }: Saying): Promise<Draft> {
   const { grammar, log } = house;
   const spool = (): Spool => log.spool();
   return await readDraft(kind, piecesOf(Buffer.from(text)), { grammar, spool, key });

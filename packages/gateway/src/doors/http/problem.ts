@@ -8,7 +8,7 @@ import { isGone, tongueFor, type Exchange, type Threshold } from './exchange.ts'
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** How many seconds to wait where trying again may help. */
-const RETRY_AFTER = '10';
+export const RETRY_AFTER = '10';
 
 export interface ProblemOptions {
   /** Instead of the one that goes with the code. */
