@@ -53,6 +53,16 @@ describe('a search', () => {
     assert.deepEqual(seqsOf(await search(door, 'q=mint&limit=9&skip=9')), []);
   });
 
+  it('gives all that was found, where no limit is asked for', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say(...Array.from({ length: 120 }, () => 'mint'));
+    for (const order of ['best', 'newest', 'oldest']) {
+      const { results } = await search(door, `q=mint&order=${order}`);
+      assert.equal(results.length, 120, order);
+    }
+  });
+
   it('has the words that were sought in its snippets, as plain text cut between words', async () => {
     await using log = openMemoryLog();
     await using door = await openDoor(log);

@@ -21,8 +21,6 @@ import { newsFor } from './wait.ts';
 const PATH = '/api/search';
 const SUBJECT = 'what was searched for';
 const PLACE = { path: PATH, facets: [], kinds: true, subject: SUBJECT };
-/** Results of one answer, where no limit is given. */
-const BY_DEFAULT = 50;
 /** Of larger entries, results have the own members only. */
 const LONGEST_WHOLE = 64 * 1024;
 /** Bytes of a large entry that are looked through for its snippet. */
@@ -76,7 +74,7 @@ function ask(house: House, parameters: URLSearchParams, ranked: boolean): Asked 
   const head = house.log.head();
   const { says, ...wanted } = selectionOf(parameters, { ...PLACE, grammar: house.grammar });
   if (says === undefined) throw nothingSought();
-  const { limit = parameters.has('limit') ? Number.MAX_SAFE_INTEGER : BY_DEFAULT } = wanted;
+  const { limit = Number.MAX_SAFE_INTEGER } = wanted;
   const before = Math.min(wanted.before ?? Infinity, known + 1);
   return {
     parameters,

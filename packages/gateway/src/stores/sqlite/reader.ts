@@ -13,7 +13,7 @@ import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
 import { type Run, RUN_JOINER, RunReading, RunsReader } from './runs.ts';
 import { openForReading, type Places } from './schema.ts';
-import { type Page, Search } from './search.ts';
+import { type Finding, type Page, Search } from './search.ts';
 import type { Shared } from './shared.ts';
 import { KIND_OF_FACET, keyOf, Tail } from './tail.ts';
 import type { WordsLine } from './words-line.ts';
@@ -48,11 +48,6 @@ interface Reading {
   rows: number;
   /** The run that comes next, if no newer entries lie before it. */
   following?: Run | undefined;
-}
-
-/** Finds seqs, here or by asking another thread. */
-interface Finding {
-  page(from: Seq, most: number): Page | Promise<Page>;
 }
 
 /** Where a page of a reading lies. */
@@ -187,10 +182,14 @@ export class Reader {
   }
 
   async *#best(seqs: AsyncGenerator<Seq, ReadEnd>): AsyncGenerator<Entry, ReadEnd, undefined> {
-    for (let step = await seqs.next(); ; step = await seqs.next()) {
-      if (step.done === true) return step.value;
-      const entry = this.entry(step.value);
-      if (entry !== undefined) yield entry;
+    try {
+      for (let step = await seqs.next(); ; step = await seqs.next()) {
+        if (step.done === true) return step.value;
+        const entry = this.entry(step.value);
+        if (entry !== undefined) yield entry;
+      }
+    } finally {
+      await seqs.return({ last: undefined, more: false });
     }
   }
 
@@ -215,16 +214,7 @@ export class Reader {
   }
 
   #finding({ facets, says, order }: Selection, bounds: Bounds, until: Seq): Finding | undefined {
-    if (says !== undefined) {
-      const words = this.#words;
-      return {
-        page(from, most) {
-          const { low, high } = bounds;
-          const rest = order === 'newest' ? { low, high: from } : { low: from, high };
-          return words.page({ says, facets, order, most, ...rest });
-        },
-      };
-    }
+    if (says !== undefined) return this.#words.finding({ says, facets, order }, bounds);
     if (facets.length === 0) return undefined;
     return new Search(this.#index, this.#tail, this.#shared, { facets, order, until });
   }

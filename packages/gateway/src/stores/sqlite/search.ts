@@ -14,6 +14,11 @@ export interface Page {
   readonly from: Seq | undefined;
 }
 
+/** Finds seqs, here or by asking another thread. */
+export interface Finding {
+  page(from: Seq, most: number): Page | Promise<Page>;
+}
+
 interface Cursor {
   readonly facet: Facet;
   readonly postings: PostingsCursor;

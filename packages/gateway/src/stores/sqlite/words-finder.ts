@@ -1,5 +1,5 @@
 /**
- * Finds entries by their words, a page at a time or the best first. Runs in the thread of the words,
+ * Finds entries by their words, a page at a time, and ranks them. Runs in the thread of the words,
  * where nobody who wants something else waits for it.
  *
  * What lies in one row of the index, SQLite judges. A large entry lies in many, and each of its terms
@@ -17,7 +17,7 @@ import type { Shared } from './shared.ts';
 import { Tail } from './tail.ts';
 import { lastPieceOf, pieceOf, seqOfPiece } from './words-index.ts';
 
-interface Asked {
+export interface Asked {
   readonly says: Sought;
   readonly facets: readonly Facet[];
   /** Both inclusive. */
@@ -30,26 +30,19 @@ export interface PageAsked extends Asked {
   readonly most: number;
 }
 
-export interface BestAsked extends Asked {
-  readonly skip: number;
-  readonly most: number;
-  /** Only those that come behind it. */
-  readonly behind: Ranked | undefined;
-}
-
 /** The less, the better. */
 export interface Ranked {
   readonly rank: number;
   readonly seq: Seq;
 }
 
-export interface BestFound {
-  readonly found: readonly Ranked[];
-  readonly more: boolean;
+/** Takes what was found with its rank, in any order. */
+export interface Ranks {
+  /** Ranks from here on need not be told; it may become less as others come. */
+  readonly worst: number;
+  add(ranked: Ranked): void;
 }
 
-/** How many of the best are held at once. */
-const HELD = 16_384;
 /** Large entries that are looked into for one page. */
 const LARGE_A_PAGE = 256;
 /** How long one question is worked at before others have their turn. */
@@ -57,7 +50,14 @@ const TURN_MS = 10;
 /** Seqs asked for at once where facets must be had too: a question costs as much as many of them. */
 const MANY = 512;
 
+/** After so many that may have been told in vain, the others are judged anew. */
+const IN_VAIN = 4096;
+
+// Telling one costs more than judging two. Some are told only so that others have their turn.
 const RANKED = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
+  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? AND (rowid & 1023 = 0 OR bm25(texts) < ?)
+  ORDER BY rowid DESC`;
+const RANKED_PIECES = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
   WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
 
 export class Finder {
@@ -123,48 +123,37 @@ export class Finder {
     return { seqs, from: undefined };
   }
 
-  /** The best `most` of those behind `behind`, having passed over `skip`. */
-  async best({ skip, ...asked }: BestAsked): Promise<BestFound> {
-    let { behind } = asked;
-    let left = skip;
-    while (left + asked.most > HELD && left > 0) {
-      const passed = await this.#top({ ...asked, behind }, Math.min(HELD, left));
-      const last = passed.found.at(-1);
-      if (last === undefined || !passed.more) return { found: [], more: false };
-      behind = last;
-      left -= passed.found.length;
-    }
-    const { found, more } = await this.#top(
-      { ...asked, behind },
-      left + Math.min(asked.most, HELD),
-    );
-    return { found: found.slice(left), more };
-  }
-
-  async #top(asked: Omit<BestAsked, 'skip'>, most: number): Promise<BestFound> {
-    const top = new Top(most, asked.behind);
+  /** Tells all that fits, save what `ranks` need not be told. */
+  async rank(asked: Asked, ranks: Ranks): Promise<void> {
     const rest = resting();
-    await this.#rankSmall(asked, top, rest);
-    await this.#rankLarge(asked, top, rest);
-    return top.end();
+    await this.#rankSmall(asked, ranks, rest);
+    await this.#rankLarge(asked, ranks, rest);
   }
 
-  /** What lies in one row each. */
-  async #rankSmall({ says, facets, low, high }: Asked, top: Top, rest: Rest): Promise<void> {
-    const having = this.#having(facets, 'oldest', high);
-    let count = 0;
-    for (const row of this.#words.prepare(RANKED).iterate(matchOf(says), low, high)) {
-      const seq = row['place'] as Seq;
-      if (having.next(seq) === seq) top.add({ seq, rank: row['rank'] as number });
-      count += 1;
-      if (count % 256 === 0) await rest();
+  /** What lies in one row each: the newest first, so that of equals the later can be left out. */
+  async #rankSmall({ says, facets, low, high }: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+    const having = this.#having(facets, 'newest', low);
+    for (let at: Seq | undefined = high; at !== undefined;) {
+      const { worst } = ranks;
+      const rows = this.#words.prepare(RANKED).iterate(matchOf(says), low, at, worst);
+      at = undefined;
+      let told = 0;
+      for (const row of rows) {
+        const { place: seq, rank } = row as { place: Seq; rank: number };
+        if (rank < ranks.worst && having.next(seq) === seq) ranks.add({ seq, rank });
+        await rest();
+        told += 1;
+        if (told < IN_VAIN || ranks.worst === worst) continue;
+        at = seq - 1;
+        break;
+      }
     }
   }
 
   /** Large ones, each by the best of its rows. */
-  async #rankLarge({ says, facets, low, high }: Asked, top: Top, rest: Rest): Promise<void> {
+  async #rankLarge({ says, facets, low, high }: Asked, ranks: Ranks, rest: Rest): Promise<void> {
     const having = this.#having(facets, 'oldest', high);
-    const statement = this.#words.prepare(RANKED);
+    const statement = this.#words.prepare(RANKED_PIECES);
     statement.setReadBigInts(true);
     const fits = ({ seq }: Ranked): boolean =>
       having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));
@@ -173,11 +162,11 @@ export class Finder {
     for (const row of statement.iterate(any, pieceOf(low, 0), lastPieceOf(high))) {
       const { place, rank } = row as { place: bigint; rank: number };
       const seq = seqOfPiece(place);
-      if (best !== undefined && best.seq !== seq && fits(best)) top.add(best);
+      if (best !== undefined && best.seq !== seq && fits(best)) ranks.add(best);
       best = best?.seq === seq ? { seq, rank: Math.min(rank, best.rank) } : { seq, rank };
       await rest();
     }
-    if (best !== undefined && fits(best)) top.add(best);
+    if (best !== undefined && fits(best)) ranks.add(best);
   }
 
   /** Without regard to facets. */
@@ -291,38 +280,4 @@ function phraseOf({ words, open }: Term): string {
 function matchOf({ all, none }: Sought): string {
   const wanted = all.map(phraseOf).join(' AND ');
   return none.length === 0 ? wanted : `(${wanted}) NOT (${none.map(phraseOf).join(' OR ')})`;
-}
-
-/** The best of many, at most twice as many held as are wanted. */
-class Top {
-  readonly #most: number;
-  readonly #behind: Ranked | undefined;
-  #held: Ranked[] = [];
-  #count = 0;
-
-  constructor(most: number, behind: Ranked | undefined) {
-    this.#most = most;
-    this.#behind = behind;
-  }
-
-  add(ranked: Ranked): void {
-    if (this.#behind !== undefined && inRank(ranked, this.#behind) <= 0) return;
-    this.#count += 1;
-    this.#held.push(ranked);
-    if (this.#held.length >= 2 * this.#most + 64) this.#held = this.#best();
-  }
-
-  end(): BestFound {
-    const found = this.#best();
-    return { found, more: this.#count > found.length };
-  }
-
-  #best(): Ranked[] {
-    return this.#held.toSorted(inRank).slice(0, this.#most);
-  }
-}
-
-/** Better ones first, of equals the newer. */
-function inRank(one: Ranked, other: Ranked): number {
-  return one.rank - other.rank || other.seq - one.seq;
 }

@@ -5,22 +5,23 @@ import { GatewayError } from '@open-presence/protocol';
 
 import type { Best, ReadEnd, Seq } from '../../log/log.ts';
 import type { Bounds } from './reader.ts';
-import type { Page } from './search.ts';
-import type { BestAsked, PageAsked, Ranked } from './words-finder.ts';
-import type { Answer, Question } from './words-thread.ts';
+import type { Finding } from './search.ts';
+import type { PageAsked } from './words-finder.ts';
+import type { BestAsked } from './words-best.ts';
+import type { Answer, Asking, Question } from './words-thread.ts';
 
 interface Waiting {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** How many of the best are asked for at once. */
-const BEST_AT_ONCE = 1024;
+const NOTHING = { seqs: [], more: false };
 
 export class WordsLine {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
+  #readings = 0;
   #closed = false;
 
   constructor(port: MessagePort) {
@@ -33,30 +34,35 @@ export class WordsLine {
     });
   }
 
-  async page(page: PageAsked): Promise<Page> {
-    const answer = await this.#ask({ page });
-    return answer.page ?? { seqs: [], from: undefined };
+  finding(what: Pick<PageAsked, 'says' | 'facets' | 'order'>, { low, high }: Bounds): Finding {
+    return {
+      page: async (from, most) => {
+        const rest = what.order === 'newest' ? { low, high: from } : { low: from, high };
+        const answer = await this.#ask({ page: { ...what, ...rest, most } });
+        return answer.page ?? { seqs: [], from: undefined };
+      },
+    };
   }
 
-  /** The seqs of the best, some at a time. */
-  async *best(
-    { says, facets, ...what }: Best,
-    { low, high }: Bounds,
-  ): AsyncGenerator<Seq, ReadEnd, undefined> {
-    let behind: Ranked | undefined;
-    let more = low <= high;
-    for (let { skip, limit: left } = what; more; skip = 0) {
-      const most = Math.min(left, BEST_AT_ONCE);
-      const best: BestAsked = { says, facets, low, high, skip, behind, most };
-      const { best: answer } = await this.#ask({ best });
-      const found = answer?.found ?? [];
-      for (const { seq } of found) yield seq;
-      left -= found.length;
-      behind = found.at(-1);
-      more = answer?.more ?? false;
-      if (left === 0 || behind === undefined) break;
+  /** The seqs of the best. Until it ends, the thread keeps what it ranked. */
+  async *best(what: Best, bounds: Bounds): AsyncGenerator<Seq, ReadEnd, undefined> {
+    const { says, facets, skip, limit } = what;
+    this.#readings += 1;
+    const reading = this.#readings;
+    let last: Seq | undefined;
+    let left = limit;
+    try {
+      for (let asked: BestAsked | undefined = { says, facets, ...bounds, skip, limit }; ;) {
+        const { best } = await this.#ask({ best: { reading, asked } });
+        asked = undefined;
+        const { seqs, more } = best ?? NOTHING;
+        for (const seq of seqs) yield (last = seq);
+        left -= seqs.length;
+        if (!more || left === 0) return { last, more };
+      }
+    } finally {
+      if (!this.#closed) this.#port.postMessage({ ended: reading } satisfies Asking);
     }
-    return { last: behind?.seq, more };
   }
 
   close(): void {
@@ -72,7 +78,7 @@ export class WordsLine {
     const id = this.#asked;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#port.postMessage({ id, ...question } satisfies Question);
+      this.#port.postMessage({ id, ...question } satisfies Asking);
     });
   }
 }

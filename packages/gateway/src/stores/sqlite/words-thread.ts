@@ -8,7 +8,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Places } from './schema.ts';
 import type { Page } from './search.ts';
 import { Shared } from './shared.ts';
-import { type BestAsked, type BestFound, Finder, type PageAsked } from './words-finder.ts';
+import { type BestAsked, type BestFound, BestReading } from './words-best.ts';
+import { Finder, type PageAsked } from './words-finder.ts';
 import { removeWords, WordsIndex } from './words-index.ts';
 
 export interface WordsStart {
@@ -22,8 +23,15 @@ export type FromWords = 'ready';
 export interface Question {
   readonly id: number;
   readonly page?: PageAsked;
-  readonly best?: BestAsked;
+  readonly best?: BestStep;
 }
+/** The next of a reading; with `asked`, its first. */
+interface BestStep {
+  readonly reading: number;
+  readonly asked: BestAsked | undefined;
+}
+/** Or that a reading has ended. */
+export type Asking = Question | { readonly ended: number };
 export interface Answer {
   readonly id: number;
   readonly page?: Page;
@@ -45,7 +53,7 @@ const shared = new Shared(start.shared);
 const ended = new AbortController();
 const { signal } = ended;
 let open: { readonly index: WordsIndex; readonly finder: Finder } | undefined;
-const lines = new Set<MessagePort>();
+const lines = new Map<MessagePort, Map<number, BestReading>>();
 
 port.on('message', (message: ToWords) => {
   if (message === 'close') {
@@ -53,14 +61,21 @@ port.on('message', (message: ToWords) => {
     shared.stir();
     return;
   }
-  lines.add(message);
-  message.on('message', (question: Question) => void answer(message, question));
-  message.on('close', () => lines.delete(message));
+  const readings = new Map<number, BestReading>();
+  lines.set(message, readings);
+  message.on('message', (asking: Asking) => {
+    if ('ended' in asking) end(readings, asking.ended);
+    else void answer(message, asking);
+  });
+  message.on('close', () => {
+    for (const reading of readings.keys()) end(readings, reading);
+    lines.delete(message);
+  });
 });
 port.postMessage('ready' satisfies FromWords);
 await follow();
 close();
-for (const line of lines) line.close();
+for (const line of lines.keys()) line.close();
 port.close();
 
 async function follow(): Promise<void> {
@@ -109,10 +124,23 @@ async function answer(line: MessagePort, { id, page, best }: Question): Promise<
     if (open === undefined) throw new Error('It could not be opened.');
     const { finder } = open;
     if (page !== undefined) give({ page: finder.page(page) });
-    if (best !== undefined) give({ best: await finder.best(best) });
+    if (best !== undefined) give({ best: await bestOf(finder, line, best) });
   } catch (error) {
     give({ failed: String(error) });
   }
+}
+
+async function bestOf(finder: Finder, line: MessagePort, step: BestStep): Promise<BestFound> {
+  const readings = lines.get(line);
+  if (step.asked !== undefined) readings?.set(step.reading, new BestReading(finder, step.asked));
+  const reading = readings?.get(step.reading);
+  if (reading === undefined) throw new Error('It has ended.');
+  return await reading.next();
+}
+
+function end(readings: Map<number, BestReading>, reading: number): void {
+  readings.get(reading)?.[Symbol.dispose]();
+  readings.delete(reading);
 }
 
 function close(): void {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import { facet } from '../../log/facet.ts';
+import type { Seq } from '../../log/log.ts';
 import { best, found, searched, sought } from '../../log/contract/searching.ts';
 import { draftOf, randomOf } from '../../log/contract/fixtures.ts';
 import { openMemoryLog } from '../memory/memory.ts';
@@ -51,6 +52,38 @@ describe('words in the SQLite store', () => {
       const skip = random(3) * 20;
       assert.deepEqual(await best(log, says, 40, skip), await best(plain, says, 40, skip));
     }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('come the best first, each once, to the last, also while others speak', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    const many = 20_000;
+    const say = async (count: number): Promise<void> => {
+      const said = Array.from({ length: count }, (_, at) =>
+        log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))}"` })),
+      );
+      await Promise.all(said);
+      await searched(log);
+    };
+    await say(many);
+    const byRank = Array.from({ length: many }, (_, at) => at).toSorted(
+      (one, other) => (other % 7) - (one % 7) || other - one,
+    );
+    const seqs = byRank.map((at) => at + 1);
+    const reading = log.best({ facets: [], says: sought('garden'), skip: 0, limit: Infinity });
+    const given: Seq[] = [];
+    for await (const { stamp } of reading) {
+      given.push(stamp.seq);
+      if (given.length % 5000 === 1) await say(100);
+    }
+    assert.equal(new Set(given).size, many);
+    assert.deepEqual(given, seqs);
+    assert.deepEqual(
+      await best(log, sought('garden'), 5, many),
+      // What was said meanwhile is among all that there is now.
+      (await best(log, sought('garden'), many + 5)).slice(many),
+    );
     await rm(folder, { recursive: true, force: true });
   });
 
