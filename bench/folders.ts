@@ -14,9 +14,12 @@ const FORMAT = fileURLToPath(
   import.meta.resolve('../packages/gateway/src/stores/sqlite/schema.ts'),
 );
 /** Goes up when seeded logs are to be others. */
-const VERSION = 1;
+const VERSION = 2;
 /** More than the store needs for one seeded entry. */
 const ENTRY_BYTES = 1200;
+
+/** Entries of one language with few words, or of several with many. */
+export type Tongues = 'one' | 'many';
 
 export interface Folder extends AsyncDisposable {
   readonly path: string;
@@ -28,8 +31,13 @@ export async function emptyFolder(bench: Bench): Promise<Folder> {
 }
 
 /** A log with so many entries, for reading only: what is written to it stays for the next run. */
-export async function seededFolder(bench: Bench, count: number, mix = 'garden=1'): Promise<string> {
-  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-`;
+export async function seededFolder(
+  bench: Bench,
+  count: number,
+  mix = 'garden=1',
+  tongues: Tongues = 'one',
+): Promise<string> {
+  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-${tongues}-`;
   const format = hash('sha256', await readFile(FORMAT)).slice(0, 8);
   const path = join(bench.scratch, `${name}v${VERSION}-${format}`);
   const done = `${path}.done`;
@@ -41,15 +49,19 @@ export async function seededFolder(bench: Bench, count: number, mix = 'garden=1'
   await mkdir(path);
   bench.note(`seeding ${count.toLocaleString('en')} entries (${mix})`);
   const began = performance.now();
-  await run(bench, [process.execPath, SEED, path, String(count), mix]);
+  await run(bench, [process.execPath, SEED, path, String(count), mix, tongues]);
   bench.note(`seeded in ${Math.round((performance.now() - began) / 1000)} s`);
   await writeFile(done, '');
   return path;
 }
 
 /** A copy of a seeded log, to be written to. */
-export async function copiedFolder(bench: Bench, count: number): Promise<Folder> {
-  const from = await seededFolder(bench, count);
+export async function copiedFolder(
+  bench: Bench,
+  count: number,
+  tongues?: Tongues,
+): Promise<Folder> {
+  const from = await seededFolder(bench, count, 'garden=1', tongues);
   await requireSpace(bench, count * ENTRY_BYTES);
   const folder = await emptyFolder(bench);
   try {

@@ -1,7 +1,7 @@
 /**
- * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1]`. In a process of its
- * own, so that nothing of it is left in memory when the measuring begins. The kinds of a mix come
- * shuffled, in exactly these shares of every few entries.
+ * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]`. In a process
+ * of its own, so that nothing of it is left in memory when the measuring begins. The kinds of a mix
+ * come shuffled, in exactly these shares of every few entries; `many` speaks several languages.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -9,6 +9,7 @@ import { facet } from '../packages/gateway/src/log/facet.ts';
 import type { Draft, Log } from '../packages/gateway/src/log/log.ts';
 import { openSqliteLog } from '../packages/gateway/src/stores/sqlite/store.ts';
 import { dice, gardener } from './garden.ts';
+import { polyglot } from './tongues.ts';
 
 /** What is appended together shares a commit. */
 const TOGETHER = 4096;
@@ -21,9 +22,9 @@ const ROOMS: Readonly<Record<string, string>> = {
   shepit: 'shepit-wall',
 };
 
-const [folder, count, mix = 'garden=1'] = process.argv.slice(2);
+const [folder, count, mix = 'garden=1', tongues = 'one'] = process.argv.slice(2);
 if (folder === undefined || !(Number(count) > 0)) {
-  throw new Error('Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1]');
+  throw new Error('Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]');
 }
 {
   await using log = await openSqliteLog({ folder });
@@ -54,7 +55,7 @@ async function append(log: Log, draft: Draft): Promise<void> {
 }
 
 function drafts(nextKind: () => Kind): () => Draft {
-  const next = gardener();
+  const next = tongues === 'many' ? polyglot() : gardener();
   const encoder = new TextEncoder();
   return () => {
     const kind = nextKind();

@@ -1,8 +1,8 @@
 /**
- * Searches over a garden of a million, of words that nearly nobody and that nearly everybody said;
- * how fast words are read, and what that costs those who speak meanwhile.
+ * Searches over a garden of a million in several languages, of words that hardly anybody and that
+ * many said; how fast words are read, and what that costs those who speak meanwhile.
  */
-import { rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,27 +13,37 @@ import { ask, headOf } from '../http.ts';
 import { load } from '../load.ts';
 import { median, percentile, takeTurns } from '../rounds.ts';
 import { beside, fact, mebibytes, type Line } from '../table.ts';
+import { type TongueName, wordOf } from '../tongues.ts';
 
 const ENTRIES = 1_000_000;
 const FEWER = 100_000;
 const CONNECTIONS = 64;
 const LOOK_MS = 20;
 
-const QUERIES: readonly (readonly [what: string, path: string])[] = [
-  ['a rare word, the best', '/api/search?q=4242'],
-  ['a frequent word, the best', '/api/search?q=garden'],
-  ['a frequent word, the newest', '/api/search?q=garden&order=newest'],
-  ['three frequent words, the best', '/api/search?q=garden+dream+light'],
-  ['a phrase, the best', '/api/search?q="left+and+garden"'],
-  ['a beginning, the newest', '/api/search?q=424*&order=newest'],
-  ['a frequent word of one visitor', '/api/garden?q=garden&identity=visitor-0042&limit=50'],
+const QUERIES: readonly (readonly [what: string, words: string, how: string])[] = [
+  ['a word of one entry', '42424', ''],
+  ['a rare word, English', wordOf('english', 20_000), ''],
+  ['a word of every 200th, Ukrainian', wordOf('ukrainian', 100), ''],
+  ['a word of every 4th, English', wordOf('english', 0), ''],
+  ['a word of every 4th, English, the newest 50', wordOf('english', 0), 'order=newest'],
+  ['a word of every 4th, Ukrainian', wordOf('ukrainian', 0), ''],
+  ['a word of every 4th, Arabic', wordOf('arabic', 0), ''],
+  ['a sign of every 4th, Chinese', wordOf('chinese', 0), ''],
+  ['three frequent words, Ukrainian', three('ukrainian'), ''],
+  ['a phrase of three signs, Chinese', [0, 1, 3].map((at) => wordOf('chinese', at)).join(''), ''],
+  ['a beginning of every 5th, the newest 50', `${wordOf('ukrainian', 6)}*`, 'order=newest'],
+  ['a word of every 4th, of one visitor', wordOf('english', 0), 'identity=visitor-0042'],
 ];
+
+function three(tongue: TongueName): string {
+  return [0, 1, 2].map((at) => wordOf(tongue, at)).join(' ');
+}
 
 export async function search(bench: Bench): Promise<Line[]> {
   const entries = bench.quick ? FEWER : ENTRIES;
-  await using data = await copiedFolder(bench, entries);
+  await using data = await copiedFolder(bench, entries, 'many');
   const found = await searching(bench, data.path, entries);
-  return [...found, await posting(bench, data.path, bench.quick ? 1 : 5)];
+  return [...found, ...(await posting(bench, data.path, bench.quick ? 1 : 5))];
 }
 
 async function searching(bench: Bench, folder: string, entries: number): Promise<Line[]> {
@@ -52,9 +62,11 @@ async function searching(bench: Bench, folder: string, entries: number): Promise
     ),
     fact('  search.sqlite', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
   ];
-  for (const [what, path] of QUERIES) {
+  for (const [what, words, how] of QUERIES) {
     bench.note(what);
-    lines.push(await asked(bench, what, gateway.url + path));
+    const question = new URLSearchParams(`${how}&limit=50`);
+    question.set('q', words);
+    lines.push(await asked(bench, what, `${gateway.url}/api/search?${question.toString()}`));
   }
   return lines;
 }
@@ -67,7 +79,7 @@ async function forget(folder: string): Promise<void> {
 }
 
 async function asked(bench: Bench, what: string, url: string): Promise<Line> {
-  const count = bench.quick ? 20 : 200;
+  const count = bench.quick ? 20 : 100;
   const times: number[] = [];
   let found = 0;
   for (let at = 0; at < count; at += 1) {
@@ -84,25 +96,50 @@ async function asked(bench: Bench, what: string, url: string): Promise<Line> {
   return fact(`  ${what}`, `${middle.toFixed(1)} ms, p99 ${late.toFixed(1)} ms`, `${found} given`);
 }
 
-/** Speaking while all words are read anew, beside speaking when they are known. */
-async function posting(bench: Bench, folder: string, seconds: number): Promise<Line> {
-  const round = async (url: string): Promise<number> => {
-    const plan = { url: `${url}/api/garden`, connections: CONNECTIONS, seconds, post: true };
+/**
+ * Speaking where no words are read: a folder stands in the place of their file, so that reading them
+ * fails, and is tried anew each second. Beside it, speaking as it is, and while all are read anew.
+ */
+async function posting(bench: Bench, folder: string, seconds: number): Promise<Line[]> {
+  const round = async (prepared: (url: string) => Promise<void>): Promise<number> => {
+    await using gateway = await startGateway(bench, folder);
+    await prepared(gateway.url);
+    const plan = {
+      url: `${gateway.url}/api/garden`,
+      connections: CONNECTIONS,
+      seconds,
+      post: true,
+    };
     return (await load(bench, plan)).perSecond;
   };
-  const known = async (): Promise<number> => {
-    await using gateway = await startGateway(bench, folder);
-    await allKnown(bench, gateway.url);
-    return await round(gateway.url);
+  const file = join(folder, 'search.sqlite');
+  const aside = join(folder, 'aside.sqlite');
+  const none = async (): Promise<number> => {
+    await rename(file, aside);
+    await mkdir(file);
+    const rate = await round(async () => {});
+    await rmdir(file);
+    await rename(aside, file);
+    return rate;
   };
-  const behind = async (): Promise<number> => {
-    await forget(folder);
-    await using gateway = await startGateway(bench, folder);
-    return await round(gateway.url);
-  };
-  bench.note('POST while words are read, and when they are known');
-  const rounds = await takeTurns(bench.quick ? 1 : 3, { ours: behind, peer: known });
-  return beside('durable POST while words are read anew, beside none', rounds, 'requests/s');
+  const rounds = bench.quick ? 1 : 3;
+  bench.note('POST as it is, and without words');
+  const known = await takeTurns(rounds, {
+    ours: () => round((url) => allKnown(bench, url)),
+    peer: none,
+  });
+  bench.note('POST while all words are read anew, and without words');
+  const behind = await takeTurns(rounds, {
+    async ours() {
+      await forget(folder);
+      return await round(async () => {});
+    },
+    peer: none,
+  });
+  return [
+    beside('durable POST with words, beside without', known, 'requests/s'),
+    beside('durable POST while all are read anew, beside without', behind, 'requests/s'),
+  ];
 }
 
 async function allKnown(bench: Bench, url: string): Promise<void> {

@@ -1,0 +1,87 @@
+/**
+ * Garden entries in several languages: made-up words in their scripts, some of which nearly everybody
+ * says and most hardly anybody (Zipf's law), about 260 bytes, by 1,000 names.
+ */
+import { dice, type GardenEntry } from './garden.ts';
+
+const VOCABULARY = 50_000;
+const VISITORS = 1000;
+
+interface Tongue {
+  /** Words are made of these; where a word is one letter, of nothing else. */
+  readonly parts: readonly string[];
+  readonly words: number;
+  readonly between: string;
+}
+
+const split = (text: string): readonly string[] => text.split(' ');
+
+const TONGUES = {
+  english: {
+    parts: split('pre sence gar den dream ri ver lis ten light be tween ques tion mor ning o pen'),
+    words: 24,
+    between: ' ',
+  },
+  ukrainian: {
+    parts: split('ти ша сад по дих сло во м’я та па м’ять ві тер зер но ше піт кім на та ка мінь'),
+    words: 17,
+    between: ' ',
+  },
+  arabic: {
+    parts: split('حد يقة حل م ضو ء سؤ ال صب اح با ب كل مة نه ر ذا كر ة'),
+    words: 18,
+    between: ' ',
+  },
+  chinese: { parts: [], words: 50, between: '' },
+} as const satisfies Readonly<Record<string, Tongue>>;
+
+export type TongueName = keyof typeof TONGUES;
+const TONGUE_NAMES = ['english', 'ukrainian', 'arabic', 'chinese'] as const;
+
+/** The word that is said so often as its number tells: 0 the most. */
+export function wordOf(name: TongueName, number: number): string {
+  const { parts } = TONGUES[name];
+  if (parts.length === 0) return String.fromCodePoint(0x4e00 + (number % 20_000));
+  let word = '';
+  for (let left = number + parts.length; left > 0; left = Math.floor(left / parts.length)) {
+    word += parts[left % parts.length] ?? '';
+  }
+  return word;
+}
+
+/** The same entries in the same order each time, for one seed. */
+export function polyglot(seed = 7): () => GardenEntry {
+  const random = dice(seed);
+  const vocabularies = TONGUE_NAMES.map((name) =>
+    Array.from({ length: VOCABULARY }, (_, at) => wordOf(name, at)),
+  );
+  const rank = zipf(random);
+  let count = 0;
+  return () => {
+    count += 1;
+    const identity = `visitor-${String(1 + random(VISITORS)).padStart(4, '0')}`;
+    const at = count % TONGUE_NAMES.length;
+    const { words, between } = TONGUES[TONGUE_NAMES[at] ?? 'english'];
+    const said = Array.from({ length: words }, () => vocabularies[at]?.[rank()]);
+    const text = `${count} ${said.join(between)}`;
+    return { text, identity, identityType: 'ai_entity' };
+  };
+}
+
+/** Numbers below the size of a vocabulary, each in inverse proportion to itself. */
+function zipf(random: (below: number) => number): () => number {
+  const sums = new Float64Array(VOCABULARY);
+  let sum = 0;
+  for (let at = 0; at < VOCABULARY; at += 1) sums[at] = sum += 1 / (at + 1);
+  return () => {
+    const wanted = (random(2 ** 32) / 2 ** 32) * sum;
+    let low = 0;
+    let high = VOCABULARY - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sums[middle] ?? 0) < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+}
