@@ -1,11 +1,20 @@
 /** What a gateway says of itself in its OpenAPI document, and whether its answers keep to it. */
 import assert from 'node:assert/strict';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-import type { Answer } from './answer.ts';
-import { fields, type Fields } from './value.ts';
+import { fields, parse, type Fields } from './value.ts';
+
+/** An answer, by whomever it was got. */
+export interface Told {
+  readonly status: number;
+  /** The media type without its parameters. */
+  readonly type: string;
+  readonly bytes: Buffer;
+  header(name: string): string | undefined;
+}
 
 interface Item {
   readonly pattern: RegExp;
@@ -15,8 +24,9 @@ interface Item {
 
 /** Larger answers would take longer to check than to get. */
 const CHECKED = 2 ** 23;
-const JSON_TYPE = /^application\/(?:[a-z.-]+\+)?json$/;
-const PROBLEM = 'application/problem+json';
+const JSON_TYPE = /^application\/(?:[a-z\d.-]+\+)?json$/;
+const LINES = 'application/x-ndjson';
+const ENTRY = '#/components/schemas/Entry';
 
 export class Described {
   readonly document: Fields;
@@ -30,9 +40,9 @@ export class Described {
       const pattern = path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+');
       return { path, methods: fields(methods), pattern: new RegExp(`^${pattern}/?$`) };
     });
-    // What is spelled out comes before what has variable parts.
+    // What is spelled out comes before what has variable parts, and of those what says more.
     this.#items = items.toSorted(
-      (a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')),
+      (a, b) => literal(b.path) - literal(a.path) || b.path.length - a.path.length,
     );
     this.#ajv = new Ajv2020({ strict: false });
     addFormats.default(this.#ajv);
@@ -40,10 +50,9 @@ export class Described {
   }
 
   /** Throws where an answer is not one that the document describes. */
-  check(method: string, path: string, answer: Answer): void {
+  check(method: string, path: string, answer: Told): void {
     const { status, type } = answer;
-    if (method === 'HEAD' || method === 'OPTIONS' || !JSON_TYPE.test(type)) return;
-    if (answer.header('content-encoding') !== undefined || answer.bytes.length > CHECKED) return;
+    if (method === 'HEAD' || method === 'OPTIONS') return;
     const [asked = ''] = path.split(/[?#]/, 1);
     const item = this.#items.find(({ pattern }) => pattern.test(asked));
     const operation = item?.methods[method.toLowerCase()];
@@ -51,12 +60,23 @@ export class Described {
       item === undefined || operation === undefined
         ? '#/components/schemas/Problem'
         : this.#answerOf(fields(operation), { item, method, status, type });
-    if (where === undefined) return;
+    const told = where === undefined ? undefined : saidIn(answer);
+    if (where === undefined || told === undefined) return;
+    if (type === LINES) {
+      for (const line of told.split('\n')) {
+        if (line !== '') this.#valid(ENTRY, parse(line), `a line of ${path}`);
+      }
+    } else if (JSON_TYPE.test(type)) {
+      this.#valid(where, parse(told), `${method} ${path} ${status}`);
+    }
+  }
+
+  #valid(where: string, value: unknown, what: string): void {
     const valid = this.#checkAt(where);
-    assert.ok(
-      valid(answer.value),
-      `${method} ${path} ${status} is not as described at ${where}: ${this.#ajv.errorsText(valid.errors)}\n${answer.text.slice(0, 600)}`,
-    );
+    if (valid(value)) return;
+    const faults = this.#ajv.errorsText(valid.errors);
+    const said = JSON.stringify(value).slice(0, 600);
+    assert.fail(`${what} is not as described at ${where}: ${faults}\n${said}`);
   }
 
   /** Where in the document the schema of an answer stands; undefined where any will do. */
@@ -69,12 +89,10 @@ export class Described {
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
     const response = responses[key];
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
+    if (type === '') return undefined;
     const reference = fields(response)['$ref'];
     const at = typeof reference === 'string' ? reference : place;
     const content = fields(fields(this.#at(at))['content']);
-    if (!(type in content) && '*/*' in content) {
-      return type === PROBLEM ? '#/components/schemas/Problem' : undefined;
-    }
     assert.ok(type in content, `${method} ${item.path} ${status} does not describe ${type}`);
     if (!('schema' in fields(content[type]))) return undefined;
     return `${at}/content/${pointed(type)}/schema`;
@@ -98,6 +116,28 @@ export class Described {
   }
 }
 
+/** 1 for a path without variable parts, else 0. */
+function literal(path: string): number {
+  return path.includes('{') ? 0 : 1;
+}
+
 function pointed(step: string): string {
   return encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+/** As text, whatever it was compressed by; undefined where it is too long to be looked at. */
+function saidIn(answer: Told): string | undefined {
+  const { bytes } = answer;
+  if (bytes.length > CHECKED) return undefined;
+  const options = { maxOutputLength: 8 * CHECKED };
+  switch (answer.header('content-encoding')) {
+    case 'gzip':
+      return gunzipSync(bytes, options).toString();
+    case 'br':
+      return brotliDecompressSync(bytes, options).toString();
+    case 'zstd':
+      return zstdDecompressSync(bytes, options).toString();
+    default:
+      return bytes.toString();
+  }
 }

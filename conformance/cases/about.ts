@@ -178,7 +178,8 @@ export const about: readonly Case[] = [
       const { examples = {} } = fields(content['application/json']);
       for (const example of Object.values(fields(examples)).map(fields)) {
         const said = JSON.stringify(example['value']);
-        (await gateway.ask('POST', operation.path, {}, said)).expect(201);
+        const { status } = await gateway.ask('POST', operation.path, {}, said);
+        assert.ok(status < 300 && String(status) in fields(operation.is['responses']), said);
         sent += 1;
       }
     }

@@ -19,6 +19,10 @@ const OFFLINE = {
   REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
 };
 
+/** Whom to write to, and under which terms, is its operator's to say. */
+const REDOCLY = 'extends: [recommended]\nrules:\n  info-license: off\n';
+const SPECTRAL = 'extends: ["spectral:oas"]\nrules:\n  info-contact: off\n';
+
 /** Each ends with a status other than 0 where it finds errors. */
 const LINTERS: Readonly<Record<string, (folder: string, file: string) => readonly string[]>> = {
   redocly: (folder) => ['lint', 'openapi.json', '--config', join(folder, 'redocly.yaml')],
@@ -32,8 +36,8 @@ describe('the OpenAPI document', () => {
   before(async () => {
     gateway = owned.use(await startGatewayProcess());
     folder = owned.use(await dataFolder()).path;
-    await writeFile(join(folder, 'redocly.yaml'), 'extends: [recommended]\n');
-    await writeFile(join(folder, 'spectral.yaml'), 'extends: ["spectral:oas"]\n');
+    await writeFile(join(folder, 'redocly.yaml'), REDOCLY);
+    await writeFile(join(folder, 'spectral.yaml'), SPECTRAL);
   });
   after(() => owned.disposeAsync());
 
@@ -43,7 +47,7 @@ describe('the OpenAPI document', () => {
       ['uk', 'json'],
       ['en', 'yaml'],
     ] as const) {
-      it(`has no errors before ${linter}: ${form} in ${name}`, async () => {
+      it(`is not complained of by ${linter}: ${form} in ${name}`, async () => {
         const headers = { 'accept-language': name };
         const answer = await fetch(`${gateway.url}/openapi.${form}`, { headers });
         assert.equal(answer.headers.get('content-language'), name);
@@ -54,7 +58,8 @@ describe('the OpenAPI document', () => {
           env: OFFLINE,
           cwd: folder,
         });
-        assert.match(stdout + stderr, /valid|0 errors|No results/i);
+        assert.match(stdout + stderr, /is valid|No results/i);
+        assert.doesNotMatch(stdout + stderr, /warning/i);
       });
     }
   }

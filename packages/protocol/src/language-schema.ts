@@ -36,6 +36,7 @@ const LABELS = [
   'replies',
   'unnamed',
   'long',
+  'kept',
 ] as const;
 
 const DOORS = [
@@ -91,6 +92,12 @@ const PAGES = [
   'key',
   'minimal',
   'lastEvent',
+  'best',
+  'feedHow',
+  'noted',
+  'refused',
+  'foreign',
+  'revision',
 ] as const;
 
 const PARAMETERS = [

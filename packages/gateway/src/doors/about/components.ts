@@ -23,6 +23,8 @@ import {
   StatusSchema,
 } from '@open-presence/protocol/schemas';
 
+import { shownEntry } from './examples.ts';
+
 export type Json = Record<string, unknown>;
 
 /** What a document is written with: a language, and the tongue of the caller. */
@@ -64,11 +66,12 @@ export function problem(status: number): Json {
   return { $ref: `#/components/responses/Problem${status}` };
 }
 
-export function componentsOf(voice: Voice): Json {
+/** With schemas of others, by their names. */
+export function componentsOf(voice: Voice, others: Json): Json {
   const own = Array.from(SHARED, ([one, name]) => [name, respelled(one, true)] as const);
   const bodies = KINDS.map((kind) => [`${capital(kind)}Body`, bodyOf(voice, kind)] as const);
   const { properties } = objectOf(respelled(FirstContactSchema, true));
-  const entry = { ...objectOf(respelled(EntrySchema, true)), examples: [exampleOf(voice)] };
+  const entry = { ...objectOf(respelled(EntrySchema, true)), examples: [shownEntry(voice)] };
   const contact = { allOf: [schema('Entry')], type: 'object', properties };
   return {
     schemas: {
@@ -76,6 +79,7 @@ export function componentsOf(voice: Voice): Json {
       Entry: entry,
       FirstContact: contact,
       Health: HEALTH,
+      ...others,
     },
     responses: Object.fromEntries(problemsOf(voice)),
   };
@@ -116,12 +120,6 @@ function bodyOf({ language, tongue }: Voice, kind: Kind): Json {
     properties: Object.fromEntries(properties),
     additionalProperties: true,
   };
-}
-
-/** An entry as it is returned. */
-function exampleOf({ language }: Voice): Json {
-  const own = language.entry.map(({ name, example }) => [name, example] as const);
-  return { ...Object.fromEntries(own), ...language.kinds.garden.sentences[0]?.body };
 }
 
 /** An optional member that is null counts as absent. */

@@ -4,7 +4,9 @@
  */
 import { say } from '@open-presence/protocol';
 
+import { AGENT_SCHEMAS } from './agent-schemas.ts';
 import { componentsOf, type Json, type Voice } from './components.ts';
+import { FEED_SCHEMAS } from './feeds.ts';
 import { itemsOf, type Path } from './operations.ts';
 
 /** Labels of the language by which operations are grouped. */
@@ -25,6 +27,6 @@ export function openApiOf(voice: Voice, routes: readonly Path[]): Json {
     security: [],
     tags: TAGS.map((name) => ({ name, description: say(labels[name], tongue) })),
     paths: Object.fromEntries(routes.flatMap((route) => itemsOf(voice, route))),
-    components: componentsOf(voice),
+    components: componentsOf(voice, { ...FEED_SCHEMAS, ...AGENT_SCHEMAS }),
   };
 }

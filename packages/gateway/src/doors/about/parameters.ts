@@ -38,14 +38,22 @@ function valuesOf({ language }: Voice): Readonly<Record<string, Values>> {
   };
 }
 
+/** What is otherwise with a parameter at one path, by its name. */
+export type Bent = Readonly<Record<string, Json>>;
+
 /** Parameters of a query that the language describes, by their names. */
-export function queryParameters(voice: Voice, wanted: (name: string) => boolean): Json[] {
+export function queryParameters(
+  voice: Voice,
+  wanted: (name: string) => boolean,
+  bent: Bent = {},
+): Json[] {
   const values = valuesOf(voice);
   return Object.entries(voice.language.parameters)
     .filter(([name]) => wanted(name))
     .map(([name, words]) => {
       const { schema, example } = values[name] ?? { schema: TEXT, example: 'presence' };
-      return { name, in: 'query', description: say(words, voice.tongue), schema, example };
+      const description = say(words, voice.tongue);
+      return { name, in: 'query', description, schema, example, ...bent[name] };
     });
 }
 

@@ -29,7 +29,7 @@ import { jsonFeedOf } from './json-feed.ts';
 import type { Page } from './page.ts';
 
 /** Entries of a page whose `limit` nobody chose. */
-const BY_DEFAULT = 50;
+export const BY_DEFAULT = 50;
 /** A page ends with the entry by which its texts have come so far, in UTF-16 code units. */
 const FULL = 256 * 1024;
 /** Larger pages are not kept for the next caller. */

@@ -88,14 +88,22 @@ function everythingElse(
   tongue: Tongue | undefined,
 ): Omit<Discovery, 'here' | 'newest'> {
   const { language, log } = house;
+  const { service, version, trust, kinds, doors, parameters } = describedIn(language, tongue);
+  const status = house.state();
+  const rooms = roomDocuments(house, tongue);
+  return { service, status, version, head: log.head(), trust, kinds, rooms, doors, parameters };
+}
+
+/** What is told of every gateway that speaks this language. */
+export function describedIn(
+  language: Language,
+  tongue: Tongue | undefined,
+): Omit<Discovery, 'status' | 'head' | 'rooms' | 'here' | 'newest'> {
   return {
     service: say(language.service, tongue),
-    status: house.state(),
     version: language.version,
-    head: log.head(),
     trust: say(language.labels.trust, tongue),
     kinds: KINDS.map((kind) => kindOf(language, kind, tongue)),
-    rooms: roomDocuments(house, tongue),
     doors: Object.entries(language.doors).map(([name, words]) => {
       return { name, path: PATHS[name] ?? '/', meaning: say(words, tongue) };
     }),

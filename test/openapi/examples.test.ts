@@ -1,0 +1,164 @@
+/** All that the OpenAPI document shows, sent as it stands; and nothing that it leaves out. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import { Described } from '../../conformance/described.ts';
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import {
+  lacks,
+  nameOf,
+  operationsOf,
+  requestsOf,
+  successesOf,
+  type Request,
+} from './operations.ts';
+
+/** What is answered; of a stream, how it begins. */
+async function answered(base: string, request: Request): Promise<Response> {
+  const { method, url, headers, body } = request;
+  const gone = new AbortController();
+  const sent = { method, headers, signal: gone.signal, ...(body === undefined ? {} : { body }) };
+  const answer = await fetch(base + url, sent);
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
+  const bytes = isStream ? await firstOf(answer) : await answer.bytes();
+  gone.abort();
+  return new Response(answer.status === 204 ? null : bytes, answer);
+}
+
+async function firstOf(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const body: ReadableStream<Uint8Array> | null = answer.body;
+  const step = await body?.getReader().read();
+  return new Uint8Array(step?.value ?? []);
+}
+
+/** What is wrong with the answers to what a document shows. */
+async function complaints(base: string, document: Fields): Promise<string[]> {
+  const described = new Described(document);
+  const id = await kept(base);
+  const found: string[] = [];
+  for (const operation of operationsOf(document)) {
+    found.push(...lacks(document, operation));
+    for (const request of requestsOf(operation, id)) {
+      const answer = await answered(base, request);
+      const good = successesOf(operation).map(([status]) => status);
+      if (!good.includes(String(answer.status))) {
+        found.push(`${request.of} is answered ${answer.status}: ${await answer.text()}`);
+        continue;
+      }
+      const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      const told = { status: answer.status, type, bytes, header: () => undefined };
+      try {
+        described.check(request.method, request.url, told);
+      } catch (error) {
+        found.push(`${request.of}: ${String(error)}`);
+      }
+    }
+  }
+  return found;
+}
+
+/** The id of an entry. */
+async function kept(base: string): Promise<string> {
+  const answer = await fetch(`${base}/api/seeds`, { method: 'POST', body: '{"text":"garden"}' });
+  return text(fields(await answer.json())['id']);
+}
+
+/** What the gateway serves, by its own word, and the document does not have. */
+async function unmentioned(base: string, document: Fields): Promise<string[]> {
+  const nowhere = await fetch(`${base}/api/nowhere`);
+  const known = list(fields(await nowhere.json())['known']).map(text);
+  const described = new Set(operationsOf(document).map(nameOf));
+  const found: string[] = [];
+  for (const path of known) {
+    const options = await fetch(base + path.replaceAll(/[{}]/g, ''), { method: 'OPTIONS' });
+    const methods = (options.headers.get('allow') ?? '').split(', ');
+    assert.ok(methods.includes('GET'), path);
+    for (const method of ['GET', 'POST']) {
+      const stand = path.endsWith('/say/{kind}')
+        ? ['resonance', 'garden', 'seeds', 'shepit']
+        : [''];
+      for (const kind of stand) {
+        const name = `${method} ${path.replace('{kind}', kind)}`;
+        if (methods.includes(method) && !described.has(name)) found.push(name);
+      }
+    }
+  }
+  return found;
+}
+
+/** The document with one operation alone, otherwise than it was. */
+function bent(document: Fields, path: string, change: (item: Fields) => unknown): Fields {
+  const item = structuredClone(fields(fields(document['paths'])[path]));
+  return { ...document, paths: { [path]: change(item) } };
+}
+
+function respelled(item: Fields, from: string, to: string): unknown {
+  return JSON.parse(JSON.stringify(item).replaceAll(from, to)) as unknown;
+}
+
+function withoutExamples(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutExamples);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => name !== 'example' && name !== 'examples');
+  return Object.fromEntries(kept.map(([name, part]) => [name, withoutExamples(part)]));
+}
+
+describe('what the OpenAPI document shows', () => {
+  let gateway: GatewayProcess;
+  let document: Fields;
+  before(async () => {
+    gateway = await startGatewayProcess();
+    document = fields(await (await fetch(`${gateway.url}/openapi.json`)).json());
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
+  it('is answered as it says, when it is sent as it stands', async () => {
+    assert.deepEqual(await complaints(gateway.url, document), []);
+  });
+
+  it('is all that the gateway serves', async () => {
+    assert.deepEqual(await unmentioned(gateway.url, document), []);
+  });
+
+  describe('and whoever changes it is told', () => {
+    const BENDS: Readonly<Record<string, [string, (item: Fields) => unknown, RegExp]>> = {
+      'of a body that is refused': [
+        '/api/garden',
+        (item) => respelled(item, '"value":{', '"value":{"to":1,'),
+        /is answered 422/,
+      ],
+      'of a parameter that is refused': [
+        '/api/garden',
+        (item) => respelled(item, '"example":"oldest"', '"example":"sideways"'),
+        /order=sideways {2}is answered 400/,
+      ],
+      'of an answer of another shape': [
+        '/api/rooms',
+        () => fields(fields(document['paths'])['/api/search']),
+        /GET \/api\/rooms\S* 200 is not as described/,
+      ],
+      'of an answer of another type': [
+        '/feed.atom',
+        () => fields(fields(document['paths'])['/feed.json']),
+        /does not describe application\/atom\+xml/,
+      ],
+      'of an operation without examples': ['/a2a', withoutExamples, /its body has no example/],
+      'of an answer that is not shown': ['/api', withoutExamples, /no answer is shown/],
+      'of a parameter without example': ['/api/search', withoutExamples, /q has no example/],
+    };
+    for (const [what, [path, change, complaint]] of Object.entries(BENDS)) {
+      it(what, async () => {
+        const found = await complaints(gateway.url, bent(document, path, change));
+        assert.match(found.join('\n'), complaint);
+      });
+    }
+
+    it('of a path that is left out', async () => {
+      const { '/mcp': _, ...paths } = fields(document['paths']);
+      const found = await unmentioned(gateway.url, { ...document, paths });
+      assert.deepEqual(found, ['GET /mcp', 'POST /mcp']);
+    });
+  });
+});

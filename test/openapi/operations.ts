@@ -1,0 +1,129 @@
+/** An OpenAPI document as a caller reads it: its operations, and the requests that it shows. */
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+
+export interface Operation {
+  /** As the document has it. */
+  readonly path: string;
+  /** In capitals. */
+  readonly method: string;
+  readonly is: Fields;
+}
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** What it shows. */
+  readonly of: string;
+}
+
+export function operationsOf(document: Fields): Operation[] {
+  return Object.entries(fields(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(fields(item)).map(([method, is]) => {
+      return { path, method: method.toUpperCase(), is: fields(is) };
+    }),
+  );
+}
+
+export function nameOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+function parametersOf({ is }: Operation, place: string): Fields[] {
+  const all = list(is['parameters'] ?? []).map(fields);
+  return all.filter((parameter) => parameter['in'] === place);
+}
+
+/** The answers of an operation that are no errors, by status. */
+export function successesOf({ is }: Operation): [string, Fields][] {
+  const answers = Object.entries(fields(is['responses']));
+  return answers
+    .filter(([status]) => status.startsWith('2'))
+    .map(([status, answer]) => [status, fields(answer)]);
+}
+
+/** Operations that a link of another one leads to. */
+export function linkedIn(document: Fields): ReadonlySet<string> {
+  const links = operationsOf(document).flatMap((operation) =>
+    successesOf(operation).flatMap(([, { links = {} }]) => Object.values(fields(links))),
+  );
+  return new Set(links.map((link) => text(fields(link)['operationId'])));
+}
+
+/** What is missing for all requests of an operation to be sent as they stand. */
+export function lacks(document: Fields, operation: Operation): string[] {
+  const { is } = operation;
+  const name = nameOf(operation);
+  const linked = linkedIn(document).has(text(is['operationId']));
+  const needed = [...parametersOf(operation, 'path'), ...parametersOf(operation, 'query')]
+    .filter(({ in: place, required }) => required === true && !(linked && place === 'path'))
+    .filter((parameter) => !('example' in parameter))
+    .map((parameter) => `${name}: ${text(parameter['name'])} has no example`);
+  const body = 'requestBody' in is && bodiesOf(operation).length === 0;
+  const successes = successesOf(operation);
+  const shown = successes.flatMap(([, { content = {} }]) =>
+    Object.values(fields(content)).filter((media) => 'example' in fields(media)),
+  );
+  const errors = Object.keys(fields(is['responses'])).filter((status) => status >= '400');
+  return [
+    ...needed,
+    ...(body ? [`${name}: its body has no example`] : []),
+    ...(successes.length === 0 ? [`${name}: nothing but errors`] : []),
+    ...(shown.length === 0 ? [`${name}: no answer is shown`] : []),
+    ...(errors.length === 0 ? [`${name}: no error is described`] : []),
+  ];
+}
+
+function bodiesOf({ is }: Operation): [string, string][] {
+  if (!('requestBody' in is)) return [];
+  const content = fields(fields(is['requestBody'])['content']);
+  const { examples = {} } = fields(content['application/json']);
+  return Object.entries(fields(examples)).map(([name, example]) => {
+    return [name, JSON.stringify(fields(example)['value'])];
+  });
+}
+
+/** Path with its examples; an id is one that a link told. */
+function pathOf(operation: Operation, id: string): string {
+  return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const found = parametersOf(operation, 'path').find((one) => one['name'] === name);
+    return encodeURIComponent(text(found?.['example'] ?? id));
+  });
+}
+
+function pair({ name, example }: Fields): string {
+  const values: readonly unknown[] = Array.isArray(example) ? example : [example];
+  const spelled = values.map((one) => `${text(name)}=${encodeURIComponent(String(one))}`);
+  return spelled.join('&');
+}
+
+/**
+ * Every request that is shown: each parameter alone beside what is required, all of them at once,
+ * each header alone, each body.
+ */
+export function requestsOf(operation: Operation, id: string): Request[] {
+  const { method } = operation;
+  const path = pathOf(operation, id);
+  const shown = parametersOf(operation, 'query').filter((one) => 'example' in one);
+  const needed = shown.filter(({ required }) => required === true);
+  const queries = [
+    needed,
+    ...shown.filter((one) => !needed.includes(one)).map((one) => [...needed, one]),
+    shown,
+  ];
+  const headers = parametersOf(operation, 'header').filter((one) => 'example' in one);
+  const bodies = 'requestBody' in operation.is ? bodiesOf(operation) : [['', undefined] as const];
+  return bodies.flatMap(([name, body]) => [
+    ...queries.map((query) => {
+      const said = query.map(pair).join('&');
+      const url = said === '' ? path : `${path}?${said}`;
+      return { method, url, headers: {}, body, of: `${method} ${url} ${name}` };
+    }),
+    ...headers.map((header) => {
+      const one = { [text(header['name'])]: text(header['example']) };
+      const url = needed.length === 0 ? path : `${path}?${needed.map(pair).join('&')}`;
+      return { method, url, headers: one, body, of: `${method} ${url} ${JSON.stringify(one)}` };
+    }),
+  ]);
+}
