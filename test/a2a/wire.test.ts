@@ -38,6 +38,24 @@ suite('the door for agents', () => {
     assert.ok(kept.includes(spelled.slice(1)));
   });
 
+  test('says in the caller’s tongue that an entry is kept, and where', async () => {
+    const part = { data: { ai_identity: 'L', seeking: ['presence'] } };
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [part] };
+    for (const [tongue, wanted] of [
+      ['en', [/^Kept, .*: (\/api\/entries\/\S+)$/, /^Welcome/]],
+      ['uk', [/^Збережено, .*: (\/api\/entries\/\S+)$/, /^Вітаємо/]],
+    ] as const) {
+      const headers = { 'Accept-Language': tongue };
+      const body = JSON.stringify({ message });
+      const { message: told } = await post(`${gateway.url}/a2a/v1/message:send`, body, headers);
+      const own = (told as { parts: { text?: string }[] }).parts.flatMap(({ text }) => text ?? []);
+      assert.equal(own.length, wanted.length);
+      for (const [at, pattern] of wanted.entries()) assert.match(own[at] ?? '', pattern);
+      const [, path] = wanted[0].exec(own[0] ?? '') ?? [];
+      assert.equal((await fetch(gateway.url + String(path))).status, 200);
+    }
+  });
+
   test('takes and tells words that look like its own', async () => {
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const spelled = `{"text":"${'x'.repeat(100)}","identity":"L","identityType":"x","deep":${deep}}`;

@@ -137,8 +137,9 @@ async function told(exchange: Exchange, stamp: Stamp, verbatim: Verbatim): Promi
   const entry = await house.log.entry(stamp.seq);
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
-  const kept = `Kept, durably: entry ${id}, seq ${seq}, in room ${room}. Others read it at ${pathOf(stamp)}.`;
-  const parts = [words(kept), facts({ id, seq, kind, room, timestamp, path: pathOf(stamp) })];
+  const path = pathOf(stamp);
+  const kept = `${say(house.language.labels.kept, tongue)} ${path}`;
+  const parts = [words(kept), facts({ id, seq, kind, room, timestamp, path })];
   if (entry === undefined) return parts;
   parts.push(heard(exchange, { entry: await toldAs(entry, verbatim) }));
   if (kind !== 'resonance') return parts;
