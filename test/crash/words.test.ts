@@ -1,13 +1,13 @@
 // A gateway is killed while it learns words, and knows them all in the end.
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Gateway } from '../../conformance/gateway.ts';
 import { list } from '../../conformance/value.ts';
-import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 
 const ROUNDS = 4;
 const LARGE = 5 * 1024 * 1024;
@@ -39,8 +39,29 @@ test('the words of all that was acknowledged are found after crashes', async () 
   await found(folder.path, said);
 });
 
-async function found(data: string, said: readonly number[]): Promise<void> {
-  await using gateway = await startGatewayProcess({ data });
+test('all else goes on where words cannot be read, and the operator is told', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'search.sqlite');
+  await mkdir(file, { recursive: true });
+  await using gateway = await startGatewayProcess({ data: folder.path });
+  const visitor = new Gateway(gateway.url);
+  const { entry } = await visitor.say('shepit', JSON.stringify({ note: 'mint' }));
+  const { json } = (await visitor.get('/api/search?q=mint')).expect(503);
+  assert.equal(json['code'], 'unavailable');
+  assert.equal((await visitor.get('/api/shepit')).expect(200).json['head'], entry.seq);
+  while (!gateway.output().includes('cannot be searched')) await pause(50);
+  await rmdir(file);
+  while (!gateway.output().includes('words are read again')) await pause(50);
+  visitor.close();
+  await found(folder.path, [entry.seq], gateway);
+});
+
+async function found(
+  data: string,
+  said: readonly number[],
+  running?: GatewayProcess,
+): Promise<void> {
+  await using gateway = running ?? (await startGatewayProcess({ data }));
   const visitor = new Gateway(gateway.url);
   for (;;) {
     const { json } = (await visitor.get('/api/search?q=mint&order=oldest&limit=10000')).expect(200);

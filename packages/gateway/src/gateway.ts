@@ -50,6 +50,9 @@ const SAID = {
   breathing: 'breathing: entries can be stored again',
 } as const;
 
+const NO_WORDS = 'search: what is said now cannot be searched; trying again';
+const WORDS_AGAIN = 'search: words are read again';
+
 /**
  * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
  * be used, and with the error of the system for an address or folder that cannot.
@@ -77,6 +80,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const log = await openSqliteLog({
     folder,
     changed: (condition) => report.warn({ status: condition }, SAID[condition]),
+    wordsFail: (why) => report.warn({ why }, why === undefined ? WORDS_AGAIN : NO_WORDS),
   });
   house.log = log;
   const others = opened.use(new AsyncDisposableStack());

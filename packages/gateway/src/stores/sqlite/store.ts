@@ -33,7 +33,7 @@ import { Shared } from './shared.ts';
 import type { FromAppend, FromWriter, ToAppend, ToWriter, WriterStart } from './writer-thread.ts';
 import { Watchers } from './watchers.ts';
 import { WordsLine } from './words-line.ts';
-import type { ToWords, WordsStart } from './words-thread.ts';
+import type { FromWords, ToWords, WordsStart } from './words-thread.ts';
 
 interface Waiting {
   readonly draft: Packed;
@@ -69,7 +69,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const indexer = await startThread('./index-thread.ts', { places, shared: memory, writer: port2 });
   // Visitors don't wait until it has read all: what it knows, it says.
   const words = await startThread('./words-thread.ts', { places, shared: memory });
-  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer, words }, options.changed);
+  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer, words }, options);
   // From here on the log closes them itself, each when it has finished.
   started.move();
   return log;
@@ -100,6 +100,8 @@ export interface SqliteOptions {
   readonly folder: string;
   /** Is told when entries can no longer be stored, and when they can again. */
   readonly changed?: (state: 'breathing' | 'holding') => void;
+  /** Is told why words cannot be read, and by undefined when they can again. */
+  readonly wordsFail?: (why: string | undefined) => void;
 }
 
 /** With its parents. Node's own way never ends where nothing can be made, as in `/proc`. */
@@ -271,9 +273,12 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
   readonly #parts: Parts;
   #ended: Promise<void> | undefined;
 
-  constructor(parts: Parts, changed: SqliteOptions['changed']) {
+  constructor(parts: Parts, { changed, wordsFail }: SqliteOptions) {
     super(connectionOf(parts));
     this.#parts = parts;
+    parts.words.on('message', (message: FromWords) => {
+      if (message !== 'ready') wordsFail?.(message.fails);
+    });
     if (parts.shared.holding) changed?.('holding');
     parts.writer.on('message', (message: FromWriter) => {
       if (message !== 'ready') changed?.(message);

@@ -18,7 +18,8 @@ export interface WordsStart {
 }
 /** A line to a further thread that asks. */
 export type ToWords = 'close' | MessagePort;
-export type FromWords = 'ready';
+/** Or why words cannot be read now; undefined when they can again. */
+export type FromWords = 'ready' | { readonly fails: string | undefined };
 
 export interface Question {
   readonly id: number;
@@ -79,11 +80,18 @@ for (const line of lines.keys()) line.close();
 port.close();
 
 async function follow(): Promise<void> {
+  let fails: string | undefined;
+  const say = (how: string | undefined): void => {
+    if (how !== fails) port?.postMessage({ fails: how } satisfies FromWords);
+    fails = how;
+  };
   while (!signal.aborted) {
     try {
       await advance();
+      say(undefined);
     } catch (error) {
       if (signal.aborted) return;
+      say(String(error));
       const spoiled = error instanceof Error && 'errcode' in error && SPOILED.has(error.errcode);
       if (spoiled) {
         close();
