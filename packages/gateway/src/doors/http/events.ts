@@ -141,8 +141,7 @@ async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promi
     left = left === undefined ? frontiers.join(asked, stream, cursor) : undefined;
     if (left === undefined) {
       await frontiers.turn();
-      // Others who have less may make up a frontier by now: it is behind this one.
-      const target = Math.max(cursor, frontiers.target(asked));
+      const target = frontiers.target(asked, cursor);
       const news = {
         ...asked.selection,
         order: 'oldest',

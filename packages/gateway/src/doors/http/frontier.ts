@@ -68,9 +68,12 @@ export class Frontiers {
     if (this.#queue.length > 0) setImmediate(this.#next);
   };
 
-  /** How far a stream must read to join. */
-  target({ key }: Question): Seq {
-    return this.#frontiers.get(key)?.cursor ?? this.#log.head();
+  /**
+   * How far a stream that has seen all up to the cursor must read to join. Others who have less may
+   * have made up a frontier by now, which is behind it: never back to there.
+   */
+  target({ key }: Question, cursor: Seq): Seq {
+    return Math.max(cursor, this.#frontiers.get(key)?.cursor ?? this.#log.head());
   }
 }
 
