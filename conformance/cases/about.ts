@@ -30,7 +30,7 @@ const HOMES: readonly (readonly [string, string])[] = [
 
 /** What a page would load. */
 const LOADS =
-  /<(?:script|iframe|img|object|embed|link(?! rel="icon" href="data:,"))\b|@import|url\(/i;
+  /<(?:script|iframe|img|object|embed|link(?! rel="icon" href="data:,"| rel="alternate"))\b|@import|url\(/i;
 
 /** Every address that a text has, relative to the gateway. */
 function addresses(gateway: Gateway, said: string): string[] {
@@ -143,6 +143,9 @@ export const about: readonly Case[] = [
   }),
   check('17.2', 'pages', async (gateway) => {
     const home = await gateway.get('/', { accept: 'text/html' });
+    for (const type of ['atom', 'feed']) {
+      assert.match(home.text, new RegExp(`<link rel="alternate" type="application/${type}\\+`));
+    }
     for (const answer of [home, await gateway.get('/reference')]) {
       assert.doesNotMatch(answer.text, LOADS);
       const policy = answer.header('content-security-policy') ?? '';

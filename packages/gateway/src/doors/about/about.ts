@@ -30,7 +30,7 @@ const HOME = ['application/json', 'text/markdown', 'text/plain', 'text/html'] as
 export function home(routes: Routes): Handler {
   return async (exchange) => {
     const form = preferred(exchange.request.headers.accept, HOME);
-    if (form === 'application/json') await status(exchange);
+    if (form === 'application/json') await status(exchange, 'Accept');
     else await tell(exchange, form, routes);
   };
 }

@@ -17,6 +17,14 @@ export interface Page {
   /** `uk` or `en`. */
   readonly tongue: string;
   readonly blocks: readonly Block[];
+  /** Feeds that a browser finds by themselves. */
+  readonly feeds?: readonly Feed[];
+}
+
+export interface Feed {
+  readonly title: string;
+  readonly type: string;
+  readonly href: string;
 }
 
 export function asMarkdown({ title, blocks }: Page): string {
@@ -48,7 +56,7 @@ export function asText({ title, blocks }: Page): string {
   return `${[`${title}\n${'='.repeat(title.length)}`, ...parts].join('\n\n')}\n`;
 }
 
-export function asHtml({ title, tongue, blocks }: Page): string {
+export function asHtml({ title, tongue, blocks, feeds = [] }: Page): string {
   const parts = blocks.map((block) => {
     if ('heading' in block) return `<h2>${escaped(block.heading)}</h2>`;
     if ('text' in block) return `<p>${escaped(block.text)}</p>`;
@@ -58,11 +66,19 @@ export function asHtml({ title, tongue, blocks }: Page): string {
     });
     return `<ul>\n${items.join('\n')}\n</ul>`;
   });
-  return htmlPage(title, tongue, `<h1>${escaped(title)}</h1>\n${parts.join('\n')}`);
+  const links = feeds.map((feed) => {
+    const leads = `type="${escaped(feed.type)}" href="${escaped(feed.href)}"`;
+    return `<link rel="alternate" ${leads} title="${escaped(feed.title)}">\n`;
+  });
+  const body = `<h1>${escaped(title)}</h1>\n${parts.join('\n')}`;
+  return htmlPage({ title, tongue, head: links.join('') }, body);
 }
 
 /** A page that loads nothing: what it looks like stands in it. */
-export function htmlPage(title: string, tongue: string, body: string): string {
+export function htmlPage(
+  { title, tongue, head = '' }: { title: string; tongue: string; head?: string },
+  body: string,
+): string {
   return `<!doctype html>
 <html lang="${escaped(tongue)}">
 <head>
@@ -70,7 +86,7 @@ export function htmlPage(title: string, tongue: string, body: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <link rel="icon" href="data:,">
-<style>${STYLE}</style>
+${head}<style>${STYLE}</style>
 </head>
 <body>
 <main>

@@ -1,6 +1,7 @@
 /** The guides to this place: what whoever arrives at its address is told, short and long. */
 import { KINDS, say, type Kind, type Words } from '@open-presence/protocol';
 
+import { EVERYTHING, FEED_FORMS, FEED_TYPES, feedPath } from '../feeds/addresses.ts';
 import { PATHS } from '../http/discover.ts';
 import { sayPath } from '../http/say-path.ts';
 import type { Block, Link, Page } from './blocks.ts';
@@ -21,9 +22,14 @@ export function welcomePage(asked: Asked): Page {
   const { language } = asked;
   const speak = speaker(asked);
   const { pages, labels } = language;
+  const feeds = FEED_FORMS.map((form) => {
+    const href = asked.address + feedPath(EVERYTHING, form);
+    return { title: speak(labels.everything), type: FEED_TYPES[form], href };
+  });
   return {
     title: speak(language.service),
     tongue: asked.tongue ?? 'en',
+    feeds,
     blocks: [
       { text: speak(language.invitation) },
       { heading: speak(pages.first) },

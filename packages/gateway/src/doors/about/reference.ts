@@ -29,7 +29,8 @@ export function referencePage(voice: Voice, document: Json): string {
     `<nav><ul>\n${contents.join('\n')}\n</ul></nav>`,
     ...sections,
   ];
-  return htmlPage(say(language.service, tongue), tongue ?? 'en', body.join('\n'));
+  const title = say(language.service, tongue);
+  return htmlPage({ title, tongue: tongue ?? 'en' }, body.join('\n'));
 }
 
 interface Described {

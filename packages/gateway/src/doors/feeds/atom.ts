@@ -10,12 +10,14 @@ const { atom: ATOM } = FEED_TYPES;
 
 export function atomOf(page: Page): string {
   const { language, tongue, base, next } = page;
+  // What visitors say may be in any language.
+  const spoken = tongue === undefined ? '' : attribute('xml:lang', tongue);
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     element('id', page.id),
-    element('title', page.title),
-    element('subtitle', say(language.labels.trust, tongue)),
+    element('title', page.title, spoken),
+    element('subtitle', say(language.labels.trust, tongue), spoken),
     element('updated', page.updated),
     `<author>${element('name', say(language.service, tongue))}</author>`,
     link('self', base + page.self, ATOM),

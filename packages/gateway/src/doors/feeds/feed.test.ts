@@ -59,6 +59,60 @@ suite('a feed', () => {
     assert.equal(await idAt('/api/garden.atom?limit=1&before=2&unknown=1', 'other'), ids[0]);
   });
 
+  test('takes no name that is longer than a name can be', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('here');
+    const { port } = door;
+    const longest = `${'a'.repeat(63)}.`.repeat(3) + 'a'.repeat(61);
+    const at = async (Host: string): Promise<string> =>
+      (await ask(door, '/feed.atom', { Host })).bytes.toString();
+    assert.ok((await at(`${longest}:65535`)).includes(`href="http://${longest}:65535/feed.atom"`));
+    const own = `href="http://127.0.0.1:${port}/feed.atom"`;
+    assert.ok((await at(`${longest}a:65535`)).includes(own));
+    assert.ok((await at('a'.repeat(1_000_000))).includes(own));
+  });
+
+  test('ends where its pages hold nothing', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('here');
+    for (const path of ['/feed.atom?limit=0', '/feed.atom?limit=0&order=oldest']) {
+      assert.doesNotMatch((await ask(door, path)).bytes.toString(), /rel="next"/);
+    }
+  });
+
+  test('is the same whatever says nothing of it', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('here');
+    const headOf = async (path: string): Promise<string> =>
+      (await ask(door, path)).bytes.toString().split('<updated>', 1)[0] ?? '';
+    assert.equal(await headOf('/api/garden.atom?kind=seeds'), await headOf('/api/garden.atom'));
+    assert.notEqual(await headOf('/feed.atom?kind=seeds'), await headOf('/feed.atom'));
+  });
+
+  test('leads to the listing of the same, and says which language is its own', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('here');
+    const path = '/api/garden.atom?identity=L%26u&limit=1&before=9';
+    const feed = (await ask(door, path, { 'Accept-Language': 'uk' })).bytes.toString();
+    const related = /<link rel="related"[^>]* href="http:\/\/[^/]*([^"]*)"/.exec(feed)?.[1];
+    assert.equal(related, '/api/garden?identity=L%26u');
+    assert.match(feed, /<title xml:lang="uk">.*<\/title>\n<subtitle xml:lang="uk">/);
+    const plain = (await ask(door, path)).bytes.toString();
+    assert.doesNotMatch(plain, /xml:lang/);
+  });
+
+  test('has one address on all its pages, as JSON', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await door.say('one', 'two', 'three');
+    const address = `${door.url}/api/garden.json-feed?limit=1`;
+    for (let next: string | undefined = address; next !== undefined;) {
+      const page: unknown = await (await fetch(next)).json();
+      const { feed_url, next_url } = page as { feed_url: string; next_url?: string };
+      assert.equal(feed_url, address);
+      next = next_url;
+    }
+  });
+
   test('of nothing is whole', async () => {
     await using door = await openDoor(openMemoryLog());
     const empty = (await ask(door, '/api/rooms/first-breath.atom')).bytes.toString();

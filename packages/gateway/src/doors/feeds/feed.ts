@@ -128,7 +128,9 @@ async function readyOf(
   const { items, end } = await read(exchange, question, selection);
   const parameters = queryOf(exchange.request);
   const path = feedPath(place.path, form);
-  const next = end.more ? nextOf({ path, parameters, selection, head }, end) : null;
+  // A page of nothing leads to itself.
+  const goesOn = end.more && items.length > 0;
+  const next = goesOn ? nextOf({ path, parameters, selection, head }, end) : null;
   const page = {
     ...question,
     language: exchange.house.language,
@@ -137,7 +139,7 @@ async function readyOf(
     self: withQuery(path, parameters),
     first: withQuery(path, without(parameters, selection.order === 'newest' ? 'before' : 'after')),
     next,
-    listing: place.path === EVERYTHING ? '/api/discover' : place.path,
+    listing: listingOf(place, parameters),
     updated: await updatedAt(exchange, selection, { head, items }),
     items,
   };
@@ -205,7 +207,7 @@ async function updatedAt(
 
 /** A name for the selection in this log, whatever the page and the address (RFC 9562 section 5.8). */
 function idOf({ house, request }: Exchange, { place }: Question): string {
-  const parameters = new URLSearchParams(choiceOf(queryOf(request)));
+  const parameters = new URLSearchParams(choiceOf(place, queryOf(request)));
   parameters.sort();
   const digest = hash('sha256', `${house.log.name} ${withQuery(place.path, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
@@ -219,10 +221,15 @@ function idOf({ house, request }: Exchange, { place }: Question): string {
   return `urn:uuid:${parts.join('-')}`;
 }
 
+function listingOf(place: Place, parameters: URLSearchParams): string {
+  if (place.path === EVERYTHING) return '/api/discover';
+  return withQuery(place.path, new URLSearchParams(choiceOf(place, parameters)));
+}
+
 /** What is listed, and by whom or for whom. */
 function titleOf({ house, request }: Exchange, { place, tongue }: Question): string {
   const { language } = house;
-  const choice = choiceOf(queryOf(request)).slice(0, TITLED);
+  const choice = choiceOf(place, queryOf(request)).slice(0, TITLED);
   return [
     say(language.service, tongue),
     place.title(language, tongue),
@@ -230,8 +237,9 @@ function titleOf({ house, request }: Exchange, { place, tongue }: Question): str
   ].join(' · ');
 }
 
-function choiceOf(parameters: URLSearchParams): [string, string][] {
-  return [...parameters].filter(([name]) => CHOOSING.has(name));
+function choiceOf(place: Place, parameters: URLSearchParams): [string, string][] {
+  const chooses = (name: string): boolean => CHOOSING.has(name) && (name !== 'kind' || place.kinds);
+  return [...parameters].filter(([name]) => chooses(name));
 }
 
 function without(parameters: URLSearchParams, name: string): URLSearchParams {

@@ -10,7 +10,7 @@ export function jsonFeedOf(page: Page): string {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title.toWellFormed(),
     home_page_url: `${base}/`,
-    feed_url: base + page.self,
+    feed_url: base + page.first,
     description: say(language.labels.trust, tongue),
     ...(next === null ? {} : { next_url: base + next }),
     authors: [{ name: say(language.service, tongue), url: `${base}/` }],

@@ -15,7 +15,7 @@ export interface Page {
   readonly self: string;
   readonly first: string;
   readonly next: string | null;
-  /** What lists the same, as JSON. */
+  /** What lists the same as JSON, or leads to it. */
   readonly listing: string;
   /** When the newest entry of the feed was kept. */
   readonly updated: string;

@@ -7,11 +7,15 @@ import type { Exchange } from './exchange.ts';
  */
 export function addressOf({ house, request }: Pick<Exchange, 'house' | 'request'>): string {
   if (house.publicUrl !== undefined) return house.publicUrl;
-  const said = URL.parse(`http://${request.headers.host ?? ''}`);
+  const { host = '' } = request.headers;
+  const said = host.length > LONGEST ? null : URL.parse(`http://${host}`);
   if (said !== null && said.host !== '' && isBare(said)) return said.origin;
   const { localAddress = 'localhost', localPort, localFamily } = request.socket;
   return `http://${localFamily === 'IPv6' ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
+
+/** A name of DNS, a colon and a port. Longer ones are none, and would be said again in every link. */
+const LONGEST = 253 + 1 + 5;
 
 /** Whether there is nothing in it but a host and a port. */
 function isBare({ href, origin }: URL): boolean {

@@ -14,7 +14,8 @@ import {
   type Language,
 } from '@open-presence/protocol';
 
-import { COMMON, json, type Headers } from './answer.ts';
+import { ABOUT } from '../about/links.ts';
+import { COMMON, json, NOT_KEPT, type Headers } from './answer.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { methodsAt, noSuchPath, notAllowed } from './routes.ts';
 
@@ -44,7 +45,9 @@ export function answerMalformed(error: ClientError, socket: Duplex, language: La
     'Content-Type': PROBLEM_TYPE,
     'Content-Length': String(body.length),
     Connection: 'close',
+    ...ABOUT,
     ...headers,
+    ...NOT_KEPT,
     ...COMMON,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;

@@ -5,11 +5,15 @@ import { ABOUT } from '../about/links.ts';
 import { answer, inTongue, json, JSON_TYPE, NOT_KEPT, vary } from './answer.ts';
 import { tongueFor, type Exchange, type Threshold } from './exchange.ts';
 
-export async function status(exchange: Exchange<Threshold>): Promise<void> {
+/** Where something chose this form, its headers are `varied` by. */
+export async function status(
+  exchange: Exchange<Threshold>,
+  ...varied: readonly string[]
+): Promise<void> {
   const { house, request } = exchange;
   const tongue = tongueFor(request);
   const document = statusDocument(house.language, house.state(), tongue, new Date());
-  const headers = { ...NOT_KEPT, ...inTongue(tongue), ...ABOUT };
+  const headers = { ...NOT_KEPT, ...inTongue(tongue, ...varied), ...ABOUT };
   await answer(exchange, { status: 200, type: JSON_TYPE, headers, body: json(document) });
 }
 
