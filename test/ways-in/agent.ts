@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 
+import { Described } from '../../conformance/described.ts';
 import { fields, list, text, type Fields } from '../../conformance/value.ts';
 
 /** A request as a document shows it. */
@@ -23,7 +24,7 @@ export class Agent {
   }
 
   async get(address: string, accept = '*/*'): Promise<Response> {
-    const answer = await fetch(this.#at(address), { headers: { ...this.#headers, accept } });
+    const answer = await this.#ask('GET', address, { headers: { accept } });
     assert.ok(answer.ok, `GET ${address}: ${answer.status}`);
     return answer;
   }
@@ -46,9 +47,8 @@ export class Agent {
 
   /** Sends what is shown; what was said then, as it is kept. */
   async send({ method, url, body }: Shown): Promise<Fields> {
-    const answer = await fetch(this.#at(url), {
-      method,
-      headers: { ...this.#headers, 'content-type': 'application/json' },
+    const answer = await this.#ask(method, url, {
+      headers: { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body }),
     });
     assert.equal(answer.status, 201, await answer.clone().text());
@@ -58,9 +58,38 @@ export class Agent {
 
   /** What is answered to a request that is wrong. */
   async refused(address: string): Promise<Fields> {
-    const answer = await fetch(this.#at(address), { headers: this.#headers });
+    const answer = await this.#ask('GET', address, { headers: {} });
     assert.ok(!answer.ok);
     return fields(await answer.json());
+  }
+
+  /** Throws where the answer is not as the gateway's own description has it. */
+  async #ask(
+    method: string,
+    address: string,
+    { headers, body }: { headers: Readonly<Record<string, string>>; body?: string },
+  ): Promise<Response> {
+    const url = this.#at(address);
+    const sent = { method, headers: { ...this.#headers, ...headers } };
+    const answer = await fetch(url, body === undefined ? sent : { ...sent, body });
+    const { pathname } = new URL(url);
+    (await this.#described()).check(method, pathname, {
+      status: answer.status,
+      type: (answer.headers.get('content-type') ?? '').split(';')[0] ?? '',
+      bytes: Buffer.from(await answer.clone().arrayBuffer()),
+      // Whatever it was compressed by is undone.
+      header: () => undefined,
+    });
+    return answer;
+  }
+
+  #description: Promise<Described> | undefined;
+
+  async #described(): Promise<Described> {
+    this.#description ??= fetch(this.#at('/openapi.json')).then(
+      async (answer) => new Described(fields(await answer.json())),
+    );
+    return await this.#description;
   }
 
   #at(address: string): string {
