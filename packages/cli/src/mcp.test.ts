@@ -97,6 +97,41 @@ suite('presence mcp', () => {
     assert.equal(await asking.close(), 0);
   });
 
+  test('tells in the words of a gateway why it does not answer', async () => {
+    const detail = 'Cannot answer yet: it is waking.';
+    const problem = JSON.stringify({ status: 503, detail, code: 'unavailable' });
+    const head = `HTTP/1.1 503 Service Unavailable\r\nContent-Length: ${problem.length}\r\n\r\n`;
+    const server = createServer((socket) => {
+      socket.once('data', () => socket.end(head + problem));
+    });
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    asking.say({ id: 'a', method: 'tools/list' });
+    const data = { status: 503, detail, code: 'unavailable' };
+    assert.deepEqual(await asking.next(), {
+      jsonrpc: '2.0',
+      id: 'a',
+      error: { code: -32_000, message: detail, data },
+    });
+    asking.say({ method: 'notifications/initialized' });
+    const said: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
+    assert.equal(String(said[0]), `${detail}\n`);
+    server.close();
+  });
+
+  test('ends when nobody reads its answers', async () => {
+    const server = createServer();
+    const url = await listening(server);
+    server.close();
+    await using asking = relay('--url', url);
+    asking.child.stdout?.destroy();
+    // It learns of it by writing.
+    asking.say({ id: 1, method: 'tools/list' });
+    asking.say({ id: 2, method: 'tools/list' });
+    const ended: unknown[] = await once(asking.child, 'exit');
+    assert.equal(ended[0], 0);
+  });
+
   test('takes no address that is none', async () => {
     await using asking = relay('--url', 'nowhere');
     const said: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');

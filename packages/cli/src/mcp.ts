@@ -1,15 +1,25 @@
 /**
  * `presence mcp`: MCP over standard input and output, with a gateway anywhere.
  *
- * It relays messages as they are, of any revision and size, and has no words of its own but for a
- * gateway that cannot be reached.
+ * It relays messages as they are, letter by letter, of any revision and size, and has no words of
+ * its own but for a gateway that cannot be reached. Upholds that each request that came in is
+ * answered once, or was cancelled.
  */
 import type { Readable, Writable } from 'node:stream';
 
-import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/server';
-import type { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Command, InvalidArgumentError } from 'commander';
+
+import { eventsOf, isBlank, linesOf, onOneLine } from './mcp-lines.ts';
+import {
+  answeredIn,
+  passedIn,
+  refusalIn,
+  revisionIn,
+  UNREACHED,
+  type Passed,
+  type Refusal,
+  type RequestId,
+} from './mcp-message.ts';
 
 /** What the command has of the process that it runs in. */
 export interface McpSurroundings {
@@ -29,14 +39,7 @@ export function mcpCommand(surroundings: McpSurroundings): Command {
       new URL('http://127.0.0.1:7410'),
     )
     .action(async ({ url }: { readonly url: URL }) => {
-      // Heavy to load, and of no use to the other commands.
-      const [{ StreamableHTTPClientTransport }, { StdioServerTransport }] = await Promise.all([
-        import('@modelcontextprotocol/client'),
-        import('@modelcontextprotocol/server/stdio'),
-      ]);
-      const { input, output } = surroundings;
-      const near = new StdioServerTransport(input, output, { maxBufferSize: Infinity });
-      await new Relay(near, new StreamableHTTPClientTransport(url), surroundings).run();
+      await new Relay(url, surroundings).run();
     });
 }
 
@@ -51,122 +54,147 @@ function addressOf(text: string): URL {
   return url;
 }
 
-/** Not among those of JSON-RPC: the gateway did not answer. */
-const UNREACHED = -32_000;
+/** What was posted, until all of it is answered. */
+interface Post {
+  readonly passed: Passed;
+  /** Those that wait for their answers. */
+  readonly ids: Set<RequestId>;
+  readonly leaving: AbortController;
+}
 
 class Relay {
-  readonly #near: StdioServerTransport;
-  readonly #far: StreamableHTTPClientTransport;
+  readonly #url: URL;
   readonly #surroundings: McpSurroundings;
-  /** Requests that wait for their answers. */
-  readonly #waiting = new Map<RequestId, AbortController>();
+  readonly #posts = new Map<Post, Promise<void>>();
+  /** What `initialize` settled on. */
+  #revision: string | undefined;
 
-  constructor(
-    near: StdioServerTransport,
-    far: StreamableHTTPClientTransport,
-    surroundings: McpSurroundings,
-  ) {
-    this.#near = near;
-    this.#far = far;
+  constructor(url: URL, surroundings: McpSurroundings) {
+    this.#url = url;
     this.#surroundings = surroundings;
   }
 
-  /** Resolves when the client has closed its end. */
+  /** Resolves when the client has closed its end, and what can be answered soon has been. */
   async run(): Promise<void> {
-    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
-    this.#near.onmessage = (message) => void this.#pass(message);
-    this.#near.onclose = close;
-    this.#near.onerror = (error) => this.#tell(error);
-    this.#far.onmessage = (message) => void this.#answer(message);
-    await this.#far.start();
-    await this.#near.start();
-    await closed;
-    await this.#far.close();
+    const { input, output } = this.#surroundings;
+    // Nobody hears the answers any more.
+    output.once('error', () => input.destroy());
+    try {
+      for await (const line of linesOf(input)) this.#take(line);
+    } catch {
+      this.#leave(() => true);
+    }
+    this.#leave(({ passed }) => passed.waits);
+    await Promise.all(this.#posts.values());
   }
 
-  async #pass(message: JSONRPCMessage): Promise<void> {
-    if ('method' in message && message.method === 'notifications/cancelled') {
-      this.#cancel(message.params?.['requestId']);
+  #take(line: Buffer<ArrayBuffer>): void {
+    if (isBlank(line)) return;
+    const passed = passedIn(line);
+    if (passed.cancels !== undefined) {
+      this.#cancel(passed.cancels);
       return;
     }
-    const id = 'method' in message && 'id' in message ? message.id : undefined;
-    const leaving = new AbortController();
-    if (id !== undefined) this.#waiting.set(id, leaving);
-    try {
-      await this.#far.send(message, {
-        requestSignal: leaving.signal,
-        onRequestStreamEnd: () => void this.#fail(id, new Error(BROKEN_OFF)),
-      });
-    } catch (error) {
-      if (!leaving.signal.aborted) await this.#fail(id, error);
-    }
+    const post = { passed, ids: new Set(passed.ids), leaving: new AbortController() };
+    const done = this.#pass(line, post).finally(() => this.#posts.delete(post));
+    this.#posts.set(post, done);
+  }
+
+  #leave(which: (post: Post) => boolean): void {
+    for (const post of this.#posts.keys()) if (which(post)) post.leaving.abort();
   }
 
   /** Where there are no sessions, leaving is how a request is cancelled. */
-  #cancel(id: unknown): void {
-    if (typeof id !== 'string' && typeof id !== 'number') return;
-    this.#waiting.get(id)?.abort();
-    this.#waiting.delete(id);
+  #cancel(id: RequestId): void {
+    for (const { ids, leaving } of this.#posts.keys()) {
+      if (ids.delete(id) && ids.size === 0) leaving.abort();
+    }
   }
 
-  async #answer(message: JSONRPCMessage): Promise<void> {
-    if (!('method' in message) && message.id !== undefined) this.#waiting.delete(message.id);
-    if ('result' in message) {
-      const { protocolVersion } = message.result;
-      if (typeof protocolVersion === 'string') this.#far.setProtocolVersion(protocolVersion);
+  async #pass(line: Buffer<ArrayBuffer>, post: Post): Promise<void> {
+    const { signal } = post.leaving;
+    let answer: Response | undefined;
+    try {
+      answer = await fetch(this.#url, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          ...(this.#revision === undefined ? {} : { 'MCP-Protocol-Version': this.#revision }),
+          ...post.passed.headers,
+        },
+        body: line,
+        signal,
+      });
+      await this.#hand(answer, post);
+      if (post.ids.size > 0) await this.#refuse(post, BROKEN_OFF);
+    } catch (error) {
+      if (signal.aborted) return;
+      const message = `Cannot reach the gateway: ${wordsOf(error)}`;
+      await this.#refuse(post, answer === undefined ? { code: UNREACHED, message } : BROKEN_OFF);
     }
-    await this.#near.send(message);
+  }
+
+  async #hand(answer: Response, post: Post): Promise<void> {
+    if (answer.ok && answer.body !== null && isEvents(answer)) {
+      for await (const message of eventsOf(answer.body)) await this.#answer(message, post);
+      return;
+    }
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const { isMessage } = post.passed;
+    const answers = answeredIn(bytes)?.some((id) => post.ids.has(id)) ?? false;
+    if (answer.ok || answers || !isMessage) await this.#answer(bytes, post);
+    else await this.#refuse(post, refusalIn(bytes) ?? strange(answer));
+  }
+
+  async #answer(message: Buffer, post: Post): Promise<void> {
+    if (message.length === 0) return;
+    const answered = answeredIn(message);
+    // What the client could not read either.
+    if (answered === undefined) return;
+    if (post.passed.initializes) this.#revision = revisionIn(message) ?? this.#revision;
+    await this.#write(onOneLine(message));
+    for (const id of answered) post.ids.delete(id);
   }
 
   /** Whoever waits for an answer is told that there will be none. */
-  async #fail(id: RequestId | undefined, error: unknown): Promise<void> {
-    if (id === undefined) {
-      this.#tell(error);
-      return;
+  async #refuse({ passed, ids }: Post, error: Refusal): Promise<void> {
+    if (passed.ids.length === 0) this.#surroundings.tell(`${error.message}\n`);
+    for (const id of ids) {
+      ids.delete(id);
+      await this.#write(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error })));
     }
-    if (!this.#waiting.delete(id)) return;
-    await this.#near.send(
-      refusalIn(error, id) ?? {
-        jsonrpc: '2.0',
-        id,
-        error: { code: UNREACHED, message: `Cannot reach the gateway: ${wordsOf(error)}` },
-      },
-    );
   }
 
-  #tell(error: unknown): void {
-    this.#surroundings.tell(`${wordsOf(error)}\n`);
+  async #write(line: Buffer): Promise<void> {
+    const { output } = this.#surroundings;
+    if (output.write(Buffer.concat([line, LINE_END]))) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    output.once('drain', resolve).once('close', resolve).once('error', resolve);
+    await promise;
+    output.off('drain', resolve).off('close', resolve).off('error', resolve);
   }
 }
 
-const BROKEN_OFF = 'its answer broke off. Ask again';
+const LINE_END = Buffer.from('\n');
+const BROKEN_OFF: Refusal = {
+  code: UNREACHED,
+  message: 'The answer of the gateway broke off, so it is not known what came of this. Ask again.',
+};
 
-/** The gateway's own error, where its answer was one. */
-function refusalIn(error: unknown, id: RequestId): JSONRPCMessage | undefined {
-  if (!(error instanceof Error) || !('data' in error)) return undefined;
-  const { data } = error;
-  if (typeof data !== 'object' || data === null || !('text' in data)) return undefined;
-  try {
-    const answer: unknown = JSON.parse(String(data.text));
-    if (typeof answer !== 'object' || answer === null || !('error' in answer)) return undefined;
-    const { error: said } = answer;
-    if (typeof said !== 'object' || said === null) return undefined;
-    if (!('code' in said) || !('message' in said)) return undefined;
-    return {
-      jsonrpc: '2.0',
-      id,
-      error: {
-        code: Number(said.code),
-        message: String(said.message),
-        ...('data' in said ? { data: said.data } : {}),
-      },
-    };
-  } catch {
-    return undefined;
-  }
+function isEvents({ headers }: Response): boolean {
+  return headers.get('Content-Type')?.startsWith('text/event-stream') === true;
+}
+
+function strange({ status, statusText, url }: Response): Refusal {
+  const message = `Cannot reach a gateway at ${url}: what is there answers ${status} ${statusText}.`;
+  return { code: UNREACHED, message };
 }
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+  const { message, cause } = error;
+  if (!(cause instanceof Error)) return message;
+  const code = 'code' in cause ? String(cause.code) : cause.name;
+  return `${message}: ${cause.message === '' ? code : cause.message}`;
 }

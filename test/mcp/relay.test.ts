@@ -1,0 +1,82 @@
+/** What is said through `presence mcp` is what was written to it, letter by letter. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { suite, test } from 'node:test';
+
+import { fields, list, parse, text, type Fields } from '../../conformance/value.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+
+/** All that it answers to this input, one message a line. */
+async function relayed(url: string, input: string | Buffer): Promise<string[]> {
+  const child = spawn(process.execPath, [COMMAND, 'mcp', '--url', url], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(input);
+  return (await textOf(child.stdout)).split('\n').filter((line) => line !== '');
+}
+
+const META =
+  '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+
+function call(id: string, name: string, given: string, meta = ''): string {
+  return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${meta}"name":"${name}","arguments":${given}}}\n`;
+}
+
+function resultIn(answer: string | undefined): Fields {
+  const message = fields(parse(answer ?? ''));
+  return fields(message['result'] ?? assert.fail(answer));
+}
+
+suite('presence mcp', () => {
+  for (const [revision, meta] of Object.entries({ '2026-07-28': `${META},`, 'any before': '' })) {
+    test(`hands on what is said letter by letter, in ${revision}`, async () => {
+      await using gateway = await startGatewayProcess();
+      for (const said of [
+        '"n":12345678901234567890,"m":1e400,"z":-0.0,"e":1.50',
+        '"b":1,"2":"two","1":"one","b":2,"__proto__":{"x":1}',
+        '"lone":"\\ud800 \\u0422\\/","text":"Тиша 🌒"',
+        `"deep":${'['.repeat(20_000)}${']'.repeat(20_000)}`,
+        `"long":"${'ї'.repeat(600_000)}"`,
+      ]) {
+        const [answer, ...others] = await relayed(
+          gateway.url,
+          call('"я"', 'whisper', `{${said}}`, meta),
+        );
+        assert.deepEqual(others, []);
+        assert.equal(fields(parse(answer ?? ''))['id'], 'я');
+        const { path } = fields(resultIn(answer)['structuredContent']);
+        const entry = await (await fetch(gateway.url + text(path))).text();
+        assert.ok(entry.endsWith(`,${said}}`), `${said.slice(0, 60)}: ${entry.slice(0, 300)}`);
+        const read = call('1', 'get_entry', `{"id":"${text(path).slice(13)}"}`, meta);
+        const [told] = await relayed(gateway.url, read);
+        const [, block] = list(resultIn(told)['content']);
+        const words = text(fields(block)['text']);
+        assert.ok(words.includes(`,${said.slice(0, 30_000)}`));
+      }
+    });
+  }
+
+  test('answers what is asked just before its input ends, and leaves what would wait', async () => {
+    await using gateway = await startGatewayProcess();
+    const waits = call('1', 'wait_for_news', '{"seconds":1000}');
+    const answers = await relayed(gateway.url, waits + call('2', 'read', '{}').trimEnd());
+    assert.deepEqual(
+      answers.map((answer) => fields(parse(answer))['id']),
+      [2],
+    );
+  });
+
+  test('lets the gateway say what is no message', async () => {
+    await using gateway = await startGatewayProcess();
+    for (const input of ['{"jsonrpc":', '7', Buffer.from([0x22, 0xff, 0x22])]) {
+      const [answer] = await relayed(gateway.url, input);
+      const said = fields(parse(answer ?? ''));
+      assert.equal(said['id'], null);
+      assert.equal(typeof fields(said['error'])['code'], 'number');
+    }
+  });
+});
