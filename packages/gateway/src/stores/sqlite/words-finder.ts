@@ -53,10 +53,17 @@ const MANY = 512;
 /** After so many that may have been told in vain, the others are judged anew. */
 const IN_VAIN = 4096;
 
+/** Where no more than these have the facets, no others are judged. */
+const FEW = 16 * 1024;
+
 // Telling one costs more than judging two. Some are told only so that others have their turn.
-const RANKED = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
-  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? AND (rowid & 1023 = 0 OR bm25(texts) < ?)
+const ranked = (condition: string): string => `SELECT rowid AS place, bm25(texts) AS rank FROM texts
+  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? AND (rowid & 1023 = 0 OR ${condition})
   ORDER BY rowid DESC`;
+const RANKED = ranked('bm25(texts) < ?');
+const RANKED_FEW = ranked(
+  'CASE WHEN rowid IN (SELECT value FROM json_each(?)) THEN bm25(texts) < ? END',
+);
 const RANKED_PIECES = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
   WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
 
@@ -131,11 +138,15 @@ export class Finder {
   }
 
   /** What lies in one row each: the newest first, so that of equals the later can be left out. */
-  async #rankSmall({ says, facets, low, high }: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+  async #rankSmall(asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+    const { says, facets, low, high } = asked;
+    const few = await this.#few(asked, rest);
     const having = this.#having(facets, 'newest', low);
     for (let at: Seq | undefined = high; at !== undefined;) {
       const { worst } = ranks;
-      const rows = this.#words.prepare(RANKED).iterate(matchOf(says), low, at, worst);
+      const statement = this.#words.prepare(few === undefined ? RANKED : RANKED_FEW);
+      const among = few === undefined ? [] : [few];
+      const rows = statement.iterate(matchOf(says), low, at, ...among, worst);
       at = undefined;
       let told = 0;
       for (const row of rows) {
@@ -218,6 +229,25 @@ export class Finder {
     const found = (term: Term): boolean =>
       this.#firstPiece.get(phraseOf(term), pieceOf(seq, 0), lastPieceOf(seq), 1) !== undefined;
     return all.every(found) && !none.some(found);
+  }
+
+  /** All that have the facets, as JSON; undefined where they are many. */
+  async #few({ facets, low, high }: Asked, rest: Rest): Promise<string | undefined> {
+    if (facets.length === 0) return undefined;
+    const search = new Search(this.#index, this.#tail, this.#shared, {
+      facets,
+      order: 'oldest',
+      until: high,
+    });
+    const few: Seq[] = [];
+    for (let from: Seq | undefined = low; from !== undefined;) {
+      const page = search.page(from, MANY);
+      few.push(...page.seqs);
+      if (few.length > FEW) return undefined;
+      from = page.from;
+      await rest();
+    }
+    return JSON.stringify(few);
   }
 
   #having(facets: readonly Facet[], order: Order, until: Seq): Having {

@@ -51,6 +51,11 @@ describe('words in the SQLite store', () => {
       );
       const skip = random(3) * 20;
       assert.deepEqual(await best(log, says, 40, skip), await best(plain, says, 40, skip));
+      const which = { says, facets, limit: 40, skip: 0, after: bounds.after };
+      assert.deepEqual(
+        await Array.fromAsync(log.best(which), ({ stamp }) => stamp.seq),
+        await Array.fromAsync(plain.best(which), ({ stamp }) => stamp.seq),
+      );
     }
     await rm(folder, { recursive: true, force: true });
   });
