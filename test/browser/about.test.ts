@@ -43,6 +43,18 @@ describe('pages on which the gateway describes itself, in Chromium', () => {
     });
   }
 
+  it('the reference can be read on a phone', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${gateway.url}/reference`);
+    const narrow = `[...document.querySelectorAll('dd, td, p, summary')]
+      .filter((one) => one.clientWidth < 200).map((one) => one.outerHTML)`;
+    assert.deepEqual(await page.evaluate(narrow), []);
+    const wide = `[document.documentElement, ...document.querySelectorAll('pre, dl, table')]
+      .filter((one) => one.scrollWidth > innerWidth).length`;
+    assert.equal(await page.evaluate(wide), 0);
+    await page.close();
+  });
+
   it('each operation of the reference is where its contents lead', async () => {
     const page = await browser.newPage();
     await page.goto(`${gateway.url}/reference`);

@@ -97,16 +97,20 @@ ${body}
 `;
 }
 
-export const STYLE = `:root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}
+export const STYLE = `:root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif;background:#fff;color:#161616}
 body{margin:0 auto;max-width:46rem;padding:2rem 1rem}
-h1,h2,h3{line-height:1.25}
-h2{overflow-wrap:anywhere}
-pre{overflow-x:auto;padding:.75rem;border:1px solid;border-radius:.4rem}
+h1,h2,h3,h4{line-height:1.25}
+a{color:#0b43b8}
+@media(prefers-color-scheme:dark){:root{background:#121212;color:#eee}a{color:#a9c1ff}}
+p,li,h3,dd{overflow-wrap:anywhere}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.75rem;border:1px solid;border-radius:.4rem}
 code{font:.9em/1.5 ui-monospace,monospace}
-td,th{text-align:left;vertical-align:top;padding:.25rem .75rem .25rem 0}
-td:last-child{overflow-wrap:anywhere}
-table{display:block;overflow-x:auto;border-collapse:collapse}
-section{border-top:1px solid;margin-top:2rem}`;
+dl{display:grid;grid-template-columns:minmax(0,12rem) minmax(0,1fr);gap:.25rem 1rem;align-items:baseline}
+dt{overflow-wrap:anywhere}
+dd{margin:0}
+summary{cursor:pointer}
+section section{border-top:1px solid;margin-top:2rem}
+@media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin:0 0 .5rem 1rem}}`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -9,25 +9,20 @@ const METHODS = ['get', 'post'] as const;
 export function referencePage(voice: Voice, document: Json): string {
   const { language, tongue } = voice;
   const info = fields(document['info']);
-  const operations = Object.entries(fields(document['paths'])).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
-      const operation = fields(item)[method];
-      return operation === undefined ? [] : [{ path, method, operation: fields(operation) }];
-    }),
-  );
-  const contents = operations.map(({ path, method, operation }) => {
-    const id = escaped(text(operation['operationId']));
-    return `<li><a href="#${id}"><code>${method.toUpperCase()} ${escaped(path)}</code></a></li>`;
-  });
-  const sections = operations.map((one) => section(voice, document, one));
+  const groups = list(document['tags']).map((tag) => groupOf(document, fields(tag)));
+  const name = escaped(say(language.labels.doors, tongue));
   const body = [
     `<h1>${escaped(say(language.service, tongue))}</h1>`,
     ...text(info['description'])
       .split('\n\n')
       .map((part) => `<p>${escaped(part)}</p>`),
     `<p><a href="/openapi.json">/openapi.json</a> · <a href="/openapi.yaml">/openapi.yaml</a></p>`,
-    `<nav><ul>\n${contents.join('\n')}\n</ul></nav>`,
-    ...sections,
+    `<nav aria-label="${name}">\n${groups.map(contents).join('\n')}\n</nav>`,
+    ...groups.map((group) => {
+      const sections = group.operations.map((one) => section(voice, document, one));
+      const { id, title } = group;
+      return `<section id="${id}">\n<h2>${title}</h2>\n${sections.join('\n')}\n</section>`;
+    }),
   ];
   const title = say(language.service, tongue);
   return htmlPage({ title, tongue: tongue ?? 'en' }, body.join('\n'));
@@ -39,66 +34,127 @@ interface Described {
   readonly operation: Json;
 }
 
+/** Operations of one tag. */
+interface Group {
+  readonly id: string;
+  readonly title: string;
+  readonly operations: readonly Described[];
+}
+
+function groupOf(document: Json, tag: Json): Group {
+  const operations = Object.entries(fields(document['paths'])).flatMap(([path, item]) =>
+    METHODS.map((method) => ({ path, method, operation: fields(fields(item)[method]) })),
+  );
+  return {
+    id: `of-${escaped(text(tag['name']))}`,
+    title: escaped(text(tag['description'])),
+    operations: operations.filter(({ operation }) => list(operation['tags'])[0] === tag['name']),
+  };
+}
+
+function contents({ id, title, operations }: Group): string {
+  const items = operations.map(({ path, method, operation }) => {
+    const at = escaped(text(operation['operationId']));
+    return `<li><a href="#${at}"><code>${method.toUpperCase()} ${escaped(path)}</code></a></li>`;
+  });
+  return `<p><a href="#${id}">${title}</a></p>\n<ul>\n${items.join('\n')}\n</ul>`;
+}
+
 function section(voice: Voice, document: Json, { path, method, operation }: Described): string {
   const { pages } = voice.language;
   const speak = (words: (typeof pages)['first']): string => escaped(say(words, voice.tongue));
   const summary = text(operation['summary']);
   const description = text(operation['description']);
   const parts = [
-    `<h2><code>${method.toUpperCase()} ${escaped(path)}</code></h2>`,
+    `<h3><code>${method.toUpperCase()} ${escaped(path)}</code></h3>`,
     `<p>${escaped(summary)}</p>`,
     description === summary ? '' : `<p>${escaped(description)}</p>`,
-    table(`<h3>${speak(pages.parameters)}</h3>`, list(operation['parameters']).map(parameterRow)),
-    table(`<h3>${speak(pages.members)}</h3>`, memberRows(voice, document, operation)),
-    examples(operation, `<h3>${speak(pages.examples)}</h3>`),
-    table(`<h3>${speak(pages.answers)}</h3>`, answerRows(document, operation)),
+    rows(speak(pages.parameters), list(operation['parameters']).map(parameterRow(voice))),
+    rows(speak(pages.members), memberRows(voice, document, operation)),
+    examples(operation, `<h4>${speak(pages.examples)}</h4>`),
+    rows(speak(pages.answers), answerRows(document, operation)),
+    ...answersShown(operation),
   ];
   const id = escaped(text(operation['operationId']));
   return `<section id="${id}">\n${parts.filter((part) => part !== '').join('\n')}\n</section>`;
 }
 
-function table(heading: string, rows: readonly string[]): string {
-  return rows.length === 0 ? '' : `${heading}\n<table>\n${rows.join('\n')}\n</table>`;
+function rows(heading: string, made: readonly string[]): string {
+  return made.length === 0 ? '' : `<h4>${heading}</h4>\n<dl>\n${made.join('\n')}\n</dl>`;
 }
 
-function row(...cells: readonly string[]): string {
-  const [name = '', ...others] = cells;
-  const rest = others.map((cell) => `<td>${escaped(cell)}</td>`).join('');
-  return `<tr><th scope="row"><code>${escaped(name)}</code></th>${rest}</tr>`;
+interface Row {
+  readonly name: string;
+  /** Beside the name: whether it must be there, or a media type. */
+  readonly note?: string;
+  readonly meaning: string;
+  readonly example?: unknown;
 }
 
-function parameterRow(parameter: unknown): string {
-  const { name, description, example } = fields(parameter);
-  return row(text(name), text(description), example === undefined ? '' : JSON.stringify(example));
+function row({ name, note = '', meaning, example }: Row): string {
+  const beside = note === '' ? '' : ` <small>${escaped(note)}</small>`;
+  const shown = example === undefined ? '' : `<br><code>${escaped(JSON.stringify(example))}</code>`;
+  return `<dt><code>${escaped(name)}</code>${beside}</dt><dd>${escaped(meaning)}${shown}</dd>`;
+}
+
+function requiredIn({ language, tongue }: Voice, required: boolean): string {
+  return required ? say(language.pages.required, tongue) : '';
+}
+
+function parameterRow(voice: Voice): (parameter: unknown) => string {
+  return (parameter) => {
+    const { name, description, example, required } = fields(parameter);
+    const note = requiredIn(voice, required === true);
+    return row({ name: text(name), note, meaning: text(description), example });
+  };
 }
 
 /** The members of the body that an operation takes. */
 function memberRows(voice: Voice, document: Json, operation: Json): string[] {
-  const media = fields(fields(fields(operation['requestBody'])['content'])['application/json']);
-  const schema = resolved(document, media['schema']);
+  const schema = resolved(document, bodyOf(operation)['schema']);
   const required = list(schema['required']);
   return Object.entries(fields(schema['properties'])).map(([name, member]) => {
     const { description, examples: shown } = fields(member);
-    const must = required.includes(name) ? say(voice.language.pages.required, voice.tongue) : '';
-    return row(name, must, text(description), JSON.stringify(list(shown)[0] ?? ''));
+    const note = requiredIn(voice, required.includes(name));
+    return row({ name, note, meaning: text(description), example: list(shown)[0] });
   });
 }
 
+function bodyOf(operation: Json): Json {
+  return fields(fields(fields(operation['requestBody'])['content'])['application/json']);
+}
+
 function examples(operation: Json, heading: string): string {
-  const media = fields(fields(fields(operation['requestBody'])['content'])['application/json']);
-  const shown = Object.values(fields(media['examples'])).map((example) => {
+  const shown = Object.values(fields(bodyOf(operation)['examples'])).map((example) => {
     const { summary, value } = fields(example);
-    const code = escaped(JSON.stringify(value, null, 2));
-    return `<p>${escaped(text(summary))}</p>\n<pre><code>${code}</code></pre>`;
+    return `<p>${escaped(text(summary))}</p>\n${code(value)}`;
   });
   return shown.length === 0 ? '' : [heading, ...shown].join('\n');
+}
+
+function code(value: unknown): string {
+  const said = typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2);
+  return `<pre><code>${escaped(said)}</code></pre>`;
 }
 
 function answerRows(document: Json, operation: Json): string[] {
   return Object.entries(fields(operation['responses'])).map(([status, response]) => {
     const { description, content } = resolved(document, response);
-    return row(status, Object.keys(fields(content)).join(', '), text(description));
+    const types = Object.keys(fields(content)).join(', ');
+    return row({ name: status, note: types, meaning: text(description) });
   });
+}
+
+/** Answers in full, opened by whoever wants to see them. */
+function answersShown(operation: Json): string[] {
+  return Object.entries(fields(operation['responses'])).flatMap(([status, response]) =>
+    Object.entries(fields(fields(response)['content'])).flatMap(([type, media]) => {
+      const { example } = fields(media);
+      if (example === undefined) return [];
+      const summary = `<summary>${escaped(status)} ${escaped(type)}</summary>`;
+      return [`<details>${summary}\n${code(example)}\n</details>`];
+    }),
+  );
 }
 
 /** What a reference within the document stands for. */
