@@ -1,0 +1,78 @@
+/** What is heavier than all that serves is loaded when somebody asks for it. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { dataFolder, startGatewayProcess } from './gateway-process.ts';
+
+interface Request extends RequestInit {
+  readonly path: string;
+}
+
+interface Weight {
+  /** What can be asked for without it. */
+  readonly without: readonly Request[];
+  /** Loaded by then, so that it is known to be looked at. */
+  readonly light: RegExp;
+  readonly heavy: RegExp;
+  /** What it is loaded for. */
+  readonly by: Request;
+}
+
+const WEIGHTS: Readonly<Record<string, Weight>> = {
+  'what describes the gateway': {
+    without: [
+      ...['/', '/api', '/api/garden', '/api/discover', '/api/nowhere', '/robots.txt'].map(
+        (path) => ({ path }),
+      ),
+      { path: '/api/garden', method: 'POST', body: '{}' },
+    ],
+    light: /\/doors\/about\/about\.ts/,
+    heavy: /\/doors\/about\/(?:written|openapi|guide|reference)\.ts|\/src\/schemas\.ts/,
+    by: { path: '/openapi.json' },
+  },
+  'the SDK of MCP': {
+    without: [
+      ...['/api', '/api/discover', '/mcp', '/mcp/server-card'].map((path) => ({ path })),
+      { path: '/mcp', method: 'POST', body: 'no message' },
+    ],
+    light: /\/doors\/mcp\/mcp\.ts/,
+    heavy: /@modelcontextprotocol/,
+    by: { path: '/mcp', method: 'POST', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
+  },
+};
+
+suite('nothing of this is loaded before it is asked for:', () => {
+  for (const [name, { without, light, heavy, by }] of Object.entries(WEIGHTS)) {
+    test(name, async () => {
+      await using folder = await dataFolder();
+      const list = join(folder.path, 'loaded');
+      const hook = join(folder.path, 'hook.mjs');
+      await writeFile(list, '');
+      await writeFile(hook, noting(list));
+      const env = { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` };
+      await using gateway = await startGatewayProcess({ env });
+      const ask = async ({ path, ...init }: Request): Promise<void> => {
+        await (await fetch(gateway.url + path, init)).arrayBuffer();
+      };
+      for (const request of without) await ask(request);
+      const before = await readFile(list, 'utf8');
+      assert.match(before, light);
+      assert.doesNotMatch(before, heavy);
+      await ask(by);
+      assert.match(await readFile(list, 'utf8'), heavy);
+    });
+  }
+});
+
+/** A module that writes down each module that is loaded. */
+function noting(list: string): string {
+  return `import { appendFileSync } from 'node:fs';
+    import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) {
+      appendFileSync(${JSON.stringify(list)}, url + '\\n');
+      return next(url, context);
+    } });`;
+}
