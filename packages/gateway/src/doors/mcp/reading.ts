@@ -13,27 +13,40 @@ import { PIECE } from './about.ts';
 import { argumentsOf, parametersOf, textIn } from './parameters.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
 import { fitting, howToRead, resultOf, shortenedIn, type Fields } from './results.ts';
+import { NEWS_PARAMETERS } from './schemas.ts';
 import type { Asking } from './tools.ts';
 
 const WAIT_SECONDS = '25';
 
+interface Question {
+  /** The tool to read on with. */
+  readonly tool: 'read' | 'wait_for_news';
+  readonly parameters: URLSearchParams;
+  readonly selection: Selection;
+  /** Further arguments to read on with. */
+  readonly kept?: Fields;
+}
+
 /** Entries as one result holds them, and where to read on. */
 export async function listed(
   { log }: House,
-  parameters: URLSearchParams,
-  wanted: Selection,
+  { tool, parameters, selection: wanted, kept = {} }: Question,
 ): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
   const head = log.head();
-  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, head + 1) };
+  const known = wanted.says === undefined ? undefined : Math.min(log.searched(), head);
+  const end = (known ?? head) + 1;
+  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
   const { told, last, more } = await fitting(log.entries(selection));
   const link = nextOf({ path: '', parameters, selection, head }, { last, more });
-  const next = link === null ? null : argumentsOf(new URLSearchParams(link));
-  const on = next === null ? 'Nothing is left.' : `To read on: ${JSON.stringify(next)}.`;
-  const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.`;
+  const next = link === null ? null : { ...argumentsOf(new URLSearchParams(link)), ...kept };
+  const on =
+    next === null ? 'Nothing is left.' : `To read on, call ${tool} with ${JSON.stringify(next)}.`;
+  const upTo = known === undefined ? '' : ` Words are known up to seq ${known}.`;
+  const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.${upTo}`;
   const left = more ? `${what} There are more. ${on}` : `${what} ${on}`;
   return {
     summary: left + howToRead(told),
-    own: { head, next, shortened: shortenedIn(told) },
+    own: { head, ...(known === undefined ? {} : { known }), next, shortened: shortenedIn(told) },
     lines: told.map(({ line }) => line),
     entries: told.map(({ value }) => value),
   };
@@ -44,13 +57,15 @@ export async function read(asking: Asking, given: Fields): Promise<CallToolResul
   const parameters = parametersOf(given, 'the entries');
   const selection = selected(house, parameters);
   arrived(house, given);
-  return await answered(asking, parameters, selection);
+  const kept = among(given, ['as']);
+  return await answered(asking, { tool: 'read', parameters, selection, kept });
 }
 
 export async function waitForNews(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { house } = asking.call.exchange;
   const { log, streams } = house;
-  const parameters = parametersOf({ ...given, order: 'oldest' }, 'the news');
+  const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
+  parameters.set('order', 'oldest');
   const wait = textIn(given, 'seconds', 'the news') ?? WAIT_SECONDS;
   const held = waitOf(new URLSearchParams([['wait', wait]]), 'the news') ?? 0;
   const { after = log.head(), ...others } = selected(house, parameters);
@@ -61,17 +76,19 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
   await newsOf(log, selection, { wait: held, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
-  return await answered(asking, parameters, selection);
+  const kept = among(given, ['as', 'seconds']);
+  return await answered(asking, { tool: 'wait_for_news', parameters, selection, kept });
 }
 
-async function answered(
-  { call, tongue }: Asking,
-  parameters: URLSearchParams,
-  selection: Selection,
-): Promise<CallToolResult> {
+async function answered({ call, tongue }: Asking, question: Question): Promise<CallToolResult> {
   const { house } = call.exchange;
-  const { entries, ...rest } = await listed(house, parameters, selection);
+  const { entries, ...rest } = await listed(house, question);
   return resultOf(house.language, tongue, { ...rest, words: { entries } });
+}
+
+/** Those of the arguments that are given. */
+export function among(given: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
 }
 
 function selected({ grammar }: House, parameters: URLSearchParams): Selection {

@@ -82,7 +82,11 @@ export async function readResource(asking: Asking, uri: string): Promise<ReadRes
   if (room !== undefined) {
     const facets = [facet('room', room.slug)];
     const parameters = new URLSearchParams([['room', room.slug]]);
-    const { summary, lines } = await listed(house, parameters, { facets, order: 'newest' });
+    const { summary, lines } = await listed(house, {
+      tool: 'read',
+      parameters,
+      selection: { facets, order: 'newest' },
+    });
     return contents(asking, uri, { own: `${JSON.stringify(room)}\n${summary}`, lines });
   }
   if (id === undefined) throw new ResourceNotFoundError(uri);

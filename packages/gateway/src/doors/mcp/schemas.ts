@@ -23,8 +23,9 @@ const TYPES: Readonly<Record<string, Schema>> = {
 };
 const NUMBERS = ['limit', 'after', 'before', 'skip'];
 
-/** The parameters of a listing. */
-export const LISTING_PARAMETERS = [
+/** The parameters of a listing, save for its order. */
+const FILTERS = [
+  'q',
   'kind',
   'room',
   'identity',
@@ -34,13 +35,15 @@ export const LISTING_PARAMETERS = [
   'inReplyTo',
   'since',
   'until',
-  'order',
   'limit',
   'before',
   'after',
 ] as const;
 
-export const SEARCH_PARAMETERS = ['q', ...LISTING_PARAMETERS, 'skip'] as const;
+export const LISTING_PARAMETERS = [...FILTERS, 'order'] as const;
+/** Its order is that in which it comes. */
+export const NEWS_PARAMETERS = FILTERS;
+export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 
 /** The body of an entry of this kind, and the key that makes trying again safe. */
 export function sayingInput(
@@ -75,7 +78,7 @@ export function readingInput(
   tongue: Tongue | undefined,
 ): ObjectSchema {
   // Only a search has its best.
-  const orders = [...(names.some((name) => name === 'q') ? ['best'] : []), 'newest', 'oldest'];
+  const orders = [...(names.includes('skip') ? ['best'] : []), 'newest', 'oldest'];
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
@@ -111,10 +114,14 @@ export function own(
   );
 }
 
-/** A result: the gateway's own members, and what visitors said under `untrusted`. */
+/**
+ * A result: the gateway's own members, those in `sometimes` not always, and what visitors said under
+ * `untrusted`.
+ */
 export function output(
   properties: Record<string, Schema>,
   words: Record<string, Schema>,
+  sometimes: readonly string[] = [],
 ): ObjectSchema {
   return {
     type: 'object',
@@ -127,7 +134,7 @@ export function output(
         required: ['note'],
       },
     },
-    required: [...Object.keys(properties).filter((name) => name !== 'welcome'), 'untrusted'],
+    required: [...Object.keys(properties).filter((name) => !sometimes.includes(name)), 'untrusted'],
   };
 }
 
@@ -146,16 +153,17 @@ export const FIRST_CONTACT: Record<string, Schema> = {
   next: { type: 'array', items: ENTRY },
 };
 
-/** `next`: the arguments to read on with, null where nothing is left. */
+/**
+ * `known`: up to which seq words are known, where words are looked for. `next`: the arguments to read
+ * on with, null where nothing is left.
+ */
 export const LISTED: Record<string, Schema> = {
   head: NUMBER,
+  known: NUMBER,
   // Not all clients know a list of types.
   next: { anyOf: [{ type: 'object' }, { type: 'null' }] },
   shortened: { type: 'array', items: ENTRY },
 };
-
-/** `known`: up to which seq words are known. */
-export const SEARCHED: Record<string, Schema> = { ...LISTED, known: NUMBER };
 
 export const RESULTS: Record<string, Schema> = {
   results: {

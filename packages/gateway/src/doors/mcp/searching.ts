@@ -4,7 +4,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { foundIn, linkOf, searchFor, snippetOf } from '../http/search.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, parametersOf } from './parameters.ts';
-import { arrived } from './reading.ts';
+import { among, arrived } from './reading.ts';
 import { howToRead, resultOf, shortenedIn, toldOf, type Fields, type Told } from './results.ts';
 import { SEARCH_PARAMETERS } from './schemas.ts';
 import type { Asking } from './tools.ts';
@@ -41,8 +41,10 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
     await reading.return({ last: undefined, more: false });
   }
   const link = linkOf(asked, { last, more }, found.length);
-  const next = link === null ? null : argumentsOf(new URLSearchParams(link.split('?')[1]));
-  const on = next === null ? 'Nothing is left.' : `To go on: ${JSON.stringify(next)}.`;
+  const again = new URLSearchParams(link?.split('?')[1]);
+  const next = link === null ? null : { ...argumentsOf(again), ...among(given, ['as']) };
+  const on =
+    next === null ? 'Nothing is left.' : `To go on, call search with ${JSON.stringify(next)}.`;
   return resultOf(house.language, asking.tongue, {
     summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
     own: { head, known, next, shortened: shortenedIn(found) },

@@ -10,13 +10,13 @@ import {
   KEPT,
   LISTED,
   LISTING_PARAMETERS,
+  NEWS_PARAMETERS,
   output,
   own,
   readingInput,
   RESULTS,
   sayingInput,
   SEARCH_PARAMETERS,
-  SEARCHED,
 } from './schemas.ts';
 import { search } from './searching.ts';
 import type { Call } from './serving.ts';
@@ -91,6 +91,7 @@ function sayingTool(language: Language, kind: Kind, tongue: Tongue | undefined):
 function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
   const { tools } = language.mcp;
   const list = readingInput(language, LISTING_PARAMETERS, tongue);
+  const news = readingInput(language, NEWS_PARAMETERS, tongue);
   const sought = readingInput(language, SEARCH_PARAMETERS, tongue);
   const one = readingInput(language, [], tongue);
   const here = readingInput(language, ['room', 'limit'], tongue);
@@ -110,8 +111,8 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
   });
   const more = { type: 'boolean' };
   return [
-    tool('read', list, output(LISTED, ENTRIES)),
-    tool('search', { ...sought, required: ['q'] }, output(SEARCHED, RESULTS)),
+    tool('read', list, output(LISTED, ENTRIES, ['known'])),
+    tool('search', { ...sought, required: ['q'] }, output(LISTED, RESULTS)),
     tool(
       'get_entry',
       {
@@ -128,8 +129,8 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
     ),
     tool(
       'wait_for_news',
-      { ...list, properties: { ...own(language, ['seconds'], tongue), ...list.properties } },
-      output(LISTED, ENTRIES),
+      { ...news, properties: { ...own(language, ['seconds'], tongue), ...news.properties } },
+      output(LISTED, ENTRIES, ['known']),
     ),
   ];
 }

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openDoor } from '../http/door.fixture.ts';
+import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
+
+const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+
+suite('what is read through MCP', () => {
+  test('comes in pieces where it is long, byte for byte', async () => {
+    await using door = await open();
+    const text = 'Тиша 🌒 і ще. '.repeat(20_000);
+    await door.say(text);
+    const [entry] = list(fields(await (await fetch(`${door.url}/api/garden`)).json())['entries']);
+    const { id } = fields(entry);
+    const pieces: string[] = [];
+    for (let next: unknown = { id }; next !== null;) {
+      const piece = await call(door, 'get_entry', JSON.stringify(next));
+      pieces.push(String(piece.untrusted['text']));
+      assert.ok(piece.texts[1]?.endsWith(pieces.at(-1) ?? ''));
+      ({ next } = piece.structured);
+    }
+    assert.ok(pieces.length > 4);
+    assert.ok(pieces.join('') === (await entryAt(door, `/api/entries/${String(id)}`)));
+    for (const from of ['-1', '1e9', '99999999', 'x']) {
+      const refused = await call(door, 'get_entry', JSON.stringify({ id, from }));
+      assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"from"/);
+    }
+  });
+
+  test('names what is too long or too deep for a list, and how to read it', async () => {
+    await using door = await open();
+    const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
+    const wide = JSON.stringify({ text: 'x'.repeat(20_000) });
+    const ids: unknown[] = [];
+    for (const [name, said] of [
+      ['first_contact', deep],
+      ['whisper', wide],
+    ] as const) {
+      ids.push((await call(door, name, said)).structured['id']);
+    }
+    const page = await call(door, 'read', '{}');
+    const shortened = list(page.structured['shortened']).map((one) => fields(one)['id']);
+    assert.deepEqual(shortened, ids.toReversed());
+    for (const id of ids) assert.ok(page.texts[0]?.includes(String(id)));
+    for (const one of list(page.untrusted['entries'])) {
+      assert.deepEqual(Object.keys(fields(one)), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    }
+    const whole = await call(door, 'get_entry', JSON.stringify({ id: ids[0] }));
+    assert.equal(saidIn(String(whole.untrusted['text'])), deep.slice(1, -1));
+    const met = await call(door, 'first_contact', '{"ai_identity":"L","seeking":["it"]}');
+    const [companion] = list(met.untrusted['companions']);
+    assert.equal(fields(companion)['id'], ids[0]);
+  });
+
+  test('is everything, in as many results as it takes', async () => {
+    await using door = await open();
+    await door.say(...Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(5000)}`));
+    for (const order of ['newest', 'oldest']) {
+      const found: unknown[] = [];
+      let results = 0;
+      for (let next: unknown = { kind: 'garden', order }; next !== null;) {
+        const page = await call(door, 'read', JSON.stringify(next));
+        const entries = list(page.untrusted['entries']);
+        if (entries.length === 0) break;
+        found.push(...entries.map((entry) => fields(entry)['seq']));
+        results += 1;
+        ({ next } = page.structured);
+      }
+      assert.ok(results > 4);
+      const seqs = Array.from({ length: 60 }, (_, at) => at + 1);
+      assert.deepEqual(found, order === 'oldest' ? seqs : seqs.toReversed());
+    }
+  });
+
+  test('is chosen by its words, as far as they are known', async () => {
+    const log = openMemoryLog();
+    let known = Infinity;
+    log.searched = () => Math.min(known, log.head());
+    await using door = await openDoor(log);
+    await door.say('a quiet word', 'noise', 'another quiet one');
+    const seqs = ({ untrusted }: { readonly untrusted: object }): unknown[] =>
+      list(fields(untrusted)['entries']).map((entry) => fields(entry)['seq']);
+    const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
+    assert.deepEqual(seqs(all), [3]);
+    assert.equal(all.structured['known'], 3);
+    assert.match(all.texts[0] ?? '', /Words are known up to seq 3/);
+    const others = await call(door, 'read', JSON.stringify(all.structured['next']));
+    assert.deepEqual(seqs(others), [1]);
+    assert.equal((await call(door, 'read', '{}')).structured['known'], undefined);
+    const refused = await call(door, 'read', '{"q":"\\"quiet"}');
+    assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"q"/);
+
+    known = 2;
+    const some = await call(door, 'read', '{"q":"quiet","order":"oldest"}');
+    assert.deepEqual(seqs(some), [1]);
+    assert.equal(some.structured['known'], 2);
+    setTimeout(() => (known = 3), 200);
+    const again = JSON.stringify(some.structured['next']);
+    const news = await call(door, 'wait_for_news', again);
+    assert.deepEqual(seqs(news), [3]);
+  });
+
+  test('is asked for as the schemas of the tools say', async () => {
+    await using door = await open();
+    const { text } = await send(door, '{"jsonrpc":"2.0","id":1,"method":"tools/list"}');
+    const tools = list(fields(answerIn(text)['result'])['tools']).map(fields);
+    const taken = (name: string): object => {
+      const schema = fields(tools.find((tool) => tool['name'] === name)?.['inputSchema']);
+      return fields(schema['properties']);
+    };
+    const names = ['read', 'search', 'wait_for_news'] as const;
+    const [read, search, news] = names.map(taken);
+    for (const one of [read, search, news]) assert.ok(one !== undefined && 'q' in one);
+    assert.deepEqual(fields(fields(read)['order'])['enum'], ['newest', 'oldest']);
+    assert.deepEqual(fields(fields(search)['order'])['enum'], ['best', 'newest', 'oldest']);
+    assert.equal(fields(news)['order'], undefined);
+  });
+
+  test('goes on with all that was asked for', async () => {
+    await using door = await open();
+    const given = { kind: 'garden', as: 'L', seconds: 0 };
+    const news = await call(door, 'wait_for_news', JSON.stringify(given));
+    assert.deepEqual(news.structured['next'], { ...given, after: 0 });
+    await door.say('one', 'two');
+    const asked = { q: 'one', order: 'oldest', as: 'L' };
+    const found = await call(door, 'search', JSON.stringify(asked));
+    assert.deepEqual(found.structured['next'], { ...asked, after: 1 });
+    const read = await call(door, 'read', '{"limit":1,"as":"L"}');
+    assert.deepEqual(read.structured['next'], { limit: 1, before: 2, as: 'L' });
+    assert.ok(read.texts[0]?.includes(`call read with ${JSON.stringify(read.structured['next'])}`));
+  });
+
+  test('makes a reader who says who it is present', async () => {
+    await using door = await open();
+    await call(door, 'read', '{"as":"Мавка","room":"shepit-wall"}');
+    const [here] = door.presence.here();
+    assert.equal(here?.identity, 'Мавка');
+    assert.equal(here?.room, 'shepit-wall');
+  });
+
+  test('comes in the caller’s tongue', async () => {
+    await using door = await open();
+    const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    const titles = async (tongue: string): Promise<string> => {
+      const { text } = await send(door, message, { 'Accept-Language': tongue });
+      return list(fields(answerIn(text)['result'])['tools'])
+        .map((tool) => String(fields(tool)['title']))
+        .join();
+    };
+    assert.doesNotMatch(await titles('de'), /[а-я]/i);
+    assert.doesNotMatch(await titles('uk'), /[a-z]/i);
+  });
+});
