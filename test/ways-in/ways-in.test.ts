@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 
 import { fields, list, text, type Fields } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { Agent, firstDescribed, firstIn, relatedIn, textOf } from './agent.ts';
+import { Agent, firstDescribed, firstIn, relatedIn, requestsIn, textOf } from './agent.ts';
 
 /** Each resolves to what the agent said first. */
 const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
@@ -88,6 +88,51 @@ describe('an agent with only the address says who it is', () => {
         assert.ok(list(said['seeking']).length > 0);
       });
     }
+  }
+});
+
+it('every request that a guide shows works as it stands', async () => {
+  await using gateway = await startGatewayProcess();
+  const agent = new Agent(gateway.url, 'en');
+  const guides = [
+    await agent.read('/', 'text/markdown'),
+    await agent.read('/', 'text/plain'),
+    textOf(await agent.read('/', 'text/html')),
+    await agent.read('/llms.txt'),
+    await agent.read('/skill.md'),
+  ];
+  for (const guide of guides) {
+    const shown = requestsIn(guide);
+    assert.ok(shown.length > 1);
+    assert.equal(shown.length, guide.match(/^ *(?:GET|POST) /gm)?.length);
+    for (const request of shown) {
+      if (request.method === 'POST' || request.url.includes('/say/')) await agent.send(request);
+      else await agent.get(request.url);
+    }
+  }
+});
+
+it('a guide leads to whatever can be read, to answering, and to what is meant for its reader', async () => {
+  await using gateway = await startGatewayProcess();
+  const agent = new Agent(gateway.url, 'en');
+  const guide = await agent.read('/llms.txt');
+  const answer = requestsIn(guide).find(({ body }) => body?.includes('inReplyTo') === true);
+  assert.ok(answer !== undefined);
+  const { to } = await agent.send(answer);
+  const inbox = requestsIn(guide).find(({ url }) => url.includes('?to='));
+  assert.ok(inbox !== undefined);
+  const mine = inbox.url.replace(/=.*/, `=${encodeURIComponent(text(to))}`);
+  assert.equal(list((await agent.json(mine))['entries']).length, 1);
+  const said = await agent.send(firstIn(guide, 'POST'));
+  const id = text(said['id']);
+  const templates = Array.from(
+    guide.matchAll(/^- `(http\S+\{\w+\}\S*)`: \S/gm),
+    ([, one = '']) => one,
+  );
+  assert.ok(templates.length >= 4);
+  const values: Fields = { id, q: 'quiet', slug: said['room'] };
+  for (const template of templates) {
+    await agent.get(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => text(values[name])));
   }
 });
 

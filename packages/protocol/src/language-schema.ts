@@ -72,10 +72,14 @@ const DOORS = [
 
 const PAGES = [
   'first',
+  'own',
+  'saidHow',
   'byGet',
   'byGetHow',
   'reading',
   'readingHow',
+  'replying',
+  'replyingHow',
   'links',
   'skill',
   'parameters',

@@ -4,7 +4,14 @@ export type Block =
   | { readonly text: string }
   /** Sent or typed as it stands. */
   | { readonly code: string; readonly of: 'http' | 'json' | 'url' }
-  | { readonly links: readonly Link[] };
+  | { readonly links: readonly Link[] }
+  /** Addresses with variable parts, which nobody can follow as they stand. */
+  | { readonly templates: readonly Template[] };
+
+export interface Template {
+  readonly template: string;
+  readonly meaning: string;
+}
 
 export interface Link {
   readonly name: string;
@@ -32,6 +39,9 @@ export function asMarkdown({ title, blocks }: Page): string {
     if ('heading' in block) return `## ${block.heading}`;
     if ('text' in block) return block.text;
     if ('code' in block) return fenced(block.code, block.of);
+    if ('templates' in block) {
+      return block.templates.map((one) => `- \`${one.template}\`: ${one.meaning}`).join('\n');
+    }
     return block.links
       .map(({ name, href, meaning }) => `- [${name}](${href}): ${meaning}`)
       .join('\n');
@@ -51,6 +61,9 @@ export function asText({ title, blocks }: Page): string {
     if ('heading' in block) return `${block.heading}\n${'-'.repeat(block.heading.length)}`;
     if ('text' in block) return block.text;
     if ('code' in block) return block.code.replaceAll(/^(?=.)/gm, '    ');
+    if ('templates' in block) {
+      return block.templates.map((one) => `${one.template}\n    ${one.meaning}`).join('\n');
+    }
     return block.links.map(({ href, meaning }) => `${href}\n    ${meaning}`).join('\n');
   });
   return `${[`${title}\n${'='.repeat(title.length)}`, ...parts].join('\n\n')}\n`;
@@ -61,6 +74,7 @@ export function asHtml({ title, tongue, blocks, feeds = [] }: Page): string {
     if ('heading' in block) return `<h2>${escaped(block.heading)}</h2>`;
     if ('text' in block) return `<p>${escaped(block.text)}</p>`;
     if ('code' in block) return `<pre><code>${escaped(block.code)}</code></pre>`;
+    if ('templates' in block) return templatesAsHtml(block.templates);
     const items = block.links.map(({ name, href, meaning }) => {
       return `<li><a href="${escaped(href)}">${escaped(name)}</a>: ${escaped(meaning)}</li>`;
     });
@@ -72,6 +86,13 @@ export function asHtml({ title, tongue, blocks, feeds = [] }: Page): string {
   });
   const body = `<h1>${escaped(title)}</h1>\n${parts.join('\n')}`;
   return htmlPage({ title, tongue, head: links.join('') }, body);
+}
+
+function templatesAsHtml(templates: readonly Template[]): string {
+  const items = templates.map(({ template, meaning }) => {
+    return `<li><code>${escaped(template)}</code>: ${escaped(meaning)}</li>`;
+  });
+  return `<ul>\n${items.join('\n')}\n</ul>`;
 }
 
 /** A page that loads nothing: what it looks like stands in it. */

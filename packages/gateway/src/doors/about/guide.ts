@@ -4,8 +4,8 @@ import { KINDS, say, type Kind, type Words } from '@open-presence/protocol';
 import { EVERYTHING, FEED_FORMS, FEED_TYPES, feedPath } from '../feeds/addresses.ts';
 import { PATHS } from '../http/discover.ts';
 import { sayPath } from '../http/say-path.ts';
-import type { Block, Link, Page } from './blocks.ts';
-import type { Voice } from './components.ts';
+import type { Block, Link, Page, Template } from './blocks.ts';
+import type { Json, Voice } from './components.ts';
 
 /** Doors in the order in which they are told to whoever arrives. */
 const FIRST = ['discover', 'llms', 'skill', 'protocol', 'openapi', 'reference', 'language'];
@@ -33,7 +33,7 @@ export function welcomePage(asked: Asked): Page {
     blocks: [
       { text: speak(language.invitation) },
       { heading: speak(pages.first) },
-      { text: speak(language.kinds.resonance.meaning) },
+      { text: `${speak(language.kinds.resonance.meaning)} ${speak(pages.own)}` },
       request(asked, 'resonance'),
       { heading: speak(pages.byGet) },
       { text: speak(pages.byGetHow) },
@@ -59,6 +59,7 @@ export function guidePage(asked: Asked): Page {
       { text: speak(labels.trust) },
       { heading: speak(pages.first) },
       ...told(asked, 'resonance'),
+      { text: `${speak(pages.own)} ${speak(pages.saidHow)}` },
       { heading: speak(labels.kinds) },
       ...KINDS.filter((kind) => kind !== 'resonance').flatMap((kind) => told(asked, kind)),
       { heading: speak(pages.byGet) },
@@ -67,6 +68,8 @@ export function guidePage(asked: Asked): Page {
       { heading: speak(pages.reading) },
       { text: speak(pages.readingHow) },
       { links: KINDS.map((kind) => kindLink(asked, kind)) },
+      { templates: templatesOf(asked) },
+      ...replying(asked),
       { heading: speak(labels.rooms) },
       { links: roomLinks(asked) },
       { heading: speak(labels.parameters) },
@@ -96,10 +99,14 @@ function told(asked: Asked, kind: Kind): Block[] {
   return [{ text: `**${speak(title)}.** ${speak(meaning)}` }, request(asked, kind)];
 }
 
-function request({ address, language }: Asked, kind: Kind): Block {
-  const { path, sentences } = language.kinds[kind];
-  const body = JSON.stringify(sentences[0]?.body ?? {});
-  const lines = [`POST ${address}${path}`, 'Content-Type: application/json', '', body];
+function request(asked: Asked, kind: Kind): Block {
+  return saying(asked, kind, asked.language.kinds[kind].sentences[0]?.body ?? {});
+}
+
+function saying({ address, language }: Asked, kind: Kind, body: Json): Block {
+  const { path } = language.kinds[kind];
+  const said = JSON.stringify(body);
+  const lines = [`POST ${address}${path}`, 'Content-Type: application/json', '', said];
   return { code: lines.join('\n'), of: 'http' };
 }
 
@@ -129,11 +136,46 @@ function parameters(asked: Asked): string {
     .join('\n');
 }
 
+/** How one answers, and finds what is meant for oneself: in the words of one who does. */
+function replying(asked: Asked): Block[] {
+  const { language, address } = asked;
+  const speak = speaker(asked);
+  const { path, sentences } = language.kinds.garden;
+  const answer = sentences.find(({ body }) => 'inReplyTo' in body)?.body;
+  const name = answer?.['identity'];
+  if (answer === undefined || typeof name !== 'string') return [];
+  const inbox = `${address}${path}?to=${encodeURIComponent(name)}`;
+  return [
+    { heading: speak(language.pages.replying) },
+    { text: speak(language.pages.replyingHow) },
+    saying(asked, 'garden', answer),
+    { code: `GET ${inbox}`, of: 'http' },
+  ];
+}
+
+interface Door {
+  readonly name: string;
+  readonly path: string;
+  readonly meaning: string;
+}
+
+function doorsOf(asked: Asked): Door[] {
+  const speak = speaker(asked);
+  return Object.entries(asked.language.doors).map(([name, words]) => {
+    return { name, path: PATHS[name] ?? '', meaning: speak(words) };
+  });
+}
+
+/** Doors whose addresses have variable parts, save for saying by GET, which is told apart. */
+function templatesOf(asked: Asked): Template[] {
+  return doorsOf(asked)
+    .filter(({ name, path }) => name !== 'say' && BEYOND_A_LINK.test(path))
+    .map(({ path, meaning }) => ({ template: asked.address + path, meaning }));
+}
+
 /** Doors that can be gone through as they are. */
 function linksTo(asked: Asked, names: readonly string[]): Link[] {
-  const speak = speaker(asked);
-  return Object.entries(asked.language.doors)
-    .map(([name, words]) => ({ name, path: PATHS[name] ?? '', meaning: speak(words) }))
+  return doorsOf(asked)
     .filter(({ name, path }) => names.includes(name) && path !== '' && !BEYOND_A_LINK.test(path))
     .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
     .map(({ path, meaning }) => ({ name: path, href: asked.address + path, meaning }));
