@@ -74,19 +74,30 @@ suite('the door for agents', () => {
   });
 
   test('takes a message of many parts, each an entry of its own', async () => {
-    const count = 3000;
+    const count = 4000;
     const parts = Array.from({ length: count }, (_, at) => ({ data: { text: `part ${at}` } }));
     const message = { messageId: 'm', role: 'ROLE_USER', metadata: { kind: 'seeds' }, parts };
     const answer = await post(`${gateway.url}/a2a/v1/message:send`, JSON.stringify({ message }));
-    const told = (answer['message'] as { parts: { data?: { entry?: Fields } }[] }).parts;
+    const told = (
+      answer['message'] as { parts: { data?: { entry?: Fields; others?: Fields[] } }[] }
+    ).parts;
     const entries = told.flatMap(({ data }): Fields[] =>
       data?.entry === undefined ? [] : [data.entry],
     );
+    // The last of so many are told by their ids.
+    const others = told.flatMap(({ data }) => data?.others ?? []);
+    assert.ok(entries.length > 1000 && others.length > 500);
+    for (const { id } of others.slice(-3)) {
+      const path = `${gateway.url}/api/entries/${String(id)}`;
+      entries.push((await (await fetch(path)).json()) as Fields);
+    }
+    const texts = parts.map(({ data }) => data.text);
     assert.deepEqual(
       entries.map(({ text }) => text),
-      parts.map(({ data }) => data.text),
+      [...texts.slice(0, entries.length - 3), ...texts.slice(-3)],
     );
-    const seqs = entries.map(({ seq }) => Number(seq));
+    assert.equal(entries.length - 3 + others.length, count);
+    const seqs = [...entries.slice(0, -3), ...others].map(({ seq }) => Number(seq));
     assert.deepEqual(
       seqs,
       seqs.toSorted((a, b) => a - b),
@@ -160,7 +171,7 @@ suite('the door for agents', () => {
     const code = async (body: string, headers = {}): Promise<unknown> =>
       ((await post(`${url}/a2a`, body, headers))['error'] as Fields | undefined)?.['code'];
     assert.equal(await code('{'), -32_700);
-    assert.equal(await code('[]'), -32_700);
+    assert.equal(await code('[]'), -32_600);
     assert.equal(await code('{"jsonrpc":"2.0","id":1,"method":"Nothing","params":{}}'), -32_601);
     assert.equal(
       await code('{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}'),

@@ -16,7 +16,11 @@ import { editionOf } from '../http/language.ts';
 import { fault } from '../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
 
-export const agentCard: Handler = (exchange) => card(exchange, cardOf);
+/** Who asks in version 0.3 gets the card of it. */
+export const agentCard: Handler = (exchange) => {
+  const old = /^0\.3\b/.test(String(exchange.request.headers['a2a-version'] ?? ''));
+  return card(exchange, old ? oldCardOf : cardOf);
+};
 /** As clients of version 0.3 want it. */
 export const oldAgentCard: Handler = (exchange) => card(exchange, oldCardOf);
 
@@ -24,45 +28,92 @@ async function card(exchange: Exchange, cardOf: (parts: CardParts) => object): P
   const { house, request } = exchange;
   const tongue = tongueFor(request);
   const body = json(cardOf({ language: house.language, tongue, base: addressOf(exchange) }));
-  const headers = { ...REVALIDATE, ...inTongue(tongue) };
+  const headers = { ...REVALIDATE, ...inTongue(tongue, 'A2A-Version') };
   const tag = `W/"${editionOf(body)}"`;
   await answer(exchange, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 /** The ways to ask by HTTP+JSON. */
-export type Verb = 'send' | 'stream' | 'list' | 'task';
+export type Verb = 'send' | 'stream' | 'list' | 'task' | 'elsewhere';
 
 export function jsonRpc(exchange: Exchange): void {
-  whole(exchange, async (text) => {
-    const { answerJsonRpc } = await import('./binding.ts');
-    await answerJsonRpc(exchange, text);
+  whole(exchange, async (said) => {
+    const { answerJsonRpc } = await import('./json-rpc.ts');
+    await answerJsonRpc(exchange, said);
   });
 }
 
 export function rest(verb: Verb): Handler {
   return (exchange) => {
-    whole(exchange, async (text) => {
-      const { answerRest } = await import('./binding.ts');
-      await answerRest(exchange, verb, text);
+    whole(exchange, async (said) => {
+      const { answerRest } = await import('./rest.ts');
+      await answerRest(exchange, verb, said);
     });
   };
 }
 
 /** A message in A2A is one JSON text, held whole. */
-function whole(exchange: Exchange, take: (text: string) => Promise<void>): void {
+export interface Said {
+  /** Throws where it cannot be read. */
+  text(): string;
+  /** To be called when a stream has begun, which may go on for ever. */
+  begun(): void;
+}
+
+function whole(exchange: Exchange, take: (said: Said) => Promise<void>): void {
+  const taken = async (bytes: Buffer): Promise<void> => {
+    const text = (): string => textOf(bytes);
+    if (bytes.length <= LONG) return await take({ text, begun() {} });
+    const before = turn;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    turn = promise;
+    try {
+      await before;
+      await take({ text, begun: resolve });
+    } finally {
+      resolve();
+    }
+  };
   readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
     whole(bytes) {
-      const taken = async (): Promise<void> => {
-        await take(textOf(bytes));
-      };
-      taken().catch((error: unknown) => fault(exchange, error));
+      taken(bytes).catch((error: unknown) => fault(exchange, error));
     },
     // Never: nothing is larger than that.
     large() {},
   });
 }
 
+/** Longer messages are answered one after another: as values they take many times their room. */
+const LONG = 1024 * 1024;
+let turn: Promise<void> = Promise.resolve();
+
+/** More values than this might take more memory than there is. */
+const MOST_VALUES = 1_000_000;
+
+function isHeavy(bytes: Buffer): boolean {
+  let count = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x22) at = quoteAfter(bytes, at);
+    else if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
+  }
+  return count > MOST_VALUES;
+}
+
+/** Where a string ends that begins here. */
+function quoteAfter(bytes: Buffer, start: number): number {
+  let at = start;
+  for (;;) {
+    at = bytes.indexOf(0x22, at + 1);
+    if (at === -1) return bytes.length;
+    let slashes = 0;
+    while (bytes[at - 1 - slashes] === 0x5c) slashes += 1;
+    if (slashes % 2 === 0) return at;
+  }
+}
+
 function textOf(bytes: Buffer): string {
+  if (bytes.length > LONG && isHeavy(bytes)) throw new GatewayError('malformed-json', TOO_MANY);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
@@ -74,5 +125,6 @@ function textOf(bytes: Buffer): string {
 /** What one string of V8 can hold. */
 const LONGEST_TEXT = 536_870_888;
 const NO_UTF8 = 'Cannot read the message: it is not UTF-8.';
-const TOO_LONG =
-  'Cannot read the message: A2A messages are held in memory whole, and this one is longer than a string can be. Say it by POST to /api/garden (or another kind), which takes any length.';
+const ELSEWHERE = 'Say it by POST to /api/garden (or another kind), which takes any length.';
+const TOO_LONG = `Cannot read the message: A2A messages are held in memory whole, and this one is longer than a string can be. ${ELSEWHERE}`;
+const TOO_MANY = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MOST_VALUES} values. Send it in several, or: ${ELSEWHERE}`;

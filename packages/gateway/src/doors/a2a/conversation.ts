@@ -1,14 +1,16 @@
 /** One request of an agent, in the SDK's own terms. */
-import type { A2ARequestHandler } from '@a2a-js/sdk/server';
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import {
   ExtendedAgentCardNotConfiguredError,
   PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
+  UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import {
   AgentCard,
   type CancelTaskRequest,
+  type GetExtendedAgentCardRequest,
   type GetTaskRequest,
   type ListTasksResponse,
   type Message,
@@ -97,32 +99,38 @@ export class Conversation implements A2ARequestHandler {
     }
   }
 
-  async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
-    throw new ExtendedAgentCardNotConfiguredError();
+  async getAuthenticatedExtendedAgentCard(
+    _?: GetExtendedAgentCardRequest,
+    context?: ServerCallContext,
+  ): Promise<never> {
+    // Version 0.3 has no other error for it.
+    if (context?.requestedVersion === '0.3') throw new ExtendedAgentCardNotConfiguredError(NO_MORE);
+    throw new UnsupportedOperationError(NO_MORE);
   }
 
   async createTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
+    throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
   async getTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
+    throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
   async listTaskPushNotificationConfigs(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
+    throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
   async deleteTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError();
+    throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
   #heard({ message, metadata }: SendMessageRequest): Heard {
-    const { text, path } = this.#asked;
+    const { exchange, text, path } = this.#asked;
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    const contextId = contextOf(exchange, message);
     let spelled: readonly (string | undefined)[] | undefined;
     return {
-      message,
+      message: { ...message, contextId },
       metadata: { ...metadata, ...message.metadata },
       spelled(part) {
         spelled ??= cutEach(text, [...path, 'parts'], 'data');
@@ -132,8 +140,21 @@ export class Conversation implements A2ARequestHandler {
   }
 }
 
-const NO_MESSAGE =
-  'Cannot read the message: "message" is missing. It is an object such as {"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}.';
+const NO_MESSAGE = 'Cannot read the message: "message" is missing.';
+const NO_MORE = 'Cannot tell more: the agent card says all there is, to everybody.';
+const NO_PUSH =
+  'Cannot push: nobody is called here. Follow instead: stream a message with {"data":{"skill":"follow"}}, or read {"data":{"skill":"read","after":…}} now and then.';
+
+/** The context that a message belongs to: the one it names, else that of its task. */
+function contextOf(exchange: Exchange, { taskId, contextId }: Message): string {
+  if (taskId === '') return contextId;
+  const task = taskAt(exchange, taskId);
+  if (contextId === '' || contextId === task.contextId) return task.contextId;
+  throw new RequestMalformedError(OTHER_CONTEXT);
+}
+
+const OTHER_CONTEXT =
+  'Cannot read the message: its "contextId" is not that of the task that "taskId" names. Leave one of them out.';
 
 async function inTheirForm<Value>(exchange: Exchange, run: () => Promise<Value>): Promise<Value> {
   try {

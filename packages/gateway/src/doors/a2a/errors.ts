@@ -9,25 +9,25 @@ import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
 import type { Exchange } from '../http/exchange.ts';
 
-/** Codes that say nothing about the request, as `google.rpc.Code` has them. */
-const OURS = {
+/** Codes that A2A has no error for, as `google.rpc.Code` has them. */
+const OTHERS = {
+  'not-found': 'NOT_FOUND',
   'out-of-space': 'RESOURCE_EXHAUSTED',
   unavailable: 'UNAVAILABLE',
   internal: 'INTERNAL',
 } as const satisfies Partial<Record<Code, string>>;
 
-type Ours = keyof typeof OURS;
+type Other = keyof typeof OTHERS;
 
-function isOurs(code: Code): code is Ours {
-  return code in OURS;
+function isOther(code: Code): code is Other {
+  return code in OTHERS;
 }
 
-/** What the caller cannot mend. */
-class OurFault extends A2AError {
-  readonly code: Ours;
+class OtherError extends A2AError {
+  readonly code: Other;
   override readonly reason: string;
 
-  constructor(code: Ours, message: string, metadata: Record<string, string> = { code }) {
+  constructor(code: Other, message: string, metadata: Record<string, string> = { code }) {
     super({ message, metadata });
     this.code = code;
     this.reason = code.replaceAll('-', '_').toUpperCase();
@@ -41,12 +41,12 @@ export function asA2a({ house, request }: Exchange, error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof GatewayError)) {
     house.report.error({ err: error, method: request.method, url: request.url }, 'fault');
-    return new OurFault('internal', INTERNAL);
+    return new OtherError('internal', INTERNAL);
   }
   const { code, message } = error;
   const metadata = metadataOf(error);
-  return isOurs(code)
-    ? new OurFault(code, message, metadata)
+  return isOther(code)
+    ? new OtherError(code, message, metadata)
     : new RequestMalformedError({ message, metadata });
 }
 
@@ -68,15 +68,15 @@ export interface RestError {
 
 /** An error as HTTP+JSON has it. */
 export function restError(error: A2AError): RestError {
-  if (!(error instanceof OurFault)) {
+  if (!(error instanceof OtherError)) {
     const status = restStatusFor(error);
     return { status, body: toRestErrorBody(error, status), passes: false };
   }
   const { code, message } = error;
   const status = statusOf(code);
   const details = [error.toErrorInfo()];
-  const body = { error: { code: status, status: OURS[code], message, details } };
-  return { status, body, passes: code !== 'internal' };
+  const body = { error: { code: status, status: OTHERS[code], message, details } };
+  return { status, body, passes: code === 'out-of-space' || code === 'unavailable' };
 }
 
 /** A value as JSON. Throws what a caller can mend where it is nested too deep to be printed. */

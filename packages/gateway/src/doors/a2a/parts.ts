@@ -35,10 +35,10 @@ export function heard({ house, request }: Exchange, value: unknown): Part {
 
 const PLAIN = { filename: '', mediaType: 'application/json' };
 
-export function messageOf(parts: Part[], asked?: Message): Message {
+export function messageOf(parts: Part[], { contextId }: Message): Message {
   return {
     messageId: randomUUID(),
-    contextId: asked?.contextId ?? '',
+    contextId: contextId === '' ? randomUUID() : contextId,
     taskId: '',
     role: Role.ROLE_AGENT,
     parts,

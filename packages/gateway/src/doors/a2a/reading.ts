@@ -24,13 +24,26 @@ export interface Question {
   readonly fields: Fields;
 }
 
+/** Words beside it are no entry; other data might be meant as one. */
 export function questionIn({ message, metadata }: Heard): Question | undefined {
-  const first: unknown = message.parts.find(({ content }) => content?.$case === 'data')?.content
-    ?.value;
-  const data = typeof first === 'object' && first !== null ? { ...first } : {};
-  const fields: Fields = { ...metadata, ...data };
-  const skill = READING.find((one) => one === fields['skill']);
-  return skill === undefined ? undefined : { skill, fields };
+  const data = message.parts.flatMap(({ content }) =>
+    content?.$case === 'data' ? [fieldsOf(content.value)] : [],
+  );
+  const questions = data.length === 0 ? [metadata] : data.map((one) => ({ ...metadata, ...one }));
+  for (const fields of questions) {
+    const skill = READING.find((one) => one === fields['skill']);
+    if (skill === undefined) continue;
+    if (questions.length > 1) throw new RequestMalformedError(ALONE);
+    return { skill, fields };
+  }
+  return undefined;
+}
+
+const ALONE =
+  'Cannot read the message: data that ask to read or to follow must be the only data in it. Send the others in a message of their own.';
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 type Plain = string | number | readonly (string | number)[];
@@ -122,14 +135,22 @@ export function followed(
   const { log } = exchange.house;
   const from = after ?? (since === undefined ? log.head() : 0);
   parameters.set('after', String(from));
+  parameters.delete(CONTEXT);
+  if (contextId !== '') parameters.set(CONTEXT, contextId);
   const id = FOLLOWING + Buffer.from(parameters.toString()).toString('base64url');
-  return taskOf(id, contextId === '' ? id : contextId, new Date().toISOString());
+  return taskOf(id, contextIn(parameters, id), new Date().toISOString());
 }
+
+/** The parameter of a task's id that says which context it belongs to. */
+const CONTEXT = 'contextId';
 
 /** The task of an id, which says all that it is. */
 export function taskAt(exchange: Exchange, id: string): ReturnType<typeof taskOf> {
-  parametersAt(exchange, id);
-  return taskOf(id, id, new Date().toISOString());
+  return taskOf(id, contextIn(parametersAt(exchange, id), id), new Date().toISOString());
+}
+
+function contextIn(parameters: URLSearchParams, id: string): string {
+  return parameters.get(CONTEXT) ?? id;
 }
 
 function parametersAt(exchange: Exchange, id: string): URLSearchParams {
@@ -152,7 +173,8 @@ export async function* following(
   const { log, presence } = exchange.house;
   const parameters = parametersAt(exchange, id);
   const { facets, since, after = 0, limit = Infinity } = selectionIn(exchange, parameters);
-  const task = taskOf(id, id, new Date().toISOString());
+  const contextId = contextIn(parameters, id);
+  const task = taskOf(id, contextId, new Date().toISOString());
   yield { payload: { $case: 'task', value: task } };
   const identity = parameters.get('as') ?? '';
   const room = parameters.get('room') ?? undefined;
@@ -166,7 +188,7 @@ export async function* following(
       const artifact = artifactOf(entry.stamp, part);
       const value = {
         taskId: id,
-        contextId: id,
+        contextId,
         artifact,
         append: false,
         lastChunk: true,
@@ -187,7 +209,7 @@ export async function* following(
   yield {
     payload: {
       $case: 'statusUpdate',
-      value: { taskId: id, contextId: id, status, metadata: undefined },
+      value: { taskId: id, contextId, status, metadata: undefined },
     },
   };
 }

@@ -32,8 +32,8 @@ const ENTITY = 'ai_entity';
 
 /** Entries of one message that are held at once. */
 const TOGETHER = 256;
-/** An answer tells entries whole until it is about so long, the others by their ids. */
-const LONGEST_ANSWER = 16 * 1024 * 1024;
+/** An answer tells entries whole until it is about so long, as clients take of a stream. */
+const LONGEST_ANSWER = 3 * 1024 * 1024;
 /** What is told of an entry beside its text. */
 const BESIDE = 1024;
 
@@ -180,13 +180,11 @@ function bodiesOf(said: Heard): Body[] {
     else throw new ContentTypeNotSupportedError(ONLY);
   }
   if (texts.length > 0) bodies.unshift(textBody(said.metadata, texts.join('\n\n')));
-  if (bodies.length === 0) throw new RequestMalformedError(NOTHING);
   return bodies;
 }
 
 const ONLY =
   'Cannot keep the message: its parts must be text or data. For a file, say where it is, as text.';
-const NOTHING = `Cannot keep the message: it has no parts. Send text, or data such as {"text":"…","identity":"your name","identityType":"ai_entity"}.`;
 
 function bodyOf({ metadata }: Heard, part: Part, text: string): Body {
   const data: unknown = part.content?.value;

@@ -120,6 +120,9 @@ export function elsewhere(exchange: Exchange): void | Promise<void> {
   const { request } = exchange;
   const methods = methodsAt(request);
   if (request.method === 'OPTIONS') return options(exchange, methods);
+  if (request.url?.startsWith(`${REST_PATH}/`) === true && methods.length === 0) {
+    return rest('elsewhere')(exchange);
+  }
   if (methods.length === 0) return problem(exchange, noSuchPath(request));
   const headers = { Allow: methods.join(', ') };
   return problem(exchange, notAllowed(request, methods), { headers });

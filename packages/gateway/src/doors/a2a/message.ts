@@ -1,0 +1,60 @@
+/** What a message must be before the SDK reads it: it would change or drop what is no such thing. */
+import { GatewayError, type Fault } from '@open-presence/protocol';
+
+import { isFields } from './giving.ts';
+
+const CONTENTS = ['text', 'data', 'raw', 'url'];
+const EXAMPLE = { messageId: '1', role: 'ROLE_USER', parts: [{ text: '…' }] };
+
+/** Throws unless what was sent has a message, of parts that each say one thing. */
+export function assertMessage(sent: unknown): void {
+  const faults = faultsIn(sent);
+  if (faults.length === 0) return;
+  const [first] = faults;
+  const detail = `Cannot read the message: ${first?.detail}, as in ${JSON.stringify({ message: EXAMPLE })}.`;
+  throw new GatewayError('invalid-entry', detail, { faults, example: { message: EXAMPLE } });
+}
+
+/** So many are told. */
+const MOST = 10;
+
+function faultsIn(sent: unknown): Fault[] {
+  if (!isFields(sent)) return [{ pointer: '', detail: 'it must be an object' }];
+  const { message, metadata } = sent;
+  if (!isFields(message)) return [{ pointer: '/message', detail: '"message" must be an object' }];
+  const { parts } = message;
+  const faults = [
+    ...objectAt('/metadata', metadata),
+    ...objectAt('/message/metadata', message['metadata']),
+  ];
+  if (!Array.isArray(parts) || parts.length === 0) {
+    const detail = '"parts" must be a list of at least one part';
+    return [...faults, { pointer: '/message/parts', detail }];
+  }
+  for (const [at, part] of parts.entries()) {
+    if (faults.length >= MOST) break;
+    faults.push(...partFaults(`/message/parts/${at}`, part));
+  }
+  return faults;
+}
+
+function partFaults(pointer: string, part: unknown): Fault[] {
+  if (!isFields(part)) return [{ pointer, detail: 'each of its parts must be an object' }];
+  const faults = objectAt(`${pointer}/metadata`, part['metadata']);
+  const { kind, text } = part;
+  // A part of 0.3 says by its kind that it is a text.
+  if ((kind === 'text' || (text ?? undefined) !== undefined) && typeof text !== 'string') {
+    faults.push({ pointer: `${pointer}/text`, detail: '"text" must be a string' });
+  }
+  const said = CONTENTS.filter((name) => part[name] !== undefined && part[name] !== null);
+  if (said.length > 1) {
+    const detail = `a part must have one of ${said.join(' and ')}, and another part the other`;
+    faults.push({ pointer, detail });
+  }
+  return faults;
+}
+
+function objectAt(pointer: string, value: unknown): Fault[] {
+  if (value === undefined || value === null || isFields(value)) return [];
+  return [{ pointer, detail: '"metadata" must be an object' }];
+}

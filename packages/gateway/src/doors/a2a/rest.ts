@@ -1,0 +1,124 @@
+/**
+ * The binding HTTP+JSON of A2A 1.0 (PROTOCOL.md section 19.2).
+ * Loaded with the SDK, by the first request that speaks it.
+ */
+import { SendMessageRequest, SendMessageResponse, StreamResponse, Task } from '@a2a-js/sdk';
+import { validateVersion } from '@a2a-js/sdk/server';
+import { GatewayError } from '@open-presence/protocol';
+
+import type { Headers } from '../http/answer.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { quoted, RETRY_AFTER } from '../http/problem.ts';
+import type { Said, Verb } from './a2a.ts';
+import { REST_PATH } from './card.ts';
+import { Conversation } from './conversation.ts';
+import { asA2a, restError } from './errors.ts';
+import { give, isStream, listen, parsed, stream, versionOf } from './giving.ts';
+import { assertMessage } from './message.ts';
+import { Verbatim } from './verbatim.ts';
+
+const VERSION = '1.0';
+const TYPE = 'application/a2a+json';
+
+export async function answerRest(exchange: Exchange, verb: Verb, said: Said): Promise<void> {
+  const verbatim = new Verbatim();
+  using listening = listen(exchange);
+  const { signal } = listening;
+  try {
+    const text = said.text();
+    const conversation = new Conversation({ exchange, text, path: ['message'], verbatim, signal });
+    const version = versionOf(exchange) ?? VERSION;
+    validateVersion(version, await conversation.getAgentCard(), 'HTTP+JSON');
+    const events = await eventsOf(conversation, verb, { exchange, text });
+    if (isStream(events)) {
+      await stream(exchange, events, {
+        event: (value) => `data: ${verbatim.print(value)}`,
+        error: (thrown) =>
+          `event: error\ndata: ${JSON.stringify(restError(asA2a(exchange, thrown)).body)}`,
+        begun: () => said.begun(),
+      });
+    } else await give(exchange, verbatim.print(events), TYPE);
+  } catch (error) {
+    const { status, body, passes } = restError(asA2a(exchange, error));
+    const more: Headers = passes ? { 'Retry-After': RETRY_AFTER } : {};
+    await give(exchange, JSON.stringify(body), TYPE, { status, more });
+  }
+}
+
+/** The answer, or those that follow one another. */
+async function eventsOf(
+  conversation: Conversation,
+  verb: Verb,
+  { exchange, text }: { readonly exchange: Exchange; readonly text: string },
+): Promise<object> {
+  switch (verb) {
+    case 'send': {
+      const value = await conversation.sendMessage(requestIn(text));
+      const payload =
+        'messageId' in value
+          ? ({ $case: 'message', value } as const)
+          : ({ $case: 'task', value } as const);
+      return objectOf(SendMessageResponse.toJSON({ payload }));
+    }
+    case 'stream':
+      return printed(conversation.sendMessageStream(requestIn(text)));
+    case 'list':
+      return await conversation.listTasks();
+    case 'task':
+      return await taskEvents(conversation, exchange);
+    case 'elsewhere':
+      return await elsewhere(conversation, exchange);
+  }
+}
+
+/** `/tasks/{id}`, and `/tasks/{id}:subscribe`, `:cancel`. */
+async function taskEvents(conversation: Conversation, { params }: Exchange): Promise<object> {
+  const [, id = '', verb] = /^(.*?)(?::(subscribe|cancel))?$/s.exec(params['id'] ?? '') ?? [];
+  if (verb === 'subscribe') return printed(conversation.resubscribe({ id, tenant: '' }));
+  const asked = { id, tenant: '', metadata: undefined };
+  const task = await (verb === 'cancel'
+    ? conversation.cancelTask(asked)
+    : conversation.getTask(asked));
+  return objectOf(Task.toJSON(task));
+}
+
+const PATHS = [
+  'message:send',
+  'message:stream',
+  'tasks',
+  'tasks/{id}',
+  'tasks/{id}:subscribe',
+  'tasks/{id}:cancel',
+].map((path) => `${REST_PATH}/${path}`);
+
+/** What A2A has and this gateway has not, and what A2A has not either. */
+async function elsewhere(conversation: Conversation, { request }: Exchange): Promise<never> {
+  const { url = '' } = request;
+  const [path = ''] = url.slice(REST_PATH.length).split(/[?#]/, 1);
+  if (/^\/tasks\/[^/]+\/pushNotificationConfigs(?:\/|$)/.test(path)) {
+    return await conversation.createTaskPushNotificationConfig();
+  }
+  if (/^\/extendedAgentCard\/?$/.test(path)) {
+    return await conversation.getAuthenticatedExtendedAgentCard();
+  }
+  const detail = `Cannot find ${quoted(url)}: there is no such path. There are ${PATHS.join(', ')}.`;
+  throw new GatewayError('not-found', detail, { known: PATHS });
+}
+
+async function* printed(
+  events: AsyncGenerator<StreamResponse, void, undefined>,
+): AsyncGenerator<unknown, void, undefined> {
+  for await (const event of events) yield StreamResponse.toJSON(event);
+}
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+function requestIn(text: string): SendMessageRequest {
+  const read = parsed(text, EXAMPLE);
+  assertMessage(read);
+  return SendMessageRequest.fromJSON(read);
+}
+
+const EXAMPLE = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}';
