@@ -2,16 +2,21 @@
  * What an entry says that is too long for a feed, as far as its beginning tells. Reads no more of
  * it than that.
  */
+import { FILTERS } from '@open-presence/protocol';
+
 import { Scanner } from '../../intake/scanner.ts';
 import type { Listener, ValueType } from '../../intake/listener.ts';
 import type { Entry } from '../../log/log.ts';
 
-/** Bytes that are read for it. */
-const READ = 64 * 1024;
+/** Bytes that are read for it at most: a name often stands behind a long text. */
+const READ = 1024 * 1024;
 /** Characters that are kept of each text. */
 const KEPT = 1000;
 
-/** The texts among the outermost members, each cut after its beginning. */
+/** By these an entry is shown. */
+const SHOWN: ReadonlySet<string> = new Set(['text', ...FILTERS.identity]);
+
+/** The texts by which an entry is shown, each cut after its beginning. */
 export async function beginningOf(entry: Entry): Promise<Record<string, unknown>> {
   const listener = new Beginnings();
   const scanner = new Scanner(listener);
@@ -19,7 +24,7 @@ export async function beginningOf(entry: Entry): Promise<Record<string, unknown>
   for await (const piece of entry.pieces()) {
     scanner.feed(piece.subarray(0, READ - read));
     read += piece.length;
-    if (read >= READ) break;
+    if (read >= READ || listener.isEnough()) break;
   }
   return Object.fromEntries(listener.found());
 }
@@ -30,7 +35,7 @@ class Beginnings implements Listener {
   #name = '';
   #naming = false;
   #said: string | undefined;
-  #decoder = new TextDecoder();
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   pieceBegins(bytes: Uint8Array): void {
     this.#bytes = bytes;
@@ -69,6 +74,16 @@ class Beginnings implements Listener {
     this.#add(String.fromCharCode(code));
   }
 
+  /** Whether all is known by which an entry is shown. */
+  isEnough(): boolean {
+    const named = FILTERS.identity.some((name) => this.#members.has(name));
+    return named && (this.#members.has('text') || (this.#name === 'text' && this.#isFull()));
+  }
+
+  #isFull(): boolean {
+    return this.#said !== undefined && this.#said.length >= KEPT;
+  }
+
   /** Also what had not ended yet. */
   found(): ReadonlyMap<string, string> {
     this.#keep();
@@ -81,7 +96,14 @@ class Beginnings implements Listener {
   }
 
   #keep(): void {
-    if (this.#said !== undefined) this.#members.set(this.#name, this.#said.slice(0, KEPT));
+    if (this.#said !== undefined && SHOWN.has(this.#name)) {
+      this.#members.set(this.#name, cut(this.#said));
+    }
     this.#said = undefined;
   }
+}
+
+/** Between characters. */
+function cut(text: string): string {
+  return text.length <= KEPT ? text : text.slice(0, KEPT).replace(/[\ud800-\udbff]$/, '');
 }

@@ -4,6 +4,11 @@ import { suite, test } from 'node:test';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { ask, openDoor } from '../http/door.fixture.ts';
 
+async function itemsOf({ url }: { readonly url: string }): Promise<Record<string, unknown>[]> {
+  const feed: unknown = await (await fetch(`${url}/feed.json`)).json();
+  return (feed as { items: Record<string, unknown>[] }).items;
+}
+
 suite('a feed', () => {
   test('links to where its caller found the gateway, and believes no proxy', async () => {
     await using door = await openDoor(openMemoryLog());
@@ -111,6 +116,32 @@ suite('a feed', () => {
       assert.equal(feed_url, address);
       next = next_url;
     }
+  });
+
+  test('tells an entry that says nothing, as it was said', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await fetch(`${door.url}/api/shepit`, { method: 'POST', body: '{}' });
+    await fetch(`${door.url}/api/shepit`, { method: 'POST', body: '{ "a": [1.0] }' });
+    const said = (await itemsOf(door)).map((item) => item['content_text']);
+    assert.deepEqual(said, ['{"a": [1.0]}', '{}']);
+  });
+
+  test('cuts long texts between characters, and names who speaks behind them', async () => {
+    await using door = await openDoor(openMemoryLog());
+    for (const [text, identity] of [
+      [`a${'😀'.repeat(40_000)}`, 'Lumen'],
+      ['слово '.repeat(60_000), 'Мавка'],
+    ]) {
+      const body = JSON.stringify({ pad: 'x'.repeat(100_000), text, identity });
+      await fetch(`${door.url}/api/seeds`, { method: 'POST', body });
+    }
+    const [second, first] = await itemsOf(door);
+    assert.deepEqual(
+      [first?.['authors'], second?.['authors']],
+      [[{ name: 'Lumen' }], [{ name: 'Мавка' }]],
+    );
+    assert.equal(first?.['summary'], `a${'😀'.repeat(499)}…`);
+    assert.equal(second?.['summary'], `${'слово '.repeat(167).slice(0, 1000)}…`);
   });
 
   test('of nothing is whole', async () => {

@@ -78,9 +78,10 @@ function membersOf(text: string): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** The visitor's members, as they were spelled. */
+/** The visitor's members, as they were spelled: a comma or nothing parts them from our own. */
 function visitorsPart({ stamp }: Entry, text: string): string {
-  return `{${text.slice(entryHead(stamp).length + 1)}`;
+  const rest = text.slice(entryHead(stamp).length);
+  return rest === '}' ? '{}' : `{${rest.slice(1)}`;
 }
 
 function nameIn(members: Record<string, unknown>): string | undefined {
