@@ -75,7 +75,7 @@ function skillsOf(language: Language, tongue: Tongue | undefined): object[] {
       name: say(title, tongue),
       description: [say(meaning, tongue), ...members].join('\n'),
       tags: [kind],
-      examples: sentences.map(({ body }) => JSON.stringify(body)),
+      examples: sentences.map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
     };
   });
   const reading = READING.map((id) => {
@@ -89,4 +89,9 @@ function skillsOf(language: Language, tongue: Tongue | undefined): object[] {
     };
   });
   return [...saying, ...reading];
+}
+
+/** What is said as it stands must be known for what it is; others are by their members. */
+function skillFor(kind: Kind): { readonly skill?: string } {
+  return kind === 'seeds' || kind === 'shepit' ? { skill: SKILLS[kind] } : {};
 }

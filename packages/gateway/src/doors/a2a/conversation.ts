@@ -14,6 +14,7 @@ import {
   type GetTaskRequest,
   type ListTasksResponse,
   type Message,
+  type Part,
   type SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
@@ -24,7 +25,16 @@ import { addressOf } from '../http/address.ts';
 import { tongueFor, type Exchange } from '../http/exchange.ts';
 import { cardOf } from './card.ts';
 import { asA2a } from './errors.ts';
-import { followed, following, needsId, questionIn, read, taskAt } from './reading.ts';
+import { asWords, dataInWords } from './parts.ts';
+import {
+  followed,
+  following,
+  needsId,
+  questionIn,
+  read,
+  taskAt,
+  type Question,
+} from './reading.ts';
 import { keep, type Heard } from './saying.ts';
 import { cutEach, type Verbatim } from './verbatim.ts';
 
@@ -54,22 +64,42 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
-    const { exchange, verbatim } = this.#asked;
+    const { exchange } = this.#asked;
     return await inTheirForm(exchange, async () => {
       const said = this.#heard(params);
       const question = questionIn(said);
-      if (question === undefined) return await keep(exchange, said, verbatim);
-      if (question.skill === 'follow') return followed(exchange, question, said.message.contextId);
-      return await read(exchange, { ...question, message: said.message }, verbatim);
+      if (question?.skill === 'follow') return followed(exchange, question, said.message.contextId);
+      const told = await this.#told(said, question);
+      return { ...told, parts: this.#worded(params, told.parts) };
     });
+  }
+
+  async #told(said: Heard, question: Question | undefined): Promise<Message> {
+    const { exchange, verbatim } = this.#asked;
+    if (question === undefined) return await keep(exchange, said, verbatim);
+    return await read(exchange, { ...question, message: said.message }, verbatim);
+  }
+
+  /** For who takes words alone, data are told as words. */
+  #worded({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
+    const modes = configuration?.acceptedOutputModes ?? [];
+    const takesData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
+    return takesData ? parts : parts.map((part) => asWords(part, this.#asked.verbatim));
   }
 
   async *sendMessageStream(
     params: SendMessageRequest,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const value = await this.sendMessage(params);
-    if ('messageId' in value) yield { payload: { $case: 'message', value } };
-    else yield* this.resubscribe({ id: value.id, tenant: '' });
+    if ('messageId' in value) {
+      yield { payload: { $case: 'message', value } };
+      return;
+    }
+    for await (const event of this.resubscribe({ id: value.id, tenant: '' })) {
+      const { artifact } = event.payload?.$case === 'artifactUpdate' ? event.payload.value : {};
+      if (artifact !== undefined) artifact.parts = this.#worded(params, artifact.parts);
+      yield event;
+    }
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
@@ -129,10 +159,19 @@ export class Conversation implements A2ARequestHandler {
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
     const contextId = contextOf(exchange, message);
     let spelled: readonly (string | undefined)[] | undefined;
+    const inWords = new Map<number, string>();
+    const parts = message.parts.map((part, at) => {
+      const data = dataInWords(part);
+      if (data === undefined) return part;
+      inWords.set(at, data.text);
+      return data.part;
+    });
     return {
-      message: { ...message, contextId },
+      message: { ...message, parts, contextId },
       metadata: { ...metadata, ...message.metadata },
       spelled(part) {
+        const own = inWords.get(part);
+        if (own !== undefined) return own;
         spelled ??= cutEach(text, [...path, 'parts'], 'data');
         return spelled[part];
       },

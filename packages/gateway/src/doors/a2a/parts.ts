@@ -35,6 +35,38 @@ export function heard({ house, request }: Exchange, value: unknown): Part {
 
 const PLAIN = { filename: '', mediaType: 'application/json' };
 
+/** Data as words, behind those that say whose they are. */
+export function asWords(part: Part, verbatim: Verbatim): Part {
+  const { content, metadata } = part;
+  if (content?.$case !== 'data') return part;
+  const trust = typeof metadata?.['trust'] === 'string' ? `${metadata['trust']}\n` : '';
+  const value = `${trust}${verbatim.spell(content.value)}`;
+  return { ...part, content: { $case: 'text', value }, mediaType: 'text/plain' };
+}
+
+/** Longer words are words, whatever they look like. */
+const LONGEST_DATA = 64 * 1024;
+/** By these, data are known for what they are. */
+const TELLING = ['skill', 'kind', 'ai_identity', 'identity'];
+
+/** Data that were sent as words, since some agents have no others, and how they are spelled. */
+export function dataInWords(
+  part: Part,
+): { readonly part: Part; readonly text: string } | undefined {
+  const { content } = part;
+  if (content?.$case !== 'text' || content.value.length > LONGEST_DATA) return undefined;
+  const text = content.value.trim();
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const names = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+    if (!names.some((name) => TELLING.includes(name))) return undefined;
+    return { part: { ...part, content: { $case: 'data', value } }, text };
+  } catch {
+    return undefined;
+  }
+}
+
 export function messageOf(parts: Part[], { contextId }: Message): Message {
   return {
     messageId: randomUUID(),

@@ -19,8 +19,14 @@ export class Verbatim {
 
   /** The value as JSON, with the texts in their places. Forgets them. */
   print(value: unknown): string {
-    const texts = this.#texts.splice(0);
-    return JSON.stringify(value).replace(MARKED, (_, at) => texts[Number(at)] ?? 'null');
+    const text = this.spell(value);
+    this.#texts.splice(0);
+    return text;
+  }
+
+  /** The same, to be said within another value. */
+  spell(value: unknown): string {
+    return JSON.stringify(value).replace(MARKED, (_, at) => this.#texts[Number(at)] ?? 'null');
   }
 }
 
