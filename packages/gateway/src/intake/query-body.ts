@@ -2,6 +2,7 @@
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
 import type { KindGrammar } from './grammar.ts';
+import { HEX_VALUE } from './tables.ts';
 
 /** Parameters that are the gateway's own, and no members. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['idempotency-key', 'as']);
@@ -48,15 +49,25 @@ function* pairsOf(query: string): Generator<string, void, undefined> {
   if (start < query.length) yield query.slice(start);
 }
 
+/** What the table says of what is no digit. */
+const NO_DIGIT = 16;
+const [PERCENT, PLUS, SPACE] = [0x25, 0x2b, 0x20];
+
 /** The text behind percent-encoding and `+`; undefined if it is no UTF-8. */
 function decoded(part: string): string | undefined {
-  const bytes = part
-    .replaceAll('+', ' ')
-    .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
+  const bytes = Buffer.from(part, 'latin1');
+  let size = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const high = HEX_VALUE[bytes[at + 1] ?? 0] ?? NO_DIGIT;
+    const low = HEX_VALUE[bytes[at + 2] ?? 0] ?? NO_DIGIT;
+    if (byte === PERCENT && high < NO_DIGIT && low < NO_DIGIT) {
+      bytes[size++] = 16 * high + low;
+      at += 2;
+    } else bytes[size++] = byte === PLUS ? SPACE : (byte ?? 0);
+  }
   try {
-    return strict.decode(Buffer.from(bytes, 'latin1'));
+    return strict.decode(bytes.subarray(0, size));
   } catch {
     return undefined;
   }

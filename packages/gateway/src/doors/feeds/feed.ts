@@ -127,6 +127,7 @@ async function readyOf(
   const { form, head, tag, place } = question;
   const { items, end } = await read(exchange, question, selection);
   const parameters = queryOf(exchange.request);
+  const choice = choiceOf(place, parameters);
   const path = feedPath(place.path, form);
   // A page of nothing leads to itself.
   const goesOn = end.more && items.length > 0;
@@ -134,12 +135,12 @@ async function readyOf(
   const page = {
     ...question,
     language: exchange.house.language,
-    id: idOf(exchange, question),
-    title: titleOf(exchange, question),
+    id: idOf(exchange, place, choice),
+    title: titleOf(exchange, question, choice),
     self: withQuery(path, parameters),
     first: withQuery(path, without(parameters, selection.order === 'newest' ? 'before' : 'after')),
     next,
-    listing: listingOf(place, parameters),
+    listing: listingOf(place, choice),
     updated: await updatedAt(exchange, selection, { head, items }),
     items,
   };
@@ -206,8 +207,8 @@ async function updatedAt(
 }
 
 /** A name for the selection in this log, whatever the page and the address (RFC 9562 section 5.8). */
-function idOf({ house, request }: Exchange, { place }: Question): string {
-  const parameters = new URLSearchParams(choiceOf(place, queryOf(request)));
+function idOf({ house }: Exchange, place: Place, choice: Choice): string {
+  const parameters = new URLSearchParams(choice);
   parameters.sort();
   const digest = hash('sha256', `${house.log.name} ${withQuery(place.path, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
@@ -221,23 +222,24 @@ function idOf({ house, request }: Exchange, { place }: Question): string {
   return `urn:uuid:${parts.join('-')}`;
 }
 
-function listingOf(place: Place, parameters: URLSearchParams): string {
-  if (place.path === EVERYTHING) return '/api/discover';
-  return withQuery(place.path, new URLSearchParams(choiceOf(place, parameters)));
+function listingOf({ path }: Place, choice: Choice): string {
+  return path === EVERYTHING ? '/api/discover' : withQuery(path, new URLSearchParams(choice));
 }
 
 /** What is listed, and by whom or for whom. */
-function titleOf({ house, request }: Exchange, { place, tongue }: Question): string {
+function titleOf({ house }: Exchange, { place, tongue }: Question, choice: Choice): string {
   const { language } = house;
-  const choice = choiceOf(place, queryOf(request)).slice(0, TITLED);
   return [
     say(language.service, tongue),
     place.title(language, tongue),
-    ...choice.map(([name, value]) => `${name}: ${titled(value)}`),
+    ...choice.slice(0, TITLED).map(([name, value]) => `${name}: ${titled(value)}`),
   ].join(' · ');
 }
 
-function choiceOf(place: Place, parameters: URLSearchParams): [string, string][] {
+/** Names and values of the parameters that choose. */
+type Choice = [string, string][];
+
+function choiceOf(place: Place, parameters: URLSearchParams): Choice {
   const chooses = (name: string): boolean => CHOOSING.has(name) && (name !== 'kind' || place.kinds);
   return [...parameters].filter(([name]) => chooses(name));
 }

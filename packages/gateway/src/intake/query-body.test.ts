@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { GatewayError } from '@open-presence/protocol';
+
+import { grammar } from './intake.fixture.ts';
+import { bodyOfQuery } from './query-body.ts';
+
+function said(query: string): unknown {
+  return JSON.parse(bodyOfQuery(query, grammar.kinds.seeds).toString());
+}
+
+suite('what is said in a query', () => {
+  test('is what was percent-encoded, whatever that is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const words = text.toWellFormed();
+        assert.deepEqual(said(`text=${encodeURIComponent(words)}`), { text: words });
+        assert.deepEqual(said(new URLSearchParams({ text: words }).toString()), { text: words });
+      }),
+    );
+  });
+
+  test('is kept as it stands where it only looks encoded', () => {
+    for (const text of ['%', '%4', '100%', '%zz', '%4g', '%g4', '%%']) {
+      assert.deepEqual(said(`text=${text}`), { text });
+    }
+    assert.deepEqual(said('a=%2B+%2b&b=%25%34%31&%61=x'), { a: ['+ +', 'x'], b: '%41' });
+  });
+
+  test('is refused where it is no UTF-8', () => {
+    for (const query of ['text=%ff', '%c3=1', 'text=%ED%A0%80', 'text=%C3%28']) {
+      assert.throws(() => said(query), GatewayError);
+    }
+  });
+});
