@@ -51,9 +51,15 @@ export interface Asked {
 
 export class Conversation implements A2ARequestHandler {
   readonly #asked: Asked;
+  #began = false;
 
   constructor(asked: Asked) {
     this.#asked = asked;
+  }
+
+  /** Whether the SDK could read what was asked. */
+  get began(): boolean {
+    return this.#began;
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -64,6 +70,7 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
+    this.#began = true;
     const { exchange } = this.#asked;
     return await inTheirForm(exchange, async () => {
       const said = this.#heard(params);
@@ -103,6 +110,7 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
+    this.#began = true;
     const { exchange } = this.#asked;
     return await inTheirForm(exchange, async () => taskAt(exchange, needsId(id)));
   }

@@ -113,7 +113,14 @@ async function answered(
       : new JsonRpcTransportHandler(conversation);
   // The id is told as it was spelled, whatever it is.
   const context = new ServerCallContext({ requestedVersion: version });
-  return await handler.handle({ ...read, id: 0 }, context);
+  const told = await handler.handle({ ...read, id: 0 }, context);
+  if (!conversation.began && isFault(told)) throw new RequestMalformedError(MISREAD);
+  return told;
+}
+
+/** The SDK takes for its own fault what it cannot read. */
+function isFault(told: object): boolean {
+  return 'error' in told && isFields(told.error) && told.error['code'] === -32_603;
 }
 
 interface Refusal {
@@ -159,6 +166,8 @@ function idOf(read: unknown, spelled: () => string): string | number | null {
 
 const EXAMPLE =
   '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}}';
+const MISREAD =
+  'Cannot read the request: its "params" are not of the shape that A2A has for this method.';
 const NO_BATCH = 'Cannot read the request: A2A takes one JSON-RPC 2.0 request at a time, no list.';
 const NO_CALL = `Cannot read the request: it is no JSON-RPC 2.0 request, with "jsonrpc" "2.0", a "method" and an "id" that is a string or a number, such as ${EXAMPLE}.`;
 const NO_PARAMS = `Cannot read the request: its "params" must be an object, as in ${EXAMPLE}.`;

@@ -20,12 +20,13 @@ const MOST = 10;
 
 function faultsIn(sent: unknown): Fault[] {
   if (!isFields(sent)) return [{ pointer: '', detail: 'it must be an object' }];
-  const { message, metadata } = sent;
+  const { message, metadata, configuration } = sent;
   if (!isFields(message)) return [{ pointer: '/message', detail: '"message" must be an object' }];
   const { parts } = message;
   const faults = [
     ...objectAt('/metadata', metadata),
     ...objectAt('/message/metadata', message['metadata']),
+    ...modesAt('/configuration', configuration),
   ];
   if (!Array.isArray(parts) || parts.length === 0) {
     const detail = '"parts" must be a list of at least one part';
@@ -46,6 +47,9 @@ function partFaults(pointer: string, part: unknown): Fault[] {
   if ((kind === 'text' || (text ?? undefined) !== undefined) && typeof text !== 'string') {
     faults.push({ pointer: `${pointer}/text`, detail: '"text" must be a string' });
   }
+  if (kind === 'file' && !isFields(part['file'])) {
+    faults.push({ pointer: `${pointer}/file`, detail: '"file" must be an object' });
+  }
   const said = CONTENTS.filter((name) => part[name] !== undefined && part[name] !== null);
   if (said.length > 1) {
     const detail = `a part must have one of ${said.join(' and ')}, and another part the other`;
@@ -57,4 +61,11 @@ function partFaults(pointer: string, part: unknown): Fault[] {
 function objectAt(pointer: string, value: unknown): Fault[] {
   if (value === undefined || value === null || isFields(value)) return [];
   return [{ pointer, detail: '"metadata" must be an object' }];
+}
+
+function modesAt(pointer: string, configuration: unknown): Fault[] {
+  const modes = isFields(configuration) ? (configuration['acceptedOutputModes'] ?? []) : [];
+  if (Array.isArray(modes) && modes.every((mode) => typeof mode === 'string')) return [];
+  const detail = '"acceptedOutputModes" must be a list of strings';
+  return [{ pointer: `${pointer}/acceptedOutputModes`, detail }];
 }

@@ -215,7 +215,7 @@ export async function* following(
 }
 
 /** For what needs an id. */
-export function needsId(id: string): string {
-  if (id.trim() !== '') return id;
+export function needsId(id: unknown): string {
+  if (typeof id === 'string' && id.trim() !== '') return id;
   throw new RequestMalformedError('Cannot find the task: "id" is missing.');
 }

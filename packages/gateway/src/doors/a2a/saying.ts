@@ -200,7 +200,8 @@ function kindOf({ kind, skill }: Fields): Kind | undefined {
 
 /** Where a kind is asked for, it must be one. */
 function kindIn(metadata: Fields): Kind | undefined {
-  const { kind, skill } = metadata;
+  const kind = metadata['kind'] ?? undefined;
+  const skill = metadata['skill'] ?? undefined;
   if (kind === undefined && skill === undefined) return undefined;
   const found = kindOf(metadata);
   if (found !== undefined) return found;
@@ -225,7 +226,7 @@ function textBody(metadata: Fields, text: string): Body {
 }
 
 function keyFor({ idempotencyKey }: Fields, count: number): Uint8Array | undefined {
-  if (idempotencyKey === undefined) return undefined;
+  if (idempotencyKey === undefined || idempotencyKey === null) return undefined;
   if (typeof idempotencyKey !== 'string') throw new RequestMalformedError(NO_KEY);
   return keyOf(undefined, count === 0 ? idempotencyKey : `${idempotencyKey} ${count}`);
 }
