@@ -7,6 +7,7 @@ import { fields, list, text, type Fields } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import {
   lacks,
+  mistakesOf,
   nameOf,
   operationsOf,
   requestsOf,
@@ -32,28 +33,33 @@ async function firstOf(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(step?.value ?? []);
 }
 
-/** What is wrong with the answers to what a document shows. */
+/** What is wrong with the answers to what a document shows, and to mistakes. */
 async function complaints(base: string, document: Fields): Promise<string[]> {
   const described = new Described(document);
   const id = await kept(base);
   const found: string[] = [];
+  const checked = async (request: Request, answer: Response): Promise<string[]> => {
+    const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const told = { status: answer.status, type, bytes, header: () => undefined };
+    try {
+      described.check(request.method, request.url, told);
+      return [];
+    } catch (error) {
+      return [`${request.of}: ${String(error)}`];
+    }
+  };
   for (const operation of operationsOf(document)) {
     found.push(...lacks(document, operation));
+    for (const request of mistakesOf(operation)) {
+      found.push(...(await checked(request, await answered(base, request))));
+    }
     for (const request of requestsOf(operation, id)) {
       const answer = await answered(base, request);
       const good = successesOf(operation).map(([status]) => status);
       if (!good.includes(String(answer.status))) {
         found.push(`${request.of} is answered ${answer.status}: ${await answer.text()}`);
-        continue;
-      }
-      const type = (answer.headers.get('content-type') ?? '').split(';')[0] ?? '';
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      const told = { status: answer.status, type, bytes, header: () => undefined };
-      try {
-        described.check(request.method, request.url, told);
-      } catch (error) {
-        found.push(`${request.of}: ${String(error)}`);
-      }
+      } else found.push(...(await checked(request, answer)));
     }
   }
   return found;
@@ -114,7 +120,7 @@ describe('what the OpenAPI document shows', () => {
   });
   after(() => gateway[Symbol.asyncDispose]());
 
-  it('is answered as it says, when it is sent as it stands', async () => {
+  it('is answered as it says, when it is sent as it stands or by mistake', async () => {
     assert.deepEqual(await complaints(gateway.url, document), []);
   });
 
@@ -138,6 +144,11 @@ describe('what the OpenAPI document shows', () => {
         '/api/rooms',
         () => fields(fields(document['paths'])['/api/search']),
         /GET \/api\/rooms\S* 200 is not as described/,
+      ],
+      'of an error that is left out': [
+        '/api/garden',
+        (item) => respelled(item, '"400":', '"418":'),
+        /does not describe its 400/,
       ],
       'of an answer of another type': [
         '/feed.atom',

@@ -92,6 +92,25 @@ function pathOf(operation: Operation, id: string): string {
   });
 }
 
+/** Mistakes: each parameter with a value that means nothing, bodies that are no message, no such id. */
+export function mistakesOf(operation: Operation): Request[] {
+  const { method } = operation;
+  const path = pathOf(operation, 'nothing');
+  const nowhere = operation.path.replaceAll(/\{\w+\}/g, 'nothing');
+  const [body] = 'requestBody' in operation.is ? bodiesOf(operation) : [];
+  const made = (url: string, said = body?.[1], headers = {}): Request => {
+    return { method, url, headers, body: said, of: `${method} ${url} ${said ?? ''}` };
+  };
+  const queries = parametersOf(operation, 'query').map(({ name }) => {
+    return made(`${path}?${text(name)}=%00nothing&${text(name)}=`);
+  });
+  const headers = parametersOf(operation, 'header').map(({ name }) => {
+    return made(path, body?.[1], { [text(name)]: 'nothing ""' });
+  });
+  const bodies = body === undefined ? [] : ['', '[]', '{', '7', '{"to":7,"method":7}'];
+  return [made(nowhere), ...queries, ...headers, ...bodies.map((said) => made(path, said))];
+}
+
 function pair({ name, example }: Fields): string {
   const values: readonly unknown[] = Array.isArray(example) ? example : [example];
   const spelled = values.map((one) => `${text(name)}=${encodeURIComponent(String(one))}`);
