@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
+import { GatewayError } from '@open-presence/protocol';
+
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { ask, openDoor } from '../http/door.fixture.ts';
 import { REVISIONS } from './about.ts';
@@ -63,6 +65,8 @@ suite('what is said through MCP', () => {
   });
 });
 
+const META =
+  '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
 suite('the MCP door', () => {
   const LIST = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
 
@@ -116,6 +120,85 @@ suite('the MCP door', () => {
     assert.match(listing, /"n":1\.0/);
     assert.match(listing, /"n":2\.0/);
   });
+
+  test('refuses several messages that cannot be told apart, and keeps none of them', async () => {
+    await using door = await open();
+    const say = (id: string, n: number): string =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${n}}}}`;
+    const { status, text } = await send(door, `[${say('1', 1)},${say('"1"', 2)},${say('1', 3)}]`);
+    assert.equal(status, 400);
+    assert.match(String(fields(answerIn(text)['error'])['message']), /two requests have the id 1/);
+    assert.equal(fields(JSON.parse(await entryAt(door, '/api/shepit')))['head'], 0);
+  });
+
+  test('reports a fault of its own, and tells nobody else of it', async () => {
+    const log = openMemoryLog();
+    await using door = await openDoor(log);
+    const { structured } = await call(door, 'whisper', '{}');
+    log.entry = () => Promise.reject(new Error('/secret/file'));
+    const uri = `presence://entries/${String(structured['id'])}`;
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } };
+    const { text } = await send(door, JSON.stringify(message));
+    assert.equal(fields(answerIn(text)['error'])['code'], -32_603);
+    assert.doesNotMatch(text, /secret/);
+    assert.equal(door.reported.length, 1);
+    const { texts } = await call(door, 'get_entry', JSON.stringify({ id: structured['id'] }));
+    assert.match(texts[0] ?? '', /^internal: /);
+    assert.doesNotMatch(texts.join(''), /secret/);
+    assert.equal(door.reported.length, 2);
+  });
+
+  test('tells who cannot be answered now that it may ask again', async () => {
+    const log = openMemoryLog();
+    await using door = await openDoor(log);
+    const { structured } = await call(door, 'whisper', '{}');
+    log.entry = () => Promise.reject(new GatewayError('unavailable', 'Cannot read now.'));
+    const uri = `presence://entries/${String(structured['id'])}`;
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } };
+    const { text } = await send(door, JSON.stringify(message));
+    const error = fields(answerIn(text)['error']);
+    assert.equal(error['code'], -32_603);
+    assert.equal(error['message'], 'Cannot read now.');
+    assert.equal(fields(error['data'])['code'], 'unavailable');
+  });
+
+  for (const [revision, meta, ...head] of [
+    ['2026-07-28', META, 'MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/call'],
+    ['any before', '{}'],
+  ] as const) {
+    test(`waits for nobody who has gone, in ${revision}`, async () => {
+      const log = openMemoryLog();
+      const watching = new Set<Disposable>();
+      const watch = log.watch.bind(log);
+      log.watch = (moved) => {
+        const watched = watch(moved);
+        watching.add(watched);
+        return {
+          [Symbol.dispose]() {
+            watching.delete(watched);
+            watched[Symbol.dispose]();
+          },
+        };
+      };
+      await using door = await openDoor(log);
+      await using caller = await door.connect();
+      const given = '{"seconds":1000,"identity":"nobody"}';
+      const params = `{"name":"wait_for_news","arguments":${given},"_meta":${meta}}`;
+      const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+      const lines = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Mcp-Name: wait_for_news', ...head];
+      const length = `Content-Length: ${message.length}`;
+      caller.send([...lines, length, '', message].join('\r\n'));
+      const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
+      while (watching.size === 0) await pause();
+      caller.socket.destroy();
+      // When something is said, it is found out that nobody waits.
+      for (let tries = 0; watching.size > 0 && tries < 100; tries += 1) {
+        await call(door, 'whisper', '{}');
+        await pause();
+      }
+      assert.equal(watching.size, 0);
+    });
+  }
 
   test('tells a subscriber who stalled of each thing once, when it reads on', async () => {
     await using door = await open();

@@ -68,7 +68,7 @@ async function take(
   }
   const read = messageIn(bytes);
   if ('refusal' in read) {
-    await refuse(exchange, { status: 400, code: -32_700, message: read.refusal });
+    await refuse(exchange, { status: 400, ...read.refusal });
     return;
   }
   request.resume();
@@ -76,14 +76,35 @@ async function take(
   await serving.serve({ exchange, bytes, message: read.message });
 }
 
-function messageIn(bytes: Buffer): { message: unknown } | { refusal: string } {
+type Fault = Omit<Refusal, 'status'>;
+
+function messageIn(bytes: Buffer): { message: unknown } | { refusal: Fault } {
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    return { message };
+    const twice = repeatedIn(message);
+    if (twice === undefined) return { message };
+    return { refusal: { code: -32_600, message: sameId(twice) } };
   } catch (error) {
-    if (error instanceof SyntaxError || bytes.length < LONGEST_TEXT) return { refusal: NO_JSON };
-    return { refusal: TOO_LONG };
+    const short = error instanceof SyntaxError || bytes.length < LONGEST_TEXT;
+    return { refusal: { code: -32_700, message: short ? NO_JSON : TOO_LONG } };
   }
+}
+
+/** An id that two of several requests have. By its id it is known what each of them says. */
+function repeatedIn(message: unknown): string | undefined {
+  if (!Array.isArray(message)) return undefined;
+  const messages: readonly unknown[] = message;
+  const seen = new Set<unknown>();
+  for (const one of messages) {
+    if (typeof one !== 'object' || one === null || !('method' in one) || !('id' in one)) continue;
+    if (seen.has(one.id)) return JSON.stringify(one.id);
+    seen.add(one.id);
+  }
+  return undefined;
+}
+
+function sameId(id: string): string {
+  return `Cannot read the messages: two requests have the id ${id.slice(0, 100)}, so their answers could not be told apart. Give each its own, or send them one by one.`;
 }
 
 /** What one string of V8 can hold. */

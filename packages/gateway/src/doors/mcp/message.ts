@@ -2,6 +2,8 @@
  * The bytes of a message, where what a visitor says must be kept letter by letter: the SDK gives
  * values, and a number or a member that is spelled twice is not the same any more.
  */
+import { setImmediate as turn } from 'node:timers/promises';
+
 import type { Listener, ValueType } from '../../intake/listener.ts';
 import { Scanner } from '../../intake/scanner.ts';
 
@@ -17,18 +19,21 @@ interface Part {
 const NOTHING = Buffer.from('{}');
 
 /** The arguments of the call that has this id, as they were spelled. */
-export function argumentsIn(message: Buffer, id: string | number): Buffer {
-  for (const call of messagesIn(message)) {
+export async function argumentsIn(message: Buffer, id: string | number): Promise<Buffer> {
+  for await (const call of callsIn(message)) {
     if (valueOf(last(call, 'id')) !== id) continue;
     const params = last(call, 'params');
-    return (params === undefined ? undefined : last(params, 'arguments')) ?? NOTHING;
+    return (params && last(await partsOf(params), 'arguments')) ?? NOTHING;
   }
   return NOTHING;
 }
 
 /** One member of an object is taken out of it: its last value, and the object without it. */
-export function taken(object: Buffer, name: string): { value: unknown; rest: Buffer } {
-  const parts = partsOf(object);
+export async function taken(
+  object: Buffer,
+  name: string,
+): Promise<{ value: unknown; rest: Buffer }> {
+  const parts = await partsOf(object);
   const found = parts.findLast((part) => part.name === name);
   if (found === undefined) return { value: undefined, rest: object };
   const others = parts.filter((part) => part.name !== name);
@@ -41,30 +46,39 @@ const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from('}');
 
 /** Before 2025-06-18, several could be sent as one array. */
-function messagesIn(message: Buffer): Buffer[] {
-  const parts = partsOf(message);
-  return parts.some(({ name }) => name !== undefined) ? [message] : parts.map(({ value }) => value);
+async function* callsIn(message: Buffer): AsyncGenerator<readonly Part[], void, undefined> {
+  const parts = await partsOf(message);
+  if (parts.some(({ name }) => name !== undefined)) yield parts;
+  else for (const { value } of parts) yield await partsOf(value);
 }
 
-function last(object: Buffer, name: string): Buffer | undefined {
-  return partsOf(object).findLast((part) => part.name === name)?.value;
+function last(parts: readonly Part[], name: string): Buffer | undefined {
+  return parts.findLast((part) => part.name === name)?.value;
 }
 
 function valueOf(text: Buffer | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text.toString());
 }
 
-function partsOf(bytes: Buffer): Part[] {
+/** Read in pieces, so that others have their turn in between. */
+async function partsOf(bytes: Buffer): Promise<readonly Part[]> {
   const finder = new Finder(bytes);
   const scanner = new Scanner(finder);
-  scanner.feed(bytes);
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (at > 0) await turn();
+    scanner.feed(bytes.subarray(at, at + PIECE));
+  }
   scanner.end();
   return finder.parts;
 }
 
+const PIECE = 1024 * 1024;
+
 class Finder implements Listener {
   readonly parts: Part[] = [];
   readonly #bytes: Buffer;
+  /** Of the piece at hand. */
+  #offset = 0;
   #nameAt: number | undefined;
   #name: string | undefined;
   #valueAt = 0;
@@ -74,26 +88,30 @@ class Finder implements Listener {
   }
 
   valueBegins(_type: ValueType, depth: number, at: number): boolean {
-    if (depth === 1) this.#valueAt = at;
+    if (depth === 1) this.#valueAt = this.#offset + at;
     return depth === 0;
   }
 
   valueEnds(depth: number, at: number): void {
     if (depth !== 1) return;
-    const value = this.#bytes.subarray(this.#valueAt, at);
-    const whole = this.#bytes.subarray(this.#nameAt ?? this.#valueAt, at);
+    const end = this.#offset + at;
+    const value = this.#bytes.subarray(this.#valueAt, end);
+    const whole = this.#bytes.subarray(this.#nameAt ?? this.#valueAt, end);
     this.parts.push({ name: this.#name, whole, value });
   }
 
   nameBegins(at: number): void {
-    this.#nameAt = at;
+    this.#nameAt = this.#offset + at;
   }
 
   nameEnds(at: number): void {
-    this.#name = String(valueOf(this.#bytes.subarray(this.#nameAt, at)));
+    this.#name = String(valueOf(this.#bytes.subarray(this.#nameAt, this.#offset + at)));
   }
 
-  pieceBegins(): void {}
+  pieceBegins(_: Uint8Array, offset: number): void {
+    this.#offset = offset;
+  }
+
   pieceEnds(): void {}
   colon(): void {}
   comma(): void {}

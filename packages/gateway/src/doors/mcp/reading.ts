@@ -105,7 +105,8 @@ export function arrived({ presence, language }: House, given: Fields): void {
 
 export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { house } = asking.call.exchange;
-  const id = textIn(given, 'id', 'an entry') ?? '';
+  const id = textIn(given, 'id', 'an entry');
+  if (id === undefined) throw nameless();
   arrived(house, given);
   const entry = await entryOf(house, id);
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
@@ -116,6 +117,13 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
     own: { bytes: size, next },
     lines: [piece.text],
     words: piece.value === undefined ? { text: piece.text } : { entry: piece.value },
+  });
+}
+
+function nameless(): GatewayError {
+  const detail = '"id" must be the id of an entry, but is missing';
+  return new GatewayError('invalid-parameter', `Cannot read an entry: ${detail}`, {
+    faults: [{ parameter: 'id', detail }],
   });
 }
 

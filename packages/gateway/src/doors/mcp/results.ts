@@ -141,11 +141,9 @@ export function isShallow(text: Uint8Array): boolean {
   return true;
 }
 
-/** What a caller can cause, in the words of section 11; what is ours as `internal`, and reported. */
+/** What was thrown, in the words of section 11. */
 export function failed(house: House, tongue: Tongue | undefined, thrown: unknown): CallToolResult {
-  const known = thrown instanceof GatewayError;
-  if (!known) house.report.error({ err: thrown }, 'fault in a tool');
-  const error = known ? thrown : new GatewayError('internal', INTERNAL);
+  const error = knownIn(house, thrown);
   const document = problemDocument(error, say(house.language.errors[error.code], tongue));
   return {
     isError: true,
@@ -156,5 +154,12 @@ export function failed(house: House, tongue: Tongue | undefined, thrown: unknown
   };
 }
 
+/** What a caller can cause, as it is; what is ours as `internal`, and reported. */
+export function knownIn(house: House, thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  house.report.error({ err: thrown }, 'fault in the MCP door');
+  return new GatewayError('internal', INTERNAL);
+}
+
 const INTERNAL =
-  'The gateway failed at this call by a fault of its own. Try again, or tell whoever runs it.';
+  'The gateway failed at this by a fault of its own. Try again, or tell whoever runs it.';

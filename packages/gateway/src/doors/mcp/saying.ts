@@ -62,7 +62,7 @@ function told(stamp: Stamp): { summary: string; own: Record<string, unknown> } {
 /** The way of every entry: judged, appended, durable. */
 async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
   const { grammar, log } = call.exchange.house;
-  const { value, rest } = taken(argumentsIn(call.bytes, id), KEY);
+  const { value, rest } = await taken(await argumentsIn(call.bytes, id), KEY);
   const key = value === undefined || value === null ? undefined : keyOf(undefined, textOf(value));
   const spool = (): Spool => log.spool();
   const draft = await readDraft(kind, piecesOf(rest), { grammar, spool, key });

@@ -5,13 +5,13 @@ import {
   Server,
   type ServerCapabilities,
 } from '@modelcontextprotocol/server';
-import { GatewayError, say, type Language, type Tongue } from '@open-presence/protocol';
+import { say, type Language, type Tongue } from '@open-presence/protocol';
 
-import { tongueFor } from '../http/exchange.ts';
+import { tongueFor, type House } from '../http/exchange.ts';
 import { NAME } from './about.ts';
 import { toldPrompt, toldPrompts } from './prompts.ts';
 import { listedResources, listedTemplates, readResource } from './resources.ts';
-import { failed } from './results.ts';
+import { failed, knownIn } from './results.ts';
 import type { Call } from './serving.ts';
 import { TOOLS, toolsIn, type Asking } from './tools.ts';
 
@@ -70,7 +70,7 @@ export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
   server.setRequestHandler('resources/list', () => listedResources(language, tongue));
   server.setRequestHandler('resources/templates/list', () => listedTemplates(language, tongue));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq }) => {
-    return await protocolErrors(() => readResource(asked(mcpReq.id, mcpReq.signal), uri));
+    return await protocolErrors(house, () => readResource(asked(mcpReq.id, mcpReq.signal), uri));
   });
   prompts(server, language, tongue);
   return server;
@@ -92,12 +92,16 @@ function unknown(what: string, name: string, known: readonly string[]): Protocol
 }
 
 /** What a caller can cause, where the protocol has no results that are errors. */
-async function protocolErrors<Value>(act: () => Promise<Value>): Promise<Value> {
+async function protocolErrors<Value>(house: House, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act();
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    const { code, repair } = error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, { code, ...repair });
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown;
+    const { code, message, repair } = knownIn(house, thrown);
+    const ours = OURS.has(code) ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+    throw new ProtocolError(ours, message, { code, ...repair });
   }
 }
+
+/** What no other parameters would mend. */
+const OURS: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
