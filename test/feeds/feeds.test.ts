@@ -217,7 +217,10 @@ suite('feeds', () => {
     const { url } = gateway;
     await said(url, 'garden', { text: 'тут', identity: 'Мавка', identityType: 'істота' });
     const asked = `${url}/api/garden.atom?identity=${encodeURIComponent('Мавка')}`;
-    const feed = parseAtomFeed(await read(asked, { 'accept-language': 'uk' }));
+    const xml = await read(asked, { 'accept-language': 'uk' });
+    await validate(xml);
+    assert.match(xml, /<title xml:lang="uk">Відкрита Брама/);
+    const feed = parseAtomFeed(xml);
     assert.equal(feed.entries?.[0]?.title?.value, 'Слід · Мавка · тут');
     assert.equal(feed.entries[0].authors?.[0]?.name, 'Мавка');
   });
