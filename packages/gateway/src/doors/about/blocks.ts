@@ -28,7 +28,7 @@ export interface Page {
   readonly feeds?: readonly Feed[];
 }
 
-export interface Feed {
+interface Feed {
   readonly title: string;
   readonly type: string;
   readonly href: string;
