@@ -102,6 +102,7 @@ const PAGES = [
   'refused',
   'foreign',
   'revision',
+  'mcpRevision',
 ] as const;
 
 const PARAMETERS = [

@@ -85,8 +85,9 @@ function mcpItem(voice: Voice, path: string): Json {
 }
 
 function revision(voice: Voice): Json {
-  const description = worded(voice, 'revision');
-  return { name: 'MCP-Protocol-Version', in: 'header', description, schema: TEXT };
+  const description = worded(voice, 'mcpRevision');
+  const schema = { type: 'string', examples: REVISIONS };
+  return { name: 'MCP-Protocol-Version', in: 'header', description, schema, example: BEFORE };
 }
 
 interface Example {
