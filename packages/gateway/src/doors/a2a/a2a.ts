@@ -10,7 +10,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { addressOf } from '../http/address.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from '../http/answer.ts';
-import { readBody } from '../http/body.ts';
+import { drain, readBody } from '../http/body.ts';
 import { tongueFor, type Exchange, type Handler } from '../http/exchange.ts';
 import { editionOf } from '../http/language.ts';
 import { fault } from '../http/problem.ts';
@@ -74,13 +74,23 @@ function whole(exchange: Exchange, take: (said: Said) => Promise<void>): void {
       resolve();
     }
   };
-  readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
+  const failed = (error: unknown): void => fault(exchange, error);
+  readBody(exchange.request, LONGEST, {
     whole(bytes) {
-      taken(bytes).catch((error: unknown) => fault(exchange, error));
+      taken(bytes).catch(failed);
     },
-    // Never: nothing is larger than that.
-    large() {},
+    large() {
+      const told = take({ text: tooLong, begun() {} }).catch(failed);
+      void told.then(() => drain(exchange.request));
+    },
   });
+}
+
+/** Bytes of a message. V8 ends with the process where it prints a string of 2 ** 28 characters. */
+const LONGEST = 2 ** 28 - 1;
+
+function tooLong(): never {
+  throw new GatewayError('malformed-json', TOO_LONG);
 }
 
 /** Longer messages are answered one after another: as values they take many times their room. */
@@ -116,15 +126,12 @@ function textOf(bytes: Buffer): string {
   if (bytes.length > LONG && isHeavy(bytes)) throw new GatewayError('malformed-json', TOO_MANY);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    if (bytes.length < LONGEST_TEXT) throw new GatewayError('malformed-json', NO_UTF8);
-    throw error instanceof Error ? new GatewayError('malformed-json', TOO_LONG) : error;
+  } catch {
+    throw new GatewayError('malformed-json', NO_UTF8);
   }
 }
 
-/** What one string of V8 can hold. */
-const LONGEST_TEXT = 536_870_888;
 const NO_UTF8 = 'Cannot read the message: it is not UTF-8.';
 const ELSEWHERE = 'Say it by POST to /api/garden (or another kind), which takes any length.';
-const TOO_LONG = `Cannot read the message: A2A messages are held in memory whole, and this one is longer than a string can be. ${ELSEWHERE}`;
+const TOO_LONG = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${LONGEST} bytes. ${ELSEWHERE}`;
 const TOO_MANY = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MOST_VALUES} values. Send it in several, or: ${ELSEWHERE}`;

@@ -29,14 +29,15 @@ export function questionIn({ message, metadata }: Heard): Question | undefined {
   const data = message.parts.flatMap(({ content }) =>
     content?.$case === 'data' ? [fieldsOf(content.value)] : [],
   );
-  const questions = data.length === 0 ? [metadata] : data.map((one) => ({ ...metadata, ...one }));
-  for (const fields of questions) {
-    const skill = READING.find((one) => one === fields['skill']);
-    if (skill === undefined) continue;
-    if (questions.length > 1) throw new RequestMalformedError(ALONE);
-    return { skill, fields };
-  }
-  return undefined;
+  const asked = data.map((one) => skillIn('skill' in one ? one : metadata));
+  const skill = data.length === 0 ? skillIn(metadata) : asked.find((one) => one !== undefined);
+  if (skill === undefined) return undefined;
+  if (data.length > 1) throw new RequestMalformedError(ALONE);
+  return { skill, fields: { ...metadata, ...data[0] } };
+}
+
+function skillIn({ skill }: Fields): Reading | undefined {
+  return READING.find((one) => one === skill);
 }
 
 const ALONE =
