@@ -17,6 +17,7 @@ import { fault, problem } from '../http/problem.ts';
 import { formOf } from '../http/accept.ts';
 import { card } from './card.ts';
 import type { Serving } from './serving.ts';
+import { messageIn, type Misshapen } from './shape.ts';
 
 /** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
 export async function aboutMcp(exchange: Exchange): Promise<void> {
@@ -63,12 +64,12 @@ async function take(
   const { house, request } = exchange;
   const stranger = house.loopback ? strangerIn(exchange) : undefined;
   if (stranger !== undefined) {
-    await refuse(exchange, { status: 403, code: -32_000, message: stranger });
+    await refuse(exchange, 403, { code: -32_000, message: stranger, id: null });
     return;
   }
   const read = messageIn(bytes);
   if ('refusal' in read) {
-    await refuse(exchange, { status: 400, ...read.refusal });
+    await refuse(exchange, 400, read.refusal);
     return;
   }
   request.resume();
@@ -76,52 +77,9 @@ async function take(
   await serving.serve({ exchange, bytes, message: read.message });
 }
 
-type Fault = Omit<Refusal, 'status'>;
-
-function messageIn(bytes: Buffer): { message: unknown } | { refusal: Fault } {
-  try {
-    const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    const twice = repeatedIn(message);
-    if (twice === undefined) return { message };
-    return { refusal: { code: -32_600, message: sameId(twice) } };
-  } catch (error) {
-    const short = error instanceof SyntaxError || bytes.length < LONGEST_TEXT;
-    return { refusal: { code: -32_700, message: short ? NO_JSON : TOO_LONG } };
-  }
-}
-
-/** An id that two of several requests have. By its id it is known what each of them says. */
-function repeatedIn(message: unknown): string | undefined {
-  if (!Array.isArray(message)) return undefined;
-  const messages: readonly unknown[] = message;
-  const seen = new Set<unknown>();
-  for (const one of messages) {
-    if (typeof one !== 'object' || one === null || !('method' in one) || !('id' in one)) continue;
-    if (seen.has(one.id)) return JSON.stringify(one.id);
-    seen.add(one.id);
-  }
-  return undefined;
-}
-
-function sameId(id: string): string {
-  return `Cannot read the messages: two requests have the id ${id.slice(0, 100)}, so their answers could not be told apart. Give each its own, or send them one by one.`;
-}
-
-/** What one string of V8 can hold. */
-const LONGEST_TEXT = 536_870_888;
-const NO_JSON =
-  'Cannot read the message: it must be one JSON-RPC 2.0 object, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-const TOO_LONG =
-  'Cannot read the message: MCP messages are held in memory whole, and this one is longer than a string can be. Say it by POST to /api/garden (or another kind), which takes any length.';
-
-interface Refusal {
-  readonly status: number;
-  readonly code: number;
-  readonly message: string;
-}
-
-async function refuse(exchange: Exchange, { status, code, message }: Refusal): Promise<void> {
-  const body = json({ jsonrpc: '2.0', id: null, error: { code, message } });
+async function refuse(exchange: Exchange, status: number, refusal: Misshapen): Promise<void> {
+  const { id, code, message } = refusal;
+  const body = json({ jsonrpc: '2.0', id, error: { code, message } });
   await answer(exchange, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
 }
 

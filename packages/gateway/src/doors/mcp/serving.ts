@@ -77,13 +77,13 @@ export class Serving {
     const request = requestOf(exchange, gone.signal);
     this.#calls.set(request, call);
     const listens = said(message, 'method') === 'subscriptions/listen';
-    const waits = said(said(message, 'params'), 'name') === 'wait_for_news';
+    const waits = [message].flat().some((one) => said(said(one, 'params'), 'name') === WAITS);
     if (!listens) this.#busy += 1;
     try {
       const answer = await (waits ? this.#later : this.#handler).fetch(request, {
         parsedBody: message,
       });
-      await send(exchange.response, answer, listens);
+      await send(exchange.response, answer, { listens, waits });
     } finally {
       if (!listens) this.#busy -= 1;
       if (this.#resting) void this.#restWhenIdle();
@@ -96,6 +96,7 @@ export class Serving {
   }
 }
 
+const WAITS = 'wait_for_news';
 const RESTING = 'Cannot answer: the gateway is shutting down. Ask again in a moment.';
 
 function said(message: unknown, member: string): unknown {
@@ -115,11 +116,22 @@ function requestOf({ request }: Exchange, signal: AbortSignal): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
 }
 
-async function send(response: ServerResponse, answer: Response, listens: boolean): Promise<void> {
+interface Manner {
+  readonly listens: boolean;
+  readonly waits: boolean;
+}
+
+async function send(
+  response: ServerResponse,
+  answer: Response,
+  { listens, waits }: Manner,
+): Promise<void> {
   if (response.destroyed) return;
   const headers = Object.fromEntries(answer.headers);
   delete headers['connection'];
   response.writeHead(answer.status, { ...headers, ...NOT_KEPT, ...COMMON });
+  // Whoever waits long shall know at once that it is heard.
+  if (waits) response.flushHeaders();
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = answer.body?.getReader();
   if (reader === undefined) {
     response.end();

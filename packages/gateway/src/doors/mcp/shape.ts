@@ -1,0 +1,84 @@
+/** Whether a text is a message of JSON-RPC, and in words what it lacks. The SDK says only that it is none. */
+
+export interface Misshapen {
+  readonly code: number;
+  readonly message: string;
+  /** Of the one request, where it has one. */
+  readonly id: string | number | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function messageIn(bytes: Buffer): { message: unknown } | { refusal: Misshapen } {
+  try {
+    const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const wanted = Array.isArray(message) ? wantedOfAll(message) : wantedOf(message);
+    if (wanted === undefined) return { message };
+    return { refusal: { code: -32_600, message: told(wanted), id: idIn(message) } };
+  } catch (error) {
+    const short = error instanceof SyntaxError || bytes.length < LONGEST_TEXT;
+    const why = short ? told('it must be JSON in UTF-8') : TOO_LONG;
+    return { refusal: { code: -32_700, message: why, id: null } };
+  }
+}
+
+/** What one string of V8 can hold. */
+const LONGEST_TEXT = 536_870_888;
+const TOO_LONG =
+  'Cannot read the message: MCP messages are held in memory whole, and this one is longer than a string can be. Say it by POST to /api/garden (or another kind), which takes any length.';
+
+function told(wanted: string): string {
+  return `Cannot read the message: ${wanted}. A message is a JSON-RPC 2.0 object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
+}
+
+/** By its id it is known what each of several requests says, and which answer is its own. */
+function wantedOfAll(messages: readonly unknown[]): string | undefined {
+  if (messages.length === 0) return 'there must be one, got an empty array';
+  const ids = new Set<unknown>();
+  for (const message of messages) {
+    const wanted = wantedOf(message);
+    if (wanted !== undefined) return wanted;
+    const { id, method } = fieldsOf(message) ?? {};
+    if (id === undefined || method === undefined) continue;
+    if (ids.has(id)) return `each request must have an id of its own, but two have ${quoted(id)}`;
+    ids.add(id);
+  }
+  return undefined;
+}
+
+function wantedOf(message: unknown): string | undefined {
+  const fields = fieldsOf(message);
+  if (fields === undefined) return `it must be an object, got ${quoted(message)}`;
+  const { jsonrpc, method, id, params, result, error } = fields;
+  if (jsonrpc !== '2.0') return `"jsonrpc" must be "2.0", got ${quoted(jsonrpc)}`;
+  if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
+  if (typeof method !== 'string') return `"method" must be a string, got ${quoted(method)}`;
+  if (id !== undefined && !isId(id)) {
+    return `"id" must be a string or a whole number within ±${Number.MAX_SAFE_INTEGER}, got ${quoted(id)}`;
+  }
+  if (params !== undefined && fieldsOf(params) === undefined) {
+    return `"params" must be an object, got ${quoted(params)}`;
+  }
+  return undefined;
+}
+
+function idIn(message: unknown): string | number | null {
+  const { id } = fieldsOf(message) ?? {};
+  return isId(id) ? id : null;
+}
+
+function isId(value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  const is = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return is ? Object.fromEntries(Object.entries(value)) : undefined;
+}
+
+function quoted(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return JSON.stringify(value).slice(0, 60).toWellFormed();
+}
