@@ -6,6 +6,7 @@ import { Described } from '../../conformance/described.ts';
 import { fields, list, text, type Fields } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import {
+  formsOf,
   lacks,
   mistakesOf,
   nameOf,
@@ -53,6 +54,12 @@ async function complaints(base: string, document: Fields): Promise<string[]> {
     found.push(...lacks(document, operation));
     for (const request of mistakesOf(operation)) {
       found.push(...(await checked(request, await answered(base, request))));
+    }
+    for (const request of formsOf(operation, id)) {
+      const answer = await answered(base, request);
+      const type = (answer.headers.get('content-type') ?? '').split(';')[0];
+      if (type !== request.type) found.push(`${request.of} is answered as ${type}`);
+      found.push(...(await checked(request, answer)));
     }
     for (const request of requestsOf(operation, id)) {
       const answer = await answered(base, request);
@@ -154,6 +161,11 @@ describe('what the OpenAPI document shows', () => {
         '/feed.atom',
         () => fields(fields(document['paths'])['/feed.json']),
         /does not describe application\/atom\+xml/,
+      ],
+      'of a form that is not answered': [
+        '/api/garden',
+        (item) => respelled(item, '"text/event-stream":', '"text/csv":'),
+        /as text\/csv is answered as application\/json/,
       ],
       'of an operation without examples': ['/a2a', withoutExamples, /its body has no example/],
       'of an answer that is not shown': ['/api', withoutExamples, /no answer is shown/],

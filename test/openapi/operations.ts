@@ -92,6 +92,20 @@ function pathOf(operation: Operation, id: string): string {
   });
 }
 
+/** Each form that an answer to `GET` is said to have, and how it is asked for. */
+export function formsOf(operation: Operation, id: string): (Request & { readonly type: string })[] {
+  const { method } = operation;
+  if (method !== 'GET' || operation.path.startsWith('/api/say/')) return [];
+  const [plain] = requestsOf(operation, id);
+  const types = successesOf(operation).flatMap(([, { content = {} }]) =>
+    Object.keys(fields(content)),
+  );
+  if (plain === undefined) return [];
+  return types.map((type) => {
+    return { ...plain, headers: { accept: type }, type, of: `${plain.of} as ${type}` };
+  });
+}
+
 /** Mistakes: each parameter with a value that means nothing, bodies that are no message, no such id. */
 export function mistakesOf(operation: Operation): Request[] {
   const { method } = operation;

@@ -74,12 +74,14 @@ function eventsAt(voice: Voice, path: string): Json {
     kind: { schema: { type: 'array', items: { enum: kinds } }, example: ['garden', 'presence'] },
   };
   const described = queryParameters(voice, (name) => !OF_PAGES.has(name), bent);
-  const parameters = [
-    ...described,
-    { ...header(voice, 'Last-Event-ID', 'lastEvent'), example: '0' },
-  ];
+  const parameters = [...described, resumed(voice)];
   const content = { 'text/event-stream': { schema: TEXT, example: shownEvents(voice) } };
   return operation(voice, path, { parameters, responses: answers(voice, content, [422], false) });
+}
+
+/** Where a stream goes on, of whatever can be followed as one. */
+function resumed(voice: Voice): Json {
+  return { ...header(voice, 'Last-Event-ID', 'lastEvent'), example: '0' };
 }
 
 function presenceAt(voice: Voice, path: string): Json {
@@ -114,7 +116,7 @@ function listKind(voice: Voice, kind: Kind): Json {
     tags: ['kinds'],
     summary: say(meaning, voice.tongue),
     description: worded(voice, 'readingHow'),
-    parameters: queryParameters(voice, (name) => !OF_ONE_KIND.has(name)),
+    parameters: [...queryParameters(voice, (name) => !OF_ONE_KIND.has(name)), resumed(voice)],
     responses: answers(voice, content, [422]),
   };
 }
@@ -122,7 +124,8 @@ function listKind(voice: Voice, kind: Kind): Json {
 type Listed = readonly [name: string, example: Json];
 
 function listed(voice: Voice, path: string, shown: Listed): Json {
-  const parameters = queryParameters(voice, (name) => !OF_SEARCH.has(name));
+  const described = queryParameters(voice, (name) => !OF_SEARCH.has(name));
+  const parameters = [...described, resumed(voice)];
   const responses = answers(voice, listingContent(voice, shown), [404, 422]);
   return operation(voice, path, { parameters, responses });
 }
