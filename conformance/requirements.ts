@@ -329,6 +329,7 @@ export const REQUIREMENTS = {
     'json-rpc': 'JSON-RPC of A2A 1.0 is answered at /a2a.',
     old: 'JSON-RPC of A2A 0.3 is answered there too.',
     'http-json': 'HTTP+JSON of A2A 1.0 is answered under /a2a/v1.',
+    missing: 'What A2A has and the gateway has not is said so.',
   },
   '19.3': {
     data: 'A data part becomes an entry as it is.',
@@ -336,6 +337,8 @@ export const REQUIREMENTS = {
     words: 'Text parts become one entry together, with what the metadata say.',
     'first-contact': 'A first contact is told its companions.',
     once: 'With idempotencyKey, trying again is safe.',
+    'in-words': 'Data can be sent as words, and are told as words to who takes no others.',
+    context: 'A message belongs to the context that it names, and to a task that there is.',
   },
   '19.4': {
     read: 'The skill read gives entries, and next to read on.',

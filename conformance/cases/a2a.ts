@@ -109,6 +109,12 @@ export const a2a: readonly Case[] = [
     assert.equal(entryIn(parts)['text'], 'Quiet.');
     assert.deepEqual((await gateway.get('/a2a/v1/tasks')).expect(200).json['tasks'], []);
   }),
+  check('19.2', 'missing', async (gateway) => {
+    const code = async (method: string): Promise<unknown> =>
+      fields((await call(gateway, method, '{"taskId":"x","id":"y"}'))['error'])['code'];
+    assert.equal(await code('GetTaskPushNotificationConfig'), -32_003);
+    assert.equal(await code('GetExtendedAgentCard'), -32_004);
+  }),
   check('19.3', 'data', async (gateway) => {
     const identity = fresh();
     const entry = entryIn(await send(gateway, [data(trace(identity, { n: 1 }))]));
@@ -154,6 +160,26 @@ export const a2a: readonly Case[] = [
     const first = entryIn(await send(gateway, [words('once')], { idempotencyKey, identity }));
     const second = entryIn(await send(gateway, [words('once')], { idempotencyKey, identity }));
     assert.equal(first['id'], second['id']);
+  }),
+  check('19.3', 'in-words', async (gateway) => {
+    const identity = fresh();
+    const said = message([words(trace(identity, { n: 1 }))]);
+    const configuration = '{"acceptedOutputModes":["text/plain"]}';
+    const params = `{"message":${said},"configuration":${configuration}}`;
+    const result = fields((await call(gateway, 'SendMessage', params))['result']);
+    const parts = list(fields(result['message'])['parts']).map(fields);
+    assert.ok(parts.every((part) => 'text' in part));
+    const [kept] = await gateway.by(identity);
+    assert.ok(parts.some((part) => text(part['text']).includes(String(kept?.id))));
+  }),
+  check('19.3', 'context', async (gateway) => {
+    const said = (more: Fields): string =>
+      JSON.stringify({ message: { ...fields(parse(message([words('x')]))), ...more } });
+    const contextId = fresh('context');
+    const { result } = await call(gateway, 'SendMessage', said({ contextId }));
+    assert.equal(fields(fields(result)['message'])['contextId'], contextId);
+    const { error } = await call(gateway, 'SendMessage', said({ taskId: 'none' }));
+    assert.equal(fields(error)['code'], -32_001);
   }),
   check('19.4', 'read', async (gateway) => {
     const identity = fresh();
@@ -205,6 +231,13 @@ export const a2a: readonly Case[] = [
       -32_001,
     );
     assert.equal(fields((await call(gateway, 'Nothing', '{}'))['error'])['code'], -32_601);
+    for (const [body, code] of [
+      ['{', -32_700],
+      ['[]', -32_600],
+    ] as const) {
+      const answer = await gateway.ask('POST', '/a2a', TYPE, body);
+      assert.equal(fields(answer.expect(200).json['error'])['code'], code);
+    }
     const version = { 'A2A-Version': '7.0' };
     assert.equal(
       fields((await call(gateway, 'GetTask', '{"id":"none"}', version))['error'])['code'],

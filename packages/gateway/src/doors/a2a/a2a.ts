@@ -5,6 +5,7 @@
  * - the SDK is not loaded before somebody speaks A2A; the card needs none of it.
  * - nothing is kept between two requests: a task's id says all that the task is.
  * - what a visitor says in data is kept letter by letter, and told so.
+ * - no message takes more memory than there is, whatever is in it.
  */
 import { GatewayError } from '@open-presence/protocol';
 
