@@ -3,6 +3,7 @@ import type { Bench } from '../bench.ts';
 import { copiedFolder, type Folder } from '../folders.ts';
 import { startGateway, type Gateway } from '../gateway.ts';
 import { ask, headOf } from '../http.ts';
+import { allKnown } from '../known.ts';
 import { load } from '../load.ts';
 import { takeTurns } from '../rounds.ts';
 import { atMostTime, type Line } from '../table.ts';
@@ -70,6 +71,7 @@ async function write(bench: Bench, gateway: Gateway): Promise<number> {
   const url = `${gateway.url}/api/garden`;
   const plan = { url, connections: CONNECTIONS, seconds: secondsOf(bench), post: true };
   const { answers, perSecond } = await load(bench, plan);
+  await allKnown(bench, gateway.url);
   requireAll((await headOf(gateway.url)) - before, answers, CONNECTIONS);
   return perSecond;
 }

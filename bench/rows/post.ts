@@ -4,6 +4,7 @@ import { emptyFolder } from '../folders.ts';
 import { startGateway } from '../gateway.ts';
 import { gardener } from '../garden.ts';
 import { ask, headOf } from '../http.ts';
+import { allKnown } from '../known.ts';
 import { load, type LoadPlan } from '../load.ts';
 import { startEcho } from '../peers/peer.ts';
 import { takeTurns } from '../rounds.ts';
@@ -30,6 +31,8 @@ export async function post(bench: Bench): Promise<Line[]> {
       const round = await load(bench, plan(gateway.url, connections));
       acknowledged += round.answers;
       unread += connections;
+      // It must not go on reading words while the peer is measured.
+      await allKnown(bench, gateway.url);
       return round.perSecond;
     };
     // Until the code of both is warm.

@@ -4,12 +4,12 @@
  */
 import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Bench } from '../bench.ts';
 import { copiedFolder } from '../folders.ts';
 import { startGateway } from '../gateway.ts';
-import { ask, headOf } from '../http.ts';
+import { ask } from '../http.ts';
+import { allKnown, knownOf } from '../known.ts';
 import { load } from '../load.ts';
 import { median, percentile, takeTurns } from '../rounds.ts';
 import { beside, fact, mebibytes, type Line } from '../table.ts';
@@ -18,7 +18,6 @@ import { type TongueName, wordOf } from '../tongues.ts';
 const ENTRIES = 1_000_000;
 const FEWER = 100_000;
 const CONNECTIONS = 64;
-const LOOK_MS = 20;
 
 const QUERIES: readonly (readonly [what: string, words: string, how: string])[] = [
   ['a word of one entry', '42424', ''],
@@ -140,14 +139,4 @@ async function posting(bench: Bench, folder: string, seconds: number): Promise<L
     beside('durable POST with words, beside without', known, 'requests/s'),
     beside('durable POST while all are read anew, beside without', behind, 'requests/s'),
   ];
-}
-
-async function allKnown(bench: Bench, url: string): Promise<void> {
-  const head = await headOf(url);
-  while ((await knownOf(url)) < head) await sleep(LOOK_MS, undefined, { signal: bench.signal });
-}
-
-async function knownOf(url: string): Promise<number> {
-  const { text } = await ask(`${url}/api/search?q=a&limit=0`);
-  return Number(/"known":(\d+)/.exec(text)?.[1] ?? 0);
 }

@@ -3,6 +3,7 @@ import type { Bench } from '../bench.ts';
 import { emptyFolder } from '../folders.ts';
 import { startGateway, type Gateway } from '../gateway.ts';
 import { headOf } from '../http.ts';
+import { allKnown } from '../known.ts';
 import { load } from '../load.ts';
 import { takeTurns, type Rounds } from '../rounds.ts';
 import { beside, type Line } from '../table.ts';
@@ -36,6 +37,7 @@ async function write(bench: Bench, gateway: Gateway): Promise<number> {
   const url = `${gateway.url}/api/garden`;
   const plan = { url, connections: POSTING, seconds: secondsOf(bench), post: true };
   const { answers, perSecond } = await load(bench, plan);
+  await allKnown(bench, gateway.url);
   requireAll((await headOf(gateway.url)) - before, answers, POSTING);
   return perSecond;
 }
