@@ -5,19 +5,19 @@
  * Owns the way from an HTTP request to the SDK and back; the SDK owns the protocol, the tools beside
  * this file what is said in it. Upholds:
  * - the SDK is not loaded before somebody speaks MCP.
- * - nothing is refused for its size, and what a visitor says is kept letter by letter.
+ * - no message ends the process, and what a visitor says is kept letter by letter.
  * - whoever does not read a subscription holds at most one notification for each thing it follows.
  */
 import { GatewayError } from '@open-presence/protocol';
 
 import { answer, json, JSON_TYPE, NOT_KEPT } from '../http/answer.ts';
-import { readBody } from '../http/body.ts';
-import type { Exchange, House } from '../http/exchange.ts';
+import { drain, readBody } from '../http/body.ts';
+import { isGone, type Exchange, type House } from '../http/exchange.ts';
 import { fault, problem } from '../http/problem.ts';
 import { formOf } from '../http/accept.ts';
 import { card } from './card.ts';
-import type { Serving } from './serving.ts';
-import { messageIn, type Misshapen } from './shape.ts';
+import type { Call, Serving } from './serving.ts';
+import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './shape.ts';
 
 /** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
 export async function aboutMcp(exchange: Exchange): Promise<void> {
@@ -41,14 +41,30 @@ export function mcpBy(begin: (house: House) => Promise<Serving>): (exchange: Exc
     return serving;
   };
   return (exchange) => {
-    readBody(exchange.request, Number.MAX_SAFE_INTEGER, {
+    const failed = (error: unknown): void => fault(exchange, error);
+    readBody(exchange.request, LONGEST, {
       whole(bytes) {
-        take(exchange, bytes, servingOf).catch((error: unknown) => fault(exchange, error));
+        inTurn(bytes, (begun) => take({ exchange, bytes, begun }, servingOf)).catch(failed);
       },
-      // Never: nothing is larger than that.
-      large() {},
+      large() {
+        const told = refuse(exchange, 400, TOO_LONG).catch(failed);
+        void told.then(() => drain(exchange.request));
+      },
     });
   };
+}
+
+/** Longer messages are read one after another: as values they take many times their room. */
+const LONG = 1024 * 1024;
+let turn: Promise<void> = Promise.resolve();
+
+async function inTurn(bytes: Buffer, act: (begun: () => void) => Promise<void>): Promise<void> {
+  if (bytes.length <= LONG) return await act(() => {});
+  const before = turn;
+  const { promise, resolve: begun } = Promise.withResolvers<void>();
+  turn = promise;
+  await before;
+  await act(begun).finally(begun);
 }
 
 export const mcp: (exchange: Exchange) => void = mcpBy(async (house) => {
@@ -57,11 +73,12 @@ export const mcp: (exchange: Exchange) => void = mcpBy(async (house) => {
 });
 
 async function take(
-  exchange: Exchange,
-  bytes: Buffer,
+  said: Omit<Call, 'message'>,
   servingOf: (house: House) => Promise<Serving>,
 ): Promise<void> {
+  const { exchange, bytes } = said;
   const { house, request } = exchange;
+  if (isGone(exchange)) return;
   const stranger = house.loopback ? strangerIn(exchange) : undefined;
   if (stranger !== undefined) {
     await refuse(exchange, 403, { code: -32_000, message: stranger, id: null });
@@ -74,7 +91,7 @@ async function take(
   }
   request.resume();
   const serving = await servingOf(house);
-  await serving.serve({ exchange, bytes, message: read.message });
+  await serving.serve({ ...said, message: read.message });
 }
 
 async function refuse(exchange: Exchange, status: number, refusal: Misshapen): Promise<void> {

@@ -23,8 +23,15 @@ export function parametersOf(
   return parameters;
 }
 
-/** The same, so that a tool can be called with them. */
-export function argumentsOf(parameters: URLSearchParams): Fields {
+/** Links are made without the parameters that they repeat: spelled in a URL, those could be too long. */
+export const NO_OTHERS: URLSearchParams = new URLSearchParams();
+
+/** The parameters, with those of a link in their place, so that a tool can be called with them. */
+export function argumentsOf(parameters: URLSearchParams, link: string): Fields {
+  return { ...fieldsOf(parameters), ...fieldsOf(new URLSearchParams(link)) };
+}
+
+function fieldsOf(parameters: URLSearchParams): Fields {
   const names = [...new Set(parameters.keys())];
   return Object.fromEntries(
     names.map((name) => {

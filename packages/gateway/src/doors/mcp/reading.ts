@@ -10,9 +10,9 @@ import { nextOf } from '../http/next.ts';
 import { presentIn, spokeIn } from '../http/presence.ts';
 import { quoted } from '../http/problem.ts';
 import { PIECE } from './about.ts';
-import { argumentsOf, parametersOf, textIn } from './parameters.ts';
+import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './parameters.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
-import { fitting, howToRead, resultOf, shortenedIn, type Fields } from './results.ts';
+import { fitting, howToRead, onWith, resultOf, shortenedIn, type Fields } from './results.ts';
 import { NEWS_PARAMETERS } from './schemas.ts';
 import type { Asking } from './tools.ts';
 
@@ -37,10 +37,9 @@ export async function listed(
   const end = (known ?? head) + 1;
   const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
   const { told, last, more } = await fitting(log.entries(selection));
-  const link = nextOf({ path: '', parameters, selection, head }, { last, more });
-  const next = link === null ? null : { ...argumentsOf(new URLSearchParams(link)), ...kept };
-  const on =
-    next === null ? 'Nothing is left.' : `To read on, call ${tool} with ${JSON.stringify(next)}.`;
+  const link = nextOf({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
+  const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
+  const on = next === null ? 'Nothing is left.' : `To read on, ${onWith(tool, next)}.`;
   const upTo = known === undefined ? '' : ` Words are known up to seq ${known}.`;
   const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.${upTo}`;
   const left = more ? `${what} There are more. ${on}` : `${what} ${on}`;

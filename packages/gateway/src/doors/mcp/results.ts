@@ -110,6 +110,14 @@ export async function fitting(
   }
 }
 
+/** In words, how to go on. */
+export function onWith(tool: string, next: Fields): string {
+  const given = JSON.stringify(next);
+  return `call ${tool} with ${given.length <= LONGEST_REPEATED ? given : 'the arguments in next'}`;
+}
+
+const LONGEST_REPEATED = 4096;
+
 /** In words, which entries were too long, and how to read them. */
 export function howToRead(told: readonly Told[]): string {
   const long = told.flatMap(({ shortened }) => (shortened === undefined ? [] : [shortened]));

@@ -3,9 +3,17 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import { foundIn, linkOf, searchFor, snippetOf } from '../http/search.ts';
 import { PIECE } from './about.ts';
-import { argumentsOf, parametersOf } from './parameters.ts';
+import { argumentsOf, NO_OTHERS, parametersOf } from './parameters.ts';
 import { among, arrived } from './reading.ts';
-import { howToRead, resultOf, shortenedIn, toldOf, type Fields, type Told } from './results.ts';
+import {
+  howToRead,
+  onWith,
+  resultOf,
+  shortenedIn,
+  toldOf,
+  type Fields,
+  type Told,
+} from './results.ts';
 import { SEARCH_PARAMETERS } from './schemas.ts';
 import type { Asking } from './tools.ts';
 
@@ -40,11 +48,10 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   } finally {
     await reading.return({ last: undefined, more: false });
   }
-  const link = linkOf(asked, { last, more }, found.length);
-  const again = new URLSearchParams(link?.split('?')[1]);
-  const next = link === null ? null : { ...argumentsOf(again), ...among(given, ['as']) };
-  const on =
-    next === null ? 'Nothing is left.' : `To go on, call search with ${JSON.stringify(next)}.`;
+  const link = linkOf({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
+  const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
+  const next = again === null ? null : { ...again, ...among(given, ['as']) };
+  const on = next === null ? 'Nothing is left.' : `To go on, ${onWith('search', next)}.`;
   return resultOf(house.language, asking.tongue, {
     summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
     own: { head, known, next, shortened: shortenedIn(found) },

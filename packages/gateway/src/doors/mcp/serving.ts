@@ -26,6 +26,8 @@ export interface Call {
   readonly exchange: Exchange;
   readonly bytes: Buffer;
   readonly message: unknown;
+  /** To be told when the answer has begun: what is left to do takes no more room. */
+  readonly begun: () => void;
 }
 
 /** What speaks with the caller of one message, in the way of its revision. */
@@ -83,7 +85,7 @@ export class Serving {
       const answer = await (waits ? this.#later : this.#handler).fetch(request, {
         parsedBody: message,
       });
-      await send(exchange.response, answer, { listens, waits });
+      await send(exchange.response, answer, { listens, waits, begun: call.begun });
     } finally {
       if (!listens) this.#busy -= 1;
       if (this.#resting) void this.#restWhenIdle();
@@ -119,12 +121,13 @@ function requestOf({ request }: Exchange, signal: AbortSignal): Request {
 interface Manner {
   readonly listens: boolean;
   readonly waits: boolean;
+  readonly begun: () => void;
 }
 
 async function send(
   response: ServerResponse,
   answer: Response,
-  { listens, waits }: Manner,
+  { listens, waits, begun }: Manner,
 ): Promise<void> {
   if (response.destroyed) return;
   const headers = Object.fromEntries(answer.headers);
@@ -138,14 +141,19 @@ async function send(
     return;
   }
   response.once('close', () => void reader.cancel().catch(() => {}));
-  await (listens ? sendNews(response, reader) : sendPieces(response, reader));
+  await (listens ? sendNews : sendPieces)(response, reader, begun);
   if (!response.destroyed) response.end();
 }
 
 type Pieces = ReadableStreamDefaultReader<Uint8Array>;
 
-async function sendPieces(response: ServerResponse, pieces: Pieces): Promise<void> {
+async function sendPieces(
+  response: ServerResponse,
+  pieces: Pieces,
+  begun: () => void,
+): Promise<void> {
   for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
+    begun();
     if (response.destroyed) return;
     if (!response.write(step.value)) await drained(response);
   }
@@ -163,7 +171,11 @@ async function drained(response: ServerResponse): Promise<void> {
  * Each piece is a notification, and what it says holds until the reader looks. So of those that a
  * slow reader has not taken, one of each kind is kept.
  */
-async function sendNews(response: ServerResponse, pieces: Pieces): Promise<void> {
+async function sendNews(
+  response: ServerResponse,
+  pieces: Pieces,
+  begun: () => void,
+): Promise<void> {
   const waiting = new Set<string>();
   let stalls = false;
   response.on('drain', () => {
@@ -171,6 +183,7 @@ async function sendNews(response: ServerResponse, pieces: Pieces): Promise<void>
     waiting.clear();
   });
   for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
+    begun();
     if (response.destroyed) return;
     if (stalls) waiting.add(Buffer.from(step.value).toString());
     else stalls = !response.write(step.value);

@@ -10,22 +10,51 @@ export interface Misshapen {
 type Fields = Readonly<Record<string, unknown>>;
 
 export function messageIn(bytes: Buffer): { message: unknown } | { refusal: Misshapen } {
+  if (bytes.length > LONG && isHeavy(bytes)) return { refusal: TOO_MANY };
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     const wanted = Array.isArray(message) ? wantedOfAll(message) : wantedOf(message);
     if (wanted === undefined) return { message };
     return { refusal: { code: -32_600, message: told(wanted), id: idIn(message) } };
-  } catch (error) {
-    const short = error instanceof SyntaxError || bytes.length < LONGEST_TEXT;
-    const why = short ? told('it must be JSON in UTF-8') : TOO_LONG;
-    return { refusal: { code: -32_700, message: why, id: null } };
+  } catch {
+    return { refusal: { code: -32_700, message: told('it must be JSON in UTF-8'), id: null } };
   }
 }
 
-/** What one string of V8 can hold. */
-const LONGEST_TEXT = 536_870_888;
-const TOO_LONG =
-  'Cannot read the message: MCP messages are held in memory whole, and this one is longer than a string can be. Say it by POST to /api/garden (or another kind), which takes any length.';
+/**
+ * Bytes of a message. V8 ends with the process where it prints a string of 2 ** 28 characters, and
+ * what is in a message may be repeated in an answer, among some words of ours.
+ */
+export const LONGEST: number = 2 ** 28 - 64 * 1024;
+const ELSEWHERE = 'Say it by POST to /api/garden (or another kind), which takes any length.';
+export const TOO_LONG: Misshapen = {
+  code: -32_600,
+  message: `Cannot read the message: MCP messages are held in memory whole, and this one has more than ${LONGEST} bytes. ${ELSEWHERE}`,
+  id: null,
+};
+
+/** As a value, each takes many times the room that it is spelled in. */
+const MOST_VALUES = 2_000_000;
+const TOO_MANY: Misshapen = {
+  code: -32_600,
+  message: `Cannot read the message: MCP messages are held in memory whole, and this one has more than ${MOST_VALUES} values. ${ELSEWHERE}`,
+  id: null,
+};
+/** Shorter ones cannot have so many. */
+const LONG = MOST_VALUES;
+
+function isHeavy(bytes: Buffer): boolean {
+  let values = 0;
+  let quoted = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === 0x5c) at += 1;
+    else if (byte === 0x22) quoted = !quoted;
+    else if (!quoted && (byte === 0x2c || byte === 0x5b || byte === 0x7b)) values += 1;
+    if (values > MOST_VALUES) return true;
+  }
+  return false;
+}
 
 function told(wanted: string): string {
   return `Cannot read the message: ${wanted}. A message is a JSON-RPC 2.0 object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
