@@ -44,6 +44,8 @@ export interface Answer {
 /** How long entries gather before they are read together. */
 const GATHER_MS = 250;
 const RETRY_MS = 1000;
+/** For how long others have the processor while they speak, for each stretch of our work. */
+const GIVEN_WAY = 4;
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const SPOILED: ReadonlySet<unknown> = new Set([11, 26]);
 
@@ -120,9 +122,9 @@ async function advance(): Promise<void> {
   }
   const began = performance.now();
   await open.index.step(signal);
-  // Whoever asks has a turn between; while others speak, theirs are as long as ours.
+  // Whoever asks has a turn between; while others speak, so has what keeps their words.
   if (shared.head === head) await turn();
-  else await pause(performance.now() - began, undefined, { signal });
+  else await pause(GIVEN_WAY * (performance.now() - began), undefined, { signal });
 }
 
 async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
