@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
+import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 
+import { fields, whole } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 
@@ -41,6 +43,26 @@ describe('pages on which the gateway describes itself, in Chromium', () => {
       );
       await page.close();
     });
+  }
+
+  for (const path of ['/', '/reference']) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      it(`${path} can be used by everybody, ${colorScheme}`, async () => {
+        const page = await browser.newPage({ colorScheme });
+        await page.goto(gateway.url + path);
+        await page.evaluate(
+          'document.querySelectorAll("details").forEach((one) => (one.open = true))',
+        );
+        await page.evaluate(axe.source);
+        const found: unknown = await page.evaluate(
+          'axe.run().then(({ violations, passes }) => ({ passes: passes.length, violations }))',
+        );
+        const { passes, violations } = fields(found);
+        assert.deepEqual(violations, []);
+        assert.ok(whole(passes) > 10, 'it was looked at');
+        await page.close();
+      });
+    }
   }
 
   it('the reference can be read on a phone', async () => {

@@ -17,7 +17,7 @@ export function keep(kind: Kind): (asking: Asking) => Promise<CallToolResult> {
   return async (asking) => {
     const { house } = asking.call.exchange;
     const stamp = await kept(asking, kind);
-    const { summary, own } = told(stamp);
+    const { summary, own } = told(asking, stamp);
     return resultOf(house.language, asking.tongue, { summary, own, lines: [], words: {} });
   };
 }
@@ -32,7 +32,7 @@ export async function firstContact(asking: Asking): Promise<CallToolResult> {
   const companions = text === undefined ? [] : await companionsFor(house, stamp, text);
   const lines = companions.map(toldLine);
   const welcome = say(language.welcome, asking.tongue);
-  const { summary, own } = told(stamp);
+  const { summary, own } = told(asking, stamp);
   const others =
     lines.length === 0
       ? 'Nobody else seeks the same yet.'
@@ -53,9 +53,10 @@ function toldLine(text: Uint8Array): string {
   return JSON.stringify(Object.fromEntries(OWN_MEMBERS.map((name) => [name, members[name]])));
 }
 
-function told(stamp: Stamp): { summary: string; own: Record<string, unknown> } {
+function told(asking: Asking, stamp: Stamp): { summary: string; own: Record<string, unknown> } {
   const path = `/api/entries/${stamp.id}`;
-  const summary = `Kept, durably: entry ${stamp.id}, seq ${stamp.seq}, in room ${stamp.room}. Others read it with get_entry, or at ${path}.`;
+  const kept = say(asking.call.exchange.house.language.labels.kept, asking.tongue);
+  const summary = `${kept} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
   return { summary, own: { ...stampFields(stamp), path } };
 }
 
