@@ -68,15 +68,19 @@ export function unpack(packed: ArrayBuffer): Packed[] {
   let at = 0;
   const take = (size: number): Buffer => buffer.subarray(at, (at += size));
   while (at < buffer.length) {
-    const header = take(HEADER);
-    const flags = header[1] ?? 0;
-    const room = take(header.readUInt32LE(4)).toString('latin1');
+    const kind = KINDS[buffer[at] ?? 0] ?? KINDS[0];
+    const flags = buffer[at + 1] ?? 0;
+    const ofRoom = buffer.readUInt32LE(at + 4);
+    const ofFacets = buffer.readUInt32LE(at + 8);
+    const ofBody = buffer.readUInt32LE(at + 12);
+    at += HEADER;
+    const room = buffer.toString('latin1', at, (at += ofRoom));
     const key = (flags & 1) === 0 ? undefined : take(KEY_SIZE);
-    const facets = take(header.readUInt32LE(8));
-    const body = take(header.readUInt32LE(12));
+    const facets = take(ofFacets);
+    const body = take(ofBody);
     const large: LargeBody | undefined =
       (flags & 2) === 0 ? undefined : (JSON.parse(body.toString()) as LargeBody);
-    drafts.push({ kind: KINDS[header[0] ?? 0] ?? KINDS[0], room, facets, key, body, large });
+    drafts.push({ kind, room, facets, key, body, large });
   }
   return drafts;
 }

@@ -10,13 +10,8 @@ const LINK_SIZE = 32;
 export const FIRST_LINK: Uint8Array = new Uint8Array(LINK_SIZE);
 
 /** `head`: the entry's text up to the visitor's members; `body`: SHA-256 of the visitor's. */
-export function linkOf(before: Uint8Array, head: string, body: Uint8Array): Uint8Array {
-  const size = Buffer.byteLength(head);
-  const input = Buffer.allocUnsafe(2 * LINK_SIZE + size);
-  input.set(before, 0);
-  input.write(head, LINK_SIZE);
-  input.set(body, LINK_SIZE + size);
-  return hash('sha256', input, 'buffer');
+export function linkOf(before: Uint8Array, head: Uint8Array, body: Uint8Array): Uint8Array {
+  return digestOf(Buffer.concat([before, head, body]));
 }
 
 export function digestOf(bytes: Uint8Array): Uint8Array {

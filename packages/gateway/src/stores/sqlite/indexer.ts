@@ -11,7 +11,7 @@ import { facet, FACET_SIZE, type Facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { largeFacets } from './large.ts';
 import { Joiner } from './joiner.ts';
-import { partOf, PART_SIZE, PostingsCursor, PostingsWriter } from './postings.ts';
+import { partOf, PART_SIZE, postingsIn, PostingsWriter } from './postings.ts';
 import { hasItsRuns, removeRuns, RUN_JOINER, RUN_SIZE, RunsWriter } from './runs.ts';
 import {
   indexFormat,
@@ -224,7 +224,7 @@ export class Indexer {
 }
 
 function* newestFirst(db: DatabaseSync, what: Facet, from: Seq, until: Seq): Generator<Seq> {
-  const cursor = new PostingsCursor(db, what, 'newest');
+  const cursor = postingsIn(db, 'newest')(what);
   for (let at = from; ;) {
     const sought = cursor.seek(at, until, Number.POSITIVE_INFINITY);
     if (sought === 'none' || !('seq' in sought)) return;

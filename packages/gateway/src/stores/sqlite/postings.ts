@@ -14,6 +14,7 @@ export const PART_SIZE = 65_536;
 const ROW_SEQS = 2048;
 /** Bytes of a seq. */
 const WIDTH = 2;
+const NONE = new Uint16Array(0);
 
 export function partOf(seq: Seq): number {
   return Math.floor(seq / PART_SIZE);
@@ -65,25 +66,31 @@ export type Sought =
   | { readonly nothingUntil: Seq; readonly looked: number }
   | 'none';
 
+/** Cursors of one direction. They share a statement: there may be a million facets to look for. */
+export function postingsIn(db: DatabaseSync, order: Order): (facet: Facet) => PostingsCursor {
+  const find = db.prepare(
+    order === 'newest'
+      ? 'SELECT seqs FROM postings WHERE part = ? AND facet = ? AND first <= ? ORDER BY first DESC LIMIT 1'
+      : // The row that begins at or before the offset may still have later ones.
+        `SELECT seqs FROM postings WHERE part = ?1 AND facet = ?2 AND first >= coalesce(
+           (SELECT max(first) FROM postings WHERE part = ?1 AND facet = ?2 AND first <= ?3), 0)
+         ORDER BY first LIMIT 2`,
+  );
+  return (facet) => new PostingsCursor(find, facet, order);
+}
+
 /** Walks the postings of one facet in one direction. Holds one row, and no transaction. */
 export class PostingsCursor {
   readonly #facet: Facet;
   readonly #find: StatementSync;
   readonly #step: 1 | -1;
   #part = -1;
-  #offsets: Uint16Array = new Uint16Array(0);
+  #offsets: Uint16Array = NONE;
 
-  constructor(db: DatabaseSync, facet: Facet, order: Order) {
+  constructor(find: StatementSync, facet: Facet, order: Order) {
     this.#facet = facet;
     this.#step = order === 'newest' ? -1 : 1;
-    this.#find = db.prepare(
-      order === 'newest'
-        ? 'SELECT seqs FROM postings WHERE part = ? AND facet = ? AND first <= ? ORDER BY first DESC LIMIT 1'
-        : // The row that begins at or before the offset may still have later ones.
-          `SELECT seqs FROM postings WHERE part = ?1 AND facet = ?2 AND first >= coalesce(
-             (SELECT max(first) FROM postings WHERE part = ?1 AND facet = ?2 AND first <= ?3), 0)
-           ORDER BY first LIMIT 2`,
-    );
+    this.#find = find;
   }
 
   /**
@@ -119,7 +126,7 @@ export class PostingsCursor {
       this.#offsets = offsetsOf(row['seqs'] as Uint8Array);
       if (this.#step < 0 || (this.#offsets.at(-1) ?? -1) >= offset) return;
     }
-    this.#offsets = new Uint16Array(0);
+    this.#offsets = NONE;
   }
 }
 

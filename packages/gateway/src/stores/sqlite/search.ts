@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { Facet } from '../../log/facet.ts';
 import type { Order, Seq } from '../../log/log.ts';
-import { PostingsCursor, type Sought } from './postings.ts';
+import { type PostingsCursor, postingsIn, type Sought } from './postings.ts';
 import type { Shared } from './shared.ts';
 import type { Tail } from './tail.ts';
 
@@ -48,10 +48,8 @@ export class Search {
     this.#until = what.until;
     this.#tail = tail;
     this.#shared = shared;
-    this.#cursors = what.facets.map((facet) => ({
-      facet,
-      postings: new PostingsCursor(index, facet, what.order),
-    }));
+    const cursorOf = postingsIn(index, what.order);
+    this.#cursors = what.facets.map((facet) => ({ facet, postings: cursorOf(facet) }));
   }
 
   /** Up to `most` seqs at or beyond `from`; fewer, even none, where much had to be looked through. */

@@ -237,7 +237,8 @@ class Walk {
   }
 
   #faultOfBody(row: Row, head: string, { digest, size, framed }: Body): string | undefined {
-    const links = this.#before.map((before) => linkOf(before, head, digest));
+    const own = Buffer.from(head);
+    const links = this.#before.map((before) => linkOf(before, own, digest));
     const holds = links.length === 0 || links.some((link) => Buffer.compare(link, row.link) === 0);
     // Where it was the link that changed, what follows is linked to the right one.
     this.#before = holds ? [row.link] : [row.link, ...links];

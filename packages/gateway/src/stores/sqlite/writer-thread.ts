@@ -123,7 +123,11 @@ function tell(): void {
 function answer({ from, batch }: Batch, results: readonly Result[]): void {
   const numbers = new Float64Array(results.length * OUTCOME_WIDTH);
   for (const [index, { outcome, seq, time, salt }] of results.entries()) {
-    numbers.set([OUTCOMES.indexOf(outcome), seq, time, salt], index * OUTCOME_WIDTH);
+    const at = index * OUTCOME_WIDTH;
+    numbers[at] = OUTCOMES.indexOf(outcome);
+    numbers[at + 1] = seq;
+    numbers[at + 2] = time;
+    numbers[at + 3] = salt;
   }
   from.postMessage({ batch, results: numbers } satisfies FromAppend, [numbers.buffer]);
 }

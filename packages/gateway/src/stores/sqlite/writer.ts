@@ -158,9 +158,8 @@ export class Writer {
   }
 
   #store(stamp: Stamp, draft: Packed, body: Uint8Array): void {
-    const head = entryHead(stamp);
-    const link = linkOf(this.#link, head, body);
-    const opening = Buffer.from(head);
+    const opening = Buffer.from(entryHead(stamp));
+    const link = linkOf(this.#link, opening, body);
     let text: Buffer;
     if (draft.large) text = draft.large.size > 1 ? Buffer.concat([opening, COMMA]) : opening;
     else if (draft.body.length === 0) text = Buffer.concat([opening, BRACE]);
