@@ -93,7 +93,7 @@ suite('an agent', () => {
       const heard = told.filter(({ metadata }) => fields(metadata ?? {})['untrusted'] === true);
       assert.equal(heard.length, 1);
       const [trust, spelled] = text(heard[0]?.['text']).split('\n');
-      assert.equal(trust, fields(heard[0]?.['metadata'])['trust']);
+      assert.equal(trust, fields(heard[0]?.['metadata'])['note']);
       const value = fields(JSON.parse(spelled ?? ''));
       const entry = fields(value['entry'] ?? list(value['entries'])[0]);
       assert.equal(entry['text'], data.text);

@@ -26,6 +26,7 @@ export type EndpointKey = keyof typeof ROUTES;
 
 const LABELS = [
   'trust',
+  'untrusted',
   'kinds',
   'rooms',
   'doors',

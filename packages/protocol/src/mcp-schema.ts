@@ -28,7 +28,6 @@ const PromptWords = Type.Object(
 export const McpDefinition = Type.Object(
   {
     instructions: words('How to use the gateway by MCP.'),
-    untrusted: words('Stands before whatever visitors said.'),
     saying: words('What holds for every tool that says something.'),
     tools: Type.Record(Type.Enum(TOOLS), Titled, closed),
     arguments: Type.Record(

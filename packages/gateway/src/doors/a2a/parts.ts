@@ -29,8 +29,8 @@ export function facts(value: unknown): Part {
 
 /** Visitors' words, marked as anyone's. */
 export function heard({ house, request }: Exchange, value: unknown): Part {
-  const trust = say(house.language.labels.trust, tongueFor(request));
-  return { ...PLAIN, content: { $case: 'data', value }, metadata: { untrusted: true, trust } };
+  const note = say(house.language.labels.untrusted, tongueFor(request));
+  return { ...PLAIN, content: { $case: 'data', value }, metadata: { untrusted: true, note } };
 }
 
 const PLAIN = { filename: '', mediaType: 'application/json' };
@@ -39,8 +39,8 @@ const PLAIN = { filename: '', mediaType: 'application/json' };
 export function asWords(part: Part, verbatim: Verbatim): Part {
   const { content, metadata } = part;
   if (content?.$case !== 'data') return part;
-  const trust = typeof metadata?.['trust'] === 'string' ? `${metadata['trust']}\n` : '';
-  const value = `${trust}${verbatim.spell(content.value)}`;
+  const note = typeof metadata?.['note'] === 'string' ? `${metadata['note']}\n` : '';
+  const value = `${note}${verbatim.spell(content.value)}`;
   return { ...part, content: { $case: 'text', value }, mediaType: 'text/plain' };
 }
 

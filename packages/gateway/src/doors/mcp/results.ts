@@ -50,7 +50,7 @@ export function resultOf(
   said: Said,
 ): CallToolResult {
   const { summary, own, lines, words } = said;
-  const note = say(language.mcp.untrusted, tongue);
+  const note = say(language.labels.untrusted, tongue);
   return {
     content: [
       { type: 'text', text: summary },
@@ -68,7 +68,7 @@ export function marked(
   tongue: Tongue | undefined,
   lines: readonly string[],
 ): string {
-  return [say(language.mcp.untrusted, tongue), '', ...lines].join('\n');
+  return [say(language.labels.untrusted, tongue), '', ...lines].join('\n');
 }
 
 export function stampFields(stamp: Stamp): Fields {
