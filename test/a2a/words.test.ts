@@ -111,7 +111,7 @@ suite('an agent', () => {
     const stream = await fetch(`${gateway.url}/a2a/v1/message:stream`, { method: 'POST', body });
     assert.match(
       await stream.text(),
-      /"parts":\[\{"text":"What visitors say[^\n]*\\n\{\\"entry\\":/,
+      /"parts":\[\{"text":"What follows is[^\n]*\\n\{\\"entry\\":/,
     );
   });
 });

@@ -13,7 +13,6 @@ function read(markup: string, space: RegExp): string {
 
 /** What XML 1.0 may hold at all (section 2.2). */
 const CARRIED = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
-// oxlint-disable-next-line no-control-regex -- it is about them
 const LOST = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const anything = fc.string({
