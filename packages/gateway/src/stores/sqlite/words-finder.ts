@@ -68,6 +68,7 @@ const RANKED_PIECES = `SELECT rowid AS place, bm25(texts) AS rank FROM texts
   WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
 
 export class Finder {
+  readonly #places: Places;
   readonly #words: DatabaseSync;
   readonly #log: DatabaseSync;
   readonly #index: DatabaseSync;
@@ -79,6 +80,7 @@ export class Finder {
   readonly #lastPiece: StatementSync;
 
   constructor(places: Places, shared: Shared) {
+    this.#places = places;
     this.#shared = shared;
     this.#words = openForReading(places.search);
     this.#log = openForReading(places.log);
@@ -133,18 +135,20 @@ export class Finder {
   /** Tells all that fits, save what `ranks` need not be told. */
   async rank(asked: Asked, ranks: Ranks): Promise<void> {
     const rest = resting();
-    await this.#rankSmall(asked, ranks, rest);
-    await this.#rankLarge(asked, ranks, rest);
+    // While a statement is open, all of its connection see what it saw first: pages need what is new.
+    using words = openForReading(this.#places.search);
+    await this.#rankSmall(words, asked, ranks, rest);
+    await this.#rankLarge(words, asked, ranks, rest);
   }
 
   /** What lies in one row each: the newest first, so that of equals the later can be left out. */
-  async #rankSmall(asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+  async #rankSmall(words: DatabaseSync, asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
     const { says, facets, low, high } = asked;
     const few = await this.#few(asked, rest);
     const having = this.#having(facets, 'newest', low);
     for (let at: Seq | undefined = high; at !== undefined;) {
       const { worst } = ranks;
-      const statement = this.#words.prepare(few === undefined ? RANKED : RANKED_FEW);
+      const statement = words.prepare(few === undefined ? RANKED : RANKED_FEW);
       const among = few === undefined ? [] : [few];
       const rows = statement.iterate(matchOf(says), low, at, ...among, worst);
       at = undefined;
@@ -162,9 +166,10 @@ export class Finder {
   }
 
   /** Large ones, each by the best of its rows. */
-  async #rankLarge({ says, facets, low, high }: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+  async #rankLarge(words: DatabaseSync, asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
+    const { says, facets, low, high } = asked;
     const having = this.#having(facets, 'oldest', high);
-    const statement = this.#words.prepare(RANKED_PIECES);
+    const statement = words.prepare(RANKED_PIECES);
     statement.setReadBigInts(true);
     const fits = ({ seq }: Ranked): boolean =>
       having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));

@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { best, found, searched, sought } from '../../log/contract/searching.ts';
-import { draftOf, randomOf } from '../../log/contract/fixtures.ts';
+import { draftOf, randomOf, stampOf } from '../../log/contract/fixtures.ts';
 import { openMemoryLog } from '../memory/memory.ts';
 import { openSqliteLog } from './store.ts';
 
@@ -89,6 +89,29 @@ describe('words in the SQLite store', () => {
       // What was said meanwhile is among all that there is now.
       (await best(log, sought('garden'), many + 5)).slice(many),
     );
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('that are known are found while others are ranked', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    for (let count = 0; count < 10; count += 1) {
+      await Promise.all(
+        Array.from({ length: 5000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
+      );
+    }
+    await searched(log);
+    const ended = new AbortController();
+    const ranking = Array.from({ length: 2 }, async () => {
+      while (!ended.signal.aborted) await best(log, sought('garden'), 1);
+    });
+    for (let count = 0; count < 5; count += 1) {
+      const { seq } = stampOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
+      await searched(log);
+      assert.deepEqual(await found(log, { says: sought(`only${count}`) }), [seq]);
+    }
+    ended.abort();
+    await Promise.all(ranking);
     await rm(folder, { recursive: true, force: true });
   });
 
