@@ -4,6 +4,9 @@ import { GatewayError, type Fault } from '@open-presence/protocol';
 import type { FieldType, Grammar, KindGrammar, Rule, Ruled } from './grammar.ts';
 import type { ValueType } from './listener.ts';
 
+/** So many faults of a query are named: a parameter can be given wrongly a million times. */
+export const NAMED = 16;
+
 /** What a body has in a place that a rule speaks of. */
 export interface Found {
   readonly type: ValueType;

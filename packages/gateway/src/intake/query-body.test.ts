@@ -35,4 +35,15 @@ suite('what is said in a query', () => {
       assert.throws(() => said(query), GatewayError);
     }
   });
+
+  test('is refused in few words, however often it is wrong', () => {
+    for (const pair of ['%ff&', 'a=%ff&']) {
+      assert.throws(
+        () => said(pair.repeat(100_000)),
+        ({ message, repair }: GatewayError) => {
+          return message.length < 2000 && repair.faults?.length === 16;
+        },
+      );
+    }
+  });
 });

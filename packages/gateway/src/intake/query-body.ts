@@ -1,6 +1,7 @@
 /** What is said in a query (PROTOCOL.md section 16) becomes the JSON that a body would be. */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
+import { NAMED } from './faults.ts';
 import type { KindGrammar } from './grammar.ts';
 import { HEX_VALUE } from './tables.ts';
 
@@ -23,6 +24,7 @@ export function bodyOfQuery(query: string, { kind, rules }: KindGrammar): Buffer
     const value = end === -1 ? '' : decoded(pair.slice(end + 1));
     if (name === undefined || value === undefined) {
       faults.push(notUtf8(name));
+      if (faults.length === NAMED) break;
       continue;
     }
     if (OWN_PARAMETERS.has(name)) continue;

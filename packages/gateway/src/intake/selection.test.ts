@@ -68,6 +68,15 @@ test('rooms and, where there are several, kinds become facets', () => {
   assert.deepEqual(facets, [path, facet('room', 'first-breath'), facet('kind', 'seeds')]);
 });
 
+test('what is wrong again and again is told in few words', () => {
+  for (const pair of ['limit=x&', 'room=x&', 'kind=x&']) {
+    const { code, message, repair } = refused(pair.repeat(100_000));
+    assert.equal(code, 'invalid-parameter');
+    assert.equal(repair.faults?.length, 16);
+    assert.ok(message.length < 4000);
+  }
+});
+
 test('all unusable values are named at once', () => {
   const error = refused('after=abc&limit=-1&before=1.5&since=now&until=&order=up&room=x&kind=y');
   assert.equal(error.code, 'invalid-parameter');

@@ -11,6 +11,7 @@ import {
 import { facet, type Facet } from '../log/facet.ts';
 import type { Order, Selection, Seq } from '../log/log.ts';
 import type { Sought } from '../log/words/sought.ts';
+import { NAMED } from './faults.ts';
 import type { Grammar } from './grammar.ts';
 import { soughtOf } from './sought.ts';
 import { timeOf } from './time.ts';
@@ -41,7 +42,7 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
 
 /**
  * What the parameters ask for. One that is given several times binds each time. Throws
- * `invalid-parameter` that names every unusable value, or `unknown-room` or `unknown-kind` where
+ * `invalid-parameter` that names unusable values, or `unknown-room` or `unknown-kind` where
  * that is all that is wrong.
  */
 export function selectionOf(parameters: URLSearchParams, listing: Listing): Selection {
@@ -171,7 +172,7 @@ class Parameters {
 
   #unusable(parameter: string, wanted: string, got: string): void {
     const detail = `"${parameter}" must be ${wanted}, got ${got}`;
-    this.misfits.push({ code: 'invalid-parameter', fault: { parameter, detail } });
+    this.#add({ code: 'invalid-parameter', fault: { parameter, detail } });
   }
 
   #unknown(
@@ -181,7 +182,11 @@ class Parameters {
     known: readonly string[],
   ): void {
     const detail = `"${parameter}" must be one of ${known.join(', ')}, got ${quoted(value)}`;
-    this.misfits.push({ code, fault: { parameter, detail }, known });
+    this.#add({ code, fault: { parameter, detail }, known });
+  }
+
+  #add(misfit: Misfit): void {
+    if (this.misfits.length < NAMED) this.misfits.push(misfit);
   }
 }
 
