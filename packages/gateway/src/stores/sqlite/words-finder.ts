@@ -118,7 +118,7 @@ export class Finder {
       const bounds = newest ? { low, high: at } : { low: at, high };
       if (seqs.length >= asked.most || performance.now() - started > TURN_MS)
         return { seqs, from: at };
-      const page = this.#saying({ ...asked, ...bounds, most: MANY });
+      const page = this.#saying({ ...asked, ...bounds, most: Math.max(MANY, asked.most) });
       at = page.from;
       for (const seq of page.seqs) {
         const next = having.next(seq);

@@ -5,7 +5,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import type { Best, ReadEnd, Seq } from '../../log/log.ts';
 import type { Bounds } from './reader.ts';
-import type { Finding } from './search.ts';
+import type { Finding, Page } from './search.ts';
 import type { PageAsked } from './words-finder.ts';
 import type { BestAsked } from './words-best.ts';
 import type { Answer, Asking, Question } from './words-thread.ts';
@@ -16,6 +16,8 @@ interface Waiting {
 }
 
 const NOTHING = { seqs: [], more: false };
+/** Seqs of one question at most. */
+const MOST_ASKED = 16 * 1024;
 
 export class WordsLine {
   readonly #port: MessagePort;
@@ -34,12 +36,26 @@ export class WordsLine {
     });
   }
 
+  /**
+   * For one reading, which goes on where its page before ended. A question may cost as much as all
+   * that is found, so each asks for more than the one before.
+   */
   finding(what: Pick<PageAsked, 'says' | 'facets' | 'order'>, { low, high }: Bounds): Finding {
+    const newest = what.order === 'newest';
+    let held: Page = { seqs: [], from: newest ? high : low };
+    let ahead = 0;
     return {
       page: async (from, most) => {
-        const rest = what.order === 'newest' ? { low, high: from } : { low: from, high };
-        const answer = await this.#ask({ page: { ...what, ...rest, most } });
-        return answer.page ?? { seqs: [], from: undefined };
+        if (held.seqs.length === 0) {
+          const rest = newest ? { low, high: from } : { low: from, high };
+          ahead = Math.min(MOST_ASKED, Math.max(most, 2 * ahead));
+          const { page } = await this.#ask({ page: { ...what, ...rest, most: ahead } });
+          held = page ?? { seqs: [], from: undefined };
+        }
+        const seqs = held.seqs.slice(0, most);
+        held = { seqs: held.seqs.slice(most), from: held.from };
+        const [next] = held.seqs;
+        return { seqs, from: next ?? held.from };
       },
     };
   }
