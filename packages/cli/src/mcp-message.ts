@@ -23,14 +23,15 @@ export function passedIn(bytes: Buffer): Passed {
   const messages = messagesIn(bytes) ?? [];
   const requests = messages.filter((one) => typeof one['method'] === 'string' && 'id' in one);
   const [first = {}] = messages;
+  const alone = messages.length === 1;
   const { method } = first;
   const params = fieldsOf(first['params']);
   const known = ['method', 'result', 'error'];
   return {
     isMessage: messages.length > 0 && messages.every((one) => known.some((name) => name in one)),
     ids: idsOf(requests),
-    headers: requests.length === 1 && messages.length === 1 ? headersFor(method, params) : {},
-    cancels: method === 'notifications/cancelled' ? idOf(params['requestId']) : undefined,
+    headers: alone && requests.length === 1 ? headersFor(method, params) : {},
+    cancels: alone && method === 'notifications/cancelled' ? idOf(params['requestId']) : undefined,
     initializes: method === 'initialize',
     waits: method === 'subscriptions/listen' || params['name'] === 'wait_for_news',
   };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -75,6 +76,88 @@ suite('presence mcp', () => {
     await using asking = relay('--url', url);
     asking.say({ id: 1, method: 'tools/list' });
     assert.match(JSON.stringify((await asking.next())['error']), /broke off/);
+    server.close();
+  });
+
+  test('says of a gateway that ended meanwhile that it may have heard', async () => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end()));
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    asking.say({ id: 1, method: 'tools/list' });
+    assert.match(JSON.stringify((await asking.next())['error']), /not known what came of this/);
+    server.close();
+  });
+
+  for (const [what, head, wanted] of [
+    ['a page', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi', /200 OK, but nothing of MCP\.$/],
+    ['a value', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}', /200 OK, but nothing of MCP\.$/],
+    [
+      'another way',
+      'HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n',
+      /redirected/,
+    ],
+  ] as const) {
+    test(`tells what is no gateway, and hands on nothing of it: ${what}`, async () => {
+      const server = createServer((socket) => {
+        socket.on('data', (data) => {
+          const found = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
+          socket.write(data.toString().startsWith('POST') ? head : found);
+        });
+      });
+      const url = await listening(server);
+      await using asking = relay('--url', url);
+      asking.say({ id: 1, method: 'tools/list' });
+      const { id, error } = await asking.next();
+      assert.equal(id, 1);
+      assert.ok(typeof error === 'object' && error !== null && 'message' in error);
+      assert.match(String(error.message), wanted);
+      server.close();
+    });
+  }
+
+  test('hands on several messages of which one cancels something', async () => {
+    const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
+    const head = `HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n`;
+    const server = createServer(
+      (socket) => void socket.once('data', () => socket.end(head + answer)),
+    );
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } };
+    const several = [cancel, { id: 1, method: 'ping' }].map((one) => ({ jsonrpc: '2.0', ...one }));
+    asking.child.stdin?.write(`${JSON.stringify(several)}\n`);
+    assert.equal((await asking.next())['id'], 1);
+    server.close();
+  });
+
+  test('takes few connections for many requests, and lets none wait for those that wait', async () => {
+    let most = 0;
+    const asked = new Set<ServerResponse>();
+    const server = createHttpServer((request, response) => {
+      request.resume().once('end', () => {
+        const name = String(request.headers['mcp-name'] ?? '');
+        if (name === 'wait_for_news') return;
+        asked.add(response);
+        most = Math.max(most, asked.size);
+        setTimeout(() => {
+          asked.delete(response);
+          response.end(`{"jsonrpc":"2.0","id":"${name}","result":{}}`);
+        }, 20);
+      });
+    });
+    const url = await listening(server);
+    await using asking = relay('--url', url);
+    const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const call = (id: string, name: string): void =>
+      asking.say({ id, method: 'tools/call', params: { name, _meta } });
+    for (let at = 0; at < 100; at += 1) call(`w${at}`, 'wait_for_news');
+    const names = Array.from({ length: 300 }, (_, at) => `n${at}`);
+    for (const name of names) call(name, name);
+    const answered: unknown[] = [];
+    while (answered.length < names.length) answered.push((await asking.next())['id']);
+    assert.deepEqual(new Set(answered), new Set(names));
+    assert.ok(most <= 64, `${most} at once`);
+    assert.equal(await asking.close(), 0);
     server.close();
   });
 

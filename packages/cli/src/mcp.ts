@@ -66,6 +66,8 @@ class Relay {
   readonly #url: URL;
   readonly #surroundings: McpSurroundings;
   readonly #posts = new Map<Post, Promise<void>>();
+  /** Until the client reads on. */
+  #drained: Promise<void> | undefined;
   /** What `initialize` settled on. */
   #revision: string | undefined;
 
@@ -80,7 +82,10 @@ class Relay {
     // Nobody hears the answers any more.
     output.once('error', () => input.destroy());
     try {
-      for await (const line of linesOf(input)) this.#take(line);
+      for await (const line of linesOf(input)) {
+        this.#take(line);
+        await this.#room();
+      }
     } catch {
       this.#leave(() => true);
     }
@@ -98,6 +103,12 @@ class Relay {
     const post = { passed, ids: new Set(passed.ids), leaving: new AbortController() };
     const done = this.#pass(line, post).finally(() => this.#posts.delete(post));
     this.#posts.set(post, done);
+  }
+
+  /** Resolves when one more may be posted. */
+  async #room(): Promise<void> {
+    const short = [...this.#posts].filter(([{ passed }]) => !passed.waits);
+    if (short.length >= AT_ONCE) await Promise.race(short.map(([, done]) => done));
   }
 
   #leave(which: (post: Post) => boolean): void {
@@ -131,7 +142,8 @@ class Relay {
     } catch (error) {
       if (signal.aborted) return;
       const message = `Cannot reach the gateway: ${wordsOf(error)}`;
-      await this.#refuse(post, answer === undefined ? { code: UNREACHED, message } : BROKEN_OFF);
+      const heard = answer !== undefined || isCutOff(error);
+      await this.#refuse(post, heard ? BROKEN_OFF : { code: UNREACHED, message });
     }
   }
 
@@ -141,10 +153,12 @@ class Relay {
       return;
     }
     const bytes = Buffer.from(await answer.arrayBuffer());
-    const { isMessage } = post.passed;
     const answers = answeredIn(bytes)?.some((id) => post.ids.has(id)) ?? false;
-    if (answer.ok || answers || !isMessage) await this.#answer(bytes, post);
-    else await this.#refuse(post, refusalIn(bytes) ?? strange(answer));
+    const isForNone = post.ids.size === 0 && !post.passed.isMessage && passedIn(bytes).isMessage;
+    if (answers || isForNone) await this.#answer(bytes, post);
+    else if (!answer.ok || post.ids.size > 0) {
+      await this.#refuse(post, refusalIn(bytes) ?? strange(answer));
+    }
   }
 
   async #answer(message: Buffer, post: Post): Promise<void> {
@@ -168,14 +182,21 @@ class Relay {
 
   async #write(line: Buffer): Promise<void> {
     const { output } = this.#surroundings;
-    if (output.write(Buffer.concat([line, LINE_END]))) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    output.once('drain', resolve).once('close', resolve).once('error', resolve);
-    await promise;
-    output.off('drain', resolve).off('close', resolve).off('error', resolve);
+    if (output.write(Buffer.concat([line, LINE_END])) || output.destroyed) return;
+    this.#drained ??= drained(output).finally(() => (this.#drained = undefined));
+    await this.#drained;
   }
 }
 
+async function drained(output: Writable): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  output.once('drain', resolve).once('close', resolve).once('error', resolve);
+  await promise;
+  output.off('drain', resolve).off('close', resolve).off('error', resolve);
+}
+
+/** Each takes a connection; save for those that wait, further ones are read when there is room. */
+const AT_ONCE = 64;
 const LINE_END = Buffer.from('\n');
 const BROKEN_OFF: Refusal = {
   code: UNREACHED,
@@ -186,10 +207,26 @@ function isEvents({ headers }: Response): boolean {
   return headers.get('Content-Type')?.startsWith('text/event-stream') === true;
 }
 
-function strange({ status, statusText, url }: Response): Refusal {
-  const message = `Cannot reach a gateway at ${url}: what is there answers ${status} ${statusText}.`;
+function strange({ ok, redirected, status, statusText, url }: Response): Refusal {
+  const what = `${status} ${statusText}${ok ? ', but nothing of MCP' : ''}`;
+  // On the way, what is posted may have become a question.
+  const way = redirected ? ' It was redirected there: if it is a gateway, give this address.' : '';
+  const message = `Cannot reach a gateway at ${url}: what is there answers ${what}.${way}`;
   return { code: UNREACHED, message };
 }
+
+/** Whether the gateway may have heard what was said. */
+function isCutOff(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : {};
+  return cause instanceof Error && 'code' in cause && CUT_OFF.has(cause.code);
+}
+
+const CUT_OFF: ReadonlySet<unknown> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
 
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
