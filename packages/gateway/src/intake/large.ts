@@ -1,9 +1,9 @@
 /** The long way of a large body: what is kept of it goes to a spool as it comes. */
-import { setImmediate } from 'node:timers/promises';
 
 import type { Kind } from '@open-presence/protocol';
 
 import type { Draft, Spool } from '../log/log.ts';
+import { inTurns } from '../log/turn.ts';
 import { HELD_FACETS } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { Reader } from './reader.ts';
@@ -13,14 +13,12 @@ import { Scanner } from './scanner.ts';
 const SLICE = 8 * 1024;
 /** What is read is handed to the spool in portions of at least so many bytes. */
 const PORTION = 64 * 1024;
-/** Others get their turn after so many milliseconds. */
-const TURN = 4;
 
 export class LargeBody {
   readonly #spool: Spool;
   readonly #reader: Reader;
   readonly #scanner: Scanner;
-  #turnBegan = performance.now();
+  readonly #fair = inTurns();
 
   /** Does not own the spool. */
   constructor(grammar: Grammar, kind: Kind, spool: Spool) {
@@ -36,7 +34,7 @@ export class LargeBody {
       this.#scanner.feed(chunk.subarray(from, from + SLICE));
       if (this.#reader.body.length >= PORTION) await this.#drainBody();
       for (const list of this.#reader.lists) if (list.due) await list.drainTo(this.#spool);
-      if (performance.now() - this.#turnBegan > TURN) await this.#rest();
+      await this.#fair();
     }
   }
 
@@ -50,13 +48,6 @@ export class LargeBody {
   }
 
   #drainBody(): Promise<void> {
-    return this.#reader.body.drainTo(this.#spool, () => this.#rest());
-  }
-
-  /** Promises that are already resolved keep others waiting: only a turn of the loop lets them in. */
-  async #rest(): Promise<void> {
-    if (performance.now() - this.#turnBegan < TURN) return;
-    await setImmediate();
-    this.#turnBegan = performance.now();
+    return this.#reader.body.drainTo(this.#spool, this.#fair);
   }
 }

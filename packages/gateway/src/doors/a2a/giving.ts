@@ -1,6 +1,7 @@
 /** How both bindings of A2A read a request, and give one answer or a stream of them. */
 import { GatewayError } from '@open-presence/protocol';
 
+import { inTurns } from '../../log/turn.ts';
 import { answer, COMMON, NOT_KEPT, vary, type Headers } from '../http/answer.ts';
 import { isGone, queryOf, type Exchange } from '../http/exchange.ts';
 import { sliceOf } from '../http/frames.ts';
@@ -85,11 +86,13 @@ export async function stream(
     }
     response.flushHeaders();
     const out = house.streams.add(response);
+    const fair = inTurns();
     try {
       for (; step.done !== true; step = await reading.next()) {
         await out.drained();
         if (out.ended.aborted) return;
         out.write(framed(framing.event(step.value)));
+        await fair();
       }
     } catch (error) {
       out.write(framed(framing.error(error)));

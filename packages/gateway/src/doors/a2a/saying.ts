@@ -1,5 +1,4 @@
 /** A message becomes entries: each data part one, all its text together one (section 19.3). */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
@@ -8,6 +7,7 @@ import { GatewayError, isKind, KINDS, say, type Kind, type Stamp } from '@open-p
 import { readDraft, SMALL } from '../../intake/draft.ts';
 import { keyOf } from '../../intake/key.ts';
 import type { Appended, Draft, Entry, Spool } from '../../log/log.ts';
+import { inTurns } from '../../log/turn.ts';
 import { tongueFor, type Exchange } from '../http/exchange.ts';
 import { welcomed } from '../http/first-contact.ts';
 import { stampOf } from '../http/contribute.ts';
@@ -40,7 +40,7 @@ const BESIDE = 1024;
 export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim): Promise<Message> {
   const bodies = bodiesOf(said);
   const sayings = bodies.map((body, at) => ({ ...body, key: keyFor(said.metadata, at) }));
-  const fair = turns();
+  const fair = inTurns();
   // All are judged before any is kept.
   for (const saying of sayings.length > TOGETHER ? sayings : []) {
     const { body } = await draftOf(exchange, saying);
@@ -65,18 +65,6 @@ export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim):
   return messageOf(parts, said.message);
 }
 
-/** How long one message may keep the event loop before others get their turn. */
-const TURN_MS = 2;
-
-function turns(): () => Promise<void> {
-  let turn = performance.now();
-  return async () => {
-    if (performance.now() - turn <= TURN_MS) return;
-    await nextTurn();
-    turn = performance.now();
-  };
-}
-
 interface Saying extends Body {
   readonly key: Uint8Array | undefined;
 }
@@ -90,7 +78,7 @@ async function appended(
   const { log } = exchange.house;
   await using spools = new AsyncDisposableStack();
   const drafts: Draft[] = [];
-  const fair = turns();
+  const fair = inTurns();
   for (const saying of sayings) {
     const draft = await draftOf(exchange, saying);
     if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);

@@ -12,6 +12,7 @@ import { follow, type News } from '../../feed/follow.ts';
 import { cursorOf, refuseWords, selectionOf } from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
+import { turn } from '../../log/turn.ts';
 import { COMMON, NOT_KEPT, vary } from './answer.ts';
 import { queryOf, type Exchange } from './exchange.ts';
 import type { EventStream } from './event-stream.ts';
@@ -140,7 +141,8 @@ async function run(exchange: Exchange, asked: Asked, stream: EventStream): Promi
     // Who has left reads on alone first: it would leave again, without what is too long to share.
     left = left === undefined ? frontiers.join(asked, stream, cursor) : undefined;
     if (left === undefined) {
-      await frontiers.turn();
+      // Thousands may have stalled together, and others wait.
+      await turn();
       const target = frontiers.target(asked, cursor);
       const news = {
         ...asked.selection,

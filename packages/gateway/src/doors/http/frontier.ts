@@ -31,7 +31,6 @@ const WRITTEN_TOGETHER = 32;
 export class Frontiers {
   readonly #log: Log;
   readonly #frontiers = new Map<string, Frontier>();
-  readonly #queue: (() => void)[] = [];
 
   constructor(log: Log) {
     this.#log = log;
@@ -52,21 +51,6 @@ export class Frontiers {
     void frontier.run();
     return joined;
   }
-
-  /**
-   * Resolves when a stream that reads by itself may go on: one in each turn of the event loop,
-   * since thousands may have stalled together, and others wait.
-   */
-  turn(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.#queue.push(resolve) === 1) setImmediate(this.#next);
-    return promise;
-  }
-
-  readonly #next = (): void => {
-    this.#queue.shift()?.();
-    if (this.#queue.length > 0) setImmediate(this.#next);
-  };
 
   /**
    * How far a stream that has seen all up to the cursor must read to join. Others who have less may

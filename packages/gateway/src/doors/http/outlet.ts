@@ -4,22 +4,20 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import { inTurns } from '../../log/turn.ts';
 import type { Encoding } from './accept.ts';
 import { compressor } from './compress.ts';
 
 /** Pieces smaller than this wait for others to go out with. */
 const TOGETHER = 64 * 1024;
-/** How long one answer may keep the event loop before the others get their turn. */
-const TURN_MS = 2;
 
 export class Outlet {
   readonly #response: ServerResponse;
   readonly #sink: Writable;
   #waiting: Uint8Array[] = [];
   #size = 0;
-  #turn = performance.now();
+  readonly #fair = inTurns();
 
   /** The head of the answer must have been written. */
   constructor(response: ServerResponse, encoding: Encoding | undefined) {
@@ -46,17 +44,14 @@ export class Outlet {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#size = 0;
+    // A socket may take everything at once, so that nothing else would make this wait.
+    await this.#fair();
     if (this.#response.destroyed) return false;
     // Node sends what is written in one turn together. Corked by us, an answer would tell neither
     // that it is full nor that it is empty again.
     let takesMore = true;
     for (const piece of waiting) takesMore = this.#sink.write(piece);
     if (!takesMore) await drained(this.#sink, this.#response);
-    // A socket may take everything at once, so that nothing else would make this wait.
-    if (performance.now() - this.#turn > TURN_MS) {
-      await nextTurn();
-      this.#turn = performance.now();
-    }
     return !this.#response.destroyed;
   }
 }

@@ -4,11 +4,11 @@
  * transaction, and lets other requests have their turn.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate as turn } from 'node:timers/promises';
 
 import type { Kind, Stamp } from '@open-presence/protocol';
 
 import type { Best, Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
+import { inTurns } from '../../log/turn.ts';
 import { Joiner } from './joiner.ts';
 import { largePieces } from './large.ts';
 import { type Run, RUN_JOINER, RunReading, RunsReader } from './runs.ts';
@@ -24,8 +24,6 @@ const FIRST_ROWS = 64;
 const MOST_ROWS = 1024;
 /** Runs are worth asking for from here on. */
 const LEAST_FOR_RUNS = 256;
-/** How long a reading goes on before others have their turn. */
-const LONGEST_TURN_MS = 2;
 
 /** A selection with its bounds as seqs, both inclusive. */
 export interface Bounds {
@@ -146,7 +144,7 @@ export class Reader {
   async *#joined(reading: Reading, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     const between = Buffer.from(joiner);
     await using runs = reading.runs;
-    let turned = performance.now();
+    const fair = inTurns();
     while (reading.at !== undefined && reading.left > 0) {
       const page = this.#page(reading);
       const { seqs, run, next } = page instanceof Promise ? await page : page;
@@ -160,33 +158,34 @@ export class Reader {
       if (seqs.length > 0) yield* this.#texts(reading, seqs, joiner);
       advance(reading, seqs.at(-1), next, seqs.length);
       // Awaiting what is ready already lets nobody else have a turn.
-      if (performance.now() - turned > LONGEST_TURN_MS) {
-        await turn();
-        turned = performance.now();
-      }
+      await fair();
     }
     return await this.#end(reading);
   }
 
   async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
+    const fair = inTurns();
     while (reading.at !== undefined && reading.left > 0) {
       const { seqs, next } = await this.#page(reading);
       for (const seq of seqs) {
         const entry = this.entry(seq);
         if (entry !== undefined) yield entry;
+        await fair();
       }
       advance(reading, seqs.at(-1), next, seqs.length);
-      await turn();
+      await fair();
     }
     return await this.#end(reading);
   }
 
   async *#best(seqs: AsyncGenerator<Seq, ReadEnd>): AsyncGenerator<Entry, ReadEnd, undefined> {
+    const fair = inTurns();
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
         if (step.done === true) return step.value;
         const entry = this.entry(step.value);
         if (entry !== undefined) yield entry;
+        await fair();
       }
     } finally {
       await seqs.return({ last: undefined, more: false });
