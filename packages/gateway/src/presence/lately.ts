@@ -5,7 +5,6 @@
  * an entry again for each who asks, and is read again when it is lost. Upholds that whoever spoke
  * within the hour is told once, however many they are.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { FILTERS, type Stamp } from '@open-presence/protocol';
 
@@ -20,8 +19,6 @@ const KEPT = 1024;
 const KEPT_LENGTH = 1024 * 1024;
 /** Longer entries are not read for a name. */
 const LONGEST_READ = 64 * 1024;
-/** How long one walk may keep the event loop before others get their turn. */
-const TURN_MS = 2;
 
 /** An identity, and its newest entry. */
 export interface Spoke {
@@ -152,21 +149,16 @@ export async function seekingOf(log: Log, identity: string, head: Seq): Promise<
   return [];
 }
 
-/** Every entry by every name, with fair turns. */
+/** Every entry by every name. */
 async function* walk(
   log: Log,
   selection: Selection,
   signal?: AbortSignal,
 ): AsyncGenerator<Spoke, void, undefined> {
-  let turn = performance.now();
   for await (const entry of log.entries(selection)) {
+    if (signal?.aborted === true) return;
     const { stamp } = entry;
     for (const identity of await identitiesOf(entry)) yield { identity, stamp };
-    if (performance.now() - turn > TURN_MS) {
-      await nextTurn();
-      if (signal?.aborted === true) return;
-      turn = performance.now();
-    }
   }
 }
 
