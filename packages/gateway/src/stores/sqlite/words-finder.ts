@@ -8,6 +8,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as turn } from 'node:timers/promises';
 
+import { GatewayError } from '@open-presence/protocol';
+
 import type { Facet } from '../../log/facet.ts';
 import type { Order, Seq } from '../../log/log.ts';
 import type { Sought, Term } from '../../log/words/sought.ts';
@@ -108,6 +110,7 @@ export class Finder {
 
   /** Up to `most` seqs in their order; fewer, even none, where much had to be looked through. */
   page(asked: PageAsked): Page {
+    this.#mustKnow(asked);
     if (asked.facets.length === 0) return this.#saying(asked);
     const { order, low, high, facets } = asked;
     const newest = order === 'newest';
@@ -134,11 +137,18 @@ export class Finder {
 
   /** Tells all that fits, save what `ranks` need not be told. */
   async rank(asked: Asked, ranks: Ranks): Promise<void> {
+    this.#mustKnow(asked);
     const rest = resting();
     // While a statement is open, all of its connection see what it saw first: pages need what is new.
     using words = openForReading(this.#places.search);
     await this.#rankSmall(words, asked, ranks, rest);
     await this.#rankLarge(words, asked, ranks, rest);
+  }
+
+  /** Who began to read before all words were lost would take what is missing for all there is. */
+  #mustKnow({ high }: Asked): void {
+    if (high <= this.#shared.searched) return;
+    throw new GatewayError('unavailable', `The words of ${high} are not read again yet.`);
   }
 
   /** What lies in one row each: the newest first, so that of equals the later can be left out. */

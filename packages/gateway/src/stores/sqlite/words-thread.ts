@@ -5,6 +5,8 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
+import { GatewayError } from '@open-presence/protocol';
+
 import type { Places } from './schema.ts';
 import type { Page } from './search.ts';
 import { Shared } from './shared.ts';
@@ -46,8 +48,9 @@ const GATHER_MS = 250;
 const RETRY_MS = 1000;
 /** For how long others have the processor while they speak, for each stretch of our work. */
 const GIVEN_WAY = 4;
-/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+/** SQLITE_CORRUPT, SQLITE_NOTADB, and as FTS5 says it. */
 const SPOILED: ReadonlySet<unknown> = new Set([11, 26]);
+const CORRUPT_VTAB = 267;
 
 const start = workerData as WordsStart;
 const port = parentPort;
@@ -57,6 +60,10 @@ const ended = new AbortController();
 const { signal } = ended;
 let open: { readonly index: WordsIndex; readonly finder: Finder } | undefined;
 const lines = new Map<MessagePort, Map<number, BestReading>>();
+/** Why words cannot be read, as the operator was told. */
+let fails: string | undefined;
+/** How somebody who asked found that the file is spoiled. */
+let spoiled: Error | undefined;
 
 port.on('message', (message: ToWords) => {
   if (message === 'close') {
@@ -82,20 +89,14 @@ for (const line of lines.keys()) line.close();
 port.close();
 
 async function follow(): Promise<void> {
-  let fails: string | undefined;
-  const say = (how: string | undefined): void => {
-    if (how !== fails) port?.postMessage({ fails: how } satisfies FromWords);
-    fails = how;
-  };
   while (!signal.aborted) {
     try {
       await advance();
-      say(undefined);
+      tell(undefined);
     } catch (error) {
       if (signal.aborted) return;
-      say(String(error));
-      const spoiled = error instanceof Error && 'errcode' in error && SPOILED.has(error.errcode);
-      if (spoiled) {
+      tell(String(error));
+      if (errcodeOf(error) === CORRUPT_VTAB || SPOILED.has(errcodeOf(error))) {
         close();
         removeWords(start.places);
       }
@@ -104,7 +105,17 @@ async function follow(): Promise<void> {
   }
 }
 
+function tell(how: string | undefined): void {
+  if (how !== fails) port?.postMessage({ fails: how } satisfies FromWords);
+  fails = how;
+}
+
 async function advance(): Promise<void> {
+  if (spoiled !== undefined) {
+    const error = spoiled;
+    spoiled = undefined;
+    throw error;
+  }
   if (open === undefined) {
     const index = new WordsIndex(start.places, shared);
     try {
@@ -130,14 +141,29 @@ async function advance(): Promise<void> {
 async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
   const give = (found: Omit<Answer, 'id'>): void =>
     line.postMessage({ id, ...found } satisfies Answer);
+  const asked = open;
   try {
-    if (open === undefined) throw new Error('It could not be opened.');
-    const { finder } = open;
+    if (asked === undefined) throw new Error('It could not be opened.');
+    const { finder } = asked;
     if (page !== undefined) give({ page: finder.page(page) });
     if (best !== undefined) give({ best: await bestOf(finder, line, best) });
   } catch (error) {
     give({ failed: String(error) });
+    // What was closed meanwhile, or is read anew, was told already.
+    if (asked !== open || open === undefined || !lines.has(line)) return;
+    if (error instanceof GatewayError) return;
+    // Filters are looked up in other files.
+    const alone = (page ?? best?.asked)?.facets.length === 0;
+    const code = errcodeOf(error);
+    if (code === CORRUPT_VTAB || (alone && SPOILED.has(code))) {
+      spoiled = error as Error;
+      shared.stir();
+    } else tell(String(error));
   }
+}
+
+function errcodeOf(error: unknown): unknown {
+  return error instanceof Error && 'errcode' in error ? error.errcode : undefined;
 }
 
 async function bestOf(finder: Finder, line: MessagePort, step: BestStep): Promise<BestFound> {

@@ -3,13 +3,17 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { best, found, searched, sought } from '../../log/contract/searching.ts';
 import { draftOf, randomOf, stampOf } from '../../log/contract/fixtures.ts';
 import { openMemoryLog } from '../memory/memory.ts';
+import { placesIn } from './schema.ts';
+import { Shared } from './shared.ts';
 import { openSqliteLog } from './store.ts';
+import { Finder } from './words-finder.ts';
 
 const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
 const NAMES = ['Lumen', 'Мавка', 'Nobody'];
@@ -138,6 +142,54 @@ describe('words in the SQLite store', () => {
       await rm(folder, { recursive: true, force: true });
     });
   }
+
+  it('are read again when a search finds their file spoiled, and the operator is told', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using log = await openSqliteLog({ folder });
+      for (let count = 0; count < 4; count += 1) {
+        const said = Array.from({ length: 5000 }, (_, at) => `${'garden '.repeat(at % 7)} w${at}`);
+        await Promise.all(said.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
+      }
+      await searched(log);
+    }
+    const file = join(folder, 'search.sqlite');
+    const bytes = await readFile(file);
+    for (let page = 8; page < bytes.length / 4096 - 1; page += 1) {
+      bytes.fill('A', page * 4096 + 500, page * 4096 + 3500);
+    }
+    await writeFile(file, bytes);
+    const told: unknown[] = [];
+    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    await searched(log);
+    await assert.rejects(best(log, sought('garden'), 5), { code: 'unavailable' });
+    while (told.length < 2) await pause(20);
+    assert.equal(typeof told[0], 'string');
+    assert.equal(told[1], undefined);
+    await searched(log);
+    assert.equal((await found(log, { says: sought('w7') })).length, 4);
+    assert.equal((await best(log, sought('garden'), 5)).length, 5);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are not looked for beyond what is known, as if nothing were there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    for (let count = 0; count < 5; count += 1) await log.append(draftOf());
+    await searched(log);
+    const shared = new Shared();
+    const finder = new Finder(placesIn(folder), shared);
+    const asked = { says: sought('тиша'), facets: [], low: 1, high: 5 };
+    const page = { ...asked, order: 'newest', most: 9 } as const;
+    shared.searched = 5;
+    assert.equal(finder.page(page).seqs.length, 5);
+    shared.searched = 4;
+    const refused = { code: 'unavailable' };
+    assert.throws(() => finder.page(page), refused);
+    await assert.rejects(finder.rank(asked, { worst: Infinity, add: () => {} }), refused);
+    finder.close();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   it('of another log are not taken for its own', async () => {
     const folders = [
