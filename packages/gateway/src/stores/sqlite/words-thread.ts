@@ -48,6 +48,8 @@ const GATHER_MS = 250;
 const RETRY_MS = 1000;
 /** For how long others have the processor while they speak, for each stretch of our work. */
 const GIVEN_WAY = 4;
+/** A large entry is one long stretch: what comes behind it is not kept waiting for that. */
+const LONGEST_WAY_MS = 2000;
 /** SQLITE_CORRUPT, SQLITE_NOTADB, and as FTS5 says it. */
 const SPOILED: ReadonlySet<unknown> = new Set([11, 26]);
 const CORRUPT_VTAB = 267;
@@ -135,7 +137,10 @@ async function advance(): Promise<void> {
   await open.index.step(signal);
   // Whoever asks has a turn between; while others speak, so has what keeps their words.
   if (shared.head === head) await turn();
-  else await pause(GIVEN_WAY * (performance.now() - began), undefined, { signal });
+  else {
+    const given = Math.min(LONGEST_WAY_MS, GIVEN_WAY * (performance.now() - began));
+    await pause(given, undefined, { signal });
+  }
 }
 
 async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
