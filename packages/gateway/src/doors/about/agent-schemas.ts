@@ -82,7 +82,7 @@ const PART = object([], {
 
 /** What the metadata of a part, of a message or of a request can say (PROTOCOL.md section 19.3). */
 const METADATA = object([], {
-  kind: { enum: [...KINDS] },
+  kind: { type: 'string', enum: [...KINDS] },
   skill: TEXT,
   identity: TEXT,
   identityType: TEXT,
@@ -100,7 +100,7 @@ const TASK = object(['id', 'contextId', 'status'], {
 
 const MESSAGE = object(['messageId', 'role', 'parts'], {
   messageId: TEXT,
-  role: { enum: ['ROLE_USER', 'ROLE_AGENT'] },
+  role: { type: 'string', enum: ['ROLE_USER', 'ROLE_AGENT'] },
   contextId: TEXT,
   parts: listOf(schema('A2aPart')),
   metadata: METADATA,
@@ -137,6 +137,7 @@ const A2A: Json = {
       jsonrpc: { const: '2.0' },
       id: { type: ['string', 'integer'] },
       method: {
+        type: 'string',
         enum: [
           'SendMessage',
           'SendStreamingMessage',

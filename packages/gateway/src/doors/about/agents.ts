@@ -7,7 +7,6 @@ import { REVISIONS } from '../mcp/about.ts';
 import { problem, schema, type Json, type Voice } from './components.ts';
 import { agentCard, contentOf, serverCard } from './documents.ts';
 import { shownEntry, shownRooms } from './examples.ts';
-import { pathParameters } from './parameters.ts';
 import { answers, idOf, operation, problems, worded } from './wording.ts';
 
 const JSON_TYPE = 'application/json';
@@ -251,13 +250,13 @@ function tasks(voice: Voice, path: string): Json {
 }
 
 /** The parameters of a path with a task's id. */
-function taskParameters(voice: Voice, path: string): Json[] {
-  return [...pathParameters(voice, path).map((one) => ({ ...one, example: TASK })), version(voice)];
+function taskParameters(voice: Voice): Json[] {
+  return [{ name: 'id', in: 'path', required: true, schema: TEXT, example: TASK }, version(voice)];
 }
 
 function ofTask(voice: Voice, path: string, id: string, responses: Json): Json {
   const made = operation(voice, path, { id, door: 'a2a', responses });
-  return { ...made, parameters: taskParameters(voice, path) };
+  return { ...made, parameters: taskParameters(voice) };
 }
 
 function oneTask(voice: Voice, path: string, id: string): Json {

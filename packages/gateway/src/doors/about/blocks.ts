@@ -126,6 +126,7 @@ a{color:#0b43b8}
 p,li,h3,dd{overflow-wrap:anywhere}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.75rem;border:1px solid;border-radius:.4rem}
 code{font:.9em/1.5 ui-monospace,monospace}
+h3 code{font-weight:700}
 dl{display:grid;grid-template-columns:minmax(0,12rem) minmax(0,1fr);gap:.25rem 1rem;align-items:baseline}
 dt{overflow-wrap:anywhere}
 dd{margin:0}

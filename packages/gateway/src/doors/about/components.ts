@@ -98,7 +98,10 @@ function respelled(value: unknown, outermost = false): unknown {
   if (name !== undefined && !outermost) return schema(name);
   if (Array.isArray(value)) return value.map((one) => respelled(one));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, respelled(part)]));
+  const parts = Object.entries(value).map(([key, part]) => [key, respelled(part)] as const);
+  // Makers of clients take values without a type for anything.
+  const typed = 'enum' in value ? { type: 'string' } : {};
+  return { ...typed, ...Object.fromEntries(parts) };
 }
 
 function objectOf(value: unknown): Json {

@@ -97,6 +97,12 @@ export function contentOf({ type, schema: one, example }: Form): Json {
   return { [type]: { schema: one, example } };
 }
 
+/** Addresses of what has a door of its own elsewhere. */
+const BY_ANOTHER_DOOR: Readonly<Record<string, string>> = {
+  '/mcp/server-card': 'mcp',
+  '/.well-known/agent.json': 'agentCard',
+};
+
 /** An operation that answers one document. */
 export function documentAt(voice: Voice, path: string, answered: Form): Json {
   const content = contentOf(answered);
@@ -104,7 +110,7 @@ export function documentAt(voice: Voice, path: string, answered: Form): Json {
   const all = answers(voice, content, path.includes('{') ? [404] : [], tagged);
   const failing = { 503: { description: worded(voice, 'done'), content } };
   return operation(voice, path, {
-    ...(path.startsWith('/mcp/') ? { door: 'mcp' } : {}),
+    ...(BY_ANOTHER_DOOR[path] === undefined ? {} : { door: BY_ANOTHER_DOOR[path] }),
     parameters: queryParameters(voice, (name) => name === 'as'),
     responses: path === '/readyz' ? { ...all, ...failing } : all,
   });

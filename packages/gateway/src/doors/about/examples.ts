@@ -10,7 +10,8 @@ export const ADDRESS = 'https://presence.example';
 /** An entry as it is returned. */
 export function shownEntry({ language }: Voice): Json {
   const own = language.entry.map(({ name, example }) => [name, example] as const);
-  return { ...Object.fromEntries(own), ...language.kinds.garden.sentences[0]?.body };
+  const { room, sentences } = language.kinds.garden;
+  return { ...Object.fromEntries(own), kind: 'garden', room, ...sentences[0]?.body };
 }
 
 function headOf(voice: Voice): unknown {

@@ -13,6 +13,8 @@ import { answers, operation, worded } from './wording.ts';
 
 const DOORS: Readonly<Record<FeedForm, string>> = { atom: 'feed', 'json-feed': 'jsonFeed' };
 
+const NAMES: Readonly<Record<FeedForm, string>> = { atom: 'Atom', 'json-feed': 'JSON Feed' };
+
 /** What a feed lists and in which form; undefined for a path that is no feed. */
 function fedAt(path: string): { place: string; form: FeedForm } | undefined {
   for (const form of FEED_FORMS) {
@@ -29,13 +31,23 @@ export function feedAt(voice: Voice, path: string): Json | undefined {
   const ofOneKind = isKind(place.slice('/api/'.length));
   const absent = new Set(ofOneKind ? ['skip', 'kind'] : ['skip']);
   const bent: Bent = { limit: { schema: { type: 'integer', minimum: 0, default: BY_DEFAULT } } };
-  const responses = answers(voice, feedContent(voice, form, place), [404, 422]);
+  const content = feedContent(voice, form, place);
+  const responses = answers(voice, content, place.includes('{') ? [404, 422] : [422]);
   return operation(voice, path, {
     door: DOORS[form],
+    ...(place === EVERYTHING ? {} : { summary: summaryOf(voice, form, place) }),
     description: worded(voice, 'feedHow'),
     parameters: queryParameters(voice, (name) => !absent.has(name), bent),
     responses,
   });
+}
+
+/** What the feed lists, and in which form. */
+function summaryOf({ language, tongue }: Voice, form: FeedForm, place: string): string {
+  const { kinds, doors } = language;
+  const kind = place.slice('/api/'.length);
+  const listed = place.includes('{slug}') ? doors.room : doors.replies;
+  return `${say(isKind(kind) ? kinds[kind].meaning : listed, tongue)} (${NAMES[form]})`;
 }
 
 /** A feed of what is listed at a place, as it is answered. */

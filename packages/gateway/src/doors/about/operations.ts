@@ -15,7 +15,7 @@ import {
   shownSearch,
 } from './examples.ts';
 import { feedAt } from './feeds.ts';
-import { header, queryParameters, saidInQuery, type Bent } from './parameters.ts';
+import { header, keyParameter, queryParameters, saidInQuery, type Bent } from './parameters.ts';
 import { answers, operation, problems, worded } from './wording.ts';
 
 /** A path that there is. */
@@ -29,7 +29,6 @@ const OF_ONE_KIND = new Set(['kind', 'skip']);
 const OF_SEARCH = new Set(['skip']);
 /** What says nothing to who follows: streams go on, in the order in which things are said. */
 const OF_PAGES = new Set(['order', 'before', 'until', 'wait', 'q', 'skip']);
-const SEARCHED_BY_DEFAULT = 50;
 
 /** The item of a path, by the paths that stand for it: saying by GET has one for each kind. */
 export function itemsOf(voice: Voice, { path }: Path): [string, Json][] {
@@ -71,7 +70,10 @@ function getOf(voice: Voice, path: string): Json {
 function eventsAt(voice: Voice, path: string): Json {
   const kinds = [...KINDS, 'presence'];
   const bent: Bent = {
-    kind: { schema: { type: 'array', items: { enum: kinds } }, example: ['garden', 'presence'] },
+    kind: {
+      schema: { type: 'array', items: { type: 'string', enum: kinds } },
+      example: ['garden', 'presence'],
+    },
   };
   const described = queryParameters(voice, (name) => !OF_PAGES.has(name), bent);
   const parameters = [...described, resumed(voice)];
@@ -96,10 +98,9 @@ function searchAt(voice: Voice, path: string): Json {
     q: { required: true },
     order: {
       description: worded(voice, 'best'),
-      schema: { enum: ['best', 'newest', 'oldest'], default: 'best' },
+      schema: { type: 'string', enum: ['best', 'newest', 'oldest'], default: 'best' },
       example: 'best',
     },
-    limit: { schema: { type: 'integer', minimum: 0, default: SEARCHED_BY_DEFAULT } },
   };
   const words = queryParameters(voice, (name) => name === 'q', bent);
   const others = queryParameters(voice, (name) => name !== 'q', bent);
@@ -154,11 +155,7 @@ function sayByPost(voice: Voice, kind: Kind): Json {
     tags: ['kinds'],
     summary: say(title, tongue),
     description: say(meaning, tongue),
-    parameters: [
-      header(voice, 'Idempotency-Key', 'key'),
-      minimal,
-      ...queryParameters(voice, (name) => name === 'as'),
-    ],
+    parameters: [header(voice, 'Idempotency-Key', 'key'), minimal, keyParameter(voice)],
     requestBody: {
       required: true,
       content: { 'application/json': { schema: body, examples: Object.fromEntries(examples) } },

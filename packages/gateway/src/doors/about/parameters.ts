@@ -22,7 +22,10 @@ function valuesOf({ language }: Voice): Readonly<Record<string, Values>> {
   const identity = language.kinds.garden.fields.find(({ name }) => name === 'identity');
   return {
     ...Object.fromEntries(said),
-    order: { schema: { enum: ['newest', 'oldest'], default: 'newest' }, example: 'oldest' },
+    order: {
+      schema: { type: 'string', enum: ['newest', 'oldest'], default: 'newest' },
+      example: 'oldest',
+    },
     limit: { schema: CURSOR, example: 10 },
     q: { schema: TEXT, example: 'garden' },
     skip: { schema: CURSOR, example: 0 },
@@ -95,7 +98,7 @@ export function saidInQuery(voice: Voice, kind: Kind): Json[] {
   return [...members, ...queryParameters(voice, (name) => name === 'as'), keyParameter(voice)];
 }
 
-function keyParameter({ language, tongue }: Voice): Json {
+export function keyParameter({ language, tongue }: Voice): Json {
   const description = say(language.pages.key, tongue);
   return { name: 'idempotency-key', in: 'query', description, schema: TEXT };
 }

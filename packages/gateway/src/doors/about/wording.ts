@@ -37,6 +37,7 @@ interface Parts {
   readonly id?: string;
   /** The door in whose words it is told, where the path has none of its own. */
   readonly door?: string;
+  readonly summary?: string;
   readonly description?: string;
   readonly parameters?: readonly Json[];
   readonly requestBody?: Json;
@@ -53,7 +54,7 @@ export function operation(voice: Voice, path: string, parts: Parts): Json {
   return {
     operationId: id ?? door ?? `get${idOf(path)}`,
     tags: [tagOf(path)],
-    summary: meaning,
+    summary: parts.summary ?? meaning,
     description: description ?? meaning,
     parameters: [...pathParameters(voice, path), ...parameters],
     ...(requestBody === undefined ? {} : { requestBody }),

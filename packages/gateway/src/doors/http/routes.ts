@@ -41,15 +41,6 @@ export const ROUTES: readonly Route[] = [
     get: listingOf(kind),
     post: contribute(kind),
   })),
-  ...FEED_FORMS.flatMap((form) => [
-    { path: feedPath(EVERYTHING, form), get: feedOf(EVERYTHING_FED, form) },
-    ...KINDS.map((kind) => ({
-      path: feedPath(`/api/${kind}`, form),
-      get: feedOf(placeOf(kind), form),
-    })),
-    { path: feedPath('/api/rooms/{slug}', form), get: feedOfRoom(form) },
-    { path: feedPath('/api/entries/{id}/replies', form), get: feedOfReplies(form) },
-  ]),
   { path: '/api/rooms', get: rooms },
   { path: '/api/rooms/{slug}', get: room },
   { path: '/api/entries/{id}', get: oneEntry },
@@ -59,6 +50,15 @@ export const ROUTES: readonly Route[] = [
   { path: '/api/events', get: allEvents },
   { path: '/api/discover', get: discover },
   { path: '/api/say/{kind}', get: say },
+  ...FEED_FORMS.flatMap((form) => [
+    { path: feedPath(EVERYTHING, form), get: feedOf(EVERYTHING_FED, form) },
+    ...KINDS.map((kind) => ({
+      path: feedPath(`/api/${kind}`, form),
+      get: feedOf(placeOf(kind), form),
+    })),
+    { path: feedPath('/api/rooms/{slug}', form), get: feedOfRoom(form) },
+    { path: feedPath('/api/entries/{id}/replies', form), get: feedOfReplies(form) },
+  ]),
   { path: '/mcp', get: aboutMcp, post: mcp },
   { path: '/mcp/server-card', get: serverCard },
   { path: '/.well-known/agent-card.json', get: agentCard },

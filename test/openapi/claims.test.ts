@@ -1,0 +1,137 @@
+/** What the OpenAPI document claims of parameters and values, tried. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { operationsOf, requestsOf, type Operation } from './operations.ts';
+
+/** More than any page that has a size. */
+const SAID = 60;
+
+/** The plainest request of an operation, with one parameter more. */
+function withParameter(operation: Operation, id: string, added: string): [string, RequestInit] {
+  const [plain] = requestsOf(operation, id);
+  assert.ok(plain !== undefined);
+  const { url, method, body } = plain;
+  const joined = added === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${added}`;
+  return [joined, { method, ...(body === undefined ? {} : { body }) }];
+}
+
+function queryOf({ is }: Operation): Fields[] {
+  const all = list(is['parameters'] ?? []).map(fields);
+  return all.filter((parameter) => parameter['in'] === 'query');
+}
+
+/** Where values are listed that have no type. */
+function untyped(value: unknown, at = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = 'enum' in value && Array.isArray(value.enum) && !('type' in value) ? [at] : [];
+  return [
+    ...own,
+    ...Object.entries(value).flatMap(([name, part]) => untyped(part, `${at}/${name}`)),
+  ];
+}
+
+describe('what the OpenAPI document claims', () => {
+  let gateway: GatewayProcess;
+  let document: Fields;
+  let id = '';
+  before(async () => {
+    gateway = await startGatewayProcess();
+    document = fields(await (await fetch(`${gateway.url}/openapi.json`)).json());
+    for (let count = 0; count < SAID; count++) {
+      const body = JSON.stringify({ text: 'garden', identity: 'One', identityType: 'visitor' });
+      const answer = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
+      id = text(fields(await answer.json())['id']);
+    }
+    const words = `${gateway.url}/api/garden?q=garden&wait=60&limit=1`;
+    await (await fetch(`${words}&after=${SAID - 1}`)).arrayBuffer();
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
+  it('whoever says who it is with `as` is present, wherever `as` is taken', async () => {
+    const taking = operationsOf(document).filter((operation) => {
+      return queryOf(operation).some(({ name }) => name === 'as');
+    });
+    assert.ok(taking.length > 20);
+    const gone = new AbortController();
+    const sent = taking.map(async (operation, at) => {
+      const [url, request] = withParameter(operation, id, `as=Reader${at}`);
+      return await fetch(gateway.url + url, { ...request, signal: gone.signal });
+    });
+    const absent = async (): Promise<string[]> => {
+      const presence = await (await fetch(`${gateway.url}/api/presence`)).text();
+      const missing = taking.filter((_, at) => !presence.includes(`"Reader${at}"`));
+      return missing.map(({ method, path }) => `${method} ${path}`);
+    };
+    const answers = await Promise.all(sent);
+    // Threads tell each other of it in a moment.
+    for (let tries = 0; tries < 40 && (await absent()).length > 0; tries++) await delay(50);
+    assert.deepEqual(await absent(), []);
+    gone.abort();
+    await Promise.allSettled(answers.map((answer) => answer.arrayBuffer()));
+  });
+
+  it('a default is what is done without the parameter', async () => {
+    for (const operation of operationsOf(document)) {
+      for (const parameter of queryOf(operation)) {
+        const { name, schema } = parameter;
+        const value = fields(schema)['default'];
+        if (value === undefined || operation.path.includes('.')) continue;
+        const asked = async (added: string): Promise<string> => {
+          const [url, sent] = withParameter(operation, id, added);
+          const answer = fields(await (await fetch(gateway.url + url, sent)).json());
+          return JSON.stringify(answer['entries'] ?? answer['results']);
+        };
+        const said = `${text(name)}=${text(value)}`;
+        assert.equal(await asked(said), await asked(''), `${operation.path}?${said}`);
+      }
+    }
+  });
+
+  it('a key in the query makes trying again safe, wherever something is said', async () => {
+    const saying = operationsOf(document).filter(({ is }) =>
+      text(is['operationId']).startsWith('say'),
+    );
+    assert.equal(saying.length, 8);
+    for (const [at, operation] of saying.entries()) {
+      assert.ok(queryOf(operation).some(({ name }) => name === 'idempotency-key'));
+      const said = async (): Promise<unknown> => {
+        const [url, sent] = withParameter(operation, id, `idempotency-key=once${at}`);
+        return fields(await (await fetch(gateway.url + url, sent)).json())['id'];
+      };
+      assert.equal(await said(), await said(), operation.path);
+    }
+  });
+
+  it('values that are listed have a type', () => {
+    assert.deepEqual(untyped(document), []);
+  });
+
+  it('no two paths are told apart by nothing', () => {
+    const told = operationsOf(document)
+      .filter(({ path, method }) => method === 'GET' && path.startsWith('/api/'))
+      .map(({ is }) => `${text(is['summary'])} ${text(is['description'])}`);
+    assert.equal(new Set(told).size, told.length);
+  });
+
+  it('an id is said to be that of an entry only where it is one', () => {
+    for (const { path, is } of operationsOf(document)) {
+      const said = JSON.stringify(is['parameters'] ?? []).includes('/api/entries/{id}');
+      assert.equal(said, path.startsWith('/api/entries/'), path);
+    }
+  });
+
+  it('what is listed comes before the feeds of it, in each group', () => {
+    const tags = list(document['tags']).map((tag) => text(fields(tag)['name']));
+    for (const tag of tags) {
+      const paths = operationsOf(document)
+        .filter(({ is }) => list(is['tags'])[0] === tag)
+        .map(({ path }) => path);
+      const feeds = paths.filter((path) => /^\/api\/.*\.(?:atom|json-feed)$/.test(path));
+      assert.deepEqual(paths.slice(paths.length - feeds.length), feeds);
+    }
+  });
+});
