@@ -111,6 +111,15 @@ suite('the MCP door', () => {
     assert.match(listing, /"n":2\.0/);
   });
 
+  test('keeps what is said among several messages, whatever else is among them', async () => {
+    await using door = await open();
+    const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
+    const say =
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{"n":1.0}}}';
+    await send(door, `[${answer},${say}]`);
+    assert.match((await ask(door, '/api/shepit')).bytes.toString(), /"n":1\.0/);
+  });
+
   test('refuses several messages that cannot be told apart, and keeps none of them', async () => {
     await using door = await open();
     const say = (id: string, n: number): string =>

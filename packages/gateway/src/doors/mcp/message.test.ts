@@ -7,9 +7,10 @@ suite('the bytes of a message', () => {
   test('have the arguments of each call as they were spelled, however long they are', async () => {
     const long = `{"a": "${'ї'.repeat(700_000)}", "n" : 1.50 , "n":[${'{}, '.repeat(300_000)}-0]}`;
     const call = (id: string, given: string): string =>
-      `{"params":{"arguments":1},"p\\u0061rams" : {"name":"x", "arguments" : ${given} } ,"id":${id}}`;
+      `{"method":"tools/call","params":{"arguments":1},"p\\u0061rams" : {"name":"x", "arguments" : ${given} } ,"id":${id}}`;
+    const answer = '{"id":2,"result":{},"params":{"arguments":{"no":1}}}';
     const message = Buffer.from(
-      `\uFEFF [${call('1', '{}')} , ${call('"1"', long)},${call('2', '[ ]')}]`,
+      `\uFEFF [${answer},${call('1', '{}')} , ${call('"1"', long)},${call('2', '[ ]')}]`,
     );
     assert.equal((await argumentsIn(message, 1)).toString(), '{}');
     assert.equal((await argumentsIn(message, 2)).toString(), '[ ]');
@@ -27,7 +28,9 @@ suite('the bytes of a message', () => {
   });
 
   test('are read in turns', async () => {
-    const long = Buffer.from(`{"id":1,"params":{"arguments":{"a":"${'a'.repeat(20_000_000)}"}}}`);
+    const long = Buffer.from(
+      `{"id":1,"method":"","params":{"arguments":{"a":"${'a'.repeat(20_000_000)}"}}}`,
+    );
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 0);
     await argumentsIn(long, 1);

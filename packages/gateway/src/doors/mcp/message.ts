@@ -21,7 +21,8 @@ const NOTHING = Buffer.from('{}');
 /** The arguments of the call that has this id, as they were spelled. */
 export async function argumentsIn(message: Buffer, id: string | number): Promise<Buffer> {
   for await (const call of callsIn(message)) {
-    if (valueOf(last(call, 'id')) !== id) continue;
+    // What answers something has an id, too: of a request that was made here.
+    if (last(call, 'method') === undefined || valueOf(last(call, 'id')) !== id) continue;
     const params = last(call, 'params');
     return (params && last(await partsOf(params), 'arguments')) ?? NOTHING;
   }
