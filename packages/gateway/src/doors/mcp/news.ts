@@ -2,10 +2,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
-import type { Language } from '@open-presence/protocol';
-
 import { follow } from '../../feed/follow.ts';
 import type { Log } from '../../log/log.ts';
+import type { House } from '../http/exchange.ts';
 import { roomUri, ROOMS_URI } from './uris.ts';
 
 type Listener = (event: ServerEvent) => void;
@@ -16,13 +15,15 @@ const TOLD_TOGETHER = 64;
 /** Follows the log while anybody listens. */
 export class News implements ServerEventBus {
   readonly #log: Log;
+  readonly #report: House['report'];
   readonly #slugs: readonly string[];
   readonly #listeners = new Set<Listener>();
   #following: AbortController | undefined;
 
-  constructor(log: Log, { rooms }: Language) {
+  constructor({ log, language, report }: House) {
     this.#log = log;
-    this.#slugs = rooms.map(({ slug }) => slug);
+    this.#report = report;
+    this.#slugs = language.rooms.map(({ slug }) => slug);
   }
 
   publish(event: ServerEvent): void {
@@ -56,9 +57,14 @@ export class News implements ServerEventBus {
     }
   }
 
-  /** The rooms that have entries later than this. */
-  #newIn(cursor: number): string[] {
-    const latest = this.#log.tally().filter((one) => one.latest.seq > cursor);
-    return this.#slugs.filter((slug) => latest.some(({ room }) => room === slug));
+  /** The rooms that have entries later than this; where that cannot be read, any may have. */
+  #newIn(cursor: number): readonly string[] {
+    try {
+      const latest = this.#log.tally().filter((one) => one.latest.seq > cursor);
+      return this.#slugs.filter((slug) => latest.some(({ room }) => room === slug));
+    } catch (error) {
+      this.#report.error({ err: error }, 'fault in the MCP door');
+      return this.#slugs;
+    }
   }
 }

@@ -52,7 +52,7 @@ export class Serving {
       return make(call, era);
     };
     const options = {
-      bus: new News(house.log, house.language),
+      bus: new News(house),
       maxSubscriptions: Infinity,
       keepAliveMs: SILENCE_MS,
     };
