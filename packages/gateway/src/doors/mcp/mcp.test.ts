@@ -120,6 +120,24 @@ suite('the MCP door', () => {
     assert.match((await ask(door, '/api/shepit')).bytes.toString(), /"n":1\.0/);
   });
 
+  test('lets no long message wait for one that waits for news', async () => {
+    await using door = await open();
+    await using caller = await door.connect();
+    const long = (name: string): string =>
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"seconds":1000,"identity":"nobody","long":"${'x'.repeat(1_100_000)}"}}}`;
+    const waiting = long('wait_for_news');
+    caller.send(
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${waiting.length}\r\n\r\n`,
+    );
+    caller.send(waiting);
+    await caller.until(/^HTTP\/1.1 200 /);
+    const { text } = await send(door, long('whisper'));
+    assert.match(text, /Kept, durably/);
+    // Nothing has come of the wait yet, not even what keeps it awake.
+    assert.match(caller.received, /\r\n\r\n$/);
+    caller.socket.destroy();
+  });
+
   test('refuses several messages that cannot be told apart, and keeps none of them', async () => {
     await using door = await open();
     const say = (id: string, n: number): string =>

@@ -134,7 +134,10 @@ async function send(
   delete headers['connection'];
   response.writeHead(answer.status, { ...headers, ...NOT_KEPT, ...COMMON });
   // Whoever waits long shall know at once that it is heard.
-  if (waits) response.flushHeaders();
+  if (waits) {
+    response.flushHeaders();
+    begun();
+  }
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = answer.body?.getReader();
   if (reader === undefined) {
     response.end();
