@@ -213,7 +213,8 @@ function orderOf(text: string): Order | undefined {
   return text === 'newest' || text === 'oldest' ? text : undefined;
 }
 
-function secondsOf(text: string): number | undefined {
+/** Undefined for what is no number of seconds. */
+export function secondsOf(text: string): number | undefined {
   return /^[0-9]+(?:\.[0-9]*)?$/.test(text) ? Number(text) : undefined;
 }
 

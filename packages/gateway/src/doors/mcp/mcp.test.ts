@@ -41,6 +41,8 @@ suite('what is said through MCP', () => {
       body: '{"text":"once","n":1.50}',
     });
     assert.equal(fields(await byHttp.json())['id'], first.structured['id']);
+    const empty = await call(door, 'whisper', '{"idempotencyKey":""}');
+    assert.match(empty.texts[0] ?? '', /^invalid-entry: .*"idempotencyKey" must be a string/);
     const other = await call(door, 'whisper', '{"text":"twice","idempotencyKey":"k"}');
     assert.match(other.texts[0] ?? '', /^idempotency-conflict: /);
   });

@@ -134,6 +134,30 @@ suite('what is read through MCP', () => {
     assert.ok(read.texts[0]?.includes(`call read with ${JSON.stringify(read.structured['next'])}`));
   });
 
+  test('says whether there is more, and in the words of its tools what is wrong', async () => {
+    await using door = await open();
+    await door.say('one', 'two');
+    const some = await call(door, 'read', '{"order":"oldest","limit":1}');
+    assert.match(some.texts[0] ?? '', /There are more\. To read on, call read with /);
+    const all = await call(door, 'read', JSON.stringify({ ...Object(some.structured['next']) }));
+    assert.match(all.texts[0] ?? '', /Nothing is left for now\. For what comes later, call read/);
+    const found = await call(door, 'search', '{"q":"one","order":"oldest"}');
+    assert.match(found.texts[0] ?? '', /Nothing is left for now\./);
+    const refused = await call(door, 'wait_for_news', '{"seconds":"soon"}');
+    assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"seconds" must be .*"soon"/);
+
+    for (const as of ['L', 'M', 'N']) await call(door, 'read', JSON.stringify({ as }));
+    for (const [limit, here, more] of [
+      [0, 0, true],
+      [2, 2, true],
+      [3, 3, false],
+    ] as const) {
+      const present = await call(door, 'who_is_here', JSON.stringify({ limit }));
+      assert.equal(list(present.untrusted['here']).length, here);
+      assert.equal(present.structured['more'], more, `of ${limit}`);
+    }
+  });
+
   test('makes a reader who says who it is present', async () => {
     await using door = await open();
     await call(door, 'read', '{"as":"Мавка","room":"shepit-wall"}');

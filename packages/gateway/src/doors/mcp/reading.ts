@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { GatewayError, seqOfId } from '@open-presence/protocol';
 
 import { newsOf } from '../../feed/news.ts';
-import { selectionOf, waitOf } from '../../intake/selection.ts';
+import { secondsOf, selectionOf } from '../../intake/selection.ts';
 import type { Entry, Selection } from '../../log/log.ts';
 import type { House } from '../http/exchange.ts';
 import { nextOf } from '../http/next.ts';
@@ -12,11 +12,11 @@ import { quoted } from '../http/problem.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './parameters.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
-import { fitting, howToRead, onWith, resultOf, shortenedIn, type Fields } from './results.ts';
+import { fitting, howToGoOn, howToRead, resultOf, shortenedIn, type Fields } from './results.ts';
 import { NEWS_PARAMETERS } from './schemas.ts';
 import type { Asking } from './tools.ts';
 
-const WAIT_SECONDS = '25';
+const WAIT_SECONDS = 25;
 
 interface Question {
   /** The tool to read on with. */
@@ -39,12 +39,11 @@ export async function listed(
   const { told, last, more } = await fitting(log.entries(selection));
   const link = nextOf({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
   const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
-  const on = next === null ? 'Nothing is left.' : `To read on, ${onWith(tool, next)}.`;
+  const on = howToGoOn('To read on', { tool, next, more });
   const upTo = known === undefined ? '' : ` Words are known up to seq ${known}.`;
   const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.${upTo}`;
-  const left = more ? `${what} There are more. ${on}` : `${what} ${on}`;
   return {
-    summary: left + howToRead(told),
+    summary: `${what} ${on}${howToRead(told)}`,
     own: { head, ...(known === undefined ? {} : { known }), next, shortened: shortenedIn(told) },
     lines: told.map(({ line }) => line),
     entries: told.map(({ value }) => value),
@@ -65,18 +64,27 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
   const { log, streams } = house;
   const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
   parameters.set('order', 'oldest');
-  const wait = textIn(given, 'seconds', 'the news') ?? WAIT_SECONDS;
-  const held = waitOf(new URLSearchParams([['wait', wait]]), 'the news') ?? 0;
+  const held = heldFor(textIn(given, 'seconds', 'the news'));
   const { after = log.head(), ...others } = selected(house, parameters);
   parameters.set('after', String(after));
   const selection = { ...others, after };
   arrived(house, given);
   const signals = [asking.signal, streams.resting];
-  await newsOf(log, selection, { wait: held, signals });
+  await newsOf(log, selection, { wait: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
   const kept = among(given, ['as', 'seconds']);
   return await answered(asking, { tool: 'wait_for_news', parameters, selection, kept });
+}
+
+function heldFor(seconds: string | undefined): number {
+  if (seconds === undefined) return WAIT_SECONDS;
+  const held = secondsOf(seconds);
+  if (held !== undefined) return held;
+  const detail = `"seconds" must be a number from 0, got ${quoted(seconds)}`;
+  throw new GatewayError('invalid-parameter', `Cannot read the news: ${detail}`, {
+    faults: [{ parameter: 'seconds', detail }],
+  });
 }
 
 async function answered({ call, tongue }: Asking, question: Question): Promise<CallToolResult> {
@@ -143,11 +151,12 @@ export async function whoIsHere(asking: Asking, given: Fields): Promise<CallTool
   arrived(house, given);
   const rooms = parameters.getAll('room');
   const known = await lately.known();
-  const question = { rooms, limit: most, signal: asking.signal };
-  const here = await fitted(presentIn(house, question, known));
-  const spoke = await fitted(spokeIn(house, question, known));
+  // One more tells that there are more.
+  const question = { rooms, limit: most + 1, signal: asking.signal };
+  const here = await fitted(presentIn(house, question, known), most);
+  const spoke = await fitted(spokeIn(house, question, known), most);
   const more = here.more || spoke.more;
-  const rest = more ? ' There are more than fit here; GET /api/presence tells them all.' : '';
+  const rest = more ? ' There are more; GET /api/presence tells them all.' : '';
   return resultOf(language, asking.tongue, {
     summary: `${here.told.length} here now, ${spoke.told.length} who spoke lately, newest first.${rest} Names and what they seek are the visitors’ own words.`,
     own: { head: known.head, more },
@@ -156,13 +165,16 @@ export async function whoIsHere(asking: Asking, given: Fields): Promise<CallTool
   });
 }
 
-/** As many as half of a result holds. */
-async function fitted(all: AsyncIterable<object>): Promise<{ told: object[]; more: boolean }> {
+/** At most so many, and as many as half of a result holds. */
+async function fitted(
+  all: AsyncIterable<object>,
+  most: number,
+): Promise<{ told: object[]; more: boolean }> {
   const told: object[] = [];
   let size = 0;
   for await (const one of all) {
     size += JSON.stringify(one).length;
-    if (size > PIECE / 2) return { told, more: true };
+    if (told.length === most || size > PIECE / 2) return { told, more: true };
     told.push(one);
   }
   return { told, more: false };

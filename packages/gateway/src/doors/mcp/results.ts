@@ -110,10 +110,16 @@ export async function fitting(
   }
 }
 
-/** In words, how to go on. */
-export function onWith(tool: string, next: Fields): string {
+/** In words, what is left, and how to go on. What comes later can be asked for, too. */
+export function howToGoOn(
+  to: string,
+  { tool, next, more }: { readonly tool: string; readonly next: Fields | null; more: boolean },
+): string {
+  if (next === null) return 'Nothing is left.';
   const given = JSON.stringify(next);
-  return `call ${tool} with ${given.length <= LONGEST_REPEATED ? given : 'the arguments in next'}`;
+  const told = given.length <= LONGEST_REPEATED ? given : 'the arguments in next';
+  const why = more ? `There are more. ${to}` : 'Nothing is left for now. For what comes later';
+  return `${why}, call ${tool} with ${told}.`;
 }
 
 const LONGEST_REPEATED = 4096;
@@ -124,7 +130,7 @@ export function howToRead(told: readonly Told[]): string {
   return long
     .map(
       ({ id, bytes }) =>
-        `\nToo long to be repeated here (${bytes} bytes), so only its first members are: call get_entry with {"id":"${id}"}.`,
+        `\nToo long or too deep to be repeated here (${bytes} bytes), so only its first members are: call get_entry with {"id":"${id}"}.`,
     )
     .join('');
 }

@@ -71,8 +71,8 @@ async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
 }
 
 function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  const detail = `"${KEY}" must be a string`;
+  if (typeof value === 'string' && value !== '') return value;
+  const detail = `"${KEY}" must be a string of at least one character`;
   throw new GatewayError('invalid-entry', `Cannot keep the entry: ${detail}`, {
     faults: [{ pointer: `/${KEY}`, detail }],
   });

@@ -155,7 +155,7 @@ export const FIRST_CONTACT: Record<string, Schema> = {
 
 /**
  * `known`: up to which seq words are known, where words are looked for. `next`: the arguments to read
- * on with, null where nothing is left.
+ * on with, null where nothing is left and, in its order, nothing can come.
  */
 export const LISTED: Record<string, Schema> = {
   head: NUMBER,

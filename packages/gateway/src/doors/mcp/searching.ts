@@ -6,8 +6,8 @@ import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf } from './parameters.ts';
 import { among, arrived } from './reading.ts';
 import {
+  howToGoOn,
   howToRead,
-  onWith,
   resultOf,
   shortenedIn,
   toldOf,
@@ -51,7 +51,7 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   const link = linkOf({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
   const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
   const next = again === null ? null : { ...again, ...among(given, ['as']) };
-  const on = next === null ? 'Nothing is left.' : `To go on, ${onWith('search', next)}.`;
+  const on = howToGoOn('To go on', { tool: 'search', next, more });
   return resultOf(house.language, asking.tongue, {
     summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
     own: { head, known, next, shortened: shortenedIn(found) },
