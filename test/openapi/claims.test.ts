@@ -106,6 +106,19 @@ describe('what the OpenAPI document claims', () => {
     }
   });
 
+  it('whoever has an answer is told so just where that is said', async () => {
+    for (const operation of operationsOf(document)) {
+      const { method, path, is } = operation;
+      if (method !== 'GET' || path.startsWith('/api/say/') || path.startsWith('/a2a/v1/')) continue;
+      const gone = new AbortController();
+      const [url] = withParameter(operation, id, '');
+      const answer = await fetch(gateway.url + url, { signal: gone.signal });
+      assert.equal(answer.headers.has('etag'), '304' in fields(is['responses']), path);
+      gone.abort();
+      await answer.arrayBuffer().catch(() => {});
+    }
+  });
+
   it('values that are listed have a type', () => {
     assert.deepEqual(untyped(document), []);
   });

@@ -27,6 +27,28 @@ suite('what the gateway says of itself', () => {
     ]);
   });
 
+  test('is told at the public address where the operator gives one', async () => {
+    const publicUrl = 'https://presence.example/gateway';
+    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    const document: unknown = await (await fetch(`${door.url}/openapi.json`)).json();
+    assert.deepEqual((document as { servers: unknown }).servers, [{ url: publicUrl }]);
+    const guide = await (await fetch(`${door.url}/llms.txt`)).text();
+    assert.ok(guide.includes(`POST ${publicUrl}/api/resonance`));
+  });
+
+  test('to readers who come too early is not about keeping anything', async () => {
+    await using door = await openDoor(openMemoryLog(), { waking: true });
+    for (const [tongue, wrong] of [
+      ['en', /entry|kept/],
+      ['uk', /запис/],
+    ] as const) {
+      const { status, bytes } = await ask(door, '/api/garden', { 'Accept-Language': tongue });
+      assert.equal(status, 503);
+      const { title } = JSON.parse(bytes.toString()) as { title: string };
+      assert.doesNotMatch(title, wrong);
+    }
+  });
+
   test('is where errors lead, also of what is not HTTP', async () => {
     await using door = await openDoor(openMemoryLog());
     const answer = await door.talk('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');

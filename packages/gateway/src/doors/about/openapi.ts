@@ -12,7 +12,12 @@ import { itemsOf, type Path } from './operations.ts';
 /** Labels of the language by which operations are grouped. */
 const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
 
-export function openApiOf(voice: Voice, routes: readonly Path[]): Json {
+/** Of the gateway at this address, if the operator gave one. */
+export function openApiOf(
+  voice: Voice,
+  routes: readonly Path[],
+  publicUrl: string | undefined,
+): Json {
   const { language, tongue } = voice;
   const { invitation, labels, pages } = language;
   const description = [invitation, labels.trust, pages.readingHow, pages.errorsHow];
@@ -23,7 +28,7 @@ export function openApiOf(voice: Voice, routes: readonly Path[]): Json {
       version: language.version,
       description: description.map((words) => say(words, tongue)).join('\n\n'),
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: publicUrl ?? '/' }],
     security: [],
     tags: TAGS.map((name) => ({ name, description: say(labels[name], tongue) })),
     paths: Object.fromEntries(routes.flatMap((route) => itemsOf(voice, route))),

@@ -90,7 +90,7 @@ function presenceAt(voice: Voice, path: string): Json {
   const parameters = queryParameters(voice, (name) => ['limit', 'room', 'as'].includes(name));
   const example = shownPresence(voice);
   const content = { 'application/json': { schema: schema('Presence'), example } };
-  return operation(voice, path, { parameters, responses: answers(voice, content, [422]) });
+  return operation(voice, path, { parameters, responses: answers(voice, content, [422], false) });
 }
 
 function searchAt(voice: Voice, path: string): Json {

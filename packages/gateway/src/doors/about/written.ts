@@ -56,7 +56,7 @@ function openApi(question: Question): OpenApi {
   documents.set(house, written);
   const known = written.get(tongue);
   if (known !== undefined) return known;
-  const document = openApiOf(question, routes());
+  const document = openApiOf(question, routes(), house.publicUrl);
   const made = { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
   written.set(tongue, made);
   return made;
