@@ -93,9 +93,11 @@ async function answered({ call, tongue }: Asking, question: Question): Promise<C
   return resultOf(house.language, tongue, { ...rest, words: { entries } });
 }
 
-/** Those of the arguments that are given. */
+/** Those of the arguments that are given, and say something. */
 export function among(given: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => names.includes(name)));
+  const said = ([name, value]: [string, unknown]): boolean =>
+    names.includes(name) && (typeof value === 'string' || typeof value === 'number');
+  return Object.fromEntries(Object.entries(given).filter(said));
 }
 
 function selected({ grammar }: House, parameters: URLSearchParams): Selection {
