@@ -29,19 +29,18 @@ export function soughtOf(queries: readonly string[]): Sought | Unusable {
     for (const item of itemsOf(query.replace(QUOTES, '"'))) {
       if ('wanted' in item) return item;
       const { without, phrase, text, open } = item;
-      // Saying it twice asks for no more.
-      const key = `${without ? '-' : ''}${text}${open ? '*' : ''}`;
-      if (met.has(key)) continue;
-      met.add(key);
       if (!phrase && text.includes('*')) {
         return { wanted: `words with a * only at their end, ${EXAMPLE}`, got: text };
       }
       const words = wordsOf(text);
-      if (words.length > 0) (without ? none : all).push({ words, open });
-      else if (open) {
+      // Saying it twice asks for no more.
+      const key = `${without ? '-' : ''}${words.join(' ')}${open ? '*' : ''}`;
+      if (words.length > 0 && !met.has(key)) (without ? none : all).push({ words, open });
+      else if (words.length === 0 && open) {
         const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
         return { wanted, got: `${text}*` };
       }
+      met.add(key);
     }
   }
   if (all.length > 0) return { all, none };

@@ -183,7 +183,7 @@ export class Finder {
     statement.setReadBigInts(true);
     const fits = ({ seq }: Ranked): boolean =>
       having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));
-    const any = says.all.map(phraseOf).join(' OR ');
+    const any = joined(says.all, 'OR');
     let best: Ranked | undefined;
     for (const row of statement.iterate(any, pieceOf(low, 0), lastPieceOf(high))) {
       const { place, rank } = row as { place: bigint; rank: number };
@@ -323,6 +323,14 @@ function phraseOf({ words, open }: Term): string {
 }
 
 function matchOf({ all, none }: Sought): string {
-  const wanted = all.map(phraseOf).join(' AND ');
-  return none.length === 0 ? wanted : `(${wanted}) NOT (${none.map(phraseOf).join(' OR ')})`;
+  const wanted = joined(all, 'AND');
+  return none.length === 0 ? wanted : `(${wanted}) NOT (${joined(none, 'OR')})`;
+}
+
+/** In halves: FTS5 copies all that stands to the left of each operator. */
+function joined(terms: readonly Term[], operator: 'AND' | 'OR'): string {
+  if (terms.length <= 64) return terms.map(phraseOf).join(` ${operator} `);
+  const middle = terms.length >>> 1;
+  const left = joined(terms.slice(0, middle), operator);
+  return `(${left}) ${operator} (${joined(terms.slice(middle), operator)})`;
 }
