@@ -25,6 +25,8 @@ const PLACE = { path: PATH, facets: [], kinds: true, subject: SUBJECT };
 const LONGEST_WHOLE = 64 * 1024;
 /** Bytes of a large entry that are looked through for its snippet. */
 const LONGEST_LOOK = 1024 * 1024;
+/** How long one answer is worked at before others have their turn. */
+const LONGEST_TURN_MS = 2;
 const BEST = 'best';
 const EXAMPLE = `${PATH}?q=garden`;
 
@@ -94,14 +96,15 @@ function nothingSought(): GatewayError {
 }
 
 async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void, undefined> {
-  const { selection, skip, head, known } = asked;
-  const { says, limit } = selection;
+  const { selection, head, known } = asked;
+  const { says } = selection;
   yield Buffer.from('{"results":[\n');
   const reading = foundIn(log, asked);
   let count = 0;
+  let turned = performance.now();
   try {
     for (;;) {
-      const step = limit === 0 && skip !== undefined ? NOTHING : await reading.next();
+      const step = await reading.next();
       if (step.done === true) {
         const next = JSON.stringify(linkOf(asked, step.value, count));
         const line = count === 0 ? '' : '\n';
@@ -110,6 +113,9 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
       }
       yield await resultOf(step.value, says, count === 0 ? '' : ',\n');
       count += 1;
+      if (performance.now() - turned < LONGEST_TURN_MS) continue;
+      await turn();
+      turned = performance.now();
     }
   } finally {
     await reading.return({ last: undefined, more: false });
@@ -123,8 +129,6 @@ export function foundIn(
 ): AsyncGenerator<Entry, ReadEnd, undefined> {
   return skip === undefined ? log.entries(selection) : log.best({ ...selection, skip });
 }
-
-const NOTHING = { done: true, value: { last: undefined, more: true } } as const;
 
 export function linkOf(asked: Asked, end: ReadEnd, count: number): string | null {
   const { parameters, selection, skip, known } = asked;
@@ -153,7 +157,13 @@ export async function snippetOf(entry: Entry, says: Sought): Promise<string> {
   const { length } = Buffer.from(entryHead(stamp));
   if (text !== undefined) {
     const body = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8', length);
-    for (const value of valuesIn(body)) snippet.take(value);
+    let turned = performance.now();
+    for (const value of valuesIn(body)) {
+      snippet.take(value);
+      if (performance.now() - turned < LONGEST_TURN_MS) continue;
+      await turn();
+      turned = performance.now();
+    }
     return snippet.text;
   }
   let value = '';

@@ -16,13 +16,51 @@ interface Hit extends Place {
   readonly term: Term;
 }
 
+/** What is sought by its first word: there may be as many terms as an entry has words. */
+class Terms {
+  readonly #first = new Map<string, Term[]>();
+  readonly #open = new Map<string, Term[]>();
+  readonly #lengths: readonly number[];
+
+  constructor({ all }: Sought) {
+    for (const term of all) {
+      const [first = ''] = term.words;
+      const terms = term.open && term.words.length === 1 ? this.#open : this.#first;
+      const known = terms.get(first);
+      if (known === undefined) terms.set(first, [term]);
+      else known.push(term);
+    }
+    this.#lengths = [...new Set(Array.from(this.#open.keys(), ({ length }) => length))];
+  }
+
+  /** Those that may begin with this word. */
+  beginning(word: string): Term[] {
+    const opened = this.#lengths
+      .filter((length) => length <= word.length)
+      .flatMap((length) => this.#open.get(word.slice(0, length)) ?? []);
+    return [...(this.#first.get(word) ?? []), ...opened];
+  }
+}
+
+const TERMS = new WeakMap<Sought, Terms>();
+
+function termsOf(sought: Sought): Terms {
+  const known = TERMS.get(sought);
+  if (known !== undefined) return known;
+  const terms = new Terms(sought);
+  TERMS.set(sought, terms);
+  return terms;
+}
+
 export class Snippet {
   readonly #sought: Sought;
+  readonly #terms: Terms;
   #best = 0;
   #text = '';
 
   constructor(sought: Sought) {
     this.#sought = sought;
+    this.#terms = termsOf(sought);
   }
 
   /** The best of what was taken; the beginning of it where nothing was found. */
@@ -33,8 +71,9 @@ export class Snippet {
   /** Takes a value, or a piece of a long one. */
   take(value: string): void {
     if (this.#best === this.#sought.all.length) return;
-    const near = this.#near(value);
-    const hits = near.length === 0 ? [] : hitsIn(value, near);
+    // Most values have nothing of it: a closer look costs more.
+    const near = wordsOf(value).some((word) => this.#terms.beginning(word).length > 0);
+    const hits = near ? hitsIn(value, this.#terms) : [];
     const [hit, count] = fullest(hits);
     if (hit === undefined) {
       if (this.#text === '') this.#text = cutOut(value, 0);
@@ -43,25 +82,17 @@ export class Snippet {
       this.#text = cutOut(value, Math.max(0, hit.from - BEFORE));
     }
   }
-
-  /** The terms for which a closer look is worth it. */
-  #near(value: string): Term[] {
-    const words = new Set(wordsOf(value));
-    return this.#sought.all.filter(({ words: sought, open }) => {
-      const [first = ''] = sought;
-      return (open && sought.length === 1) || words.has(first);
-    });
-  }
 }
 
-function hitsIn(value: string, terms: readonly Term[]): Hit[] {
+function hitsIn(value: string, terms: Terms): Hit[] {
   const words: { readonly word: string; readonly place: Place }[] = [];
   for (const { 0: segment, index } of value.matchAll(SEGMENT)) {
     const place = { from: index, to: index + segment.length };
     for (const word of wordsOf(segment)) words.push({ word, place });
   }
-  return words.flatMap(({ place }, at) =>
+  return words.flatMap(({ word, place }, at) =>
     terms
+      .beginning(word)
       .filter(({ words: sought, open }) =>
         sought.every((one, next) => {
           const said = words[at + next]?.word;
