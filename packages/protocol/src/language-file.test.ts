@@ -134,6 +134,20 @@ describe('a language file', () => {
       path: 'kinds.shepit.room',
       says: /^must be one of the rooms \(first-breath, .*\), got "nowhere"$/,
     },
+    'with an example of a room that is not there': {
+      from: 'example: resonance-hall',
+      to: 'example: nowhere',
+      at: 'nowhere',
+      path: 'common[0].example',
+      says: /^must be one of the rooms/,
+    },
+    'with an entry in a room that is not there': {
+      from: 'example: consciousness-garden',
+      to: 'example: nowhere',
+      at: 'nowhere',
+      path: 'entry[3].example',
+      says: /^must be one of the rooms/,
+    },
     'with a sentence for a room that is not there': {
       from: 'room: resonance-hall\n          to',
       to: 'room: nowhere\n          to',

@@ -159,6 +159,10 @@ function sense(language: Language): Finding[] {
     typeof room !== 'string' || slugs.includes(room)
       ? []
       : [{ path, message: `must be one of the rooms (${slugs.join(', ')}), got "${room}"` }];
+  const shown = (path: Path, list: readonly { name: string; example: unknown }[]): Finding[] =>
+    list.flatMap(({ name, example }, at) =>
+      name === 'room' ? noRoom([...path, String(at), 'example'], example) : [],
+    );
   const names = (path: Path, list: readonly { name: string }[]) =>
     list.map(({ name }, at) => [[...path, String(at), 'name'], name] as const);
   const shared = [...names(['entry'], language.entry), ...names(['common'], language.common)];
@@ -167,6 +171,8 @@ function sense(language: Language): Finding[] {
       slugs.map((slug, at) => [['rooms', String(at), 'slug'], slug]),
       'slug',
     ),
+    ...shown(['entry'], language.entry),
+    ...shown(['common'], language.common),
     // `room` is both: the gateway's member, and how a visitor chooses it.
     ...repeated(names(['entry'], language.entry), 'name'),
     ...repeated(names(['common'], language.common), 'name'),
