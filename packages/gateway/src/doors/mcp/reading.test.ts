@@ -132,10 +132,14 @@ suite('what is read through MCP', () => {
     const read = await call(door, 'read', '{"limit":1,"as":"L"}');
     assert.deepEqual(read.structured['next'], { limit: 1, before: 2, as: 'L' });
     assert.ok(read.texts[0]?.includes(`call read with ${JSON.stringify(read.structured['next'])}`));
+    const long = await call(door, 'whisper', `{"text":"${'x'.repeat(70_000)}"}`);
+    const { id } = long.structured;
+    const piece = await call(door, 'get_entry', JSON.stringify({ id, as: 'L' }));
+    assert.deepEqual(piece.structured['next'], { id, from: 65_536, as: 'L' });
     // What is no name is not repeated, and a result of such depth could not be printed.
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const nobody = await call(door, 'read', `{"limit":1,"as":${deep}}`);
-    assert.deepEqual(nobody.structured['next'], { limit: 1, before: 2 });
+    assert.deepEqual(nobody.structured['next'], { limit: 1, before: 3 });
   });
 
   test('says whether there is more, and in the words of its tools what is wrong', async () => {

@@ -120,7 +120,8 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
   const entry = await entryOf(house, id);
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
   const { stamp, size } = entry;
-  const next = piece.to === size ? null : { id: stamp.id, from: piece.to };
+  const kept = among(given, ['as']);
+  const next = piece.to === size ? null : { id: stamp.id, from: piece.to, ...kept };
   return resultOf(house.language, asking.tongue, {
     summary: toldPiece(entry, piece, `call get_entry with ${JSON.stringify(next)}`),
     own: { bytes: size, next },
