@@ -49,6 +49,14 @@ suite('what the gateway says of itself', () => {
     }
   });
 
+  test('says where a parameter stands', async () => {
+    await using door = await openDoor(openMemoryLog());
+    const page = (await ask(door, '/reference')).bytes.toString();
+    assert.ok(page.includes('<code>Idempotency-Key</code> <small>header</small>'));
+    assert.ok(page.includes('<code>idempotency-key</code> <small>query</small>'));
+    assert.ok(page.includes('<code>slug</code> <small>path, required</small>'));
+  });
+
   test('is where errors lead, also of what is not HTTP', async () => {
     await using door = await openDoor(openMemoryLog());
     const answer = await door.talk('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');

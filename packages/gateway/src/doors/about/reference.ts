@@ -85,7 +85,7 @@ function rows(heading: string, made: readonly string[]): string {
 
 interface Row {
   readonly name: string;
-  /** Beside the name: whether it must be there, or a media type. */
+  /** Beside the name: where it stands, whether it must be there, or a media type. */
   readonly note?: string;
   readonly meaning: string;
   readonly example?: unknown;
@@ -103,8 +103,8 @@ function requiredIn({ language, tongue }: Voice, required: boolean): string {
 
 function parameterRow(voice: Voice): (parameter: unknown) => string {
   return (parameter) => {
-    const { name, description, example, required } = fields(parameter);
-    const note = requiredIn(voice, required === true);
+    const { name, in: place, description, example, required } = fields(parameter);
+    const note = [text(place), ...(required === true ? [requiredIn(voice, true)] : [])].join(', ');
     return row({ name: text(name), note, meaning: text(description), example });
   };
 }
