@@ -78,11 +78,14 @@ export function readingInput(
   tongue: Tongue | undefined,
 ): ObjectSchema {
   // Only a search has its best.
-  const orders = [...(names.includes('skip') ? ['best'] : []), 'newest', 'oldest'];
+  const ranks = names.includes('skip');
+  const orders = [...(ranks ? ['best'] : []), 'newest', 'oldest'];
+  const meaningOf = (name: keyof Language['parameters']): string =>
+    say(ranks && name === 'order' ? language.pages.best : language.parameters[name], tongue);
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
-      { ...typeOf(language, name, orders), description: say(language.parameters[name], tongue) },
+      { ...typeOf(language, name, orders), description: meaningOf(name) },
     ]),
   );
   return { type: 'object', properties, additionalProperties: true };
