@@ -45,6 +45,8 @@ export interface Ranks {
   add(ranked: Ranked): void;
 }
 
+/** How many rank at once: each has files open, and a cache. */
+const RANKINGS = 8;
 /** Large entries that are looked into for one page. */
 const LARGE_A_PAGE = 256;
 /** How long one question is worked at before others have their turn. */
@@ -80,6 +82,8 @@ export class Finder {
   readonly #descending: StatementSync;
   readonly #firstPiece: StatementSync;
   readonly #lastPiece: StatementSync;
+  #rankings = 0;
+  readonly #waiting: (() => void)[] = [];
 
   constructor(places: Places, shared: Shared) {
     this.#places = places;
@@ -137,12 +141,21 @@ export class Finder {
 
   /** Tells all that fits, save what `ranks` need not be told. */
   async rank(asked: Asked, ranks: Ranks): Promise<void> {
-    this.#mustKnow(asked);
-    const rest = resting();
-    // While a statement is open, all of its connection see what it saw first: pages need what is new.
-    using words = openForReading(this.#places.search);
-    await this.#rankSmall(words, asked, ranks, rest);
-    await this.#rankLarge(words, asked, ranks, rest);
+    if (this.#rankings < RANKINGS) this.#rankings += 1;
+    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
+    try {
+      this.#mustKnow(asked);
+      const rest = resting();
+      // While a statement is open, all of its connection see what it saw first: pages need what is new.
+      using words = openForReading(this.#places.search);
+      words.exec('PRAGMA cache_size = -1024');
+      await this.#rankSmall(words, asked, ranks, rest);
+      await this.#rankLarge(words, asked, ranks, rest);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#rankings -= 1;
+      else next();
+    }
   }
 
   /** Who began to read before all words were lost would take what is missing for all there is. */
