@@ -105,10 +105,10 @@ export interface Entry {
   /** The whole text where it is small enough to be held, else undefined. */
   readonly text: Uint8Array | undefined;
   /**
-   * The whole text in pieces, whatever its size. A piece is the caller's until it asks for the next:
-   * then its bytes may change.
+   * The text in pieces, whatever its size, from a byte of it on. A piece is the caller's until it
+   * asks for the next: then its bytes may change.
    */
-  pieces(): AsyncIterable<Uint8Array>;
+  pieces(from?: number): AsyncIterable<Uint8Array>;
 }
 
 /** How much one room has of one kind. */

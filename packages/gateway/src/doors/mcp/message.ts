@@ -2,10 +2,9 @@
  * The bytes of a message, where what a visitor says must be kept letter by letter: the SDK gives
  * values, and a number or a member that is spelled twice is not the same any more.
  */
-import { setImmediate as turn } from 'node:timers/promises';
-
 import type { Listener, ValueType } from '../../intake/listener.ts';
 import { Scanner } from '../../intake/scanner.ts';
+import { turn } from '../../log/turn.ts';
 
 /** A member of the outermost object, or an element of the outermost array. */
 interface Part {

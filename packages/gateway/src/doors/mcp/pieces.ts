@@ -41,15 +41,13 @@ export function toldPiece({ stamp, size }: Entry, { from, to }: Piece, on: strin
 async function bytesOf(entry: Entry, from: number, length: number): Promise<Buffer> {
   if (entry.text !== undefined) return Buffer.from(entry.text).subarray(from, from + length);
   const pieces: Uint8Array[] = [];
-  let at = 0;
-  for await (const piece of entry.pieces()) {
-    const end = at + piece.length;
-    const wanted = piece.subarray(Math.max(0, from - at), Math.max(0, from + length - at));
-    if (wanted.length > 0) pieces.push(Buffer.from(wanted));
-    if (end >= from + length) break;
-    at = end;
+  let size = 0;
+  for await (const piece of entry.pieces(from)) {
+    pieces.push(Buffer.from(piece));
+    size += piece.length;
+    if (size >= length) break;
   }
-  return Buffer.concat(pieces);
+  return Buffer.concat(pieces).subarray(0, length);
 }
 
 /** Whether a byte stands within a character of UTF-8. */

@@ -148,6 +148,8 @@ function describeTexts(open: Open): void {
     for (const pieces of [once, again]) {
       assert.equal(textOf(await join(pieces)), textOf(entry.text));
     }
+    assert.equal(textOf(await join(entry.pieces(900))), textOf(entry.text.subarray(900)));
+    assert.equal(textOf(await join(entry.pieces(entry.size))), '');
   });
 }
 

@@ -138,6 +138,9 @@ function describeDisposal(open: Open): void {
     assert.ok(entry !== undefined);
     const text = await join(entry.pieces());
     assertSameBytes(text, witness.known[0]?.text ?? assert.fail(), 'the text');
+    for (const from of [1, 100, 250_000, text.length - 1, text.length]) {
+      assertSameBytes(await join(entry.pieces(from)), text.subarray(from), `from ${from} on`);
+    }
     await witness.agrees({ facets: [facet('to', 'kept')] });
     await witness.say();
     await witness.agreesThroughout();

@@ -218,8 +218,8 @@ function entryOf({ stamp, text, spooled }: Stored): Entry {
     stamp,
     size: text.length,
     text: spooled ? undefined : text,
-    async *pieces() {
-      yield* piecesOf(text);
+    async *pieces(from = 0) {
+      yield* piecesOf(text.subarray(from));
     },
   };
 }

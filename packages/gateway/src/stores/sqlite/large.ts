@@ -182,8 +182,23 @@ export function incomingNames(places: Places): Set<string> {
 }
 
 /** The visitor's members of a large entry with the closing brace, in pieces. */
-export function largePieces(places: Places, name: string): AsyncGenerator<Uint8Array> {
-  return filePieces(places, name);
+export async function* largePieces(
+  places: Places,
+  name: string,
+  from = 0,
+): AsyncGenerator<Uint8Array> {
+  const handle = await openSettled(places, name);
+  const buffer = Buffer.allocUnsafeSlow(PIECE);
+  try {
+    for (let at = from; ;) {
+      const { bytesRead } = await handle.read(buffer, 0, PIECE, at);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+      at += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The same for a thread that may wait for the disk. Each piece is there until the next one. */
@@ -208,20 +223,6 @@ function* piecesInPlace(places: Places, file: string): Generator<Uint8Array> {
     }
   } finally {
     closeSync(handle);
-  }
-}
-
-async function* filePieces(places: Places, file: string): AsyncGenerator<Uint8Array> {
-  const handle = await openSettled(places, file);
-  const buffer = Buffer.allocUnsafeSlow(PIECE);
-  try {
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, 0, PIECE);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await handle.close();
   }
 }
 

@@ -102,9 +102,9 @@ export class Reader {
       stamp: stampOf(row, text),
       size: row['size'] as number,
       text: large === null ? text : undefined,
-      async *pieces(): AsyncGenerator<Uint8Array> {
-        yield text;
-        if (large !== null) yield* largePieces(places, large);
+      async *pieces(from = 0): AsyncGenerator<Uint8Array> {
+        if (from < text.length) yield text.subarray(from);
+        if (large !== null) yield* largePieces(places, large, Math.max(0, from - text.length));
       },
     };
   }
