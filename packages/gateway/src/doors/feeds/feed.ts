@@ -7,7 +7,6 @@
  * well-formed, with their words as plain text.
  */
 import { hash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { say, type Tongue } from '@open-presence/protocol';
 
@@ -34,8 +33,6 @@ export const BY_DEFAULT = 50;
 const FULL = 256 * 1024;
 /** Larger pages are not kept for the next caller. */
 const KEPT = 256 * 1024;
-/** How long one page may keep the event loop before others get their turn. */
-const TURN_MS = 2;
 
 /** What says what a feed has; other parameters say where a page of it is, or nothing. */
 const CHOOSING = new Set([
@@ -168,7 +165,6 @@ async function read(
   const items: Item[] = [];
   const reading = log.entries(selection);
   let last: Seq | undefined;
-  let turn = performance.now();
   try {
     for (let size = 0; ;) {
       const step = await reading.next();
@@ -178,10 +174,6 @@ async function read(
       items.push(item);
       last = step.value.stamp.seq;
       size += item.text.length + item.author.length + OVERHEAD;
-      if (performance.now() - turn > TURN_MS) {
-        await nextTurn();
-        turn = performance.now();
-      }
     }
   } finally {
     await reading.return({ last: undefined, more: false });

@@ -2,7 +2,6 @@
  * Finding entries by their words (PROTOCOL.md section 14). What is found is what visitors said, and
  * so are the snippets, which are cut out of it.
  */
-import { setImmediate as turn } from 'node:timers/promises';
 
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
@@ -10,6 +9,7 @@ import { selectionOf, skipOf } from '../../intake/selection.ts';
 import type { Entry, Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { SaidReader, valuesIn } from '../../log/words/said.ts';
 import { Snippet } from '../../log/words/snippet.ts';
+import { inTurns } from '../../log/turn.ts';
 import type { Sought } from '../../log/words/sought.ts';
 import { hasTag } from './accept.ts';
 import { COMMON, REVALIDATE, vary } from './answer.ts';
@@ -25,8 +25,6 @@ const PLACE = { path: PATH, facets: [], kinds: true, subject: SUBJECT };
 const LONGEST_WHOLE = 64 * 1024;
 /** Bytes of a large entry that are looked through for its snippet. */
 const LONGEST_LOOK = 1024 * 1024;
-/** How long one answer is worked at before others have their turn. */
-const LONGEST_TURN_MS = 2;
 const BEST = 'best';
 const EXAMPLE = `${PATH}?q=garden`;
 
@@ -101,7 +99,6 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
   yield Buffer.from('{"results":[\n');
   const reading = foundIn(log, asked);
   let count = 0;
-  let turned = performance.now();
   try {
     for (;;) {
       const step = await reading.next();
@@ -113,9 +110,6 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
       }
       yield await resultOf(step.value, says, count === 0 ? '' : ',\n');
       count += 1;
-      if (performance.now() - turned < LONGEST_TURN_MS) continue;
-      await turn();
-      turned = performance.now();
     }
   } finally {
     await reading.return({ last: undefined, more: false });
@@ -154,15 +148,13 @@ async function resultOf(entry: Entry, says: Sought, joiner: string): Promise<Buf
 export async function snippetOf(entry: Entry, says: Sought): Promise<string> {
   const { text, stamp } = entry;
   const snippet = new Snippet(says);
+  const fair = inTurns();
   const { length } = Buffer.from(entryHead(stamp));
   if (text !== undefined) {
     const body = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8', length);
-    let turned = performance.now();
     for (const value of valuesIn(body)) {
       snippet.take(value);
-      if (performance.now() - turned < LONGEST_TURN_MS) continue;
-      await turn();
-      turned = performance.now();
+      await fair();
     }
     return snippet.text;
   }
@@ -182,7 +174,7 @@ export async function snippetOf(entry: Entry, says: Sought): Promise<string> {
     reader.feed(decoder.decode(bytes, { stream: true }));
     if (value !== '') snippet.take(value);
     value = '';
-    await turn();
+    await fair();
     if (looked >= LONGEST_LOOK) break;
   }
   return snippet.text;

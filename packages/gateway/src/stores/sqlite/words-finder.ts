@@ -6,12 +6,12 @@
  * is looked for by itself.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate as turn } from 'node:timers/promises';
 
 import { GatewayError } from '@open-presence/protocol';
 
 import type { Facet } from '../../log/facet.ts';
 import type { Order, Seq } from '../../log/log.ts';
+import { inTurns } from '../../log/turn.ts';
 import type { Sought, Term } from '../../log/words/sought.ts';
 import { openForReading, type Places } from './schema.ts';
 import { type Page, Search } from './search.ts';
@@ -145,7 +145,7 @@ export class Finder {
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     try {
       this.#mustKnow(asked);
-      const rest = resting();
+      const rest = inTurns();
       // While a statement is open, all of its connection see what it saw first: pages need what is new.
       using words = openForReading(this.#places.search);
       words.exec('PRAGMA cache_size = -1024');
@@ -299,17 +299,7 @@ export class Finder {
   }
 }
 
-type Rest = () => Promise<void>;
-
-/** Lets others have their turn, when it is time. */
-function resting(): Rest {
-  let turned = performance.now();
-  return async () => {
-    if (performance.now() - turned < TURN_MS) return;
-    await turn();
-    turned = performance.now();
-  };
-}
+type Rest = ReturnType<typeof inTurns>;
 
 /** Tells, of seqs that are asked for in order, the first one at or beyond it that has the facets. */
 interface Having {
