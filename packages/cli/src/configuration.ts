@@ -107,13 +107,13 @@ function portOf(text: string): number {
   throw new InvalidArgumentError('A whole number from 0 to 65535 is wanted.');
 }
 
-/** Without slashes at its end, so that a path can follow. */
+/** Without a path: most links in answers begin at the root. And without a slash, so that one follows. */
 function urlOf(text: string): string {
   const url = URL.parse(text);
-  const isPlain = url !== null && url.search === '' && url.hash === '' && url.username === '';
-  if (isPlain && ['http:', 'https:'].includes(url.protocol)) return url.href.replace(/\/+$/, '');
+  const isRoot = url !== null && url.href === `${url.origin}/`;
+  if (isRoot && ['http:', 'https:'].includes(url.protocol)) return url.origin;
   throw new InvalidArgumentError(
-    'An http or https address is wanted, such as https://example.org.',
+    'An http or https address without a path is wanted, such as https://example.org.',
   );
 }
 

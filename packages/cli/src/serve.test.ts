@@ -52,6 +52,8 @@ suite('what can be set', () => {
     ['--language', '', /path of a language file/],
     ['--public-url', 'presence.example', /http or https address/],
     ['--public-url', 'https://presence.example/?query', /http or https address/],
+    ['--public-url', 'https://presence.example/gateway', /without a path/],
+    ['--public-url', 'https://me@presence.example', /http or https address/],
     ['--log-level', 'loud', /One of fatal, error, warn, info, debug, trace, silent/],
   ];
   for (const [flag, value, wanted] of unusable) {
