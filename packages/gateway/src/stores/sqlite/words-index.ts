@@ -115,7 +115,7 @@ export class WordsIndex {
 
   #small(from: Seq, most: Seq, larges: Row[]): Seq {
     let size = 0;
-    for (const found of this.#rows.iterate(from, most)) {
+    for (const found of this.#entries(from, most)) {
       const row = found as unknown as Row;
       if (row.large !== null) larges.push(row);
       else this.#add.run(row.seq, wordsIn(row));
@@ -123,6 +123,15 @@ export class WordsIndex {
       if (size >= BATCH_SIZE) return row.seq;
     }
     return most;
+  }
+
+  /** What is wrong with the log is not wrong with its words. */
+  *#entries(from: Seq, most: Seq): Generator<Record<string, unknown>, void, undefined> {
+    try {
+      yield* this.#rows.iterate(from, most);
+    } catch (error) {
+      throw new Error(`Cannot read the log after ${from}: ${String(error)}`, { cause: error });
+    }
   }
 
   async #large(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
@@ -175,21 +184,44 @@ function wordsIn({ head, text }: Row): string {
 
 function openMatching(log: DatabaseSync, places: Places, head: Seq): DatabaseSync {
   const name = metaOf(log, 'name') ?? '';
-  try {
-    const db = openForWriting(places);
-    if (indexFormat(db) === FORMAT && metaOf(db, 'log') === name && searchedIn(db) <= head) {
-      return db;
-    }
-    db.close();
-  } catch {
-    // Whatever it is, it is no index of ours.
-  }
+  const known = openIfOurs(places, name, head);
+  if (known !== undefined) return known;
   removeWords(places);
   const fresh = openForWriting(places);
   fresh.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA user_version = ${FORMAT}`);
   fresh.prepare("INSERT INTO meta VALUES ('log', ?)").run(name);
   fresh.exec('COMMIT');
   return fresh;
+}
+
+/** Throws where that cannot be told, as when there is no descriptor left: it may be whole. */
+function openIfOurs(places: Places, name: unknown, head: Seq): DatabaseSync | undefined {
+  let db: DatabaseSync | undefined;
+  try {
+    db = openForWriting(places);
+    const ours = indexFormat(db) === FORMAT && metaOf(db, 'log') === name;
+    if (ours && searchedIn(db) <= head) return db;
+  } catch (error) {
+    db?.close();
+    if (isSpoiled(error) || errcodeOf(error) === NO_SUCH_TABLE) return undefined;
+    throw error;
+  }
+  db.close();
+  return undefined;
+}
+
+/** SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CORRUPT_VTAB. */
+const SPOILED: ReadonlySet<unknown> = new Set([11, 26, 267]);
+/** SQLITE_ERROR. */
+const NO_SUCH_TABLE = 1;
+
+/** Whether it says that the file is broken, or none of SQLite's. */
+export function isSpoiled(error: unknown): boolean {
+  return SPOILED.has(errcodeOf(error));
+}
+
+export function errcodeOf(error: unknown): unknown {
+  return error instanceof Error && 'errcode' in error ? error.errcode : undefined;
 }
 
 /** Lets go of an index that cannot be used. */

@@ -12,7 +12,7 @@ import type { Page } from './search.ts';
 import { Shared } from './shared.ts';
 import { type BestAsked, type BestFound, BestReading } from './words-best.ts';
 import { Finder, type PageAsked } from './words-finder.ts';
-import { removeWords, WordsIndex } from './words-index.ts';
+import { errcodeOf, isSpoiled, removeWords, WordsIndex } from './words-index.ts';
 
 export interface WordsStart {
   readonly places: Places;
@@ -50,8 +50,7 @@ const RETRY_MS = 1000;
 const GIVEN_WAY = 4;
 /** A large entry is one long stretch: what comes behind it is not kept waiting for that. */
 const LONGEST_WAY_MS = 2000;
-/** SQLITE_CORRUPT, SQLITE_NOTADB, and as FTS5 says it. */
-const SPOILED: ReadonlySet<unknown> = new Set([11, 26]);
+/** As FTS5 says that its tables are broken. */
 const CORRUPT_VTAB = 267;
 
 const start = workerData as WordsStart;
@@ -98,7 +97,7 @@ async function follow(): Promise<void> {
     } catch (error) {
       if (signal.aborted) return;
       tell(String(error));
-      if (errcodeOf(error) === CORRUPT_VTAB || SPOILED.has(errcodeOf(error))) {
+      if (isSpoiled(error)) {
         close();
         removeWords(start.places);
       }
@@ -159,16 +158,11 @@ async function answer(line: MessagePort, { id, page, best }: Question): Promise<
     if (error instanceof GatewayError) return;
     // Filters are looked up in other files.
     const alone = (page ?? best?.asked)?.facets.length === 0;
-    const code = errcodeOf(error);
-    if (code === CORRUPT_VTAB || (alone && SPOILED.has(code))) {
+    if (isSpoiled(error) && (alone || errcodeOf(error) === CORRUPT_VTAB)) {
       spoiled = error as Error;
       shared.stir();
     } else tell(String(error));
   }
-}
-
-function errcodeOf(error: unknown): unknown {
-  return error instanceof Error && 'errcode' in error ? error.errcode : undefined;
 }
 
 async function bestOf(finder: Finder, line: MessagePort, step: BestStep): Promise<BestFound> {

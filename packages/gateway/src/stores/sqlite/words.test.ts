@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -188,6 +189,38 @@ describe('words in the SQLite store', () => {
     assert.throws(() => finder.page(page), refused);
     await assert.rejects(finder.rank(asked, { worst: Infinity, add: () => {} }), refused);
     finder.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are known up to where the log is broken, and not read again for that', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using log = await openSqliteLog({ folder });
+      const said = Array.from({ length: 9000 }, (_, at) =>
+        log.append(draftOf({ body: `"text":"garden ${at === 4500 ? 'broken' : at}"` })),
+      );
+      await Promise.all(said);
+      await searched(log);
+    }
+    const file = join(folder, 'log.sqlite');
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.close();
+    const bytes = await readFile(file);
+    const page = Math.floor(bytes.indexOf('garden broken') / 4096) * 4096;
+    await writeFile(file, bytes.fill(0xff, page, page + 8));
+    for (const end of ['', '-wal', '-shm']) {
+      await rm(join(folder, `search.sqlite${end}`), { force: true });
+    }
+    const told: unknown[] = [];
+    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    while (told.length === 0) await pause(20);
+    assert.match(String(told[0]), /Cannot read the log after 4096: .*malformed/);
+    // Longer than it waits before it tries again.
+    await pause(1500);
+    assert.equal(log.searched(), 4096);
+    assert.equal((await best(log, sought('garden'), 3)).length, 3);
+    assert.equal(told.length, 1);
     await rm(folder, { recursive: true, force: true });
   });
 
