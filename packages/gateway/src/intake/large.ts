@@ -1,5 +1,4 @@
 /** The long way of a large body: what is kept of it goes to a spool as it comes. */
-
 import type { Kind } from '@open-presence/protocol';
 
 import type { Draft, Spool } from '../log/log.ts';

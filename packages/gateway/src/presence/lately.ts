@@ -5,7 +5,6 @@
  * an entry again for each who asks, and is read again when it is lost. Upholds that whoever spoke
  * within the hour is told once, however many they are.
  */
-
 import { FILTERS, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';

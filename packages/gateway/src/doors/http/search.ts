@@ -2,7 +2,6 @@
  * Finding entries by their words (PROTOCOL.md section 14). What is found is what visitors said, and
  * so are the snippets, which are cut out of it.
  */
-
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
 import { selectionOf, skipOf } from '../../intake/selection.ts';

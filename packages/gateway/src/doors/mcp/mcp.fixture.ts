@@ -75,3 +75,28 @@ export function saidIn(entry: string): string {
     )?.[1] ?? ''
   );
 }
+
+/** Listens for news of these resources; resolves when it is acknowledged. */
+export async function subscribe(
+  caller: Awaited<ReturnType<OpenDoor['connect']>>,
+  uris: readonly string[],
+  id: number | string = 1,
+): Promise<void> {
+  const params = {
+    notifications: { resourceSubscriptions: uris },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  };
+  const message = JSON.stringify({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params });
+  const head = [
+    'POST /mcp HTTP/1.1',
+    'Host: localhost',
+    'MCP-Protocol-Version: 2026-07-28',
+    'Mcp-Method: subscriptions/listen',
+    `Content-Length: ${message.length}`,
+  ];
+  caller.send(`${head.join('\r\n')}\r\n\r\n${message}`);
+  await caller.until(/acknowledged[^]*\n\n/);
+}

@@ -6,7 +6,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { ask, openDoor } from '../http/door.fixture.ts';
 import { REVISIONS } from './about.ts';
-import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
+import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
 
@@ -227,27 +227,7 @@ suite('the MCP door', () => {
     // Each notification repeats it, so that few of them fill what the system holds.
     const id = 'x'.repeat(100_000);
     const uris = ['presence://rooms/shepit-wall', 'presence://rooms'];
-    const message = JSON.stringify({
-      jsonrpc: '2.0',
-      id,
-      method: 'subscriptions/listen',
-      params: {
-        notifications: { resourceSubscriptions: uris },
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      },
-    });
-    const head = [
-      'POST /mcp HTTP/1.1',
-      'Host: localhost',
-      'MCP-Protocol-Version: 2026-07-28',
-      'Mcp-Method: subscriptions/listen',
-      `Content-Length: ${message.length}`,
-    ];
-    caller.send(`${head.join('\r\n')}\r\n\r\n${message}`);
-    await caller.until(/acknowledged[^]*\n\n/);
+    await subscribe(caller, uris, id);
     caller.socket.pause();
     const said = 200;
     for (let count = 0; count < said; count += 1) {

@@ -124,7 +124,7 @@ class Ranking implements Ranks, Disposable {
     this.#without = without;
     this.#skip = skip;
     this.#db = new DatabaseSync('');
-    this.#db.exec(`PRAGMA cache_size = -1024; PRAGMA journal_mode = OFF;
+    this.#db.exec(`PRAGMA cache_size = -128; PRAGMA journal_mode = OFF;
       CREATE TABLE ranked (rank REAL, older INTEGER, PRIMARY KEY (rank, older)) WITHOUT ROWID`);
     this.#add = this.#db.prepare('INSERT INTO ranked VALUES (?, ?)');
     this.#page = this.#db.prepare(
