@@ -13,6 +13,7 @@ import { addressOf } from '../http/address.ts';
 import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from '../http/answer.ts';
 import { drain, readBody } from '../http/body.ts';
 import { tongueFor, type Exchange, type Handler } from '../http/exchange.ts';
+import { hasMore, inTurn } from '../http/held.ts';
 import { editionOf } from '../http/language.ts';
 import { fault } from '../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
@@ -62,23 +63,11 @@ export interface Said {
 }
 
 function whole(exchange: Exchange, take: (said: Said) => Promise<void>): void {
-  const taken = async (bytes: Buffer): Promise<void> => {
-    const text = (): string => textOf(bytes);
-    if (bytes.length <= LONG) return await take({ text, begun() {} });
-    const before = turn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    turn = promise;
-    try {
-      await before;
-      await take({ text, begun: resolve });
-    } finally {
-      resolve();
-    }
-  };
   const failed = (error: unknown): void => fault(exchange, error);
   readBody(exchange.request, LONGEST, {
     whole(bytes) {
-      taken(bytes).catch(failed);
+      const text = (): string => textOf(bytes);
+      inTurn(bytes, (begun) => take({ text, begun })).catch(failed);
     },
     large() {
       const told = take({ text: tooLong, begun() {} }).catch(failed);
@@ -94,37 +83,11 @@ function tooLong(): never {
   throw new GatewayError('malformed-json', TOO_LONG);
 }
 
-/** Longer messages are answered one after another: as values they take many times their room. */
-const LONG = 1024 * 1024;
-let turn: Promise<void> = Promise.resolve();
-
 /** More values than this might take more memory than there is. */
 const MOST_VALUES = 1_000_000;
 
-function isHeavy(bytes: Buffer): boolean {
-  let count = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === 0x22) at = quoteAfter(bytes, at);
-    else if (byte === 0x2c || byte === 0x5b || byte === 0x7b) count += 1;
-  }
-  return count > MOST_VALUES;
-}
-
-/** Where a string ends that begins here. */
-function quoteAfter(bytes: Buffer, start: number): number {
-  let at = start;
-  for (;;) {
-    at = bytes.indexOf(0x22, at + 1);
-    if (at === -1) return bytes.length;
-    let slashes = 0;
-    while (bytes[at - 1 - slashes] === 0x5c) slashes += 1;
-    if (slashes % 2 === 0) return at;
-  }
-}
-
 function textOf(bytes: Buffer): string {
-  if (bytes.length > LONG && isHeavy(bytes)) throw new GatewayError('malformed-json', TOO_MANY);
+  if (hasMore(bytes, MOST_VALUES)) throw new GatewayError('malformed-json', TOO_MANY);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -13,6 +13,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { answer, json, JSON_TYPE, NOT_KEPT } from '../http/answer.ts';
 import { drain, readBody } from '../http/body.ts';
 import { isGone, type Exchange, type House } from '../http/exchange.ts';
+import { inTurn } from '../http/held.ts';
 import { fault, problem } from '../http/problem.ts';
 import { formOf } from '../http/accept.ts';
 import { card } from './card.ts';
@@ -52,19 +53,6 @@ export function mcpBy(begin: (house: House) => Promise<Serving>): (exchange: Exc
       },
     });
   };
-}
-
-/** Longer messages are read one after another: as values they take many times their room. */
-const LONG = 1024 * 1024;
-let turn: Promise<void> = Promise.resolve();
-
-async function inTurn(bytes: Buffer, act: (begun: () => void) => Promise<void>): Promise<void> {
-  if (bytes.length <= LONG) return await act(() => {});
-  const before = turn;
-  const { promise, resolve: begun } = Promise.withResolvers<void>();
-  turn = promise;
-  await before;
-  await act(begun).finally(begun);
 }
 
 export const mcp: (exchange: Exchange) => void = mcpBy(async (house) => {

@@ -1,4 +1,5 @@
 /** Whether a text is a message of JSON-RPC, and in words what it lacks. The SDK says only that it is none. */
+import { hasMore } from '../http/held.ts';
 
 export interface Misshapen {
   readonly code: number;
@@ -10,7 +11,7 @@ export interface Misshapen {
 type Fields = Readonly<Record<string, unknown>>;
 
 export function messageIn(bytes: Buffer): { message: unknown } | { refusal: Misshapen } {
-  if (bytes.length > LONG && isHeavy(bytes)) return { refusal: TOO_MANY };
+  if (hasMore(bytes, MOST_VALUES)) return { refusal: TOO_MANY };
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     const wanted = Array.isArray(message) ? wantedOfAll(message) : wantedOf(message);
@@ -40,22 +41,6 @@ const TOO_MANY: Misshapen = {
   message: `Cannot read the message: MCP messages are held in memory whole, and this one has more than ${MOST_VALUES} values. ${ELSEWHERE}`,
   id: null,
 };
-/** Shorter ones cannot have so many. */
-const LONG = MOST_VALUES;
-
-function isHeavy(bytes: Buffer): boolean {
-  let values = 0;
-  let quoted = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === 0x5c) at += 1;
-    else if (byte === 0x22) quoted = !quoted;
-    else if (!quoted && (byte === 0x2c || byte === 0x5b || byte === 0x7b)) values += 1;
-    if (values > MOST_VALUES) return true;
-  }
-  return false;
-}
-
 function told(wanted: string): string {
   return `Cannot read the message: ${wanted}. A message is a JSON-RPC 2.0 object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
 }
