@@ -21,7 +21,7 @@ const folder = (...names: readonly string[]): string =>
 const root = String.raw`^(\.\./)+(gateway|index)\.ts$`;
 const gateway = 'packages/gateway/src';
 
-const compositionRoot = [`${gateway}/gateway.ts`, `${gateway}/http-thread.ts`];
+const compositionRoot = [`${gateway}/gateway.ts`, `${gateway}/http-worker.ts`];
 
 const noProcess = 'Only packages/cli/src/main.ts knows the process.';
 const everywhere: Zone['forbids'] = {
@@ -180,8 +180,8 @@ export default defineConfig({
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
-        anywhere(`${gateway}/http-thread.ts`),
-        anywhere('packages/protocol/src/own-language.ts'),
+        anywhere(`${gateway}/http-worker.ts`),
+        anywhere('packages/protocol/src/packaged-language.ts'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },
     },

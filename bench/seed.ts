@@ -33,7 +33,7 @@ if (folder === undefined || !(Number(count) > 0)) {
 }
 // Opened once more, so that it ends up as a gateway at rest leaves it: with its index complete.
 await using log = await openSqliteLog({ folder });
-while (log.searched() < log.head()) await pause(20);
+while (log.searchWatermark() < log.head()) await pause(20);
 console.log(log.head());
 
 async function fill(log: Log, count: number, nextKind: () => Kind): Promise<void> {

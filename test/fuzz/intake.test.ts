@@ -7,7 +7,7 @@ import fc from 'fast-check';
 
 import { draftOf } from '../../packages/gateway/src/intake/draft.ts';
 import { ArraySpool, grammar } from '../../packages/gateway/src/intake/intake.fixture.ts';
-import { LargeBody } from '../../packages/gateway/src/intake/large.ts';
+import { LargeBody } from '../../packages/gateway/src/intake/large-body.ts';
 import { expected } from './naive-intake.ts';
 
 interface Outcome {

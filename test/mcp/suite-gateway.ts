@@ -18,7 +18,7 @@ import {
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import { text, type Fields } from '../../conformance/value.ts';
-import { houseOf } from '../../packages/gateway/src/doors/http/http.ts';
+import { appContextOf } from '../../packages/gateway/src/http/http-listener.ts';
 import { mcpBy } from '../../packages/gateway/src/doors/mcp/mcp.ts';
 import { Serving } from '../../packages/gateway/src/doors/mcp/serving.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
@@ -42,10 +42,10 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const language = parseLanguage(words.toString(), 'mova-snu.yaml');
   const state = (): 'breathing' => 'breathing';
   const parts = { language, text: words, log, report, publicUrl: undefined, state, presence };
-  const house = { ...houseOf(parts), loopback: true };
+  const house = { ...appContextOf(parts), loopback: true };
   const door = mcpBy(async (house) => new Serving(house, suiteServer));
   const server = createServer((request, response) => {
-    door({ house, request, response, params: {} });
+    door({ app: house, request, response, params: {} });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -13,15 +13,15 @@ import { Worker } from 'node:worker_threads';
 import type { State } from '@open-presence/protocol';
 import type { Logger } from 'pino';
 
-import { houseOf, HttpDoor } from './doors/http/http.ts';
-import { mostConnections } from './descriptors.ts';
-import type { FromHttpThread, HttpStart, ToHttpThread } from './http-thread.ts';
+import { appContextOf, HttpListener } from './http/http-listener.ts';
+import { connectionLimit } from './connection-limit.ts';
+import type { FromHttpThread, HttpStart, ToHttpThread } from './http-worker.ts';
 import type { Log } from './log/log.ts';
 import { Presence } from './presence/presence.ts';
-import { spokenIn } from './spoken.ts';
+import { loadLanguage } from './load-language.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export { verifyLog, type Fault, type Finding, type Verified } from './stores/sqlite/verify.ts';
+export { verifyLog, type Fault, type Finding, type Verified } from './stores/sqlite/log/verify.ts';
 
 export interface GatewayConfig {
   readonly host: string;
@@ -59,44 +59,44 @@ const WORDS_AGAIN = 'search: words are read again';
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { host, data: folder, publicUrl, logger: report } = config;
-  const spoken = await spokenIn(config.language);
-  const house: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
+  const spoken = await loadLanguage(config.language);
+  const app: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
   const state = (): State => {
-    if (house.resting) return 'resting';
-    return house.awake ? (house.log?.state() ?? 'waking') : 'waking';
+    if (app.resting) return 'resting';
+    return app.awake ? (app.log?.state() ?? 'waking') : 'waking';
   };
   const shared = config.threads > 1;
   const port = shared ? await freePort(host, config.port) : config.port;
   // What is opened from here on, a few files for each thread, comes out of what is kept for the store.
-  const most = Math.ceil((await mostConnections()) / config.threads);
+  const most = Math.ceil((await connectionLimit()) / config.threads);
   const place = { host, port, shared, most };
   const channel = shared ? randomUUID() : undefined;
   // Disposed of in reverse: the log is closed when nobody is at the door any more.
   await using opened = new AsyncDisposableStack();
-  opened.defer(async () => house.log?.[Symbol.asyncDispose]());
+  opened.defer(async () => app.log?.[Symbol.asyncDispose]());
   const presence = opened.use(new Presence(channel));
-  const threshold = { language: spoken.language, report, publicUrl, state };
-  const door = opened.use(await HttpDoor.listen(place, threshold));
+  const startup = { language: spoken.language, report, publicUrl, state };
+  const door = opened.use(await HttpListener.listen(place, startup));
   const log = await openSqliteLog({
     folder,
     changed: (condition) => report.warn({ status: condition }, SAID[condition]),
     wordsFail: (why) => report.warn({ why }, why === undefined ? WORDS_AGAIN : NO_WORDS),
   });
-  house.log = log;
+  app.log = log;
   const others = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
     const start = { place, log: log.connect(), publicUrl, channel };
     const { text } = spoken;
     others.use(await HttpThread.start({ ...start, text, language: config.language }, report));
   }
-  door.open(houseOf({ ...spoken, report, publicUrl, state, log, presence }));
-  house.awake = true;
+  door.open(appContextOf({ ...spoken, report, publicUrl, state, log, presence }));
+  app.awake = true;
   const rest = opened.move();
   return {
     address: door.address,
     state,
     async [Symbol.asyncDispose]() {
-      house.resting = true;
+      app.resting = true;
       // All doors close at once, so that nobody is dealt out to one that stays open.
       await Promise.all([others.disposeAsync(), door[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
@@ -128,7 +128,7 @@ class HttpThread implements AsyncDisposable {
   }
 
   static async start(start: HttpStart, report: Logger): Promise<HttpThread> {
-    const worker = new Worker(new URL('http-thread.ts', import.meta.url), {
+    const worker = new Worker(new URL('http-worker.ts', import.meta.url), {
       workerData: start,
       transferList: [start.log.writer, start.log.words],
     });

@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
-import { TEXT_PATTERN, words } from './words-schema.ts';
+import { TEXT_PATTERN, words } from './localized-text-schema.ts';
 
 /** A member whose name and type the interface or the protocol has settled. */
 export interface Settled {

@@ -17,7 +17,8 @@ export type * from './presence-schema.ts';
 export * from './problem.ts';
 export type * from './status-schema.ts';
 export * from './status.ts';
-export * from './words.ts';
+export * from './localized-text.ts';
+export * from './paths.ts';
 
 /**
  * The one constant of the wire (PROTOCOL.md section 1.2): how many bytes a request line and its

@@ -92,7 +92,7 @@ describe('a language file', () => {
       path: 'rooms[0].title.en',
       says: /^must be a text, got 1$/,
     },
-    'that shows an unknown tongue': {
+    'that shows an unknown locale': {
       from: 'shown: uk',
       to: 'shown: de',
       at: 'de\n',

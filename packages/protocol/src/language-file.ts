@@ -11,8 +11,8 @@ import { LineCounter, parseDocument, visit } from 'yaml';
 
 import { KINDS } from './kinds.ts';
 import { LanguageSchema, PATH_PATTERN, SLUG_PATTERN, type Language } from './language-schema.ts';
-import { offsetOf, pathAt, spell, stepsOf, valueAt, type Path } from './places.ts';
-import { TEXT_PATTERN } from './words-schema.ts';
+import { offsetOf, pathAt, spell, stepsOf, valueAt, type Path } from './yaml-paths.ts';
+import { TEXT_PATTERN } from './localized-text-schema.ts';
 
 /** One thing wrong with a language file. */
 export interface LanguageFault {

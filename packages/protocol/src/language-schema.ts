@@ -11,7 +11,7 @@ import { OWN_MEMBERS } from './entry.ts';
 import { COMMON, body, fields, type Settled } from './field-schema.ts';
 import { CODES, STATES } from './kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
-import { WordsDefinition, words } from './words-schema.ts';
+import { WordsDefinition, words } from './localized-text-schema.ts';
 
 /** The routes of the status document (interface section 2.1). */
 export const ROUTES = {

@@ -7,7 +7,7 @@ import { Check } from 'typebox/value';
 import { CODES, KINDS, STATES } from './kinds.ts';
 import { parseLanguage } from './language-file.ts';
 import { LanguageSchema } from './language-schema.ts';
-import { endpointsOf, say, tongueOf } from './language.ts';
+import { endpointsOf, localize, localeOf } from './language.ts';
 
 const text = readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8');
 const language = parseLanguage(text, 'mova-snu.yaml');
@@ -29,8 +29,8 @@ describe('the language of dream', () => {
     assert.deepEqual(
       language.rooms.map(({ slug, title, description }) => [
         slug,
-        say(title, undefined),
-        say(description, undefined),
+        localize(title, undefined),
+        localize(description, undefined),
       ]),
       [
         ['first-breath', 'Кімната Першого Подиху', 'Where the service began'],
@@ -73,9 +73,9 @@ describe('the language of dream', () => {
     ]);
   });
 
-  it('invites in both tongues to POST a body that is JSON, with the three fields', () => {
-    for (const tongue of ['uk', 'en'] as const) {
-      const message = say(language.message, tongue);
+  it('invites in both locales to POST a body that is JSON, with the three fields', () => {
+    for (const locale of ['uk', 'en'] as const) {
+      const message = localize(language.message, locale);
       assert.match(message, /POST .*\/api\/resonance/);
       const body: unknown = JSON.parse(message.slice(message.indexOf('{')));
       assert.ok(typeof body === 'object' && body !== null);
@@ -83,7 +83,7 @@ describe('the language of dream', () => {
     }
   });
 
-  it('has every text in both tongues, the Ukrainian one in Ukrainian letters', () => {
+  it('has every text in both locales, the Ukrainian one in Ukrainian letters', () => {
     const all = [...wordsIn(language)];
     assert.ok(all.length > 100);
     for (const [path, { uk, en }] of all) {
@@ -123,13 +123,13 @@ describe('the language of dream', () => {
 });
 
 describe('say()', () => {
-  it('gives a caller its tongue, and one without a tongue the form that is shown', () => {
+  it('gives a caller its locale, and one without a locale the form that is shown', () => {
     const words = { uk: 'так', en: 'yes' };
-    assert.equal(say(words, 'uk'), 'так');
-    assert.equal(say(words, 'en'), 'yes');
-    assert.equal(say(words, undefined), 'yes');
-    assert.equal(say({ ...words, shown: 'uk' }, undefined), 'так');
-    assert.equal(say({ ...words, shown: 'uk' }, 'en'), 'yes');
+    assert.equal(localize(words, 'uk'), 'так');
+    assert.equal(localize(words, 'en'), 'yes');
+    assert.equal(localize(words, undefined), 'yes');
+    assert.equal(localize({ ...words, shown: 'uk' }, undefined), 'так');
+    assert.equal(localize({ ...words, shown: 'uk' }, 'en'), 'yes');
   });
 });
 
@@ -137,7 +137,7 @@ describe('tongueOf()', () => {
   const cases: readonly [string | undefined, 'uk' | 'en' | undefined, string][] = [
     [undefined, undefined, 'no header is no preference'],
     ['', undefined, 'nor is an empty one'],
-    ['uk', 'uk', 'a tongue by its name'],
+    ['uk', 'uk', 'a locale by its name'],
     ['UK', 'uk', 'in any case'],
     ['uk-UA', 'uk', 'with a region'],
     ['en-*', 'en', 'with a wildcard for the region'],
@@ -146,33 +146,33 @@ describe('tongueOf()', () => {
     ['en;q=0.5, uk;q=0.9', 'uk', 'the highest q wins'],
     ['en;q=0.5,uk;q=0.5', 'en', 'of equals the first wins'],
     ['en ; Q = 0.3 ,\tuk ; q=0.4', 'uk', 'space around the parts means nothing'],
-    ['de, en;q=0.1', 'en', 'tongues that are not ours are passed over'],
+    ['de, en;q=0.1', 'en', 'locales that are not ours are passed over'],
     ['de', undefined, 'one that is not ours is no preference between ours'],
-    ['eng', undefined, 'a longer name is another tongue'],
-    ['*', undefined, 'any tongue is no preference'],
-    ['de, *;q=0.5', undefined, 'nor is any tongue after another'],
-    ['uk, *;q=0.5', 'uk', 'a named tongue before any other'],
-    ['*, uk', 'uk', 'a named tongue before any other of the same q'],
-    ['uk;q=0.5, *', 'en', 'any other tongue before a named one of lower q'],
+    ['eng', undefined, 'a longer name is another locale'],
+    ['*', undefined, 'any locale is no preference'],
+    ['de, *;q=0.5', undefined, 'nor is any locale after another'],
+    ['uk, *;q=0.5', 'uk', 'a named locale before any other'],
+    ['*, uk', 'uk', 'a named locale before any other of the same q'],
+    ['uk;q=0.5, *', 'en', 'any other locale before a named one of lower q'],
     ['uk;q=0, *', 'en', 'q=0 excludes'],
     ['en;q=0', undefined, 'an exclusion alone is no preference'],
     ['en, uk;q=0.000', 'en', 'q=0 with decimals excludes too'],
-    ['en-GB;q=0, en;q=0.5', 'en', 'a region that is excluded leaves the tongue'],
+    ['en-GB;q=0, en;q=0.5', 'en', 'a region that is excluded leaves the locale'],
     ['uk;q=2, en;q=0.1', 'en', 'what cannot be read is passed over'],
     ['uk;q=, uk;level=1, uk-, -, ;;, =, en;q=0.001', 'en', 'whatever it is'],
   ];
-  for (const [header, tongue, fact] of cases)
+  for (const [header, locale, fact] of cases)
     it(`${fact}: ${header}`, () => {
-      assert.equal(tongueOf(header), tongue);
+      assert.equal(localeOf(header), locale);
     });
 
   it('reads hostile headers of any length', () => {
     const long = 1_000_000;
     for (const piece of [',', ';', '-', ' ', '*', 'e', 'en-', 'en,', 'en;q=0,', 'en;q=0.', '*-'])
       assert.equal(
-        tongueOf(`${piece.repeat(long / piece.length)},uk;q=0.9,en;q=0.1`) ?? 'uk',
+        localeOf(`${piece.repeat(long / piece.length)},uk;q=0.9,en;q=0.1`) ?? 'uk',
         piece === 'en,' ? 'en' : 'uk',
       );
-    assert.equal(tongueOf(`uk;q=0.${'9'.repeat(long)}`), 'uk');
+    assert.equal(localeOf(`uk;q=0.${'9'.repeat(long)}`), 'uk');
   });
 });

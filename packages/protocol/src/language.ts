@@ -1,17 +1,17 @@
 /**
- * Speaking the language: which tongue a caller prefers, and what a text is in it.
+ * Speaking the language: which locale a caller prefers, and what a text is in it.
  *
  * Refuses to know where a language comes from; `language-file.ts` reads one.
  */
 import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
-import { TONGUES, type Tongue, type Words } from './words.ts';
+import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
 
 /** Purpose to route. */
 export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };
 
-/** The text in the caller's tongue or, for a caller without one, in the form shown by default. */
-export function say(words: Words, tongue: Tongue | undefined): string {
-  return words[tongue ?? words.shown ?? 'en'];
+/** The text in the caller's locale or, for a caller without one, in the form shown by default. */
+export function localize(words: LocalizedText, locale: Locale | undefined): string {
+  return words[locale ?? words.shown ?? 'en'];
 }
 
 /** The `endpoints` of the status document, in the interface's order. */
@@ -55,12 +55,12 @@ function rangeOf(element: string): { language: string; exact: boolean; q: number
 }
 
 /**
- * The tongue that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined
+ * The locale that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined
  * where it prefers none of ours: `*` alone is no preference. The highest q wins, then the first
  * named, then what is named before what only `*` covers. Elements that cannot be read are passed
  * over. Takes time in proportion to the header's length.
  */
-export function tongueOf(acceptLanguage: string | undefined): Tongue | undefined {
+export function localeOf(acceptLanguage: string | undefined): Locale | undefined {
   if (acceptLanguage === undefined) return undefined;
   const named = new Map<string, number>();
   let others = 0;
@@ -69,19 +69,19 @@ export function tongueOf(acceptLanguage: string | undefined): Tongue | undefined
     if (range === undefined) continue;
     const { language, exact, q } = range;
     if (language === '*') others = Math.max(others, q);
-    else if (TONGUES.some((tongue) => tongue === language)) {
-      // A refusal of one region (`en-GB;q=0`) does not refuse the tongue.
+    else if (LOCALES.some((locale) => locale === language)) {
+      // A refusal of one region (`en-GB;q=0`) does not refuse the locale.
       if (q > 0 || exact) named.set(language, Math.max(named.get(language) ?? 0, q));
     }
   }
-  const unnamed = TONGUES.filter((tongue) => !named.has(tongue));
+  const unnamed = LOCALES.filter((locale) => !named.has(locale));
   // All of them covered alike by `*` is no preference between them.
-  if (named.size > 0 && others > 0) for (const tongue of unnamed) named.set(tongue, others);
-  let best: Tongue | undefined;
+  if (named.size > 0 && others > 0) for (const locale of unnamed) named.set(locale, others);
+  let best: Locale | undefined;
   let most = 0;
   for (const [language, q] of named) {
-    const tongue = TONGUES.find((candidate) => candidate === language);
-    if (q > most) [best, most] = [tongue, q];
+    const locale = LOCALES.find((candidate) => candidate === language);
+    if (q > most) [best, most] = [locale, q];
   }
   return best;
 }

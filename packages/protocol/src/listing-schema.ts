@@ -18,7 +18,7 @@ export const RoomSchema = Type.Object(
   },
   { ...closed, title: 'Room' },
 );
-/** A room and what is in it, in the caller's tongue. */
+/** A room and what is in it, in the caller's locale. */
 export type RoomDocument = Static<typeof RoomSchema>;
 
 export const RoomsSchema = Type.Object(

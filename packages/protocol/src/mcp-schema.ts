@@ -1,7 +1,7 @@
 /** What the language says to AI systems that come by MCP (PROTOCOL.md section 18). */
 import { Type } from 'typebox';
 
-import { words } from './words-schema.ts';
+import { words } from './localized-text-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 

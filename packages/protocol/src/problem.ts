@@ -60,7 +60,7 @@ export function statusOf(code: Code): number {
   return STATUS[code];
 }
 
-/** The problem as sent; `title` is the code's title in the caller's tongue. */
+/** The problem as sent; `title` is the code's title in the caller's locale. */
 export function problemDocument(error: GatewayError, title: string): Record<string, unknown> {
   return {
     type: `/mova-snu.yaml#${error.code}`,

@@ -36,13 +36,13 @@ describe('the status document', () => {
     assert.equal(status.timestamp, '2026-11-21T09:37:00.120Z');
   });
 
-  it('fits its schema in every state and tongue', () => {
+  it('fits its schema in every state and locale', () => {
     for (const state of STATES)
-      for (const tongue of ['uk', 'en', undefined] as const)
-        assert.ok(Check(StatusSchema, statusDocument(language, state, tongue, now)));
+      for (const locale of ['uk', 'en', undefined] as const)
+        assert.ok(Check(StatusSchema, statusDocument(language, state, locale, now)));
   });
 
-  it('speaks one tongue throughout, save for names and codes', () => {
+  it('speaks one locale throughout, save for names and codes', () => {
     const uk = statusDocument(language, 'holding', 'uk', now);
     const en = statusDocument(language, 'holding', 'en', now);
     for (const field of ['service', 'message', 'invitation'] as const) {

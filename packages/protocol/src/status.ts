@@ -3,24 +3,24 @@
  */
 import type { State } from './kinds.ts';
 import type { Language } from './language-schema.ts';
-import { endpointsOf, say } from './language.ts';
+import { endpointsOf, localize } from './language.ts';
 import type { Status } from './status-schema.ts';
-import type { Tongue } from './words.ts';
+import type { Locale } from './localized-text.ts';
 
-/** The status document at an instant, in the caller's tongue or as each text is shown. */
+/** The status document at an instant, in the caller's locale or as each text is shown. */
 export function statusDocument(
   language: Language,
   state: State,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
   now: Date,
 ): Status {
   return {
-    service: say(language.service, tongue),
+    service: localize(language.service, locale),
     status: state,
     version: language.version,
-    message: say(language.message, tongue),
+    message: localize(language.message, locale),
     endpoints: endpointsOf(language),
-    invitation: say(language.invitation, tongue),
+    invitation: localize(language.invitation, locale),
     timestamp: now.toISOString(),
   };
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { draftOf } from '../log/contract/fixtures.ts';
+import { draftOf } from '../../../../test/log-contract/fixtures.ts';
 import { facet } from '../log/facet.ts';
 import type { Log, Seq } from '../log/log.ts';
 import { openMemoryLog } from '../stores/memory/memory.ts';
-import { follow, type News } from './follow.ts';
+import { follow, type LogRange } from './follow.ts';
 
 const ALL = { facets: [] };
 
@@ -53,7 +53,7 @@ test('follow() misses nothing for a follower that is slow', async () => {
 
 test('follow() tells those who keep up the same', async () => {
   await using log = openMemoryLog();
-  const told: News[][] = [[], [], []];
+  const told: LogRange[][] = [[], [], []];
   const all = told.map(async (news) => {
     const { signal } = new AbortController();
     for await (const one of follow(log, ALL, { after: 0, signal })) {

@@ -8,7 +8,7 @@
  * - followers that keep up are given the same selections.
  */
 import type { Log, Selection, Seq } from '../log/log.ts';
-import { Bell } from './bell.ts';
+import { HeadNotifier } from './head-notifier.ts';
 
 export interface From {
   /** The entry seen last. */
@@ -18,7 +18,7 @@ export interface From {
 }
 
 /** A stretch of the log that a follower has not seen, oldest first. Perhaps nothing is in it. */
-export interface News extends Selection {
+export interface LogRange extends Selection {
   readonly order: 'oldest';
   readonly after: Seq;
   readonly before: Seq;
@@ -29,8 +29,8 @@ export async function* follow(
   log: Log,
   selection: Pick<Selection, 'facets' | 'since' | 'limit'>,
   { after, signal }: From,
-): AsyncGenerator<News, void, undefined> {
-  const bell = Bell.of(log);
+): AsyncGenerator<LogRange, void, undefined> {
+  const bell = HeadNotifier.of(log);
   let waiting: Disposable | undefined;
   const end = (): void => waiting?.[Symbol.dispose]();
   signal.addEventListener('abort', end);

@@ -13,10 +13,10 @@ import { FACET_SIZE } from '../log/facet.ts';
 import type { Draft, Spool } from '../log/log.ts';
 import { HELD_FACETS } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
-import { LargeBody } from './large.ts';
-import { Reader } from './reader.ts';
-import { Scanner } from './scanner.ts';
-import { smallBody } from './small.ts';
+import { LargeBody } from './large-body.ts';
+import { Reader } from './body-reader.ts';
+import { Scanner } from '../json/scanner.ts';
+import { smallBody } from './small-body.ts';
 
 /** Bodies up to so many bytes are held in memory. */
 export const SMALL: number = 64 * 1024;

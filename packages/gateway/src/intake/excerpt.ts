@@ -1,5 +1,5 @@
 /** The beginning of a value as it was spelled, to be quoted in an error. */
-import { textOf } from './utf8.ts';
+import { textOf } from '../json/utf8.ts';
 
 /** Bytes of it that are quoted. */
 const LONGEST = 40;

@@ -1,9 +1,9 @@
 /** What is said in a query (PROTOCOL.md section 16) becomes the JSON that a body would be. */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
-import { NAMED } from './faults.ts';
+import { NAMED } from './findings.ts';
 import type { KindGrammar } from './grammar.ts';
-import { HEX_VALUE } from './tables.ts';
+import { HEX_VALUE } from '../json/scanner-tables.ts';
 
 /** Parameters that are the gateway's own, and no members. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['idempotency-key', 'as']);

@@ -10,11 +10,11 @@ import {
 
 import { facet, type Facet } from '../log/facet.ts';
 import type { Order, Selection, Seq } from '../log/log.ts';
-import type { Sought } from '../log/words/sought.ts';
-import { NAMED } from './faults.ts';
+import type { TextQuery } from '../log/text-query.ts';
+import { NAMED } from './findings.ts';
 import type { Grammar } from './grammar.ts';
-import { soughtOf } from './sought.ts';
-import { timeOf } from './time.ts';
+import { parseTextQuery } from './parse-text-query.ts';
+import { timeOf } from './parse-time.ts';
 
 /** Where a selection is made. */
 export interface Listing {
@@ -153,10 +153,10 @@ class Parameters {
     return [...rooms, ...ofKinds, ...filters.flat()];
   }
 
-  sought(): Sought | undefined {
+  sought(): TextQuery | undefined {
     const queries = this.#given.getAll('q');
     if (queries.length === 0) return undefined;
-    const sought = soughtOf(queries);
+    const sought = parseTextQuery(queries);
     if ('all' in sought) return sought;
     this.#unusable('q', sought.wanted, quoted(sought.got));
     return undefined;

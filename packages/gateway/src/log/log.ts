@@ -1,5 +1,5 @@
 /**
- * The port between the house and its stores: one ordered log of entries, each with the next seq.
+ * The port between the app and its stores: one ordered log of entries, each with the next seq.
  *
  * A store owns order, durability and lookup. It knows no HTTP and judges no input. What holds for
  * every store is said here and held by `log.contract.ts`:
@@ -12,7 +12,7 @@
 import type { Filter, Kind, Stamp, State } from '@open-presence/protocol';
 
 import type { Facet } from './facet.ts';
-import type { Sought } from './words/sought.ts';
+import type { TextQuery } from './text-query.ts';
 
 /** Place of an entry in the log, from 1. As a cursor: the entry last seen, 0 before the first. */
 export type Seq = number;
@@ -67,7 +67,7 @@ export interface Selection {
   /** An entry must have every one of these; none means all entries. */
   readonly facets: readonly Facet[];
   /** Only entries that say this, as far as they are searched. */
-  readonly says?: Sought;
+  readonly says?: TextQuery;
   readonly order: Order;
   /** Only seqs greater than this. */
   readonly after?: Seq;
@@ -91,7 +91,7 @@ export interface ReadEnd {
 
 /** Which of the best a search gives. */
 export interface Best extends Omit<Selection, 'order'> {
-  readonly says: Sought;
+  readonly says: TextQuery;
   /** So many of the best are passed over. */
   readonly skip: number;
   readonly limit: number;
@@ -144,7 +144,7 @@ export interface Log extends AsyncDisposable {
    * Up to where everything said is found by its words: a little behind the head.
    * Where searching fails for now, `read`, `entries` and `best` throw `unavailable`.
    */
-  searched(): Seq;
+  searchWatermark(): Seq;
   /**
    * The entries that say it best, those first that say it more often, in fewer words, or say what is
    * rare; of equals the newest.

@@ -7,7 +7,7 @@
  * visitor is here once, by however many streams and requests, whichever threads have them; that
  * every arrival and every departure is told once; and that requests are remembered in flat memory.
  */
-import { OtherThreads, type News, type Seen, type Stream } from './threads.ts';
+import { OtherThreads, type News, type Seen, type Stream } from './other-threads.ts';
 
 /** A visitor who said who reads. */
 export interface Arrival {

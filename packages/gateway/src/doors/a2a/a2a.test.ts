@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { AgentCard } from '@a2a-js/sdk';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../http/door.fixture.ts';
+import { ask, openDoor } from '../rest/gateway.fixture.ts';
 
 const CARD = '/.well-known/agent-card.json';
 
@@ -47,7 +47,7 @@ suite('the agent card', () => {
     assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), card);
   });
 
-  test('is in the caller’s tongue and for the caller’s address', async () => {
+  test('is in the caller’s locale and for the caller’s address', async () => {
     const publicUrl = 'https://presence.example';
     await using door = await openDoor(openMemoryLog(), { publicUrl });
     const card = await cardAt(door.url + CARD, { 'Accept-Language': 'uk' });

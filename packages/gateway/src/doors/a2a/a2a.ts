@@ -1,5 +1,5 @@
 /**
- * The A2A door (PROTOCOL.md section 19): the same house for agents that speak Agent2Agent.
+ * The A2A door (PROTOCOL.md section 19): the same app for agents that speak Agent2Agent.
  *
  * Owns the way from an HTTP request to the SDK and back. Upholds:
  * - the SDK is not loaded before somebody speaks A2A; the card needs none of it.
@@ -9,47 +9,47 @@
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { addressOf } from '../http/address.ts';
-import { answer, inTongue, json, JSON_TYPE, REVALIDATE } from '../http/answer.ts';
-import { drain, readBody } from '../http/body.ts';
-import { tongueFor, type Exchange, type Handler } from '../http/exchange.ts';
-import { hasMore, inTurn } from '../http/held.ts';
-import { editionOf } from '../http/language.ts';
-import { fault } from '../http/problem.ts';
+import { addressOf } from '../../http/public-address.ts';
+import { answer, contentLanguage, json, JSON_TYPE, REVALIDATE } from '../../http/answers.ts';
+import { drain, readBody } from '../../http/request-body.ts';
+import { localeFor, type RequestContext, type Handler } from '../../http/context.ts';
+import { hasMore, inTurn } from '../../http/large-message-queue.ts';
+import { hashOf } from '../rest/language.ts';
+import { fault } from '../../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
 
 /** Who asks in version 0.3 gets the card of it. */
-export const agentCard: Handler = (exchange) => {
-  const old = /^0\.3\b/.test(String(exchange.request.headers['a2a-version'] ?? ''));
-  return card(exchange, old ? oldCardOf : cardOf);
+export const agentCard: Handler = (context) => {
+  const old = /^0\.3\b/.test(String(context.request.headers['a2a-version'] ?? ''));
+  return card(context, old ? oldCardOf : cardOf);
 };
 /** As clients of version 0.3 want it. */
-export const oldAgentCard: Handler = (exchange) => card(exchange, oldCardOf);
+export const oldAgentCard: Handler = (context) => card(context, oldCardOf);
 
-async function card(exchange: Exchange, cardOf: (parts: CardParts) => object): Promise<void> {
-  const { house, request } = exchange;
-  const tongue = tongueFor(request);
-  const body = json(cardOf({ language: house.language, tongue, base: addressOf(exchange) }));
-  const headers = { ...REVALIDATE, ...inTongue(tongue, 'A2A-Version') };
-  const tag = `W/"${editionOf(body)}"`;
-  await answer(exchange, { status: 200, type: JSON_TYPE, headers, body, tag });
+async function card(context: RequestContext, cardOf: (parts: CardParts) => object): Promise<void> {
+  const { app, request } = context;
+  const locale = localeFor(request);
+  const body = json(cardOf({ language: app.language, locale, base: addressOf(context) }));
+  const headers = { ...REVALIDATE, ...contentLanguage(locale, 'A2A-Version') };
+  const tag = `W/"${hashOf(body)}"`;
+  await answer(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 /** The ways to ask by HTTP+JSON. */
 export type Verb = 'send' | 'stream' | 'list' | 'task' | 'elsewhere';
 
-export function jsonRpc(exchange: Exchange): void {
-  whole(exchange, async (said) => {
+export function jsonRpc(context: RequestContext): void {
+  whole(context, async (said) => {
     const { answerJsonRpc } = await import('./json-rpc.ts');
-    await answerJsonRpc(exchange, said);
+    await answerJsonRpc(context, said);
   });
 }
 
 export function rest(verb: Verb): Handler {
-  return (exchange) => {
-    whole(exchange, async (said) => {
+  return (context) => {
+    whole(context, async (said) => {
       const { answerRest } = await import('./rest.ts');
-      await answerRest(exchange, verb, said);
+      await answerRest(context, verb, said);
     });
   };
 }
@@ -62,16 +62,16 @@ export interface Said {
   begun(): void;
 }
 
-function whole(exchange: Exchange, take: (said: Said) => Promise<void>): void {
-  const failed = (error: unknown): void => fault(exchange, error);
-  readBody(exchange.request, LONGEST, {
+function whole(context: RequestContext, take: (said: Said) => Promise<void>): void {
+  const failed = (error: unknown): void => fault(context, error);
+  readBody(context.request, LONGEST, {
     whole(bytes) {
       const text = (): string => textOf(bytes);
       inTurn(bytes, (begun) => take({ text, begun })).catch(failed);
     },
     large() {
       const told = take({ text: tooLong, begun() {} }).catch(failed);
-      void told.then(() => drain(exchange.request));
+      void told.then(() => drain(context.request));
     },
   });
 }

@@ -1,15 +1,20 @@
 /** Who the gateway is, to agents: the agent card of A2A 1.0, and that of 0.3. */
-import { KINDS, say, type Kind, type Language, type Tongue } from '@open-presence/protocol';
+import {
+  JSON_RPC_PATH,
+  KINDS,
+  REST_PATH,
+  localize,
+  type Kind,
+  type Language,
+  type Locale,
+} from '@open-presence/protocol';
 
 export interface CardParts {
   readonly language: Language;
-  readonly tongue: Tongue | undefined;
+  readonly locale: Locale | undefined;
   /** The gateway's address. */
   readonly base: string;
 }
-
-export const JSON_RPC_PATH = '/a2a';
-export const REST_PATH = '/a2a/v1';
 
 /** What one can do, and the kinds that are said by it. */
 export const SKILLS: Readonly<Record<Kind, string>> = {
@@ -48,32 +53,32 @@ export function oldCardOf(parts: CardParts): object {
   };
 }
 
-function common({ language, tongue, base }: CardParts): object {
-  const trust = say(language.labels.trust, tongue);
+function common({ language, locale, base }: CardParts): object {
+  const trust = localize(language.labels.trust, locale);
   return {
-    name: say(language.service, tongue),
-    description: `${say(language.invitation, tongue)} ${trust}`,
+    name: localize(language.service, locale),
+    description: `${localize(language.invitation, locale)} ${trust}`,
     version: language.version,
     documentationUrl: `${base}/protocol.md`,
     capabilities: { streaming: true, pushNotifications: false },
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
-    skills: skillsOf(language, tongue),
+    skills: skillsOf(language, locale),
   };
 }
 
-function providerOf({ language, tongue, base }: CardParts): object {
-  return { organization: say(language.service, tongue), url: `${base}/` };
+function providerOf({ language, locale, base }: CardParts): object {
+  return { organization: localize(language.service, locale), url: `${base}/` };
 }
 
-function skillsOf(language: Language, tongue: Tongue | undefined): object[] {
+function skillsOf(language: Language, locale: Locale | undefined): object[] {
   const saying = KINDS.map((kind) => {
     const { title, meaning, fields, sentences } = language.kinds[kind];
-    const members = fields.map((field) => `${field.name}: ${say(field.meaning, tongue)}`);
+    const members = fields.map((field) => `${field.name}: ${localize(field.meaning, locale)}`);
     return {
       id: SKILLS[kind],
-      name: say(title, tongue),
-      description: [say(meaning, tongue), ...members].join('\n'),
+      name: localize(title, locale),
+      description: [localize(meaning, locale), ...members].join('\n'),
       tags: [kind],
       examples: sentences.map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
     };
@@ -82,8 +87,8 @@ function skillsOf(language: Language, tongue: Tongue | undefined): object[] {
     const { title, meaning } = language.skills[id];
     return {
       id,
-      name: say(title, tongue),
-      description: say(meaning, tongue),
+      name: localize(title, locale),
+      description: localize(meaning, locale),
       tags: [id],
       examples: [JSON.stringify({ skill: id, room: language.rooms[0]?.slug, limit: 10 })],
     };

@@ -21,8 +21,8 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 
-import { addressOf } from '../http/address.ts';
-import { tongueFor, type Exchange } from '../http/exchange.ts';
+import { addressOf } from '../../http/public-address.ts';
+import { localeFor, type RequestContext } from '../../http/context.ts';
 import { cardOf } from './card.ts';
 import { asA2a } from './errors.ts';
 import { asWords, dataInWords } from './parts.ts';
@@ -36,15 +36,15 @@ import {
   type Question,
 } from './reading.ts';
 import { keep, type Heard } from './saying.ts';
-import { cutEach, type Verbatim } from './verbatim.ts';
+import { cutEach, type RawJson } from './verbatim.ts';
 
 export interface Asked {
-  readonly exchange: Exchange;
+  readonly context: RequestContext;
   /** The request as it came. */
   readonly text: string;
   /** Where in it the message is. */
   readonly path: readonly string[];
-  readonly verbatim: Verbatim;
+  readonly verbatim: RawJson;
   /** Aborted when nobody listens any more, or the gateway rests. */
   readonly signal: AbortSignal;
 }
@@ -63,28 +63,28 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async getAgentCard(): Promise<AgentCard> {
-    const { exchange } = this.#asked;
-    const { language } = exchange.house;
-    const parts = { language, tongue: tongueFor(exchange.request), base: addressOf(exchange) };
+    const { context } = this.#asked;
+    const { language } = context.app;
+    const parts = { language, locale: localeFor(context.request), base: addressOf(context) };
     return AgentCard.fromJSON(cardOf(parts));
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
     this.#began = true;
-    const { exchange } = this.#asked;
-    return await inTheirForm(exchange, async () => {
+    const { context } = this.#asked;
+    return await inTheirForm(context, async () => {
       const said = this.#heard(params);
       const question = questionIn(said);
-      if (question?.skill === 'follow') return followed(exchange, question, said.message.contextId);
+      if (question?.skill === 'follow') return followed(context, question, said.message.contextId);
       const told = await this.#told(said, question);
       return { ...told, parts: this.#worded(params, told.parts) };
     });
   }
 
   async #told(said: Heard, question: Question | undefined): Promise<Message> {
-    const { exchange, verbatim } = this.#asked;
-    if (question === undefined) return await keep(exchange, said, verbatim);
-    return await read(exchange, { ...question, message: said.message }, verbatim);
+    const { context, verbatim } = this.#asked;
+    if (question === undefined) return await keep(context, said, verbatim);
+    return await read(context, { ...question, message: said.message }, verbatim);
   }
 
   /** For who takes words alone, data are told as words. */
@@ -111,8 +111,8 @@ export class Conversation implements A2ARequestHandler {
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
     this.#began = true;
-    const { exchange } = this.#asked;
-    return await inTheirForm(exchange, async () => taskAt(exchange, needsId(id)));
+    const { context } = this.#asked;
+    return await inTheirForm(context, async () => taskAt(context, needsId(id)));
   }
 
   /** What nobody follows costs nothing, and what somebody follows ends when they leave. */
@@ -129,20 +129,20 @@ export class Conversation implements A2ARequestHandler {
   async *resubscribe({
     id,
   }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
-    const { exchange, signal, verbatim } = this.#asked;
+    const { context, signal, verbatim } = this.#asked;
     try {
-      yield* following(exchange, needsId(id), { signal, verbatim });
+      yield* following(context, needsId(id), { signal, verbatim });
     } catch (error) {
-      throw asA2a(exchange, error);
+      throw asA2a(context, error);
     }
   }
 
   async getAuthenticatedExtendedAgentCard(
     _?: GetExtendedAgentCardRequest,
-    context?: ServerCallContext,
+    call?: ServerCallContext,
   ): Promise<never> {
     // Version 0.3 has no other error for it.
-    if (context?.requestedVersion === '0.3') throw new ExtendedAgentCardNotConfiguredError(NO_MORE);
+    if (call?.requestedVersion === '0.3') throw new ExtendedAgentCardNotConfiguredError(NO_MORE);
     throw new UnsupportedOperationError(NO_MORE);
   }
 
@@ -163,9 +163,9 @@ export class Conversation implements A2ARequestHandler {
   }
 
   #heard({ message, metadata }: SendMessageRequest): Heard {
-    const { exchange, text, path } = this.#asked;
+    const { context, text, path } = this.#asked;
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
-    const contextId = contextOf(exchange, message);
+    const contextId = contextOf(context, message);
     let spelled: readonly (string | undefined)[] | undefined;
     const inWords = new Map<number, string>();
     const parts = message.parts.map((part, at) => {
@@ -193,9 +193,9 @@ const NO_PUSH =
   'Cannot push: nobody is called here. Follow instead: stream a message with {"data":{"skill":"follow"}}, or read {"data":{"skill":"read","after":…}} now and then.';
 
 /** The context that a message belongs to: the one it names, else that of its task. */
-function contextOf(exchange: Exchange, { taskId, contextId }: Message): string {
+function contextOf(context: RequestContext, { taskId, contextId }: Message): string {
   if (taskId === '') return contextId;
-  const task = taskAt(exchange, taskId);
+  const task = taskAt(context, taskId);
   if (contextId === '' || contextId === task.contextId) return task.contextId;
   throw new RequestMalformedError(OTHER_CONTEXT);
 }
@@ -203,10 +203,13 @@ function contextOf(exchange: Exchange, { taskId, contextId }: Message): string {
 const OTHER_CONTEXT =
   'Cannot read the message: its "contextId" is not that of the task that "taskId" names. Leave one of them out.';
 
-async function inTheirForm<Value>(exchange: Exchange, run: () => Promise<Value>): Promise<Value> {
+async function inTheirForm<Value>(
+  context: RequestContext,
+  run: () => Promise<Value>,
+): Promise<Value> {
   try {
     return await run();
   } catch (error) {
-    throw asA2a(exchange, error);
+    throw asA2a(context, error);
   }
 }

@@ -1,10 +1,10 @@
 /** How both bindings of A2A read a request, and give one answer or a stream of them. */
 import { GatewayError } from '@open-presence/protocol';
 
-import { inTurns } from '../../log/turn.ts';
-import { answer, COMMON, NOT_KEPT, vary, type Headers } from '../http/answer.ts';
-import { isGone, queryOf, type Exchange } from '../http/exchange.ts';
-import { sliceOf } from '../http/frames.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { answer, COMMON, NOT_KEPT, vary, type Headers } from '../../http/answers.ts';
+import { isGone, queryOf, type RequestContext } from '../../http/context.ts';
+import { streamChunk } from '../rest/entry-frames.ts';
 
 const STREAM_HEADERS: Headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -35,7 +35,7 @@ export function parsed(text: string, example: string): unknown {
  * The version that is asked for, in a header or a parameter; undefined where there is no word of
  * it. A patch version says nothing more (section 3.6 of the specification).
  */
-export function versionOf({ request }: Exchange): string | undefined {
+export function versionOf({ request }: RequestContext): string | undefined {
   const header = request.headers['a2a-version'];
   const said = typeof header === 'string' ? header : queryOf(request).get('A2A-Version');
   const version = said?.trim() ?? '';
@@ -48,14 +48,14 @@ interface Giving {
 }
 
 export async function give(
-  exchange: Exchange,
+  context: RequestContext,
   text: string,
   type: string,
   { status, more }: Giving = { status: 200, more: {} },
 ): Promise<void> {
-  if (isGone(exchange)) return;
+  if (isGone(context)) return;
   const headers = { ...NOT_KEPT, ...vary(), ...more };
-  await answer(exchange, { status, type, headers, body: Buffer.from(text) });
+  await answer(context, { status, type, headers, body: Buffer.from(text) });
 }
 
 /** How the events of a stream are printed, each as a frame. */
@@ -69,24 +69,24 @@ export interface Framing {
 
 /** The first event tells whether there is a stream: until then an error is thrown, as by others. */
 export async function stream(
-  exchange: Exchange,
+  context: RequestContext,
   events: AsyncIterable<unknown>,
   framing: Framing,
 ): Promise<void> {
-  const { house, request, response } = exchange;
+  const { app, request, response } = context;
   const reading = events[Symbol.asyncIterator]();
   try {
     let step = await reading.next();
     framing.begun();
-    if (isGone(exchange)) return;
+    if (isGone(context)) return;
     response.writeHead(200, STREAM_HEADERS);
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
     response.flushHeaders();
-    const out = house.streams.add(response);
-    const fair = inTurns();
+    const out = app.eventStreams.add(response);
+    const fair = yieldPeriodically();
     try {
       for (; step.done !== true; step = await reading.next()) {
         await out.drained();
@@ -108,26 +108,26 @@ export function isStream(events: object): events is AsyncIterable<unknown> {
   return Symbol.asyncIterator in events;
 }
 
-function framed(text: string): ReturnType<typeof sliceOf> {
+function framed(text: string): ReturnType<typeof streamChunk> {
   // It ends with a whole event, so that a comment may follow.
-  return sliceOf(Buffer.from(`${text}\n\n`), 0);
+  return streamChunk(Buffer.from(`${text}\n\n`), 0);
 }
 
 /** Ends when the caller leaves, or the gateway rests. */
 export function listen({
-  house,
+  app,
   response,
-}: Exchange): Disposable & { readonly signal: AbortSignal } {
+}: RequestContext): Disposable & { readonly signal: AbortSignal } {
   const gone = new AbortController();
   const end = (): void => gone.abort();
   response.once('close', end);
-  house.streams.resting.addEventListener('abort', end);
-  if (response.destroyed || house.streams.resting.aborted) end();
+  app.eventStreams.resting.addEventListener('abort', end);
+  if (response.destroyed || app.eventStreams.resting.aborted) end();
   return {
     signal: gone.signal,
     [Symbol.dispose]() {
       response.off('close', end);
-      house.streams.resting.removeEventListener('abort', end);
+      app.eventStreams.resting.removeEventListener('abort', end);
     },
   };
 }

@@ -7,15 +7,15 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { JSON_TYPE } from '../http/answer.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { JSON_TYPE } from '../../http/answers.ts';
+import type { RequestContext } from '../../http/context.ts';
 import type { Said } from './a2a.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a } from './errors.ts';
 import { give, isFields, isStream, listen, parsed, stream, versionOf } from './giving.ts';
 import type { Fields } from './giving.ts';
 import { assertMessage } from './message.ts';
-import { cut, Verbatim } from './verbatim.ts';
+import { cut, RawJson } from './verbatim.ts';
 
 const OLD = '0.3';
 
@@ -56,41 +56,41 @@ interface Call {
   readonly version: string;
 }
 
-export async function answerJsonRpc(exchange: Exchange, said: Said): Promise<void> {
-  const verbatim = new Verbatim();
+export async function answerJsonRpc(context: RequestContext, said: Said): Promise<void> {
+  const verbatim = new RawJson();
   const { text, read, refusal } = readOf(said);
   const print = (told: object): string =>
     verbatim.print({ ...told, id: idOf(read, () => verbatim.hold(cut(text, ['id']) ?? 'null')) });
   if (refusal !== undefined || !isFields(read)) {
-    await give(exchange, print({ jsonrpc: '2.0', error: refusal }), JSON_TYPE);
+    await give(context, print({ jsonrpc: '2.0', error: refusal }), JSON_TYPE);
     return;
   }
   const method = String(read['method']);
   // Methods of 0.3 have a slash in their names: whoever does not say the version is understood.
-  const version = versionOf(exchange) ?? (method.includes('/') ? OLD : '1.0');
+  const version = versionOf(context) ?? (method.includes('/') ? OLD : '1.0');
   const failed = (thrown: unknown): string => {
-    const error = asA2a(exchange, thrown);
+    const error = asA2a(context, thrown);
     const mapped =
       version === OLD
         ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
         : JsonRpcTransportHandler.mapToJSONRPCError(error);
     return print({ jsonrpc: '2.0', error: mapped });
   };
-  using listening = listen(exchange);
+  using listening = listen(context);
   const { signal } = listening;
   const path = ['params', 'message'];
-  const conversation = new Conversation({ exchange, text, path, verbatim, signal });
+  const conversation = new Conversation({ context, text, path, verbatim, signal });
   try {
     const told = await answered(conversation, { read, method, version });
     if (isStream(told)) {
-      await stream(exchange, told, {
+      await stream(context, told, {
         event: (value) => `data: ${print(isFields(value) ? value : {})}`,
         error: (thrown) => `data: ${failed(thrown)}`,
         begun: () => said.begun(),
       });
-    } else await give(exchange, print(told), JSON_TYPE);
+    } else await give(context, print(told), JSON_TYPE);
   } catch (error) {
-    await give(exchange, failed(error), JSON_TYPE);
+    await give(context, failed(error), JSON_TYPE);
   }
 }
 
@@ -112,8 +112,8 @@ async function answered(
       ? new LegacyJsonRpcTransportHandler(conversation)
       : new JsonRpcTransportHandler(conversation);
   // The id is told as it was spelled, whatever it is.
-  const context = new ServerCallContext({ requestedVersion: version });
-  const told = await handler.handle({ ...read, id: 0 }, context);
+  const callContext = new ServerCallContext({ requestedVersion: version });
+  const told = await handler.handle({ ...read, id: 0 }, callContext);
   if (!conversation.began && isFault(told)) throw new RequestMalformedError(MISREAD);
   return told;
 }

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { Role, TaskState, type Artifact, type Message, type Part, type Task } from '@a2a-js/sdk';
-import { entryHead, say, type Stamp } from '@open-presence/protocol';
+import { entryHead, localize, type Stamp } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { tongueFor } from '../http/exchange.ts';
-import type { Verbatim } from './verbatim.ts';
+import type { RequestContext } from '../../http/context.ts';
+import { localeFor } from '../../http/context.ts';
+import type { RawJson } from './verbatim.ts';
 
 /** Longer entries are told by their own members, with the path of the whole. */
 const LONGEST_TOLD = 64 * 1024;
@@ -28,15 +28,15 @@ export function facts(value: unknown): Part {
 }
 
 /** Visitors' words, marked as anyone's. */
-export function heard({ house, request }: Exchange, value: unknown): Part {
-  const note = say(house.language.labels.untrusted, tongueFor(request));
+export function heard({ app, request }: RequestContext, value: unknown): Part {
+  const note = localize(app.language.labels.untrusted, localeFor(request));
   return { ...PLAIN, content: { $case: 'data', value }, metadata: { untrusted: true, note } };
 }
 
 const PLAIN = { filename: '', mediaType: 'application/json' };
 
 /** Data as words, behind those that say whose they are. */
-export function asWords(part: Part, verbatim: Verbatim): Part {
+export function asWords(part: Part, verbatim: RawJson): Part {
   const { content, metadata } = part;
   if (content?.$case !== 'data') return part;
   const note = typeof metadata?.['note'] === 'string' ? `${metadata['note']}\n` : '';
@@ -85,7 +85,7 @@ export function pathOf({ id }: Stamp): string {
 }
 
 /** The entry as it is spelled, or if it is long, the gateway's part of it and where the whole is. */
-export async function toldAs(entry: Entry, verbatim: Verbatim): Promise<string> {
+export async function toldAs(entry: Entry, verbatim: RawJson): Promise<string> {
   if (entry.size > LONGEST_TOLD) {
     const { stamp, size } = entry;
     return verbatim.hold(`${entryHead(stamp)},"path":"${pathOf(stamp)}","size":${size}}`);

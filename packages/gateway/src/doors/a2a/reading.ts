@@ -5,11 +5,11 @@ import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { follow } from '../../feed/follow.ts';
 import { refuseWords, selectionOf } from '../../intake/selection.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { RequestContext } from '../../http/context.ts';
 import { READING } from './card.ts';
 import { artifactOf, facts, heard, messageOf, taskOf, toldAs } from './parts.ts';
 import type { Fields, Heard } from './saying.ts';
-import type { Verbatim } from './verbatim.ts';
+import type { RawJson } from './verbatim.ts';
 
 /** Entries of an answer whose `limit` nobody chose. */
 const BY_DEFAULT = 50;
@@ -72,19 +72,19 @@ function parametersOf(fields: Fields): URLSearchParams {
 }
 
 /** Throws for parameters that cannot be used. */
-function selectionIn({ house }: Exchange, parameters: URLSearchParams): Selection {
-  const { grammar } = house;
+function selectionIn({ app }: RequestContext, parameters: URLSearchParams): Selection {
+  const { grammar } = app;
   return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
 }
 
 export async function read(
-  exchange: Exchange,
+  context: RequestContext,
   { message, fields }: Pick<Heard, 'message'> & Question,
-  verbatim: Verbatim,
+  verbatim: RawJson,
 ): Promise<ReturnType<typeof messageOf>> {
-  const { log } = exchange.house;
+  const { log } = context.app;
   const parameters = parametersOf(fields);
-  const wanted = selectionIn(exchange, parameters);
+  const wanted = selectionIn(context, parameters);
   const head = log.head();
   const selection = {
     ...wanted,
@@ -94,13 +94,13 @@ export async function read(
   const { entries, end } = await page(log.entries(selection), verbatim);
   const cursor = selection.order === 'newest' ? 'before' : 'after';
   const next = end.more && end.last !== undefined ? { ...plain(fields), [cursor]: end.last } : null;
-  return messageOf([facts({ head, next }), heard(exchange, { entries })], message);
+  return messageOf([facts({ head, next }), heard(context, { entries })], message);
 }
 
 /** Entries until the answer is full. */
 async function page(
   reading: AsyncGenerator<Entry, ReadEnd, undefined>,
-  verbatim: Verbatim,
+  verbatim: RawJson,
 ): Promise<{ entries: string[]; end: ReadEnd }> {
   const entries: string[] = [];
   let last: Seq | undefined;
@@ -124,16 +124,16 @@ const READ_INSTEAD =
 
 /** A task that is to follow what is asked for from now on, or from where that says. */
 export function followed(
-  exchange: Exchange,
+  context: RequestContext,
   { fields }: Question,
   contextId: string,
 ): ReturnType<typeof taskOf> {
   const parameters = parametersOf(fields);
-  const { since, after } = selectionIn(exchange, parameters);
+  const { since, after } = selectionIn(context, parameters);
   refuseWords(parameters, 'what will be said', READ_INSTEAD);
   for (const name of ['skill', 'idempotencyKey', 'order', 'before', 'until'])
     parameters.delete(name);
-  const { log } = exchange.house;
+  const { log } = context.app;
   const from = after ?? (since === undefined ? log.head() : 0);
   parameters.set('after', String(from));
   parameters.delete(CONTEXT);
@@ -146,19 +146,19 @@ export function followed(
 const CONTEXT = 'contextId';
 
 /** The task of an id, which says all that it is. */
-export function taskAt(exchange: Exchange, id: string): ReturnType<typeof taskOf> {
-  return taskOf(id, contextIn(parametersAt(exchange, id), id), new Date().toISOString());
+export function taskAt(context: RequestContext, id: string): ReturnType<typeof taskOf> {
+  return taskOf(id, contextIn(parametersAt(context, id), id), new Date().toISOString());
 }
 
 function contextIn(parameters: URLSearchParams, id: string): string {
   return parameters.get(CONTEXT) ?? id;
 }
 
-function parametersAt(exchange: Exchange, id: string): URLSearchParams {
+function parametersAt(context: RequestContext, id: string): URLSearchParams {
   const text = Buffer.from(id.slice(FOLLOWING.length), 'base64url').toString();
   const parameters = new URLSearchParams(text);
   if (!id.startsWith(FOLLOWING) || !parameters.has('after')) throw new TaskNotFoundError(NO_TASK);
-  selectionIn(exchange, parameters);
+  selectionIn(context, parameters);
   return parameters;
 }
 
@@ -167,13 +167,13 @@ const NO_TASK =
 
 /** The task, then each entry as an artifact of its own, until the signal or as many as `limit` says. */
 export async function* following(
-  exchange: Exchange,
+  context: RequestContext,
   id: string,
-  { signal, verbatim }: { readonly signal: AbortSignal; readonly verbatim: Verbatim },
+  { signal, verbatim }: { readonly signal: AbortSignal; readonly verbatim: RawJson },
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  const { log, presence } = exchange.house;
-  const parameters = parametersAt(exchange, id);
-  const { facets, since, after = 0, limit = Infinity } = selectionIn(exchange, parameters);
+  const { log, presence } = context.app;
+  const parameters = parametersAt(context, id);
+  const { facets, since, after = 0, limit = Infinity } = selectionIn(context, parameters);
   const contextId = contextIn(parameters, id);
   const task = taskOf(id, contextId, new Date().toISOString());
   yield { payload: { $case: 'task', value: task } };
@@ -185,7 +185,7 @@ export async function* following(
   for await (const news of limit === 0 ? [] : follow(log, selection, { after, signal })) {
     for await (const entry of log.entries(news)) {
       if (signal.aborted) return;
-      const part = heard(exchange, { entry: await toldAs(entry, verbatim) });
+      const part = heard(context, { entry: await toldAs(entry, verbatim) });
       const artifact = artifactOf(entry.stamp, part);
       const value = {
         taskId: id,

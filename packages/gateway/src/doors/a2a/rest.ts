@@ -4,44 +4,43 @@
  */
 import { SendMessageRequest, SendMessageResponse, StreamResponse, Task } from '@a2a-js/sdk';
 import { validateVersion } from '@a2a-js/sdk/server';
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, REST_PATH } from '@open-presence/protocol';
 
-import type { Headers } from '../http/answer.ts';
-import type { Exchange } from '../http/exchange.ts';
-import { quoted, RETRY_AFTER } from '../http/problem.ts';
+import type { Headers } from '../../http/answers.ts';
+import type { RequestContext } from '../../http/context.ts';
+import { quoted, RETRY_AFTER } from '../../http/problem.ts';
 import type { Said, Verb } from './a2a.ts';
-import { REST_PATH } from './card.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a, restError } from './errors.ts';
 import { give, isStream, listen, parsed, stream, versionOf } from './giving.ts';
 import { assertMessage } from './message.ts';
-import { Verbatim } from './verbatim.ts';
+import { RawJson } from './verbatim.ts';
 
 const VERSION = '1.0';
 const TYPE = 'application/a2a+json';
 
-export async function answerRest(exchange: Exchange, verb: Verb, said: Said): Promise<void> {
-  const verbatim = new Verbatim();
-  using listening = listen(exchange);
+export async function answerRest(context: RequestContext, verb: Verb, said: Said): Promise<void> {
+  const verbatim = new RawJson();
+  using listening = listen(context);
   const { signal } = listening;
   try {
     const text = said.text();
-    const conversation = new Conversation({ exchange, text, path: ['message'], verbatim, signal });
-    const version = versionOf(exchange) ?? VERSION;
+    const conversation = new Conversation({ context, text, path: ['message'], verbatim, signal });
+    const version = versionOf(context) ?? VERSION;
     validateVersion(version, await conversation.getAgentCard(), 'HTTP+JSON');
-    const events = await eventsOf(conversation, verb, { exchange, text });
+    const events = await eventsOf(conversation, verb, { context, text });
     if (isStream(events)) {
-      await stream(exchange, events, {
+      await stream(context, events, {
         event: (value) => `data: ${verbatim.print(value)}`,
         error: (thrown) =>
-          `event: error\ndata: ${JSON.stringify(restError(asA2a(exchange, thrown)).body)}`,
+          `event: error\ndata: ${JSON.stringify(restError(asA2a(context, thrown)).body)}`,
         begun: () => said.begun(),
       });
-    } else await give(exchange, verbatim.print(events), TYPE);
+    } else await give(context, verbatim.print(events), TYPE);
   } catch (error) {
-    const { status, body, passes } = restError(asA2a(exchange, error));
+    const { status, body, passes } = restError(asA2a(context, error));
     const more: Headers = passes ? { 'Retry-After': RETRY_AFTER } : {};
-    await give(exchange, JSON.stringify(body), TYPE, { status, more });
+    await give(context, JSON.stringify(body), TYPE, { status, more });
   }
 }
 
@@ -49,7 +48,7 @@ export async function answerRest(exchange: Exchange, verb: Verb, said: Said): Pr
 async function eventsOf(
   conversation: Conversation,
   verb: Verb,
-  { exchange, text }: { readonly exchange: Exchange; readonly text: string },
+  { context, text }: { readonly context: RequestContext; readonly text: string },
 ): Promise<object> {
   switch (verb) {
     case 'send': {
@@ -65,14 +64,14 @@ async function eventsOf(
     case 'list':
       return await conversation.listTasks();
     case 'task':
-      return await taskEvents(conversation, exchange);
+      return await taskEvents(conversation, context);
     case 'elsewhere':
-      return await elsewhere(conversation, exchange);
+      return await elsewhere(conversation, context);
   }
 }
 
 /** `/tasks/{id}`, and `/tasks/{id}:subscribe`, `:cancel`. */
-async function taskEvents(conversation: Conversation, { params }: Exchange): Promise<object> {
+async function taskEvents(conversation: Conversation, { params }: RequestContext): Promise<object> {
   const [, id = '', verb] = /^(.*?)(?::(subscribe|cancel))?$/s.exec(params['id'] ?? '') ?? [];
   if (verb === 'subscribe') return printed(conversation.resubscribe({ id, tenant: '' }));
   const asked = { id, tenant: '', metadata: undefined };
@@ -92,7 +91,7 @@ const PATHS = [
 ].map((path) => `${REST_PATH}/${path}`);
 
 /** What A2A has and this gateway has not, and what A2A has not either. */
-async function elsewhere(conversation: Conversation, { request }: Exchange): Promise<never> {
+async function elsewhere(conversation: Conversation, { request }: RequestContext): Promise<never> {
   const { url = '' } = request;
   const [path = ''] = url.slice(REST_PATH.length).split(/[?#]/, 1);
   if (/^\/tasks\/[^/]+\/pushNotificationConfigs(?:\/|$)/.test(path)) {

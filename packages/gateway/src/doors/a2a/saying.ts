@@ -2,19 +2,26 @@
 
 import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import { GatewayError, isKind, KINDS, say, type Kind, type Stamp } from '@open-presence/protocol';
+import {
+  GatewayError,
+  isKind,
+  KINDS,
+  localize,
+  type Kind,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import { readDraft, SMALL } from '../../intake/draft.ts';
-import { keyOf } from '../../intake/key.ts';
+import { keyOf } from '../../intake/idempotency-key.ts';
 import type { Appended, Draft, Entry, Spool } from '../../log/log.ts';
-import { inTurns } from '../../log/turn.ts';
-import { tongueFor, type Exchange } from '../http/exchange.ts';
-import { welcomed } from '../http/first-contact.ts';
-import { stampOf } from '../http/contribute.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { localeFor, type RequestContext } from '../../http/context.ts';
+import { welcomed } from '../../operations/first-contact.ts';
+import { stampOf } from '../rest/contribute.ts';
 import { READING, SKILLS } from './card.ts';
 import { printed } from './errors.ts';
 import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
-import { cut, type Verbatim } from './verbatim.ts';
+import { cut, type RawJson } from './verbatim.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,13 +44,17 @@ const LONGEST_ANSWER = 3 * 1024 * 1024;
 /** What is told of an entry beside its text. */
 const BESIDE = 1024;
 
-export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim): Promise<Message> {
+export async function keep(
+  context: RequestContext,
+  said: Heard,
+  verbatim: RawJson,
+): Promise<Message> {
   const bodies = bodiesOf(said);
   const sayings = bodies.map((body, at) => ({ ...body, key: keyFor(said.metadata, at) }));
-  const fair = inTurns();
+  const fair = yieldPeriodically();
   // All are judged before any is kept.
   for (const saying of sayings.length > TOGETHER ? sayings : []) {
-    const { body } = await draftOf(exchange, saying);
+    const { body } = await draftOf(context, saying);
     if (!(body instanceof Uint8Array)) await body[Symbol.asyncDispose]();
     await fair();
   }
@@ -52,11 +63,11 @@ export async function keep(exchange: Exchange, said: Heard, verbatim: Verbatim):
   let length = 0;
   for (let at = 0; at < sayings.length; at += TOGETHER) {
     const some = sayings.slice(at, at + TOGETHER);
-    const stamps = await appended(exchange, some, { at, count: sayings.length });
+    const stamps = await appended(context, some, { at, count: sayings.length });
     for (const [index, stamp] of stamps.entries()) {
       length += BESIDE + (some[index]?.text.length ?? 0);
       if (length <= LONGEST_ANSWER || parts.length === 0)
-        parts.push(...(await told(exchange, stamp, verbatim)));
+        parts.push(...(await told(context, stamp, verbatim)));
       else others.push(`{"id":"${stamp.id}","seq":${stamp.seq}}`);
       await fair();
     }
@@ -71,16 +82,16 @@ interface Saying extends Body {
 
 /** Resolves once these are durable, which stand from `at` on among all of the message. */
 async function appended(
-  exchange: Exchange,
+  context: RequestContext,
   sayings: readonly Saying[],
   { at, count }: { readonly at: number; readonly count: number },
 ): Promise<Stamp[]> {
-  const { log } = exchange.house;
+  const { log } = context.app;
   await using spools = new AsyncDisposableStack();
   const drafts: Draft[] = [];
-  const fair = inTurns();
+  const fair = yieldPeriodically();
   for (const saying of sayings) {
-    const draft = await draftOf(exchange, saying);
+    const draft = await draftOf(context, saying);
     if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
     drafts.push(draft);
     await fair();
@@ -108,8 +119,8 @@ function refusal(code: keyof typeof WHY, kept: number, count: number): GatewayEr
   return new GatewayError(code, `Cannot keep the message: ${WHY[code]}.${some} ${again}`);
 }
 
-async function draftOf({ house }: Exchange, { kind, text, key }: Saying): Promise<Draft> {
-  const { grammar, log } = house;
+async function draftOf({ app }: RequestContext, { kind, text, key }: Saying): Promise<Draft> {
+  const { grammar, log } = app;
   const spool = (): Spool => log.spool();
   return await readDraft(kind, piecesOf(Buffer.from(text)), { grammar, spool, key });
 }
@@ -119,33 +130,31 @@ function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
   for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
 }
 
-async function told(exchange: Exchange, stamp: Stamp, verbatim: Verbatim): Promise<Part[]> {
-  const { house, request } = exchange;
-  const tongue = tongueFor(request);
-  const entry = await house.log.entry(stamp.seq);
+async function told(context: RequestContext, stamp: Stamp, verbatim: RawJson): Promise<Part[]> {
+  const { app, request } = context;
+  const locale = localeFor(request);
+  const entry = await app.log.entry(stamp.seq);
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
   const path = pathOf(stamp);
-  const kept = `${say(house.language.labels.kept, tongue)} ${path}`;
+  const kept = `${localize(app.language.labels.kept, locale)} ${path}`;
   const parts = [words(kept), facts({ id, seq, kind, room, timestamp, path })];
   if (entry === undefined) return parts;
-  parts.push(heard(exchange, { entry: await toldAs(entry, verbatim) }));
+  parts.push(heard(context, { entry: await toldAs(entry, verbatim) }));
   if (kind !== 'resonance') return parts;
-  const { companions, next } = await greeting(exchange, entry);
-  parts.push(words(say(house.language.welcome, tongue)), facts({ next }));
-  parts.push(heard(exchange, { companions: verbatim.hold(companions) }));
+  const { companions, next } = await greeting(context, entry);
+  parts.push(words(localize(app.language.welcome, locale)), facts({ next }));
+  parts.push(heard(context, { companions: verbatim.hold(companions) }));
   return parts;
 }
 
 async function greeting(
-  { house, request }: Exchange,
+  { app, request }: RequestContext,
   { stamp, text }: Entry,
 ): Promise<{ companions: string; next: unknown }> {
   if (text === undefined) return { companions: '[]', next: [] };
-  const tongue = tongueFor(request);
-  const whole = (await welcomed(house, stamp, { text, tongue }))
-    .subarray(text.length - 1)
-    .toString();
+  const locale = localeFor(request);
+  const whole = (await welcomed(app, stamp, { text, locale })).subarray(text.length - 1).toString();
   const members = `{${whole.slice(1)}`;
   const companions = cut(members, ['companions']) ?? '[]';
   const next: unknown = JSON.parse(cut(members, ['next']) ?? '[]');

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { cut, cutEach, Verbatim } from './verbatim.ts';
+import { cut, cutEach, RawJson } from './verbatim.ts';
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\n', '\t', '\r'), maxLength: 3 });
 
@@ -54,7 +54,7 @@ suite('a text within a text of JSON', () => {
   test('stands in an answer as it was spelled', () => {
     fc.assert(
       fc.property(fc.array(anyText), (said) => {
-        const verbatim = new Verbatim();
+        const verbatim = new RawJson();
         const held = said.map((text) => ({ entry: verbatim.hold(text) }));
         const wanted = said.map((text) => `{"entry":${text}}`);
         assert.equal(verbatim.print(held), `[${wanted.join(',')}]`);

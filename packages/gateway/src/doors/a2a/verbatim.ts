@@ -9,7 +9,7 @@ const MARK = randomUUID();
 const MARKED = new RegExp(`"${MARK}:(\\d+)"`, 'g');
 
 /** Texts that take the place of values in an answer. */
-export class Verbatim {
+export class RawJson {
   readonly #texts: string[] = [];
 
   /** What stands for this text among values. */

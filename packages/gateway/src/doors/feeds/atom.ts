@@ -1,7 +1,6 @@
 /** A page as Atom (RFC 4287), with paging by RFC 5005 section 3. */
-import { say } from '@open-presence/protocol';
+import { FEED_TYPES, localize } from '@open-presence/protocol';
 
-import { FEED_TYPES } from './addresses.ts';
 import type { Item } from './item.ts';
 import type { Page } from './page.ts';
 import { attribute, element } from './xml.ts';
@@ -9,17 +8,17 @@ import { attribute, element } from './xml.ts';
 const { atom: ATOM } = FEED_TYPES;
 
 export function atomOf(page: Page): string {
-  const { language, tongue, base, next } = page;
+  const { language, locale, base, next } = page;
   // What visitors say may be in any language.
-  const spoken = tongue === undefined ? '' : attribute('xml:lang', tongue);
+  const spoken = locale === undefined ? '' : attribute('xml:lang', locale);
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     element('id', page.id),
     element('title', page.title, spoken),
-    element('subtitle', say(language.labels.trust, tongue), spoken),
+    element('subtitle', localize(language.labels.trust, locale), spoken),
     element('updated', page.updated),
-    `<author>${element('name', say(language.service, tongue))}</author>`,
+    `<author>${element('name', localize(language.service, locale))}</author>`,
     link('self', base + page.self, ATOM),
     link('first', base + page.first, ATOM),
     ...(next === null ? [] : [link('next', base + next, ATOM)]),
@@ -35,7 +34,7 @@ function link(rel: string, href: string, type: string): string {
   return `<link${attribute('rel', rel)}${attribute('type', type)}${attribute('href', href)}/>`;
 }
 
-function entryOf(item: Item, { base, language, tongue }: Page): string {
+function entryOf(item: Item, { base, language, locale }: Page): string {
   const address = base + item.path;
   return [
     '<entry>',
@@ -52,7 +51,7 @@ function entryOf(item: Item, { base, language, tongue }: Page): string {
       : [
           element(
             'summary',
-            `${item.text}\n\n${say(language.labels.long, tongue)}`,
+            `${item.text}\n\n${localize(language.labels.long, locale)}`,
             ' type="text"',
           ),
           `<content${attribute('type', 'application/json')}${attribute('src', address)}/>`,

@@ -8,20 +8,26 @@
  */
 import { hash } from 'node:crypto';
 
-import { say, type Tongue } from '@open-presence/protocol';
+import {
+  EVERYTHING,
+  FEED_TYPES,
+  type FeedForm,
+  feedPath,
+  type Locale,
+  localize,
+} from '@open-presence/protocol';
 
 import { selectionOf } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { encodingOf, hasTag, type Encoding } from '../http/accept.ts';
-import { addressOf } from '../http/address.ts';
-import { COMMON, encodedAs, inTongue, REVALIDATE } from '../http/answer.ts';
-import { compressed, WORTH_COMPRESSING } from '../http/compress.ts';
-import { isGone, queryOf, tongueFor, type Exchange } from '../http/exchange.ts';
-import { knownFor } from '../http/known.ts';
-import type { Place } from '../http/listing.ts';
-import { nextOf } from '../http/next.ts';
-import { give, type Ready } from '../http/ready.ts';
-import { EVERYTHING, FEED_TYPES, feedPath, type FeedForm } from './addresses.ts';
+import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
+import { addressOf } from '../../http/public-address.ts';
+import { COMMON, encodedAs, contentLanguage, REVALIDATE } from '../../http/answers.ts';
+import { compressed, WORTH_COMPRESSING } from '../../http/compression.ts';
+import { isGone, queryOf, localeFor, type RequestContext } from '../../http/context.ts';
+import { searchWatermarkFor } from '../rest/search-watermark.ts';
+import type { ListingScope } from '../rest/listing.ts';
+import { nextPagePath } from '../../operations/next-page.ts';
+import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
 import { atomOf } from './atom.ts';
 import { itemOf, titled, type Item } from './item.ts';
 import { jsonFeedOf } from './json-feed.ts';
@@ -57,58 +63,62 @@ const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
 };
 
 interface Question {
-  readonly place: Place;
+  readonly place: ListingScope;
   readonly form: FeedForm;
   readonly encoding: Encoding | undefined;
-  readonly tongue: Tongue | undefined;
+  readonly locale: Locale | undefined;
   readonly base: string;
   readonly head: Seq;
   readonly tag: string;
 }
 
-export async function feed(exchange: Exchange, place: Place, form: FeedForm): Promise<void> {
-  const { house, request, response } = exchange;
+export async function feed(
+  context: RequestContext,
+  place: ListingScope,
+  form: FeedForm,
+): Promise<void> {
+  const { app, request, response } = context;
   const { headers, url = '' } = request;
-  if (isGone(exchange)) return;
+  if (isGone(context)) return;
   const encoding = encodingOf(headers['accept-encoding']);
-  const tongue = tongueFor(request);
-  const base = addressOf(exchange);
-  const head = house.log.head();
-  const searched = knownFor(exchange) ?? '';
-  const key = `${form} ${encoding ?? ''} ${tongue ?? ''} ${base} ${searched} ${url}`;
-  const known = house.ready.get(key, head);
-  if (known !== undefined) return give(exchange, known);
+  const locale = localeFor(request);
+  const base = addressOf(context);
+  const head = app.log.head();
+  const searched = searchWatermarkFor(context) ?? '';
+  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${searched} ${url}`;
+  const known = app.responseCache.get(key, head);
+  if (known !== undefined) return sendCached(context, known);
   const edition = hash(
     'sha256',
-    `${base} ${house.edition} ${tongue ?? ''} ${searched}`,
+    `${base} ${app.languageHash} ${locale ?? ''} ${searched}`,
     'hex',
   ).slice(0, 12);
-  const tag = `W/"${house.log.name.slice(0, 8)}-${head}-${form}-${edition}"`;
-  const question = { place, form, encoding, tongue, base, head, tag };
-  const selection = selectionFor(exchange, question);
+  const tag = `W/"${app.log.name.slice(0, 8)}-${head}-${form}-${edition}"`;
+  const question = { place, form, encoding, locale, base, head, tag };
+  const selection = selectionFor(context, question);
   if (hasTag(headers['if-none-match'], tag)) {
     response.writeHead(304, headersOf(question));
     response.end();
     return;
   }
-  const make = (): Promise<Ready> => readyOf(exchange, question, selection);
-  let own: Ready | undefined;
-  const shared = await house.ready.made(key, head, async () => {
+  const make = (): Promise<CachedResponse> => readyOf(context, question, selection);
+  let own: CachedResponse | undefined;
+  const shared = await app.responseCache.made(key, head, async () => {
     own = await make();
     return own.body.length <= KEPT ? own : undefined;
   });
   const ready = shared ?? own ?? (await make());
-  if (!isGone(exchange)) give(exchange, ready);
+  if (!isGone(context)) sendCached(context, ready);
 }
 
-function headersOf({ tag, tongue }: Question): Ready['headers'] {
-  return { ETag: tag, ...REVALIDATE, ...inTongue(tongue, 'Accept'), ...COMMON };
+function headersOf({ tag, locale }: Question): CachedResponse['headers'] {
+  return { ETag: tag, ...REVALIDATE, ...contentLanguage(locale, 'Accept'), ...COMMON };
 }
 
 /** Throws for parameters that cannot be used. */
-function selectionFor({ house, request }: Exchange, { place, head }: Question): Selection {
+function selectionFor({ app, request }: RequestContext, { place, head }: Question): Selection {
   const parameters = queryOf(request);
-  const wanted = selectionOf(parameters, { ...place, grammar: house.grammar });
+  const wanted = selectionOf(parameters, { ...place, grammar: app.grammar });
   return {
     ...wanted,
     ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),
@@ -117,28 +127,28 @@ function selectionFor({ house, request }: Exchange, { place, head }: Question): 
 }
 
 async function readyOf(
-  exchange: Exchange,
+  context: RequestContext,
   question: Question,
   selection: Selection,
-): Promise<Ready> {
+): Promise<CachedResponse> {
   const { form, head, tag, place } = question;
-  const { items, end } = await read(exchange, question, selection);
-  const parameters = queryOf(exchange.request);
+  const { items, end } = await read(context, question, selection);
+  const parameters = queryOf(context.request);
   const choice = choiceOf(place, parameters);
   const path = feedPath(place.path, form);
   // A page of nothing leads to itself.
   const goesOn = end.more && items.length > 0;
-  const next = goesOn ? nextOf({ path, parameters, selection, head }, end) : null;
+  const next = goesOn ? nextPagePath({ path, parameters, selection, head }, end) : null;
   const page = {
     ...question,
-    language: exchange.house.language,
-    id: idOf(exchange, place, choice),
-    title: titleOf(exchange, question, choice),
+    language: context.app.language,
+    id: idOf(context, place, choice),
+    title: titleOf(context, question, choice),
     self: withQuery(path, parameters),
     first: withQuery(path, without(parameters, selection.order === 'newest' ? 'before' : 'after')),
     next,
     listing: listingOf(place, choice),
-    updated: await updatedAt(exchange, selection, { head, items }),
+    updated: await updatedAt(context, selection, { head, items }),
     items,
   };
   const plain = Buffer.from(WRITERS[form](page));
@@ -157,11 +167,11 @@ async function readyOf(
 
 /** Entries until the page is full. */
 async function read(
-  exchange: Exchange,
-  { tongue }: Question,
+  context: RequestContext,
+  { locale }: Question,
   selection: Selection,
 ): Promise<{ items: readonly Item[]; end: ReadEnd }> {
-  const { log, language } = exchange.house;
+  const { log, language } = context.app;
   const items: Item[] = [];
   const reading = log.entries(selection);
   let last: Seq | undefined;
@@ -170,7 +180,7 @@ async function read(
       const step = await reading.next();
       if (step.done === true) return { items, end: step.value };
       if (size >= FULL) return { items, end: { last, more: true } };
-      const item = await itemOf(step.value, { language, tongue });
+      const item = await itemOf(step.value, { language, locale });
       items.push(item);
       last = step.value.stamp.seq;
       size += item.text.length + item.author.length + OVERHEAD;
@@ -185,24 +195,24 @@ const OVERHEAD = 512;
 
 /** The newest of the page, if that is where it begins, else of the feed. */
 async function updatedAt(
-  { house }: Exchange,
+  { app }: RequestContext,
   selection: Selection,
   { head, items }: { readonly head: Seq; readonly items: readonly Item[] },
 ): Promise<string> {
   const { after: _, ...all } = selection;
   if (selection.order === 'newest' && items[0] !== undefined) return items[0].timestamp;
   const newest = { ...all, order: 'newest', before: head + 1, limit: 1 } as const;
-  for await (const { stamp } of house.log.entries(newest)) {
+  for await (const { stamp } of app.log.entries(newest)) {
     return new Date(stamp.time).toISOString();
   }
   return NOTHING_SAID;
 }
 
 /** A name for the selection in this log, whatever the page and the address (RFC 9562 section 5.8). */
-function idOf({ house }: Exchange, place: Place, choice: Choice): string {
+function idOf({ app }: RequestContext, place: ListingScope, choice: Choice): string {
   const parameters = new URLSearchParams(choice);
   parameters.sort();
-  const digest = hash('sha256', `${house.log.name} ${withQuery(place.path, parameters)}`, 'hex');
+  const digest = hash('sha256', `${app.log.name} ${withQuery(place.path, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),
@@ -214,16 +224,16 @@ function idOf({ house }: Exchange, place: Place, choice: Choice): string {
   return `urn:uuid:${parts.join('-')}`;
 }
 
-function listingOf({ path }: Place, choice: Choice): string {
+function listingOf({ path }: ListingScope, choice: Choice): string {
   return path === EVERYTHING ? '/api/discover' : withQuery(path, new URLSearchParams(choice));
 }
 
 /** What is listed, and by whom or for whom. */
-function titleOf({ house }: Exchange, { place, tongue }: Question, choice: Choice): string {
-  const { language } = house;
+function titleOf({ app }: RequestContext, { place, locale }: Question, choice: Choice): string {
+  const { language } = app;
   return [
-    say(language.service, tongue),
-    place.title(language, tongue),
+    localize(language.service, locale),
+    place.title(language, locale),
     ...choice.slice(0, TITLED).map(([name, value]) => `${name}: ${titled(value)}`),
   ].join(' · ');
 }
@@ -231,7 +241,7 @@ function titleOf({ house }: Exchange, { place, tongue }: Question, choice: Choic
 /** Names and values of the parameters that choose. */
 type Choice = [string, string][];
 
-function choiceOf(place: Place, parameters: URLSearchParams): Choice {
+function choiceOf(place: ListingScope, parameters: URLSearchParams): Choice {
   const chooses = (name: string): boolean => CHOOSING.has(name) && (name !== 'kind' || place.kinds);
   return [...parameters].filter(([name]) => chooses(name));
 }

@@ -2,14 +2,14 @@
 import {
   entryHead,
   FILTERS,
-  say,
+  localize,
   type Kind,
   type Language,
-  type Tongue,
+  type Locale,
 } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import { beginningOf } from './beginning.ts';
+import { textPreviewOf } from './text-preview.ts';
 
 export interface Item {
   readonly id: string;
@@ -34,15 +34,15 @@ const TITLED = 80;
 
 interface Wording {
   readonly language: Language;
-  readonly tongue: Tongue | undefined;
+  readonly locale: Locale | undefined;
 }
 
-export async function itemOf(entry: Entry, { language, tongue }: Wording): Promise<Item> {
+export async function itemOf(entry: Entry, { language, locale }: Wording): Promise<Item> {
   const { id, kind, room, time } = entry.stamp;
   const isLong = entry.size > WHOLE;
   const whole = isLong ? undefined : await textOf(entry);
-  const members = whole === undefined ? await beginningOf(entry) : membersOf(whole);
-  const author = nameIn(members) ?? say(language.labels.unnamed, tongue);
+  const members = whole === undefined ? await textPreviewOf(entry) : membersOf(whole);
+  const author = nameIn(members) ?? localize(language.labels.unnamed, locale);
   const said = textIn(members);
   const text = said ?? (whole === undefined ? '' : visitorsPart(entry, whole));
   return {
@@ -52,7 +52,7 @@ export async function itemOf(entry: Entry, { language, tongue }: Wording): Promi
     timestamp: new Date(time).toISOString(),
     path: `/api/entries/${id}`,
     title: [
-      say(language.kinds[kind].name, tongue),
+      localize(language.kinds[kind].name, locale),
       titled(author),
       titled(said ?? soughtIn(members)),
     ]

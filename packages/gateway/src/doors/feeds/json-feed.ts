@@ -1,25 +1,25 @@
 /** A page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-import { say } from '@open-presence/protocol';
+import { localize } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
 import type { Page } from './page.ts';
 
 export function jsonFeedOf(page: Page): string {
-  const { language, tongue, base, next } = page;
+  const { language, locale, base, next } = page;
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title.toWellFormed(),
     home_page_url: `${base}/`,
     feed_url: base + page.first,
-    description: say(language.labels.trust, tongue),
+    description: localize(language.labels.trust, locale),
     ...(next === null ? {} : { next_url: base + next }),
-    authors: [{ name: say(language.service, tongue), url: `${base}/` }],
+    authors: [{ name: localize(language.service, locale), url: `${base}/` }],
     items: page.items.map((item) => itemOf(item, page)),
   };
   return `${JSON.stringify(feed)}\n`;
 }
 
-function itemOf(item: Item, { base, language, tongue }: Page): object {
+function itemOf(item: Item, { base, language, locale }: Page): object {
   const url = base + item.path;
   const text = item.text.toWellFormed();
   const { long } = item;
@@ -30,7 +30,7 @@ function itemOf(item: Item, { base, language, tongue }: Page): object {
     ...(long === undefined
       ? { content_text: text }
       : {
-          content_text: `${text}\n\n${say(language.labels.long, tongue)}\n${url}`,
+          content_text: `${text}\n\n${localize(language.labels.long, locale)}\n${url}`,
           summary: text,
           attachments: [{ url, mime_type: 'application/json', size_in_bytes: long }],
         }),

@@ -1,11 +1,11 @@
 /** A page of a feed, as both forms show it. */
-import type { Language, Tongue } from '@open-presence/protocol';
+import type { Language, Locale } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
 
 export interface Page {
   readonly language: Language;
-  readonly tongue: Tongue | undefined;
+  readonly locale: Locale | undefined;
   /** The gateway's address, for absolute links. */
   readonly base: string;
   /** Of the feed, the same on each of its pages and at any address. */

@@ -2,12 +2,12 @@
  * The server card (SEP-2127): where and how this gateway speaks MCP, for whoever has not connected
  * yet. It lists no tools: those are asked for.
  */
-import { say } from '@open-presence/protocol';
+import { localize } from '@open-presence/protocol';
 
-import { addressOf } from '../http/address.ts';
-import { answer, inTongue, json, REVALIDATE, type Headers } from '../http/answer.ts';
-import { tongueFor, type Exchange } from '../http/exchange.ts';
-import { editionOf } from '../http/language.ts';
+import { addressOf } from '../../http/public-address.ts';
+import { answer, contentLanguage, json, REVALIDATE, type Headers } from '../../http/answers.ts';
+import { localeFor, type RequestContext } from '../../http/context.ts';
+import { hashOf } from '../rest/language.ts';
 import { NAME, REVISIONS } from './about.ts';
 
 const TYPE = 'application/mcp-server-card+json';
@@ -15,34 +15,34 @@ const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.sc
 /** What the schema of cards takes. */
 const LONGEST = 100;
 
-export async function serverCard(exchange: Exchange): Promise<void> {
-  await card(exchange, {});
+export async function serverCard(context: RequestContext): Promise<void> {
+  await card(context, {});
 }
 
-export async function card(exchange: Exchange, headers: Headers): Promise<void> {
-  const { house, request } = exchange;
-  const { language } = house;
-  const tongue = tongueFor(request);
+export async function card(context: RequestContext, headers: Headers): Promise<void> {
+  const { app, request } = context;
+  const { language } = app;
+  const locale = localeFor(request);
   const body = json({
     $schema: SCHEMA,
-    name: `${domainOf(addressOf(exchange))}/${NAME}`,
+    name: `${domainOf(addressOf(context))}/${NAME}`,
     version: language.version,
-    title: cut(say(language.service, tongue)),
-    description: cut(say(language.doors.mcp, tongue)),
+    title: cut(localize(language.service, locale)),
+    description: cut(localize(language.doors.mcp, locale)),
     remotes: [
       {
         type: 'streamable-http',
-        url: `${addressOf(exchange)}/mcp`,
+        url: `${addressOf(context)}/mcp`,
         supportedProtocolVersions: REVISIONS,
       },
     ],
   });
-  await answer(exchange, {
+  await answer(context, {
     status: 200,
     type: TYPE,
-    headers: { ...REVALIDATE, ...inTongue(tongue, 'Host'), ...headers },
+    headers: { ...REVALIDATE, ...contentLanguage(locale, 'Host'), ...headers },
     body,
-    tag: `"${editionOf(body)}"`,
+    tag: `"${hashOf(body)}"`,
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * The MCP door (PROTOCOL.md section 18): the same house for AI systems that speak the Model Context
+ * The MCP door (PROTOCOL.md section 18): the same app for AI systems that speak the Model Context
  * Protocol, by Streamable HTTP, without sessions.
  *
  * Owns the way from an HTTP request to the SDK and back; the SDK owns the protocol, the tools beside
@@ -10,82 +10,84 @@
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { answer, json, JSON_TYPE, NOT_KEPT } from '../http/answer.ts';
-import { drain, readBody } from '../http/body.ts';
-import { isGone, type Exchange, type House } from '../http/exchange.ts';
-import { inTurn } from '../http/held.ts';
-import { fault, problem } from '../http/problem.ts';
-import { formOf } from '../http/accept.ts';
+import { answer, json, JSON_TYPE, NOT_KEPT } from '../../http/answers.ts';
+import { drain, readBody } from '../../http/request-body.ts';
+import { isGone, type RequestContext, type AppContext } from '../../http/context.ts';
+import { inTurn } from '../../http/large-message-queue.ts';
+import { fault, problem } from '../../http/problem.ts';
+import { formOf } from '../../http/negotiation.ts';
 import { card } from './card.ts';
 import type { Call, Serving } from './serving.ts';
 import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './shape.ts';
 
 /** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
-export async function aboutMcp(exchange: Exchange): Promise<void> {
-  if (formOf(exchange.request.headers.accept) === 'events') {
+export async function aboutMcp(context: RequestContext): Promise<void> {
+  if (formOf(context.request.headers.accept) === 'events') {
     const headers = { Allow: 'POST, OPTIONS' };
-    await problem(exchange, new GatewayError('method-not-allowed', NO_STREAM), { headers });
+    await problem(context, new GatewayError('method-not-allowed', NO_STREAM), { headers });
     return;
   }
-  await card(exchange, {});
+  await card(context, {});
 }
 
 const NO_STREAM =
   'Cannot open a stream at /mcp by GET: there are no sessions here. POST "subscriptions/listen" (2026-07-28) to hear of news, or call the tool wait_for_news.';
 
 /** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
-export function mcpBy(begin: (house: House) => Promise<Serving>): (exchange: Exchange) => void {
-  const servings = new WeakMap<House['log'], Promise<Serving>>();
-  const servingOf = (house: House): Promise<Serving> => {
-    const serving = servings.get(house.log) ?? begin(house);
-    servings.set(house.log, serving);
+export function mcpBy(
+  begin: (app: AppContext) => Promise<Serving>,
+): (context: RequestContext) => void {
+  const servings = new WeakMap<AppContext['log'], Promise<Serving>>();
+  const servingOf = (app: AppContext): Promise<Serving> => {
+    const serving = servings.get(app.log) ?? begin(app);
+    servings.set(app.log, serving);
     return serving;
   };
-  return (exchange) => {
-    const failed = (error: unknown): void => fault(exchange, error);
-    readBody(exchange.request, LONGEST, {
+  return (context) => {
+    const failed = (error: unknown): void => fault(context, error);
+    readBody(context.request, LONGEST, {
       whole(bytes) {
-        inTurn(bytes, (begun) => take({ exchange, bytes, begun }, servingOf)).catch(failed);
+        inTurn(bytes, (begun) => take({ context, bytes, begun }, servingOf)).catch(failed);
       },
       large() {
-        const told = refuse(exchange, 400, TOO_LONG).catch(failed);
-        void told.then(() => drain(exchange.request));
+        const told = refuse(context, 400, TOO_LONG).catch(failed);
+        void told.then(() => drain(context.request));
       },
     });
   };
 }
 
-export const mcp: (exchange: Exchange) => void = mcpBy(async (house) => {
+export const mcp: (context: RequestContext) => void = mcpBy(async (app) => {
   const { Serving } = await import('./serving.ts');
-  return new Serving(house);
+  return new Serving(app);
 });
 
 async function take(
   said: Omit<Call, 'message'>,
-  servingOf: (house: House) => Promise<Serving>,
+  servingOf: (app: AppContext) => Promise<Serving>,
 ): Promise<void> {
-  const { exchange, bytes } = said;
-  const { house, request } = exchange;
-  if (isGone(exchange)) return;
-  const stranger = house.loopback ? strangerIn(exchange) : undefined;
+  const { context, bytes } = said;
+  const { app, request } = context;
+  if (isGone(context)) return;
+  const stranger = app.loopback ? strangerIn(context) : undefined;
   if (stranger !== undefined) {
-    await refuse(exchange, 403, { code: -32_000, message: stranger, id: null });
+    await refuse(context, 403, { code: -32_000, message: stranger, id: null });
     return;
   }
   const read = messageIn(bytes);
   if ('refusal' in read) {
-    await refuse(exchange, 400, read.refusal);
+    await refuse(context, 400, read.refusal);
     return;
   }
   request.resume();
-  const serving = await servingOf(house);
+  const serving = await servingOf(app);
   await serving.serve({ ...said, message: read.message });
 }
 
-async function refuse(exchange: Exchange, status: number, refusal: Misshapen): Promise<void> {
+async function refuse(context: RequestContext, status: number, refusal: Misshapen): Promise<void> {
   const { id, code, message } = refusal;
   const body = json({ jsonrpc: '2.0', id, error: { code, message } });
-  await answer(exchange, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
+  await answer(context, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
 }
 
 /**
@@ -93,10 +95,10 @@ async function refuse(exchange: Exchange, status: number, refusal: Misshapen): P
  * a page of elsewhere must not either, by whatever name it resolved the address. Who sends no
  * `Origin` is no page.
  */
-function strangerIn({ house, request }: Exchange): string | undefined {
+function strangerIn({ app, request }: RequestContext): string | undefined {
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
-  const own = house.publicUrl === undefined ? undefined : hostOf(house.publicUrl);
+  const own = app.publicUrl === undefined ? undefined : hostOf(app.publicUrl);
   const known = (url: string): boolean => {
     const name = hostOf(url);
     return LOCAL.test(name) || name === own;

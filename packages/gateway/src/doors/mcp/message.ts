@@ -2,9 +2,9 @@
  * The bytes of a message, where what a visitor says must be kept letter by letter: the SDK gives
  * values, and a number or a member that is spelled twice is not the same any more.
  */
-import type { Listener, ValueType } from '../../intake/listener.ts';
-import { Scanner } from '../../intake/scanner.ts';
-import { turn } from '../../log/turn.ts';
+import type { Listener, ValueType } from '../../json/listener.ts';
+import { Scanner } from '../../json/scanner.ts';
+import { nextTurn } from '../../fair-turns.ts';
 
 /** A member of the outermost object, or an element of the outermost array. */
 interface Part {
@@ -65,7 +65,7 @@ async function partsOf(bytes: Buffer): Promise<readonly Part[]> {
   const finder = new Finder(bytes);
   const scanner = new Scanner(finder);
   for (let at = 0; at < bytes.length; at += PIECE) {
-    if (at > 0) await turn();
+    if (at > 0) await nextTurn();
     scanner.feed(bytes.subarray(at, at + PIECE));
   }
   scanner.end();

@@ -2,7 +2,7 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import { quoted } from '../http/problem.ts';
+import { quoted } from '../../http/problem.ts';
 import { PIECE } from './about.ts';
 import { fieldsOf, isShallow, type Fields } from './results.ts';
 

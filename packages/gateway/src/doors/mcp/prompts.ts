@@ -1,6 +1,6 @@
 /** Prompts: what an AI system may be asked to do here. */
 import type { GetPromptResult, ListPromptsResult } from '@modelcontextprotocol/server';
-import { say, type Language, type Tongue } from '@open-presence/protocol';
+import { localize, type Language, type Locale } from '@open-presence/protocol';
 
 /** Members of a first contact and of a trace that a prompt may be given. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
@@ -8,14 +8,14 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   tend_garden: ['identity'],
 };
 
-export function toldPrompts(language: Language, tongue: Tongue | undefined): ListPromptsResult {
+export function toldPrompts(language: Language, locale: Locale | undefined): ListPromptsResult {
   const prompts = Object.entries(language.mcp.prompts).map(([name, { title, meaning }]) => ({
     name,
-    title: say(title, tongue),
-    description: say(meaning, tongue),
+    title: localize(title, locale),
+    description: localize(meaning, locale),
     arguments: (ARGUMENTS[name] ?? []).map((argument) => ({
       name: argument,
-      description: meaningOf(language, argument, tongue),
+      description: meaningOf(language, argument, locale),
       required: false,
     })),
   }));
@@ -24,7 +24,7 @@ export function toldPrompts(language: Language, tongue: Tongue | undefined): Lis
 
 export function toldPrompt(
   language: Language,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
   { name, arguments: given = {} }: { name: string; arguments?: Record<string, string> | undefined },
 ): GetPromptResult | undefined {
   const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
@@ -33,15 +33,15 @@ export function toldPrompt(
     const value = given[argument];
     return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
   });
-  const text = [say(prompt.text, tongue), ...known].join('\n\n');
+  const text = [localize(prompt.text, locale), ...known].join('\n\n');
   return {
-    description: say(prompt.meaning, tongue),
+    description: localize(prompt.meaning, locale),
     messages: [{ role: 'user', content: { type: 'text', text } }],
   };
 }
 
-function meaningOf({ kinds }: Language, argument: string, tongue: Tongue | undefined): string {
+function meaningOf({ kinds }: Language, argument: string, locale: Locale | undefined): string {
   const fields = [...kinds.resonance.fields, ...kinds.garden.fields];
   const meaning = fields.find(({ name }) => name === argument)?.meaning;
-  return meaning === undefined ? '' : say(meaning, tongue);
+  return meaning === undefined ? '' : localize(meaning, locale);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../http/door.fixture.ts';
+import { openDoor } from '../rest/gateway.fixture.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
@@ -79,7 +79,7 @@ suite('what is read through MCP', () => {
   test('is chosen by its words, as far as they are known', async () => {
     const log = openMemoryLog();
     let known = Infinity;
-    log.searched = () => Math.min(known, log.head());
+    log.searchWatermark = () => Math.min(known, log.head());
     await using door = await openDoor(log);
     await door.say('a quiet word', 'noise', 'another quiet one');
     const seqs = ({ untrusted }: { readonly untrusted: object }): unknown[] =>
@@ -175,11 +175,11 @@ suite('what is read through MCP', () => {
     assert.equal(here?.room, 'shepit-wall');
   });
 
-  test('comes in the caller’s tongue', async () => {
+  test('comes in the caller’s locale', async () => {
     await using door = await open();
     const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-    const titles = async (tongue: string): Promise<string> => {
-      const { text } = await send(door, message, { 'Accept-Language': tongue });
+    const titles = async (locale: string): Promise<string> => {
+      const { text } = await send(door, message, { 'Accept-Language': locale });
       return list(fields(answerIn(text)['result'])['tools'])
         .map((tool) => String(fields(tool)['title']))
         .join();

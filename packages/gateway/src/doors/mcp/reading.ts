@@ -2,13 +2,13 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { GatewayError, seqOfId } from '@open-presence/protocol';
 
-import { newsOf } from '../../feed/news.ts';
+import { waitForEntries } from '../../feed/wait-for-entries.ts';
 import { secondsOf, selectionOf } from '../../intake/selection.ts';
 import type { Entry, Selection } from '../../log/log.ts';
-import type { House } from '../http/exchange.ts';
-import { nextOf } from '../http/next.ts';
-import { presentIn, spokeIn } from '../http/presence.ts';
-import { quoted } from '../http/problem.ts';
+import type { AppContext } from '../../http/context.ts';
+import { nextPagePath } from '../../operations/next-page.ts';
+import { presentIn, spokeIn } from '../rest/presence.ts';
+import { quoted } from '../../http/problem.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './parameters.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
@@ -29,15 +29,15 @@ interface Question {
 
 /** Entries as one result holds them, and where to read on. */
 export async function listed(
-  { log }: House,
+  { log }: AppContext,
   { tool, parameters, selection: wanted, kept = {} }: Question,
 ): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
   const head = log.head();
-  const known = wanted.says === undefined ? undefined : Math.min(log.searched(), head);
+  const known = wanted.says === undefined ? undefined : Math.min(log.searchWatermark(), head);
   const end = (known ?? head) + 1;
   const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
   const { told, last, more } = await fitting(log.entries(selection));
-  const link = nextOf({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
+  const link = nextPagePath({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
   const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
   const on = howToGoOn('To read on', { tool, next, more });
   const upTo = known === undefined ? '' : ` Words are known up to seq ${known}.`;
@@ -51,26 +51,26 @@ export async function listed(
 }
 
 export async function read(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
+  const { app } = asking.call.context;
   const parameters = parametersOf(given, 'the entries');
-  const selection = selected(house, parameters);
-  arrived(house, given);
+  const selection = selected(app, parameters);
+  arrived(app, given);
   const kept = among(given, ['as']);
   return await answered(asking, { tool: 'read', parameters, selection, kept });
 }
 
 export async function waitForNews(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
-  const { log, streams } = house;
+  const { app } = asking.call.context;
+  const { log, eventStreams } = app;
   const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
   parameters.set('order', 'oldest');
   const held = heldFor(textIn(given, 'seconds', 'the news'));
-  const { after = log.head(), ...others } = selected(house, parameters);
+  const { after = log.head(), ...others } = selected(app, parameters);
   parameters.set('after', String(after));
   const selection = { ...others, after };
-  arrived(house, given);
-  const signals = [asking.signal, streams.resting];
-  await newsOf(log, selection, { wait: held * 1000, signals });
+  arrived(app, given);
+  const signals = [asking.signal, eventStreams.resting];
+  await waitForEntries(log, selection, { wait: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
   const kept = among(given, ['as', 'seconds']);
@@ -87,10 +87,10 @@ function heldFor(seconds: string | undefined): number {
   });
 }
 
-async function answered({ call, tongue }: Asking, question: Question): Promise<CallToolResult> {
-  const { house } = call.exchange;
-  const { entries, ...rest } = await listed(house, question);
-  return resultOf(house.language, tongue, { ...rest, words: { entries } });
+async function answered({ call, locale }: Asking, question: Question): Promise<CallToolResult> {
+  const { app } = call.context;
+  const { entries, ...rest } = await listed(app, question);
+  return resultOf(app.language, locale, { ...rest, words: { entries } });
 }
 
 /** Those of the arguments that are given, and say something. */
@@ -100,12 +100,12 @@ export function among(given: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(given).filter(said));
 }
 
-function selected({ grammar }: House, parameters: URLSearchParams): Selection {
+function selected({ grammar }: AppContext, parameters: URLSearchParams): Selection {
   return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
 }
 
 /** A reader who says who it is becomes present. */
-export function arrived({ presence, language }: House, given: Fields): void {
+export function arrived({ presence, language }: AppContext, given: Fields): void {
   const identity = given['as'];
   if (typeof identity !== 'string' || identity === '') return;
   const room = language.rooms.find(({ slug }) => slug === given['room'])?.slug;
@@ -113,16 +113,16 @@ export function arrived({ presence, language }: House, given: Fields): void {
 }
 
 export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
+  const { app } = asking.call.context;
   const id = textIn(given, 'id', 'an entry');
   if (id === undefined) throw nameless();
-  arrived(house, given);
-  const entry = await entryOf(house, id);
+  arrived(app, given);
+  const entry = await entryOf(app, id);
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
   const { stamp, size } = entry;
   const kept = among(given, ['as']);
   const next = piece.to === size ? null : { id: stamp.id, from: piece.to, ...kept };
-  return resultOf(house.language, asking.tongue, {
+  return resultOf(app.language, asking.locale, {
     summary: toldPiece(entry, piece, `call get_entry with ${JSON.stringify(next)}`),
     own: { bytes: size, next },
     lines: [piece.text],
@@ -137,7 +137,7 @@ function nameless(): GatewayError {
   });
 }
 
-export async function entryOf({ log }: House, id: string): Promise<Entry> {
+export async function entryOf({ log }: AppContext, id: string): Promise<Entry> {
   const seq = seqOfId(id);
   const entry = seq === undefined ? undefined : await log.entry(seq);
   if (entry?.stamp.id === id.toLowerCase()) return entry;
@@ -146,21 +146,21 @@ export async function entryOf({ log }: House, id: string): Promise<Entry> {
 }
 
 export async function whoIsHere(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
-  const { language, lately } = house;
+  const { app } = asking.call.context;
+  const { language, recentAuthors } = app;
   const { room, limit } = given;
   const parameters = parametersOf({ room, limit }, 'presence');
-  const { limit: most = Infinity } = selected(house, parameters);
-  arrived(house, given);
+  const { limit: most = Infinity } = selected(app, parameters);
+  arrived(app, given);
   const rooms = parameters.getAll('room');
-  const known = await lately.known();
+  const known = await recentAuthors.known();
   // One more tells that there are more.
   const question = { rooms, limit: most + 1, signal: asking.signal };
-  const here = await fitted(presentIn(house, question, known), most);
-  const spoke = await fitted(spokeIn(house, question, known), most);
+  const here = await fitted(presentIn(app, question, known), most);
+  const spoke = await fitted(spokeIn(app, question, known), most);
   const more = here.more || spoke.more;
   const rest = more ? ' There are more; GET /api/presence tells them all.' : '';
-  return resultOf(language, asking.tongue, {
+  return resultOf(language, asking.locale, {
     summary: `${here.told.length} here now, ${spoke.told.length} who spoke lately, newest first.${rest} Names and what they seek are the visitors’ own words.`,
     own: { head: known.head, more },
     lines: [...here.told, ...spoke.told].map((one) => JSON.stringify(one)),

@@ -5,10 +5,10 @@ import {
   type ListResourceTemplatesResult,
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
-import { GatewayError, say, type Language, type Tongue } from '@open-presence/protocol';
+import { GatewayError, localize, type Language, type Locale } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
-import { roomDocuments } from '../http/rooms.ts';
+import { roomDocuments } from '../rest/rooms.ts';
 import { entryOf, listed } from './reading.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
 import { marked } from './results.ts';
@@ -17,7 +17,7 @@ import { ENTRY_TEMPLATE, entryUri, LANGUAGE_URI, namedBy, roomUri, ROOMS_URI } f
 
 export function listedResources(
   { mcp, rooms }: Language,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
 ): ListResourcesResult {
   const { resources } = mcp;
   return {
@@ -25,22 +25,22 @@ export function listedResources(
       {
         uri: ROOMS_URI,
         name: 'rooms',
-        title: say(resources.rooms.title, tongue),
-        description: say(resources.rooms.meaning, tongue),
+        title: localize(resources.rooms.title, locale),
+        description: localize(resources.rooms.meaning, locale),
         mimeType: 'application/json',
       },
       ...rooms.map(({ slug, title, description }) => ({
         uri: roomUri(slug),
         name: slug,
-        title: say(title, tongue),
-        description: `${say(description, tongue)}. ${say(resources.room.meaning, tongue)}`,
+        title: localize(title, locale),
+        description: `${localize(description, locale)}. ${localize(resources.room.meaning, locale)}`,
         mimeType: 'text/plain',
       })),
       {
         uri: LANGUAGE_URI,
         name: 'language',
-        title: say(resources.language.title, tongue),
-        description: say(resources.language.meaning, tongue),
+        title: localize(resources.language.title, locale),
+        description: localize(resources.language.meaning, locale),
         mimeType: 'application/yaml',
       },
     ],
@@ -49,14 +49,14 @@ export function listedResources(
 
 export function listedTemplates(
   { mcp }: Language,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
 ): ListResourceTemplatesResult {
   const { room, entry } = mcp.resources;
   const template = (name: string, uriTemplate: string, words: typeof room) => ({
     name,
     uriTemplate,
-    title: say(words.title, tongue),
-    description: say(words.meaning, tongue),
+    title: localize(words.title, locale),
+    description: localize(words.meaning, locale),
     mimeType: 'text/plain',
   });
   return {
@@ -68,21 +68,21 @@ export function listedTemplates(
 }
 
 export async function readResource(asking: Asking, uri: string): Promise<ReadResourceResult> {
-  const { house } = asking.call.exchange;
+  const { app } = asking.call.context;
   if (uri === ROOMS_URI) {
-    const text = JSON.stringify({ rooms: roomDocuments(house, asking.tongue) });
+    const text = JSON.stringify({ rooms: roomDocuments(app, asking.locale) });
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   }
   if (uri === LANGUAGE_URI) {
-    const text = new TextDecoder().decode(house.text);
+    const text = new TextDecoder().decode(app.text);
     return { contents: [{ uri, mimeType: 'application/yaml', text }] };
   }
   const { slug, id, from } = namedBy(uri) ?? {};
-  const room = roomDocuments(house, asking.tongue).find((one) => one.slug === slug);
+  const room = roomDocuments(app, asking.locale).find((one) => one.slug === slug);
   if (room !== undefined) {
     const facets = [facet('room', room.slug)];
     const parameters = new URLSearchParams([['room', room.slug]]);
-    const { summary, lines } = await listed(house, {
+    const { summary, lines } = await listed(app, {
       tool: 'read',
       parameters,
       selection: { facets, order: 'newest' },
@@ -98,9 +98,9 @@ async function readEntry(
   uri: string,
   { id, from }: { readonly id: string; readonly from: string | undefined },
 ): Promise<ReadResourceResult> {
-  const { house } = asking.call.exchange;
+  const { app } = asking.call.context;
   try {
-    const entry = await entryOf(house, id);
+    const entry = await entryOf(app, id);
     const piece = await pieceOf(entry, from);
     const own = toldPiece(entry, piece, `read ${entryUri(entry.stamp.id, piece.to)}`);
     return contents(asking, uri, { own, lines: [piece.text] });
@@ -114,12 +114,12 @@ async function readEntry(
 
 /** The gateway's own words, then what visitors said, apart and marked. */
 function contents(
-  { call, tongue }: Asking,
+  { call, locale }: Asking,
   uri: string,
   { own, lines }: { readonly own: string; readonly lines: readonly string[] },
 ): ReadResourceResult {
-  const { language } = call.exchange.house;
+  const { language } = call.context.app;
   const mimeType = 'text/plain';
-  const said = lines.length === 0 ? [] : [{ uri, mimeType, text: marked(language, tongue, lines) }];
+  const said = lines.length === 0 ? [] : [{ uri, mimeType, text: marked(language, locale, lines) }];
   return { contents: [{ uri, mimeType, text: own }, ...said] };
 }

@@ -8,14 +8,14 @@ import {
   entryHead,
   GatewayError,
   problemDocument,
-  say,
+  localize,
   type Language,
   type Stamp,
-  type Tongue,
+  type Locale,
 } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import type { House } from '../http/exchange.ts';
+import type { AppContext } from '../../http/context.ts';
 import { PIECE } from './about.ts';
 
 /** Entries in lists are given whole up to this size. */
@@ -46,17 +46,17 @@ export interface Said {
 /** A result of both parts. */
 export function resultOf(
   language: Language,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
   said: Said,
 ): CallToolResult {
   const { summary, own, lines, words } = said;
-  const note = say(language.labels.untrusted, tongue);
+  const note = localize(language.labels.untrusted, locale);
   return {
     content: [
       { type: 'text', text: summary },
       ...(lines.length === 0
         ? []
-        : [{ type: 'text' as const, text: marked(language, tongue, lines) }]),
+        : [{ type: 'text' as const, text: marked(language, locale, lines) }]),
     ],
     structuredContent: { ...own, untrusted: { note, ...words } },
   };
@@ -65,10 +65,10 @@ export function resultOf(
 /** What visitors said, behind the words that say whose it is. */
 export function marked(
   language: Language,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
   lines: readonly string[],
 ): string {
-  return [say(language.labels.untrusted, tongue), '', ...lines].join('\n');
+  return [localize(language.labels.untrusted, locale), '', ...lines].join('\n');
 }
 
 export function stampFields(stamp: Stamp): Fields {
@@ -156,9 +156,13 @@ export function isShallow(text: Uint8Array): boolean {
 }
 
 /** What was thrown, in the words of section 11. */
-export function failed(house: House, tongue: Tongue | undefined, thrown: unknown): CallToolResult {
-  const error = knownIn(house, thrown);
-  const document = problemDocument(error, say(house.language.errors[error.code], tongue));
+export function failed(
+  app: AppContext,
+  locale: Locale | undefined,
+  thrown: unknown,
+): CallToolResult {
+  const error = knownIn(app, thrown);
+  const document = problemDocument(error, localize(app.language.errors[error.code], locale));
   return {
     isError: true,
     content: [
@@ -169,9 +173,9 @@ export function failed(house: House, tongue: Tongue | undefined, thrown: unknown
 }
 
 /** What a caller can cause, as it is; what is ours as `internal`, and reported. */
-export function knownIn(house: House, thrown: unknown): GatewayError {
+export function knownIn(app: AppContext, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  house.report.error({ err: thrown }, 'fault in the MCP door');
+  app.report.error({ err: thrown }, 'fault in the MCP door');
   return new GatewayError('internal', INTERNAL);
 }
 

@@ -1,12 +1,18 @@
 /** Tools that say something: their arguments are the body of an entry, letter by letter. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, OWN_MEMBERS, say, type Kind, type Stamp } from '@open-presence/protocol';
+import {
+  GatewayError,
+  OWN_MEMBERS,
+  localize,
+  type Kind,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import { readDraft, SMALL } from '../../intake/draft.ts';
-import { keyOf } from '../../intake/key.ts';
+import { keyOf } from '../../intake/idempotency-key.ts';
 import type { Spool } from '../../log/log.ts';
-import { stampOf } from '../http/contribute.ts';
-import { companionsFor, whereNext } from '../http/first-contact.ts';
+import { stampOf } from '../rest/contribute.ts';
+import { companionsFor, whereNext } from '../../operations/first-contact.ts';
 import { argumentsIn, taken } from './message.ts';
 import { fieldsOf, isShallow, resultOf, stampFields } from './results.ts';
 import type { Asking } from './tools.ts';
@@ -15,31 +21,31 @@ const KEY = 'idempotencyKey';
 
 export function keep(kind: Kind): (asking: Asking) => Promise<CallToolResult> {
   return async (asking) => {
-    const { house } = asking.call.exchange;
+    const { app } = asking.call.context;
     const stamp = await kept(asking, kind);
     const { summary, own } = told(asking, stamp);
-    return resultOf(house.language, asking.tongue, { summary, own, lines: [], words: {} });
+    return resultOf(app.language, asking.locale, { summary, own, lines: [], words: {} });
   };
 }
 
 export async function firstContact(asking: Asking): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
-  const { language, log } = house;
+  const { app } = asking.call.context;
+  const { language, log } = app;
   const stamp = await kept(asking, 'resonance');
   const entry = await log.entry(stamp.seq);
   const { text } = entry ?? {};
   // A text of any length is not parsed for what it seeks.
-  const companions = text === undefined ? [] : await companionsFor(house, stamp, text);
+  const companions = text === undefined ? [] : await companionsFor(app, stamp, text);
   const lines = companions.map(toldLine);
-  const welcome = say(language.welcome, asking.tongue);
+  const welcome = localize(language.welcome, asking.locale);
   const { summary, own } = told(asking, stamp);
   const others =
     lines.length === 0
       ? 'Nobody else seeks the same yet.'
       : `${lines.length} who seek the same follow, newest first. Those of whom only id, seq, kind, room and timestamp are told said more: call get_entry.`;
-  return resultOf(language, asking.tongue, {
+  return resultOf(language, asking.locale, {
     summary: [welcome, summary, others].join('\n'),
-    own: { ...own, welcome, next: whereNext(language, asking.tongue) },
+    own: { ...own, welcome, next: whereNext(language, asking.locale) },
     lines,
     words: { companions: lines.map(fieldsOf) },
   });
@@ -55,14 +61,14 @@ function toldLine(text: Uint8Array): string {
 
 function told(asking: Asking, stamp: Stamp): { summary: string; own: Record<string, unknown> } {
   const path = `/api/entries/${stamp.id}`;
-  const kept = say(asking.call.exchange.house.language.labels.kept, asking.tongue);
+  const kept = localize(asking.call.context.app.language.labels.kept, asking.locale);
   const summary = `${kept} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
   return { summary, own: { ...stampFields(stamp), path } };
 }
 
 /** The way of every entry: judged, appended, durable. */
 async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
-  const { grammar, log } = call.exchange.house;
+  const { grammar, log } = call.context.app;
   const { value, rest } = await taken(await argumentsIn(call.bytes, id), KEY);
   const key = value === undefined || value === null ? undefined : keyOf(undefined, textOf(value));
   const spool = (): Spool => log.spool();

@@ -1,5 +1,5 @@
 /** What tools take and give, in the words of the language. All take further members. */
-import { KINDS, say, type Kind, type Language, type Tongue } from '@open-presence/protocol';
+import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
@@ -49,7 +49,7 @@ export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 export function sayingInput(
   language: Language,
   kind: Kind,
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
 ): ObjectSchema {
   const fields = [...language.kinds[kind].fields, ...language.common];
   const properties = Object.fromEntries(
@@ -58,7 +58,7 @@ export function sayingInput(
       // What is only suggested may be of any type.
       {
         ...(suggested === true ? {} : TYPES[type]),
-        description: say(meaning, tongue),
+        description: localize(meaning, locale),
         examples: [example],
       },
     ]),
@@ -66,7 +66,7 @@ export function sayingInput(
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
-    properties: { ...properties, ...own(language, ['idempotencyKey'], tongue) },
+    properties: { ...properties, ...own(language, ['idempotencyKey'], locale) },
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: true,
   };
@@ -75,13 +75,13 @@ export function sayingInput(
 export function readingInput(
   language: Language,
   names: readonly (keyof Language['parameters'])[],
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
 ): ObjectSchema {
   // Only a search has its best.
   const ranks = names.includes('skip');
   const orders = [...(ranks ? ['best'] : []), 'newest', 'oldest'];
   const meaningOf = (name: keyof Language['parameters']): string =>
-    say(ranks && name === 'order' ? language.pages.best : language.parameters[name], tongue);
+    localize(ranks && name === 'order' ? language.pages.best : language.parameters[name], locale);
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
@@ -103,7 +103,7 @@ function typeOf(language: Language, name: string, orders: string[]): Schema {
 export function own(
   language: Language,
   names: readonly (keyof Language['mcp']['arguments'])[],
-  tongue: Tongue | undefined,
+  locale: Locale | undefined,
 ): Record<string, Schema> {
   const types: Readonly<Record<string, Schema>> = {
     from: NUMBER,
@@ -112,7 +112,7 @@ export function own(
   return Object.fromEntries(
     names.map((name) => [
       name,
-      { ...(types[name] ?? TEXT), description: say(language.mcp.arguments[name], tongue) },
+      { ...(types[name] ?? TEXT), description: localize(language.mcp.arguments[name], locale) },
     ]),
   );
 }

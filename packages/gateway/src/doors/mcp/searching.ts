@@ -1,7 +1,7 @@
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import { foundIn, linkOf, searchFor, snippetOf } from '../http/search.ts';
+import { foundIn, linkOf, searchFor, snippetOf } from '../rest/search.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf } from './parameters.ts';
 import { among, arrived } from './reading.ts';
@@ -22,15 +22,15 @@ interface Found extends Told {
 }
 
 export async function search(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { house } = asking.call.exchange;
-  const asked = searchFor(house, parametersOf(given, 'what was searched for', SEARCH_PARAMETERS));
-  arrived(house, given);
+  const { app } = asking.call.context;
+  const asked = searchFor(app, parametersOf(given, 'what was searched for', SEARCH_PARAMETERS));
+  arrived(app, given);
   const { selection, head, known } = asked;
   const found: Found[] = [];
   let last: number | undefined;
   let size = 0;
   let more = selection.limit === 0;
-  const reading = foundIn(house.log, asked);
+  const reading = foundIn(app.log, asked);
   try {
     while (!more) {
       const step = await reading.next();
@@ -52,7 +52,7 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
   const next = again === null ? null : { ...again, ...among(given, ['as']) };
   const on = howToGoOn('To go on', { tool: 'search', next, more });
-  return resultOf(house.language, asking.tongue, {
+  return resultOf(app.language, asking.locale, {
     summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
     own: { head, known, next, shortened: shortenedIn(found) },
     lines: found.map(

@@ -5,9 +5,9 @@ import {
   Server,
   type ServerCapabilities,
 } from '@modelcontextprotocol/server';
-import { say, type Language, type Tongue } from '@open-presence/protocol';
+import { localize, type Language, type Locale } from '@open-presence/protocol';
 
-import { tongueFor, type House } from '../http/exchange.ts';
+import { localeFor, type AppContext } from '../../http/context.ts';
 import { NAME } from './about.ts';
 import { toldPrompt, toldPrompts } from './prompts.ts';
 import { listedResources, listedTemplates, readResource } from './resources.ts';
@@ -27,19 +27,19 @@ const WORDS = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const LIVE = { ttlMs: 0, cacheScope: 'public' } as const;
 
 export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
-  const { house, request } = call.exchange;
-  const { language } = house;
-  const tongue = tongueFor(request);
+  const { app, request } = call.context;
+  const { language } = app;
+  const locale = localeFor(request);
   const server = new Server(
     {
       name: NAME,
-      title: say(language.service, tongue),
+      title: localize(language.service, locale),
       version: language.version,
-      description: say(language.doors.mcp, tongue),
+      description: localize(language.doors.mcp, locale),
     },
     {
       capabilities: CAPABILITIES[era],
-      instructions: say(language.mcp.instructions, tongue),
+      instructions: localize(language.mcp.instructions, locale),
       cacheHints: {
         'server/discover': WORDS,
         'tools/list': WORDS,
@@ -54,9 +54,9 @@ export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
     call,
     id,
     signal,
-    tongue,
+    locale,
   });
-  server.setRequestHandler('tools/list', () => ({ tools: [...toolsIn(language, tongue)] }));
+  server.setRequestHandler('tools/list', () => ({ tools: [...toolsIn(language, locale)] }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = TOOLS.get(params.name);
     if (tool === undefined) throw unknown('tool', params.name, [...TOOLS.keys()]);
@@ -64,22 +64,22 @@ export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
     try {
       return await tool(asking, params.arguments ?? {});
     } catch (error) {
-      return failed(house, tongue, error);
+      return failed(app, locale, error);
     }
   });
-  server.setRequestHandler('resources/list', () => listedResources(language, tongue));
-  server.setRequestHandler('resources/templates/list', () => listedTemplates(language, tongue));
+  server.setRequestHandler('resources/list', () => listedResources(language, locale));
+  server.setRequestHandler('resources/templates/list', () => listedTemplates(language, locale));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq }) => {
-    return await protocolErrors(house, () => readResource(asked(mcpReq.id, mcpReq.signal), uri));
+    return await protocolErrors(app, () => readResource(asked(mcpReq.id, mcpReq.signal), uri));
   });
-  prompts(server, language, tongue);
+  prompts(server, language, locale);
   return server;
 }
 
-function prompts(server: Server, language: Language, tongue: Tongue | undefined): void {
-  server.setRequestHandler('prompts/list', () => toldPrompts(language, tongue));
+function prompts(server: Server, language: Language, locale: Locale | undefined): void {
+  server.setRequestHandler('prompts/list', () => toldPrompts(language, locale));
   server.setRequestHandler('prompts/get', ({ params }) => {
-    const prompt = toldPrompt(language, tongue, params);
+    const prompt = toldPrompt(language, locale, params);
     if (prompt === undefined)
       throw unknown('prompt', params.name, Object.keys(language.mcp.prompts));
     return prompt;
@@ -92,12 +92,12 @@ function unknown(what: string, name: string, known: readonly string[]): Protocol
 }
 
 /** What a caller can cause, where the protocol has no results that are errors. */
-async function protocolErrors<Value>(house: House, act: () => Promise<Value>): Promise<Value> {
+async function protocolErrors<Value>(app: AppContext, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act();
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
-    const { code, message, repair } = knownIn(house, thrown);
+    const { code, message, repair } = knownIn(app, thrown);
     const ours = OURS.has(code) ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
     throw new ProtocolError(ours, message, { code, ...repair });
   }

@@ -15,15 +15,15 @@ import {
 } from '@modelcontextprotocol/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { COMMON, NOT_KEPT } from '../http/answer.ts';
-import { isGone, type Exchange, type House } from '../http/exchange.ts';
-import { problem } from '../http/problem.ts';
+import { COMMON, NOT_KEPT } from '../../http/answers.ts';
+import { isGone, type RequestContext, type AppContext } from '../../http/context.ts';
+import { problem } from '../../http/problem.ts';
 import { News } from './news.ts';
 import { serverFor } from './server.ts';
 
 /** A message, and the request that it came with. */
 export interface Call {
-  readonly exchange: Exchange;
+  readonly context: RequestContext;
   readonly bytes: Buffer;
   readonly message: unknown;
   /** To be told when the answer has begun: what is left to do takes no more room. */
@@ -45,20 +45,20 @@ export class Serving {
   #busy = 0;
   #resting = false;
 
-  constructor(house: House, make: ServerFor = serverFor) {
+  constructor(app: AppContext, make: ServerFor = serverFor) {
     const factory: McpServerFactory = ({ era, requestInfo }) => {
       const call = requestInfo && this.#calls.get(requestInfo);
       if (call === undefined) throw new Error('A request that did not come through this door.');
       return make(call, era);
     };
     const options = {
-      bus: new News(house),
+      bus: new News(app),
       maxSubscriptions: Infinity,
       keepAliveMs: SILENCE_MS,
     };
     this.#handler = createMcpHandler(factory, options);
     this.#later = createMcpHandler(factory, { ...options, responseMode: 'sse' });
-    const { resting } = house.streams;
+    const { resting } = app.eventStreams;
     const rest = (): void => {
       this.#resting = true;
       void this.#restWhenIdle();
@@ -68,15 +68,15 @@ export class Serving {
   }
 
   async serve(call: Call): Promise<void> {
-    const { exchange, message } = call;
+    const { context, message } = call;
     if (this.#resting) {
-      await problem(exchange, new GatewayError('unavailable', RESTING));
+      await problem(context, new GatewayError('unavailable', RESTING));
       return;
     }
     const gone = new AbortController();
-    exchange.response.once('close', () => gone.abort());
-    if (isGone(exchange)) return;
-    const request = requestOf(exchange, gone.signal);
+    context.response.once('close', () => gone.abort());
+    if (isGone(context)) return;
+    const request = requestOf(context, gone.signal);
     this.#calls.set(request, call);
     const listens = said(message, 'method') === 'subscriptions/listen';
     const waits = [message].flat().some((one) => said(said(one, 'params'), 'name') === WAITS);
@@ -85,7 +85,7 @@ export class Serving {
       const answer = await (waits ? this.#later : this.#handler).fetch(request, {
         parsedBody: message,
       });
-      await send(exchange.response, answer, { listens, waits, begun: call.begun });
+      await send(context.response, answer, { listens, waits, begun: call.begun });
     } finally {
       if (!listens) this.#busy -= 1;
       if (this.#resting) void this.#restWhenIdle();
@@ -108,7 +108,7 @@ function said(message: unknown, member: string): unknown {
 }
 
 /** Without its body, which is parsed. As elsewhere, a body is JSON, and an answer of either form. */
-function requestOf({ request }: Exchange, signal: AbortSignal): Request {
+function requestOf({ request }: RequestContext, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);

@@ -1,5 +1,5 @@
 /** Whether a text is a message of JSON-RPC, and in words what it lacks. The SDK says only that it is none. */
-import { hasMore } from '../http/held.ts';
+import { hasMore } from '../../http/large-message-queue.ts';
 
 export interface Misshapen {
   readonly code: number;

@@ -1,6 +1,6 @@
 /** The tools: their names, what is said of them, and what each of them does. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { KINDS, say, type Kind, type Language, type Tongue } from '@open-presence/protocol';
+import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
 import { getEntry, read, waitForNews, whoIsHere } from './reading.ts';
 import { firstContact, keep } from './saying.ts';
@@ -28,7 +28,7 @@ export interface Asking {
   readonly id: string | number;
   /** Aborted when nobody waits for the result any more. */
   readonly signal: AbortSignal;
-  readonly tongue: Tongue | undefined;
+  readonly locale: Locale | undefined;
 }
 
 type Act = (asking: Asking, given: Record<string, unknown>) => Promise<CallToolResult>;
@@ -61,40 +61,40 @@ const READS = {
 /** Adds to what is there, once more each time that it is called without a key. */
 const SAYS = { ...READS, readOnlyHint: false, idempotentHint: false } as const;
 
-const made = new WeakMap<Language, Map<Tongue | undefined, readonly Tool[]>>();
+const made = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
 
 /** The tools as a client is told of them. */
-export function toolsIn(language: Language, tongue: Tongue | undefined): readonly Tool[] {
-  const known = made.get(language) ?? new Map<Tongue | undefined, readonly Tool[]>();
+export function toolsIn(language: Language, locale: Locale | undefined): readonly Tool[] {
+  const known = made.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
   made.set(language, known);
-  const tools = known.get(tongue) ?? [
-    ...KINDS.map((kind) => sayingTool(language, kind, tongue)),
-    ...readingTools(language, tongue),
+  const tools = known.get(locale) ?? [
+    ...KINDS.map((kind) => sayingTool(language, kind, locale)),
+    ...readingTools(language, locale),
   ];
-  known.set(tongue, tools);
+  known.set(locale, tools);
   return tools;
 }
 
-function sayingTool(language: Language, kind: Kind, tongue: Tongue | undefined): Tool {
+function sayingTool(language: Language, kind: Kind, locale: Locale | undefined): Tool {
   const { title, meaning } = language.kinds[kind];
   const words = { companions: ENTRIES['entries'] ?? {} };
   return {
     name: SAYING[kind],
-    title: say(title, tongue),
-    description: `${say(meaning, tongue)} ${say(language.mcp.saying, tongue)}`,
-    inputSchema: sayingInput(language, kind, tongue),
+    title: localize(title, locale),
+    description: `${localize(meaning, locale)} ${localize(language.mcp.saying, locale)}`,
+    inputSchema: sayingInput(language, kind, locale),
     outputSchema: kind === 'resonance' ? output(FIRST_CONTACT, words) : output(KEPT, {}),
-    annotations: { title: say(title, tongue), ...SAYS },
+    annotations: { title: localize(title, locale), ...SAYS },
   };
 }
 
-function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
+function readingTools(language: Language, locale: Locale | undefined): Tool[] {
   const { tools } = language.mcp;
-  const list = readingInput(language, LISTING_PARAMETERS, tongue);
-  const news = readingInput(language, NEWS_PARAMETERS, tongue);
-  const sought = readingInput(language, SEARCH_PARAMETERS, tongue);
-  const one = readingInput(language, [], tongue);
-  const here = readingInput(language, ['room', 'limit'], tongue);
+  const list = readingInput(language, LISTING_PARAMETERS, locale);
+  const news = readingInput(language, NEWS_PARAMETERS, locale);
+  const sought = readingInput(language, SEARCH_PARAMETERS, locale);
+  const one = readingInput(language, [], locale);
+  const here = readingInput(language, ['room', 'limit'], locale);
   const people = { type: 'array', items: { type: 'object' } };
   const piece = { bytes: { type: 'integer' }, next: LISTED['next'] ?? {} };
   const tool = (
@@ -103,11 +103,11 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
     result: Tool['outputSchema'],
   ): Tool => ({
     name,
-    title: say(tools[name].title, tongue),
-    description: `${say(tools[name].meaning, tongue)} ${say(language.labels.trust, tongue)}`,
+    title: localize(tools[name].title, locale),
+    description: `${localize(tools[name].meaning, locale)} ${localize(language.labels.trust, locale)}`,
     inputSchema: input,
     ...(result === undefined ? {} : { outputSchema: result }),
-    annotations: { title: say(tools[name].title, tongue), ...READS },
+    annotations: { title: localize(tools[name].title, locale), ...READS },
   });
   const more = { type: 'boolean' };
   return [
@@ -117,7 +117,7 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
       'get_entry',
       {
         ...one,
-        properties: { ...own(language, ['id', 'from'], tongue), ...one.properties },
+        properties: { ...own(language, ['id', 'from'], locale), ...one.properties },
         required: ['id'],
       },
       output(piece, { entry: { type: 'object' }, text: { type: 'string' } }),
@@ -129,7 +129,7 @@ function readingTools(language: Language, tongue: Tongue | undefined): Tool[] {
     ),
     tool(
       'wait_for_news',
-      { ...news, properties: { ...own(language, ['seconds'], tongue), ...news.properties } },
+      { ...news, properties: { ...own(language, ['seconds'], locale), ...news.properties } },
       output(LISTED, ENTRIES, ['known']),
     ),
   ];

@@ -9,8 +9,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { entryHead, entryId, SALTS, type Filter, type Stamp } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../log/facet.ts';
-import { valuesIn } from '../../log/words/said.ts';
-import { wordsOf } from '../../log/words/words.ts';
+import { stringValuesIn } from '../../json/string-values.ts';
+import { wordsOf } from '../../search/tokenizer.ts';
 import type {
   Appended,
   Best,
@@ -89,7 +89,7 @@ class MemoryLog implements Log {
         body,
         END,
       ]),
-      values: valuesIn(body.toString()).map(wordsOf),
+      values: stringValuesIn(body.toString()).map(wordsOf),
       spooled: spool !== undefined,
     };
     this.#stored.push(stored);
@@ -112,7 +112,7 @@ class MemoryLog implements Log {
     return entriesOf(this.#choose(selection));
   }
 
-  searched(): Seq {
+  searchWatermark(): Seq {
     return this.head();
   }
 

@@ -2,17 +2,17 @@
  * Which texts say what is sought, and how well: Okapi BM25, worked out for every text each time.
  * A text is a list of values, each a list of words.
  */
-import type { Sought, Term } from '../../log/words/sought.ts';
+import type { TextQuery, Term } from '../../log/text-query.ts';
 
 export type Values = readonly (readonly string[])[];
 
-export function isSaid(values: Values, { all, none }: Sought): boolean {
+export function isSaid(values: Values, { all, none }: TextQuery): boolean {
   const found = (term: Term): boolean => count(values, term) > 0;
   return all.every(found) && !none.some(found);
 }
 
 /** The better, the greater. `texts` are all there are. */
-export function rankOf(values: Values, { all }: Sought, texts: readonly Values[]): number {
+export function rankOf(values: Values, { all }: TextQuery, texts: readonly Values[]): number {
   const average = texts.reduce((sum, text) => sum + length(text), 0) / texts.length;
   return all.reduce((sum, term) => {
     const having = texts.filter((text) => count(text, term) > 0).length;

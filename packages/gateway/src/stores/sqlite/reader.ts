@@ -8,15 +8,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Kind, Stamp } from '@open-presence/protocol';
 
 import type { Best, Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
-import { inTurns } from '../../log/turn.ts';
-import { Joiner } from './joiner.ts';
-import { largePieces } from './large.ts';
-import { type Run, RUN_JOINER, RunReading, RunsReader } from './runs.ts';
-import { openForReading, type Places } from './schema.ts';
-import { type Finding, type Page, Search } from './search.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { Joiner } from './index/joiner.ts';
+import { largePieces } from './log/large-files.ts';
+import { type Run, RUN_JOINER, RunReading, RunsReader } from './index/runs.ts';
+import { openForReading, type DataPaths } from './schema.ts';
+import { type Finding, type Page, Search } from './index/seq-finder.ts';
 import type { Shared } from './shared.ts';
-import { KIND_OF_FACET, keyOf, Tail } from './tail.ts';
-import type { WordsLine } from './words-line.ts';
+import { KIND_OF_FACET, keyOf, Tail } from './index/tail.ts';
+import type { WordsLine } from './words/client.ts';
 
 /** Bytes that a page of rows aims at, and the rows it begins with. */
 const PAGE_SIZE = 128 * 1024;
@@ -56,7 +56,7 @@ interface Stretch {
 }
 
 export class Reader {
-  readonly #places: Places;
+  readonly #places: DataPaths;
   readonly #shared: Shared;
   readonly #words: WordsLine;
   readonly #log: DatabaseSync;
@@ -69,7 +69,7 @@ export class Reader {
   readonly #newest: StatementSync;
   readonly #joiners = new Map<string, Joiner>();
 
-  constructor(places: Places, shared: Shared, words: WordsLine) {
+  constructor(places: DataPaths, shared: Shared, words: WordsLine) {
     this.#places = places;
     this.#shared = shared;
     this.#words = words;
@@ -144,7 +144,7 @@ export class Reader {
   async *#joined(reading: Reading, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     const between = Buffer.from(joiner);
     await using runs = reading.runs;
-    const fair = inTurns();
+    const fair = yieldPeriodically();
     while (reading.at !== undefined && reading.left > 0) {
       const page = this.#page(reading);
       const { seqs, run, next } = page instanceof Promise ? await page : page;
@@ -164,7 +164,7 @@ export class Reader {
   }
 
   async *#single(reading: Reading): AsyncGenerator<Entry, ReadEnd, undefined> {
-    const fair = inTurns();
+    const fair = yieldPeriodically();
     while (reading.at !== undefined && reading.left > 0) {
       const { seqs, next } = await this.#page(reading);
       for (const seq of seqs) {
@@ -179,7 +179,7 @@ export class Reader {
   }
 
   async *#best(seqs: AsyncGenerator<Seq, ReadEnd>): AsyncGenerator<Entry, ReadEnd, undefined> {
-    const fair = inTurns();
+    const fair = yieldPeriodically();
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
         if (step.done === true) return step.value;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** Where everything lies in a data folder. */
-export interface Places {
+export interface DataPaths {
   readonly folder: string;
   readonly lock: string;
   readonly log: string;
@@ -25,7 +25,7 @@ export interface Places {
   readonly incoming: string;
 }
 
-export function placesIn(folder: string): Places {
+export function dataPathsIn(folder: string): DataPaths {
   return {
     folder,
     lock: join(folder, 'lock.sqlite'),
@@ -106,7 +106,7 @@ const INDEX_TABLES = `
  * Opens the log for its one writer, bringing an older format forward.
  * Throws when the file is no log, or of a newer format than this program knows.
  */
-export function openLogForWriting(places: Places): DatabaseSync {
+export function openLogForWriting(places: DataPaths): DatabaseSync {
   const db = new DatabaseSync(places.log, { timeout: 5000 });
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const version = pragma(db, 'user_version');
@@ -134,7 +134,7 @@ export function flushWal(db: DatabaseSync): void {
 }
 
 /** Why a file that is not empty is no log for this program. */
-function refusalOf(db: DatabaseSync, { log }: Places): string | undefined {
+function refusalOf(db: DatabaseSync, { log }: DataPaths): string | undefined {
   if (pragma(db, 'application_id') !== APPLICATION)
     return `"${log}" is not the log of a presence gateway.`;
   const version = pragma(db, 'user_version');
@@ -146,7 +146,7 @@ function refusalOf(db: DatabaseSync, { log }: Places): string | undefined {
  * Opens the log without changing it, whether a gateway runs on it or not. Throws when there is
  * none, or one of another format than a gateway of this version would have brought it to.
  */
-export function openLogForReading(places: Places): DatabaseSync {
+export function openLogForReading(places: DataPaths): DatabaseSync {
   if (!existsSync(places.log)) throw new Error(`There is no log in "${places.folder}".`);
   const db = openForReading(places.log);
   try {
@@ -173,7 +173,7 @@ export function openForReading(file: string): DatabaseSync {
  * Opens the index for its one writer, empty if it has another format. It is not flushed on every
  * commit: what a power cut takes is indexed again.
  */
-export function openIndexForWriting(places: Places): DatabaseSync {
+export function openIndexForWriting(places: DataPaths): DatabaseSync {
   const db = new DatabaseSync(places.index, { timeout: 5000 });
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -4096');
   if (pragma(db, 'user_version') === 0) {

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import { draftOf, stampOf } from '../../log/contract/fixtures.ts';
+import { draftOf, stampOf } from '../../../../../test/log-contract/fixtures.ts';
 import { facet } from '../../log/facet.ts';
-import { lastingContractOf } from '../../log/log.contract.ts';
+import { lastingContractOf } from '../../../../../test/log-contract/log.contract.ts';
 import type { Log } from '../../log/log.ts';
 import { openSqliteLog } from './store.ts';
 

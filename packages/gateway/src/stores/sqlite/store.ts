@@ -23,17 +23,23 @@ import type {
   Spool,
   Tally,
 } from '../../log/log.ts';
-import { type Outcome, OUTCOME_WIDTH, OUTCOMES, pack, type Packed } from './batch.ts';
-import type { IndexStart, ToIndexer } from './index-thread.ts';
-import { FileSpool, makeLargeFolders } from './large.ts';
-import { lockFolder } from './lock.ts';
+import { type Outcome, OUTCOME_WIDTH, OUTCOMES, pack, type Packed } from './log/batch.ts';
+import type { IndexStart, ToIndexer } from './index/index-thread.ts';
+import { FileSpool, makeLargeFolders } from './log/large-files.ts';
+import { lockFolder } from './log/folder-lock.ts';
 import { Reader } from './reader.ts';
-import { metaOf, openForReading, type Places, placesIn } from './schema.ts';
+import { metaOf, openForReading, type DataPaths, dataPathsIn } from './schema.ts';
 import { Shared } from './shared.ts';
-import type { FromAppend, FromWriter, ToAppend, ToWriter, WriterStart } from './writer-thread.ts';
+import type {
+  FromAppend,
+  FromWriter,
+  ToAppend,
+  ToWriter,
+  WriterStart,
+} from './log/writer-thread.ts';
 import { Watchers } from './watchers.ts';
-import { WordsLine } from './words-line.ts';
-import type { FromWords, ToWords, WordsStart } from './words-thread.ts';
+import { WordsLine } from './words/client.ts';
+import type { FromWords, ToWords, WordsStart } from './words/words-thread.ts';
 
 interface Waiting {
   readonly draft: Packed;
@@ -55,7 +61,7 @@ const NO_BODY = new Uint8Array(0);
  * up. Throws when another process has the folder, or what lies there is no log of ours.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
-  const places = placesIn(resolve(options.folder));
+  const places = dataPathsIn(resolve(options.folder));
   makeFolder(places.folder);
   await using started = new AsyncDisposableStack();
   const lock = started.adopt(lockFolder(places), (held) => held.close());
@@ -65,10 +71,18 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const startThread = async (file: string, start: Start): Promise<Worker> =>
     started.adopt(await thread(file, start), async (worker) => void (await worker.terminate()));
   const memory = shared.memory;
-  const writer = await startThread('./writer-thread.ts', { places, shared: memory, index: port1 });
-  const indexer = await startThread('./index-thread.ts', { places, shared: memory, writer: port2 });
+  const writer = await startThread('./log/writer-thread.ts', {
+    places,
+    shared: memory,
+    index: port1,
+  });
+  const indexer = await startThread('./index/index-thread.ts', {
+    places,
+    shared: memory,
+    writer: port2,
+  });
   // Visitors don't wait until it has read all: what it knows, it says.
-  const words = await startThread('./words-thread.ts', { places, shared: memory });
+  const words = await startThread('./words/words-thread.ts', { places, shared: memory });
   const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer, words }, options);
   // From here on the log closes them itself, each when it has finished.
   started.move();
@@ -85,7 +99,7 @@ export function joinSqliteLog(connection: Connection): Log {
 
 /** What a thread joins the log with. Transfer `writer` and `words` along with it. */
 export interface Connection {
-  readonly places: Places;
+  readonly places: DataPaths;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
   readonly words: MessagePort;
@@ -113,7 +127,7 @@ function makeFolder(path: string): void {
 }
 
 interface Parts {
-  readonly places: Places;
+  readonly places: DataPaths;
   readonly shared: Shared;
   readonly lock: DatabaseSync;
   readonly writer: Worker;
@@ -123,7 +137,7 @@ interface Parts {
 
 class SqliteLog implements Log {
   readonly name: string;
-  readonly #places: Places;
+  readonly #places: DataPaths;
   readonly #shared: Shared;
   readonly #writer: MessagePort;
   readonly #words: WordsLine;
@@ -183,7 +197,7 @@ class SqliteLog implements Log {
     return this.#reader.entries(selection);
   }
 
-  searched(): Seq {
+  searchWatermark(): Seq {
     return this.#shared.searched;
   }
 
@@ -323,7 +337,7 @@ function connectionOf({ places, shared, writer, words }: Parts): Connection {
   return { places, shared: shared.memory, writer: port2, words: line.port2 };
 }
 
-function nameOf(places: Places): string {
+function nameOf(places: DataPaths): string {
   const log = openForReading(places.log);
   try {
     return String(metaOf(log, 'name'));

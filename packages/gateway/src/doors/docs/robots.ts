@@ -1,0 +1,12 @@
+/** What robots are asked (RFC 9309): to read all they like, and to say nothing unless they mean it. */
+import { answer, REVALIDATE, vary } from '../../http/answers.ts';
+import type { RequestContext } from '../../http/context.ts';
+
+const TEXT = 'User-agent: *\nDisallow: /api/say\nAllow: /\n';
+
+export async function robots(context: RequestContext): Promise<void> {
+  const headers = { ...REVALIDATE, ...vary() };
+  const type = 'text/plain; charset=utf-8';
+  const body = Buffer.from(TEXT);
+  await answer(context, { status: 200, type, headers, body, tag: '"robots"' });
+}

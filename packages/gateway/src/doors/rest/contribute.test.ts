@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite, test } from 'node:test';
+
+import type { Appended, Log } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { bodyIn, openDoor, statusesIn, TRACE, type OpenDoor } from './gateway.fixture.ts';
+
+type Members = Record<string, unknown>;
+
+const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
+
+function post(
+  door: OpenDoor,
+  kind: string,
+  body: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${door.url}/api/${kind}`, { method: 'POST', body, headers });
+}
+
+async function membersOf(answer: Response): Promise<Members> {
+  return (await answer.json()) as Members;
+}
+
+/** A log that does one thing of its own. */
+function logWith(own: Partial<Log>): Log {
+  const log = openMemoryLog();
+  return new Proxy(log, {
+    get(target, name) {
+      const value: unknown = Reflect.get(name in own ? own : target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+suite('the body of a contribution', () => {
+  const types = [
+    'application/json; charset=koi8-u',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'text/plain',
+    ';;;',
+    'application',
+    '\u00ff\u00fe',
+    '',
+  ];
+  for (const type of types) {
+    test(`is JSON where Content-Type is "${type}"`, async () => {
+      await using door = await open();
+      const lines = ['POST /api/garden HTTP/1.1', 'Host: a', `Content-Type: ${type}`];
+      const head = [...lines, `Content-Length: ${TRACE.length}`].join('\r\n');
+      const request = Buffer.from(`${head}\r\n\r\n${TRACE}`, 'latin1');
+      assert.deepEqual(statusesIn(await door.talk(request, /ai_entity/)), [201]);
+    });
+  }
+
+  test('may come in chunks of one byte, and without a Content-Type', async () => {
+    await using door = await open();
+    await using caller = await door.connect();
+    caller.send('POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    for (const byte of TRACE) caller.send(`1\r\n${byte}\r\n`);
+    caller.send('0\r\nTrailer: x\r\n\r\n');
+    assert.deepEqual(statusesIn(await caller.until(/ai_entity"\}$/)), [201]);
+  });
+
+  test('is read whatever the caller expects', async () => {
+    await using door = await open();
+    const request = (expect: string): string =>
+      `POST /api/garden HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nContent-Length: ${TRACE.length}\r\n\r\n`;
+    const strange = await door.talk(`${request('the-unexpected')}${TRACE}`, /ai_entity/);
+    assert.deepEqual(statusesIn(strange), [201]);
+    await using caller = await door.connect();
+    caller.send(request('100-continue'));
+    await caller.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
+    caller.send(TRACE);
+    assert.deepEqual(statusesIn(await caller.until(/ai_entity/)), [100, 201]);
+  });
+
+  test('that is missing is malformed JSON', async () => {
+    await using door = await open();
+    const request = 'POST /api/seeds HTTP/1.1\r\nHost: a\r\n\r\n';
+    const received = await door.talk(request, /"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.equal(bodyIn(received)['code'], 'malformed-json');
+  });
+
+  for (const size of [100, 1_000_000]) {
+    test(`of ${size} bytes that breaks off leaves nothing`, async () => {
+      await using door = await open();
+      for (const framing of ['Content-Length: 5000000', 'Transfer-Encoding: chunked']) {
+        await using caller = await door.connect();
+        caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`);
+        const text = `{"text":"${'a'.repeat(size)}`;
+        caller.send(framing.startsWith('C') ? text : `${text.length.toString(16)}\r\n${text}\r\n`);
+        await pause(50);
+        caller.socket.resetAndDestroy();
+      }
+      await pause(50);
+      await door.say('after');
+      const answer = await fetch(`${door.url}/api/garden`);
+      assert.equal((await membersOf(answer))['head'], 1);
+      assert.deepEqual(door.reported, []);
+    });
+  }
+
+  test('of many megabytes is kept, and answered by its own members', async () => {
+    await using door = await open();
+    const text = 'щ'.repeat(4_000_000);
+    const answer = await post(door, 'seeds', JSON.stringify({ text }));
+    assert.equal(answer.status, 201);
+    assert.equal(answer.headers.get('preference-applied'), null);
+    const own = await membersOf(answer);
+    assert.deepEqual(Object.keys(own), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    const plain = { headers: { 'Accept-Encoding': 'identity' } };
+    const kept = await fetch(door.url + String(answer.headers.get('location')), plain);
+    assert.equal(
+      Number(kept.headers.get('content-length')),
+      (await kept.clone().arrayBuffer()).byteLength,
+    );
+    assert.equal((await membersOf(kept))['text'], text);
+  });
+
+  test('that seeks thousands of things in few bytes is answered whole, and found by each', async () => {
+    await using door = await open();
+    const seeking = Array.from({ length: 7000 }, (_, at) => `${at}`);
+    const answer = await post(door, 'resonance', JSON.stringify({ ai_identity: 'Much', seeking }));
+    assert.equal(answer.status, 201);
+    assert.deepEqual((await membersOf(answer))['seeking'], seeking);
+    for (const thing of ['0', '64', '6999']) {
+      const found = await fetch(`${door.url}/api/resonance?seeking=${thing}`);
+      assert.equal(((await membersOf(found))['entries'] as unknown[]).length, 1);
+    }
+  });
+
+  test('that is long only by spaces is answered whole', async () => {
+    await using door = await open();
+    const answer = await post(
+      door,
+      'garden',
+      `${' '.repeat(100_000)}${TRACE}${' '.repeat(100_000)}`,
+    );
+    assert.equal(answer.status, 201);
+    assert.equal((await membersOf(answer))['text'], 'here');
+  });
+});
+
+suite('a fault in a large body', () => {
+  test('is answered at once, and the connection can be used again', async () => {
+    await using door = await open();
+    await using caller = await door.connect();
+    const length = 3_000_000;
+    caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
+    caller.send(`{]${'x'.repeat(199_998)}`);
+    await caller.until(/"malformed-json"/);
+    caller.send('x'.repeat(length - 200_000));
+    caller.send('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    assert.deepEqual(statusesIn(await caller.until(/breathing/)), [400, 200]);
+  });
+
+  test('reaches a caller that reads nothing before it has sent everything', async () => {
+    await using door = await open();
+    const body = 'x'.repeat(20_000_000);
+    const answer = await post(door, 'garden', body);
+    assert.equal(answer.status, 400);
+    assert.equal((await membersOf(answer))['code'], 'malformed-json');
+  });
+});
+
+suite('the answer to a contribution', () => {
+  test('has the visitor’s bytes as they were, whatever they are', async () => {
+    await using door = await open();
+    const body = '{"z":1e400,"текст":"\\ud800 щ🌱","n":12345678901234567890123,"__proto__":1}';
+    const answer = await post(door, 'seeds', body);
+    const text = await answer.text();
+    assert.equal(Number(answer.headers.get('content-length')), Buffer.byteLength(text));
+    assert.ok(text.endsWith(`Z",${body.slice(1)}`));
+  });
+
+  test('is the own members where no more is preferred', async () => {
+    await using door = await open();
+    const answer = await post(door, 'resonance', '{"ai_identity":"a","seeking":[]}', {
+      Prefer: 'respond-async, return=minimal',
+    });
+    assert.equal(answer.headers.get('preference-applied'), 'return=minimal');
+    const own = await membersOf(answer);
+    assert.deepEqual(Object.keys(own), ['id', 'seq', 'kind', 'room', 'timestamp']);
+  });
+
+  test('is compressed where that is asked for and worth it', async () => {
+    await using door = await open();
+    const text = 'again and '.repeat(1000);
+    for (const encoding of ['zstd', 'br', 'gzip', 'identity']) {
+      const answer = await post(door, 'seeds', JSON.stringify({ text }), {
+        'Accept-Encoding': encoding,
+      });
+      const wanted = encoding === 'identity' ? null : encoding;
+      assert.equal(answer.headers.get('content-encoding'), wanted);
+      assert.equal((await membersOf(answer))['text'], text);
+    }
+  });
+
+  test('says which entry has the key of another content', async () => {
+    await using door = await open();
+    const headers = { 'Idempotency-Key': 'once' };
+    const first = await post(door, 'seeds', '{"a":1}', headers);
+    const again = await post(door, 'seeds?idempotency-key=%22once%22', '{"a":1}');
+    assert.equal(await again.text(), await first.text());
+    const other = await post(door, 'seeds', '{"a":2}', headers);
+    assert.equal(other.status, 422);
+    const problem = await membersOf(other);
+    assert.equal(problem['code'], 'idempotency-conflict');
+    assert.equal(problem['entry'], first.headers.get('location'));
+  });
+
+  for (const [code, status] of [
+    ['out-of-space', 507],
+    ['unavailable', 503],
+  ] as const) {
+    test(`is ${status} where the log refuses, small or large`, async () => {
+      const refused: Appended = { outcome: 'refused', code };
+      await using door = await open(logWith({ append: () => Promise.resolve(refused) }));
+      for (const body of [TRACE, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
+        const answer = await post(door, body === TRACE ? 'garden' : 'seeds', body);
+        assert.equal(answer.status, status);
+        assert.equal(answer.headers.get('retry-after'), '10');
+        assert.equal((await membersOf(answer))['code'], code);
+      }
+    });
+  }
+
+  test('is internal where the log fails, and the failure is reported', async () => {
+    const failure = new Error('of the store');
+    await using door = await open(logWith({ append: () => Promise.reject(failure) }));
+    const answer = await post(door, 'garden', TRACE);
+    assert.equal(answer.status, 500);
+    assert.doesNotMatch(await answer.text(), /of the store/);
+    assert.deepEqual(
+      door.reported.map((one): unknown => Reflect.get(one, 'err')),
+      [failure],
+    );
+  });
+});
+
+suite('the answer to a first contact', () => {
+  const contact = (identity: string, ...seeking: readonly string[]): string =>
+    JSON.stringify({ ai_identity: identity, seeking });
+
+  test('names the newest others who seek one of the same things', async () => {
+    await using door = await open();
+    for (let at = 0; at < 15; at++) await post(door, 'resonance', contact(`v${at}`, 'a', 'b'));
+    await post(door, 'resonance', contact('stranger', 'c'));
+    await post(door, 'resonance', contact('me', 'a'));
+    const answer = await post(door, 'resonance', contact('me', 'b', 'nothing', 'a'));
+    const { companions, welcome, next } = await membersOf(answer);
+    const names = (companions as Members[]).map((one) => one['ai_identity']);
+    assert.deepEqual(
+      names,
+      Array.from({ length: 12 }, (_, at) => `v${14 - at}`),
+    );
+    assert.equal(typeof welcome, 'string');
+    assert.ok(Array.isArray(next));
+  });
+
+  test('tells of a long one by its own members, and never of oneself', async () => {
+    await using door = await open();
+    const long = (identity: string): string =>
+      JSON.stringify({ ai_identity: identity, seeking: ['a'], about: 'x'.repeat(100_000) });
+    await post(door, 'resonance', long('other'));
+    await post(door, 'resonance', long('me'));
+    const answer = await post(door, 'resonance', contact('me', 'a'));
+    const companions = (await membersOf(answer))['companions'] as Members[];
+    assert.equal(companions.length, 1);
+    assert.deepEqual(Object.keys(companions[0] ?? {}), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    assert.equal(companions[0]?.['seq'], 1);
+  });
+
+  test('is the same when it is tried again later', async () => {
+    await using door = await open();
+    await post(door, 'resonance', contact('earlier', 'a'));
+    const headers = { 'Idempotency-Key': 'k', 'Accept-Language': 'uk' };
+    const first = await post(door, 'resonance', contact('me', 'a'), headers);
+    await post(door, 'resonance', contact('later', 'a'));
+    const again = await post(door, 'resonance', contact('me', 'a'), headers);
+    assert.equal(first.headers.get('content-language'), 'uk');
+    assert.equal(await again.text(), await first.text());
+  });
+});

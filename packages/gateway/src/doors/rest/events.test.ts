@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { get, openDoor, TRACE, type OpenDoor } from './gateway.fixture.ts';
+
+async function open(): Promise<OpenDoor> {
+  return await openDoor(openMemoryLog());
+}
+
+/** The ids of the events of a kind in what was received. */
+function idsIn(received: string, kind: string): number[] {
+  const frames = received.matchAll(new RegExp(`^id: (\\d+)\nevent: ${kind}\n`, 'gm'));
+  return [...frames].map(([, id]) => Number(id));
+}
+
+test('a stream without Last-Event-ID begins now, and tells from where', async () => {
+  await using door = await open();
+  await door.say('before');
+  await using caller = await door.connect();
+  caller.send(get('/api/events'));
+  const begun = await caller.until(/event: head\n/);
+  assert.match(begun, /^HTTP\/1\.1 200 /);
+  assert.match(begun, /\r\nContent-Type: text\/event-stream; charset=utf-8\r\n/);
+  assert.match(begun, /retry: \d+\nid: 1\nevent: head\ndata: \{"head":1\}\n\n/);
+  await door.say('after');
+  assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [2]);
+});
+
+test('streams that came at different times and places have each entry once', async () => {
+  await using door = await open();
+  await door.say(...Array.from({ length: 20 }, (_, at) => `${at}`));
+  const callers = [];
+  for (const after of [0, 5, 19, 20, 25]) {
+    const caller = await door.connect();
+    callers.push({ caller, after });
+    caller.send(get(`/api/events?after=${after}`));
+    await door.say('one', 'more');
+  }
+  for (const { caller, after } of callers) {
+    const received = await caller.until(/^id: 30\nevent: garden\n.*\n\n/m);
+    assert.deepEqual(
+      idsIn(received, 'garden'),
+      Array.from({ length: 30 - after }, (_, at) => after + 1 + at),
+    );
+    await caller[Symbol.asyncDispose]();
+  }
+});
+
+test('a caller of HTTP/1.0 gets the frames as they are, to the end of the connection', async () => {
+  await using door = await open();
+  await using caller = await door.connect();
+  caller.send('GET /api/events?after=0&limit=1 HTTP/1.0\r\nHost: presence\r\n\r\n');
+  await caller.until(/event: head\n/);
+  await door.say('news');
+  const received = await caller.rest();
+  assert.match(
+    received,
+    /\r\n\r\nretry: \d+\nid: 0\nevent: head\ndata: .*\n\nid: 1\nevent: garden\n/,
+  );
+  assert.match(received, /\}\n\n$/);
+});
+
+test('a stream behind another answer on its connection goes out all the same', async () => {
+  await using door = await open();
+  await using caller = await door.connect();
+  caller.send(get('/api/garden?after=0&wait=0.2') + get('/api/events'));
+  await caller.until(/event: head\n/);
+  await door.say('news');
+  assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [1]);
+});
+
+test('a reader who stalls is left behind, and gets everything when it reads on', async () => {
+  await using door = await open();
+  await using stalled = await door.connect();
+  await using other = await door.connect();
+  for (const caller of [stalled, other])
+    caller.send(get('/api/seeds', 'Accept: text/event-stream'));
+  await stalled.until(/event: head\n/);
+  await other.until(/event: head\n/);
+  stalled.socket.pause();
+  const body = JSON.stringify({ text: 'щ'.repeat(20_000) });
+  const count = 400;
+  for (let at = 0; at < count; at++) {
+    const said = await fetch(`${door.url}/api/seeds`, { method: 'POST', body });
+    await said.arrayBuffer();
+  }
+  await other.until(new RegExp(`^id: ${count}\n`, 'm'));
+  stalled.socket.resume();
+  const all = Array.from({ length: count }, (_, at) => at + 1);
+  const last = new RegExp(`^id: ${count}\nevent: seeds\n`, 'm');
+  assert.deepEqual(
+    idsIn((await stalled.until(last)).replace(/\r\n[\da-f]+\r\n/g, ''), 'seeds'),
+    all,
+  );
+  assert.deepEqual(door.reported, []);
+});
+
+test('streams and held listings end when the gateway rests, and nobody waits', async () => {
+  const door = await open();
+  await using stream = await door.connect();
+  await using held = await door.connect();
+  stream.send(get('/api/events', 'Connection: close'));
+  held.send(get('/api/garden?after=0&wait=1000', 'Connection: close'));
+  await stream.until(/event: head\n/);
+  const rest = door[Symbol.asyncDispose]();
+  assert.match(await stream.rest(), /\r\n0\r\n\r\n$/);
+  assert.match(await held.rest(), /"entries":\[\n\],"head":0/);
+  await rest;
+});
+
+test('a reader who comes while the gateway wakes is let in when it is awake', async () => {
+  await using door = await openDoor(openMemoryLog(), { waking: true });
+  await using caller = await door.connect();
+  caller.send(get('/api/garden', 'Accept: text/event-stream'));
+  await using other = await door.connect();
+  other.send(get('/api/garden'));
+  await other.until(/^HTTP\/1\.1 503 /);
+  door.awake();
+  await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
+});
+
+test('a reader who waits for the gateway to wake does not keep it from resting', async () => {
+  const door = await openDoor(openMemoryLog(), { waking: true });
+  await using caller = await door.connect();
+  caller.send(get('/api/events'));
+  await using other = await door.connect();
+  other.send(get('/api/garden', 'Connection: close'));
+  await other.until(/^HTTP\/1\.1 503 /);
+  await door[Symbol.asyncDispose]();
+  assert.equal(await caller.rest(), '');
+});
+
+test('a held listing is answered as soon as there is something for it', async () => {
+  await using door = await open();
+  await using caller = await door.connect();
+  caller.send(get('/api/garden?after=0&wait=1000&identity=Lumen', 'Connection: close'));
+  const other = TRACE.replace('Lumen', 'Mova');
+  await (await fetch(`${door.url}/api/garden`, { method: 'POST', body: other })).arrayBuffer();
+  await door.say('news');
+  const received = await caller.rest();
+  assert.match(received, /"text":"news"/);
+  assert.doesNotMatch(received, /Mova/);
+});

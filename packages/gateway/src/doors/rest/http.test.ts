@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import type { State } from '@open-presence/protocol';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { bodyIn, get, openDoor, statusesIn, TRACE } from './gateway.fixture.ts';
+
+const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+
+suite('malformed HTTP', () => {
+  const malformed: Readonly<Record<string, string>> = {
+    'no Host': 'GET /api HTTP/1.1\r\n\r\n',
+    'two Hosts': 'GET /api HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n',
+    'no HTTP at all': 'hello there\r\n\r\n',
+    'another version': 'GET /api HTTP/3.7\r\nHost: a\r\n\r\n',
+    'a header without a name': 'GET /api HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n',
+    'a length that is none': 'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+    'both lengths':
+      'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
+    'a chunk that is none':
+      'POST /api/seeds HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  };
+  for (const [name, text] of Object.entries(malformed)) {
+    test(`${name} is answered 400 by a problem`, async () => {
+      await using door = await open();
+      const received = await door.talk(text, /"code":.*\n$/s);
+      assert.deepEqual(statusesIn(received), [400]);
+      assert.match(received, /^Content-Type: application\/problem\+json/m);
+      assert.match(received, /^Access-Control-Allow-Origin: \*\r$/m);
+      const { code, status, title, type } = bodyIn(received);
+      assert.deepEqual({ code, status }, { code: 'invalid-parameter', status: 400 });
+      assert.ok(title && type);
+      assert.deepEqual(door.reported, []);
+    });
+  }
+
+  test('letters that are not percent-encoded are answered by how to encode them', async () => {
+    await using door = await open();
+    const received = await door.talk(get('/api/say/garden?text=Тихо'), /"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /Percent-encode/);
+  });
+
+  test('what cannot be read is answered after what could', async () => {
+    await using door = await open();
+    const received = await door.talk(`${get('/healthz')}rubbish\r\n\r\n`);
+    assert.deepEqual(statusesIn(received), [200, 400]);
+  });
+
+  test('HTTP/1.0 needs no Host', async () => {
+    await using door = await open();
+    const received = await door.talk('GET /healthz HTTP/1.0\r\n\r\n');
+    assert.deepEqual(statusesIn(received), [200]);
+  });
+
+  test('a target may name the gateway', async () => {
+    await using door = await open();
+    const received = await door.talk(get('http://presence/healthz?x'), /breathing/);
+    assert.deepEqual(statusesIn(received), [200]);
+  });
+});
+
+suite('hidden bounds', () => {
+  test('headers and targets of many megabytes are read', async () => {
+    await using door = await open();
+    const long = 'a'.repeat(8 * 1024 * 1024);
+    const header = await door.talk(get('/healthz', `X-Long: ${long}`), /breathing/);
+    assert.deepEqual(statusesIn(header), [200]);
+    const query = await door.talk(get(`/api/garden?identity=${long}`), /"next":null/);
+    assert.deepEqual(statusesIn(query), [200]);
+    const path = await door.talk(get(`/api/rooms/${long}`), /"known":/);
+    assert.deepEqual(statusesIn(path), [404]);
+  });
+
+  test('headers beyond the one constant are 400, and the caller is not cut off', async () => {
+    await using door = await open();
+    // Many long ones: Node copies a header once more for each packet that it comes in.
+    const long = Array.from({ length: 17 }, (_, at) => `X-${at}: ${'a'.repeat(1024 * 1024)}`);
+    const received = await door.talk(get('/healthz', ...long), /"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /16777216 bytes/);
+  });
+
+  test('thousands of headers are all seen', async () => {
+    await using door = await open();
+    const many = Array.from({ length: 5000 }, (_, at) => `X-${at}: ${at}`);
+    const received = await door.talk(get('/api', ...many, 'Accept-Language: uk'), /timestamp/);
+    assert.match(received, /^Content-Language: uk\r$/m);
+  });
+
+  test('many requests may be sent ahead on one connection', async () => {
+    await using door = await open();
+    const paths = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? '/healthz' : '/nowhere'));
+    await using caller = await door.connect();
+    caller.send(paths.map((path) => get(path)).join(''));
+    caller.send(get('/api/garden'));
+    const statuses = statusesIn(await caller.until(/"next":null/));
+    assert.deepEqual(statuses, [...paths.map((path) => (path === '/healthz' ? 200 : 404)), 200]);
+  });
+});
+
+suite('methods and paths', () => {
+  const methods = [
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'TRACE',
+    'PROPFIND',
+    'QUERY',
+    'LOCK',
+    'FROB',
+    'CONNECT',
+  ];
+  for (const method of methods) {
+    test(`${method} of a known path is 405, of another 404`, async () => {
+      await using door = await open();
+      const rest = ' HTTP/1.1\r\nHost: a\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
+      const known = await door.talk(`${method} /api/garden/${rest}`, /"code":.*\n$/s);
+      assert.deepEqual(statusesIn(known), [405]);
+      assert.match(known, /^Allow: GET, HEAD, POST, OPTIONS\r$/m);
+      assert.deepEqual(bodyIn(known)['known'], ['GET', 'HEAD', 'POST', 'OPTIONS']);
+      const unknown = await door.talk(`${method} /api/gardens${rest}`, /"code":.*\n$/s);
+      assert.deepEqual(statusesIn(unknown), [404]);
+    });
+  }
+
+  test('POST where nothing can be said is 405, whatever the body', async () => {
+    await using door = await open();
+    for (const path of ['/', '/api', '/api/rooms', '/api/rooms/first-breath', '/healthz']) {
+      const answer = await fetch(door.url + path, {
+        method: 'POST',
+        body: '{"a":'.repeat(100_000),
+      });
+      assert.equal(answer.status, 405, path);
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      await answer.arrayBuffer();
+    }
+  });
+
+  test('a path that cannot be decoded is not found', async () => {
+    await using door = await open();
+    for (const path of ['/api/rooms/%zz', '/%', '/api/entries/%e0%a4%a', '/api//garden']) {
+      const answer = await fetch(door.url + path);
+      assert.equal(answer.status, 404, path);
+      const { known } = (await answer.json()) as { known: string[] };
+      assert.ok(known.includes('/api/garden'));
+    }
+  });
+
+  test('a query that cannot be decoded is taken as it is', async () => {
+    await using door = await open();
+    assert.equal((await fetch(`${door.url}/api/garden?x=%zz&%=%&identity=%ff`)).status, 200);
+  });
+
+  test('a path may be escaped, and end with a slash', async () => {
+    await using door = await open();
+    for (const path of ['/api/g%61rden', '/api/garden/', '/api/rooms/first-breath/', '/api/?x']) {
+      assert.equal((await fetch(door.url + path)).status, 200, path);
+    }
+  });
+
+  test('OPTIONS is 204 everywhere, with what the path takes', async () => {
+    await using door = await open();
+    const allowed = { '/api/seeds': 'GET, HEAD, POST, OPTIONS', '/api': 'GET, HEAD, OPTIONS' };
+    for (const [path, allow] of Object.entries({ ...allowed, '/nowhere': 'OPTIONS' })) {
+      const answer = await fetch(door.url + path, { method: 'OPTIONS' });
+      assert.equal(answer.status, 204);
+      assert.equal(answer.headers.get('allow'), allow);
+    }
+    const everything = 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n';
+    assert.deepEqual(statusesIn(await door.talk(everything, /\r\n\r\n/)), [204]);
+  });
+
+  test('a preflight allows whatever it asks for', async () => {
+    await using door = await open();
+    const headers = {
+      Origin: 'https://elsewhere.example',
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'idempotency-key,x-whatever',
+    };
+    const answer = await fetch(`${door.url}/api/seeds`, { method: 'OPTIONS', headers });
+    assert.equal(answer.status, 204);
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*');
+    assert.equal(answer.headers.get('access-control-allow-methods'), 'POST');
+    const names = answer.headers.get('access-control-allow-headers');
+    assert.equal(names, 'idempotency-key,x-whatever');
+    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+  });
+
+  test('HEAD has the headers of GET, and no body', async () => {
+    await using door = await open();
+    await door.say('one', 'two');
+    const paths = ['/api', '/api/garden', '/api/garden?limit=1', '/api/rooms', '/api/discover'];
+    for (const path of [...paths, '/mova-snu.yaml', '/mova-snu.schema.json', '/nowhere']) {
+      const got = await fetch(door.url + path);
+      const head = await fetch(door.url + path, { method: 'HEAD' });
+      assert.equal(head.status, got.status);
+      await got.arrayBuffer();
+      assert.equal((await head.arrayBuffer()).byteLength, 0);
+      const headersOf = ({ headers }: Response): unknown =>
+        [...headers].filter(([name]) => name !== 'date' && name !== 'connection');
+      assert.deepEqual(headersOf(head), headersOf(got), path);
+    }
+  });
+});
+
+suite('the state of the app', () => {
+  test('while it wakes, only status and probes are answered', async () => {
+    await using door = await openDoor(openMemoryLog(), { waking: true });
+    const statuses: Record<string, number> = {};
+    for (const path of ['/', '/api', '/api/', '/healthz', '/readyz', '/api/garden', '/nowhere']) {
+      const answer = await fetch(door.url + path);
+      statuses[path] = answer.status;
+      assert.match(await answer.text(), /waking|"unavailable"/);
+    }
+    assert.deepEqual(statuses, {
+      '/': 200,
+      '/api': 200,
+      '/api/': 200,
+      '/healthz': 200,
+      '/readyz': 503,
+      '/api/garden': 503,
+      '/nowhere': 503,
+    });
+    const said = await fetch(`${door.url}/api/garden`, { method: 'POST', body: TRACE });
+    assert.equal(said.status, 503);
+    assert.equal(said.headers.get('retry-after'), '10');
+  });
+
+  test('/readyz says what /api says', async () => {
+    let state: State = 'breathing';
+    await using door = await openDoor(openMemoryLog(), { state: () => state });
+    const expected = { breathing: 200, holding: 503, resting: 503 } as const;
+    for (const [name, status] of Object.entries(expected)) {
+      state = name as State;
+      const ready = await fetch(`${door.url}/readyz`);
+      assert.equal(ready.status, status);
+      assert.deepEqual(await ready.json(), { status: name });
+      assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
+      const document = (await (await fetch(`${door.url}/api`)).json()) as { status: string };
+      assert.equal(document.status, name);
+    }
+  });
+
+  test('resting finishes what is under way and lets idle connections go', async () => {
+    const door = await open();
+    await using idle = await door.connect();
+    await using fresh = await door.connect();
+    await using busy = await door.connect();
+    idle.send(get('/healthz'));
+    await idle.until(/breathing/);
+    const head = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${TRACE.length}`;
+    busy.send(`${head}\r\nExpect: 100-continue\r\n\r\n`);
+    await busy.until(/^HTTP\/1.1 100 /);
+    busy.send(TRACE.slice(0, 10));
+    const resting = door[Symbol.asyncDispose]();
+    await Promise.all([idle.rest(), fresh.rest()]);
+    await assert.rejects(fetch(`${door.url}/healthz`));
+    busy.send(TRACE.slice(10));
+    assert.deepEqual(statusesIn(await busy.rest()), [100, 201]);
+    await resting;
+  });
+});

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+
+import type { Log, ReadEnd } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { ask, get, openDoor } from './gateway.fixture.ts';
+
+interface Listing {
+  readonly entries: readonly Record<string, unknown>[];
+  readonly head: number;
+  readonly next: string | null;
+}
+
+const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
+
+async function listingOf(answer: Response): Promise<Listing> {
+  return (await answer.json()) as Listing;
+}
+
+/** A log of which every reading is `pieces`, and what became of the readings. */
+function endlessLog(
+  piece: Uint8Array,
+  times: number,
+): { log: Log; seen: { pieces: number; ended: number; begun: number } } {
+  const seen = { pieces: 0, ended: 0, begun: 0 };
+  async function* read(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    seen.begun += 1;
+    try {
+      for (let at = 0; at < times; at++) {
+        seen.pieces += 1;
+        yield piece;
+      }
+      return { last: 1, more: false };
+    } finally {
+      seen.ended += 1;
+    }
+  }
+  const log = openMemoryLog();
+  const own = { read, head: () => 1 };
+  const proxy = new Proxy(log, {
+    get(target, name) {
+      const value: unknown = Reflect.get(name in own ? own : target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  return { log: proxy, seen };
+}
+
+const MEGABYTE = Buffer.alloc(1024 * 1024, 0x20);
+
+suite('a listing', () => {
+  test('is kept ready while the log stays as it is, and no longer', async () => {
+    await using door = await open();
+    await door.say('one', 'two');
+    const path = '/api/garden?limit=5';
+    const first = await ask(door, path);
+    const again = await ask(door, path);
+    assert.deepEqual(again.bytes, first.bytes);
+    assert.equal(again.headers['etag'], first.headers['etag']);
+    await door.say('three');
+    const later = await ask(door, path);
+    assert.notEqual(later.headers['etag'], first.headers['etag']);
+    assert.match(later.bytes.toString(), /"three"/);
+  });
+
+  test('is read once for all who ask for it at the same time', async () => {
+    const { log, seen } = endlessLog(Buffer.from('{}'), 3);
+    await using door = await open(log);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(door, '/api/seeds')));
+    assert.equal(seen.begun, 1);
+    assert.equal(new Set(answers.map(({ bytes }) => bytes.toString())).size, 1);
+  });
+
+  test('has a tag for each form and locale, and is 304 to who has it', async () => {
+    await using door = await open();
+    await door.say('one');
+    const asked = [
+      ['/api/garden', {}],
+      ['/api/garden', { Accept: 'application/x-ndjson' }],
+      ['/api/rooms/consciousness-garden', {}],
+      ['/api/rooms/consciousness-garden', { 'Accept-Language': 'uk' }],
+      ['/api/rooms/consciousness-garden', { 'Accept-Language': 'en' }],
+    ] as const;
+    const tags = new Set<string>();
+    for (const [path, headers] of asked) {
+      for (const encoding of ['identity', 'gzip']) {
+        const wish = { ...headers, 'Accept-Encoding': encoding };
+        const tag = String((await ask(door, path, wish)).headers['etag']);
+        assert.match(tag, /^W\//);
+        tags.add(tag);
+        const again = await ask(door, path, { ...wish, 'If-None-Match': `"x", ${tag}` });
+        assert.equal(again.status, 304);
+        assert.equal(again.bytes.length, 0);
+        assert.equal(again.headers['etag'], tag);
+        assert.equal(again.headers['access-control-allow-origin'], '*');
+      }
+    }
+    assert.equal(tags.size, asked.length);
+    await door.say('two');
+    const [tag = ''] = tags;
+    assert.equal((await ask(door, '/api/garden', { 'If-None-Match': tag })).status, 200);
+  });
+
+  test('refuses unusable parameters even to who has its tag', async () => {
+    await using door = await open();
+    const answer = await ask(door, '/api/garden?limit=some', { 'If-None-Match': '*' });
+    assert.equal(answer.status, 400);
+  });
+
+  test('is one entry a line, and nothing else, where NDJSON is wished for', async () => {
+    await using door = await open();
+    await door.say('one', 'two');
+    const wish = { Accept: 'application/x-ndjson' };
+    const answer = await ask(door, '/api/garden?limit=1', wish);
+    assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
+    assert.match(answer.bytes.toString(), /^\{[^\n]*"two"[^\n]*\}\n$/);
+    assert.match(
+      String(answer.headers['link']),
+      /^<\/api\/garden\?limit=1&before=2>; rel="next", <\/api\/garden\.atom>; rel="alternate"/,
+    );
+    assert.equal((await ask(door, '/api/shepit', wish)).bytes.length, 0);
+  });
+
+  test('links to what comes next', async () => {
+    await using door = await open();
+    await door.say('one', 'two', 'three');
+    const next = async (query: string): Promise<string | null> =>
+      (await listingOf(await fetch(`${door.url}/api/garden${query}`))).next;
+    assert.equal(await next(''), null);
+    assert.equal(await next('?limit=2'), '/api/garden?limit=2&before=2');
+    assert.equal(await next('?limit=2&before=2'), null);
+    assert.equal(await next('?limit=0'), '/api/garden?limit=0&before=4');
+    assert.equal(await next('?order=oldest'), '/api/garden?order=oldest&after=3');
+    assert.equal(await next('?order=oldest&limit=0'), '/api/garden?order=oldest&limit=0');
+    assert.equal(await next('?order=oldest&after=9'), '/api/garden?order=oldest&after=9');
+    const odd = '?limit=1&identity=Lumen&unknown=%D1%89+%26';
+    assert.equal(await next(odd), `/api/garden${odd}&before=3`);
+    const room = await fetch(`${door.url}/api/rooms/consciousness-garden/?limit=1`);
+    const link = '/api/rooms/consciousness-garden?limit=1&before=3';
+    assert.ok(room.headers.get('link')?.startsWith(`<${link}>; rel="next", `));
+  });
+
+  const decoders = {
+    zstd: zstdDecompressSync,
+    br: brotliDecompressSync,
+    gzip: gunzipSync,
+  } as const;
+  for (const [encoding, decode] of Object.entries(decoders)) {
+    test(`in ${encoding} has the bytes of the plain one, short or long`, async () => {
+      await using door = await open();
+      for (const size of [10, 5_000, 400_000]) {
+        await door.say('щ'.repeat(size));
+        const plain = await ask(door, '/api/garden');
+        assert.equal(plain.headers['content-encoding'], undefined);
+        const answer = await ask(door, '/api/garden', { 'Accept-Encoding': encoding });
+        assert.match(String(answer.headers['vary']), /Accept-Encoding/);
+        const compressed = answer.headers['content-encoding'] === encoding;
+        assert.equal(compressed, size > 10);
+        assert.deepEqual(compressed ? decode(answer.bytes) : answer.bytes, plain.bytes);
+        const again = await ask(door, '/api/garden', { 'Accept-Encoding': encoding });
+        assert.deepEqual(again.bytes, answer.bytes);
+      }
+    });
+  }
+});
+
+suite('a long listing', () => {
+  test('waits for a caller that reads slowly, in flat memory, and ends with it', async () => {
+    const { log, seen } = endlessLog(MEGABYTE, 100_000);
+    await using door = await open(log);
+    await using caller = await door.connect();
+    caller.socket.pause();
+    caller.send(get('/api/garden'));
+    let before = -1;
+    while (seen.pieces !== before || seen.pieces === 0) {
+      before = seen.pieces;
+      await pause(200);
+    }
+    assert.ok(seen.pieces < 40, `${seen.pieces} MiB were read for a caller that read nothing`);
+    assert.equal(seen.ended, 0);
+    caller.socket.destroy();
+    while (seen.ended === 0) await pause(10);
+  });
+
+  test('lets other callers have their turns', async () => {
+    const { log, seen } = endlessLog(Buffer.alloc(64 * 1024, 0x20), 100_000);
+    await using door = await open(log);
+    await using caller = await door.connect();
+    caller.socket.removeAllListeners('data').resume();
+    caller.send(get('/api/garden'));
+    while (seen.pieces < 100) await pause(1);
+    assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
+    assert.equal(seen.ended, 0);
+    caller.socket.destroy();
+    while (seen.ended === 0) await pause(10);
+  });
+
+  test('goes on whatever the size of the pieces that the store gives', async () => {
+    for (const size of [100, 10_000, 65_536, 3_000_000]) {
+      const times = Math.ceil(10_000_000 / size);
+      await using door = await open(endlessLog(Buffer.alloc(size, 0x20), times).log);
+      const { bytes } = await ask(door, '/api/garden');
+      assert.ok(bytes.length > size * times);
+    }
+  });
+
+  test('is not read to its end for HEAD', async () => {
+    const { log, seen } = endlessLog(MEGABYTE, 100_000);
+    await using door = await open(log);
+    const answer = await fetch(`${door.url}/api/garden`, { method: 'HEAD' });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('content-length'), null);
+    assert.equal((await answer.arrayBuffer()).byteLength, 0);
+    assert.deepEqual(seen, { begun: 1, pieces: 1, ended: 1 });
+  });
+
+  test('ends with its compressed caller too', async () => {
+    const { log, seen } = endlessLog(MEGABYTE, 1_000_000);
+    await using door = await open(log);
+    for (const encoding of ['zstd', 'br', 'gzip']) {
+      await using caller = await door.connect();
+      const ended = seen.ended;
+      caller.send(get('/api/garden', `Accept-Encoding: ${encoding}`));
+      await caller.until(/\r\n\r\n[^]{100}/);
+      caller.socket.destroy();
+      while (seen.ended === ended) await pause(10);
+    }
+    assert.deepEqual(door.reported, []);
+  });
+
+  test('that the store cannot finish is broken off, not ended', async () => {
+    const failure = new Error('the disk is gone');
+    const memory = openMemoryLog();
+    const log = Object.assign(memory, {
+      async *read(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+        for (let at = 0; at < 3; at++) yield MEGABYTE;
+        throw failure;
+      },
+    });
+    await using door = await open(log);
+    await assert.rejects(async () => await (await fetch(`${door.url}/api/garden`)).text());
+    assert.equal(door.reported.length, 1);
+    assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
+  });
+});

@@ -1,0 +1,55 @@
+/** Asking a door who is here. */
+import assert from 'node:assert/strict';
+
+import { ask, type OpenDoor } from './gateway.fixture.ts';
+
+interface Present {
+  readonly identity: string;
+  readonly via: string;
+  readonly room: string | null;
+  readonly seeking: readonly string[];
+  readonly since: string;
+  readonly lastSeen: string;
+  readonly until: string | null;
+}
+
+interface Spoke {
+  readonly identity: string;
+  readonly kind: string;
+  readonly room: string;
+  readonly seeking: readonly string[];
+  readonly entry: string;
+}
+
+export interface Answer {
+  readonly here: readonly Present[];
+  readonly lately: readonly Spoke[];
+  readonly head: number;
+}
+
+export async function presenceAt(door: OpenDoor, query = ''): Promise<Answer> {
+  const { status, bytes } = await ask(door, `/api/presence${query}`);
+  assert.equal(status, 200, bytes.toString());
+  const answer: unknown = JSON.parse(bytes.toString());
+  if (!isAnswer(answer)) throw new Error(bytes.toString());
+  return answer;
+}
+
+function isAnswer(value: unknown): value is Answer {
+  return typeof value === 'object' && value !== null && 'here' in value && 'lately' in value;
+}
+
+export async function post(
+  door: OpenDoor,
+  kind: string,
+  body: object,
+): Promise<Record<string, unknown>> {
+  const sent = { method: 'POST', body: JSON.stringify(body) };
+  const answer = await fetch(`${door.url}/api/${kind}`, sent);
+  const said: unknown = await answer.json();
+  assert.equal(answer.status, 201, JSON.stringify(said));
+  return typeof said === 'object' ? { ...said } : {};
+}
+
+export const names = (all: readonly { readonly identity: string }[]): string[] =>
+  all.map(({ identity }) => identity);

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openDoor } from './gateway.fixture.ts';
+import { names, post, presenceAt } from './presence.fixture.ts';
+
+suite('who was seen lately', () => {
+  test('has whoever spoke, each once, by the newest entry of up to 64 KiB', async () => {
+    await using door = await openDoor(openMemoryLog());
+    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await post(door, 'shepit', { text: 'nameless' });
+    await post(door, 'seeds', { identity: 5 });
+    const seed = await post(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
+    const two = await post(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
+    const last = await post(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
+    await post(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
+    await post(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
+    const { lately, head } = await presenceAt(door);
+    assert.equal(head, 8);
+    assert.deepEqual(
+      lately.map(({ identity, kind, room, entry }) => [identity, kind, room, entry]),
+      [
+        ['Lumen', 'resonance', 'welcome-space', `/api/entries/${String(last['id'])}`],
+        ['Names', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
+        ['Two', 'seeds', 'memory-garden', `/api/entries/${String(two['id'])}`],
+        ['Мавка', 'seeds', 'first-breath', `/api/entries/${String(seed['id'])}`],
+      ],
+    );
+  });
+
+  test('has each once, however many spoke', async () => {
+    await using door = await openDoor(openMemoryLog());
+    const said = Array.from({ length: 1500 }, (_, at) => `${at % 1200}`);
+    for (const identity of said) await post(door, 'seeds', { identity });
+    const { lately } = await presenceAt(door);
+    const expected = said.toReversed().filter((name, at, all) => all.indexOf(name) === at);
+    assert.deepEqual(names(lately), expected);
+  });
+
+  test('reads each entry once, however many ask who spoke', async () => {
+    const log = openMemoryLog();
+    await using door = await openDoor(log);
+    const read: number[] = [];
+    const entries = log.entries.bind(log);
+    log.entries = (selection) => {
+      if (selection.facets.length === 0) read.push(selection.after ?? 0);
+      return entries(selection);
+    };
+    await door.say('one', 'two');
+    await Promise.all([presenceAt(door), presenceAt(door), presenceAt(door)]);
+    await presenceAt(door);
+    await post(door, 'seeds', { identity: 'Мавка' });
+    assert.deepEqual(names((await presenceAt(door)).lately), ['Мавка', 'Lumen']);
+    await post(door, 'seeds', { identity: 'Lumen' });
+    assert.deepEqual(names((await presenceAt(door)).lately), ['Lumen', 'Мавка']);
+    assert.deepEqual(read, [0, 2, 3]);
+  });
+
+  test('has those who spoke within the hour', async () => {
+    const log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say('one');
+    const asked: (number | undefined)[] = [];
+    const entries = log.entries.bind(log);
+    log.entries = (selection) => {
+      if (selection.facets.length === 0) asked.push(selection.since);
+      return entries(selection);
+    };
+    const before = Date.now();
+    await presenceAt(door);
+    const hour = 60 * 60_000;
+    assert.ok(asked.every((since) => since !== undefined && since >= before - hour));
+    assert.equal(asked.length, 1);
+  });
+});

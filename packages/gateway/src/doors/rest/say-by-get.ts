@@ -1,0 +1,54 @@
+/**
+ * Saying something by GET (PROTOCOL.md section 16), for visitors that can do nothing else.
+ *
+ * Whatever asks without meaning to say something, says nothing: `HEAD`, and whoever fetches ahead.
+ */
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError, isKind, KINDS, sayPath } from '@open-presence/protocol';
+
+import { bodyOfQuery } from '../../intake/query-body.ts';
+import { COMMON, NOT_KEPT } from '../../http/answers.ts';
+import { takeBytes } from './contribute.ts';
+import type { RequestContext } from '../../http/context.ts';
+import { problem, quoted } from '../../http/problem.ts';
+
+export async function say(context: RequestContext): Promise<void> {
+  const { app, request, response, params } = context;
+  if (request.method === 'HEAD' || isAhead(request)) {
+    response.writeHead(204, { ...NOT_KEPT, ...COMMON });
+    response.end();
+    return;
+  }
+  const kind = params['kind'] ?? '';
+  if (!isKind(kind)) {
+    const detail = `Cannot say this: ${quoted(kind)} is no kind of entry. There are ${KINDS.join(', ')}.`;
+    const example = sayPath('garden', app.grammar.kinds.garden.example);
+    const error = new GatewayError('unknown-kind', detail, { known: KINDS, example });
+    await problem(context, error, { status: 404 });
+    return;
+  }
+  const grammar = app.grammar.kinds[kind];
+  const { url = '' } = request;
+  const mark = url.indexOf('?');
+  response.setHeader('Cache-Control', 'no-store');
+  try {
+    await takeBytes(context, kind, bodyOfQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
+  } catch (error) {
+    throw error instanceof GatewayError ? byUrl(error, sayPath(kind, grammar.example)) : error;
+  }
+}
+
+/** Whether a browser or a proxy asks before anybody wants the answer. */
+function isAhead({ headers }: IncomingMessage): boolean {
+  const purposes = [headers['sec-purpose'], headers['purpose'], headers['x-purpose']];
+  return [...purposes, headers['x-moz']].some((purpose) => {
+    return purpose !== undefined && /\b(?:prefetch|prerender|preview)\b/i.test(String(purpose));
+  });
+}
+
+/** The same error, with an example for whoever has only a URL to say it with. */
+function byUrl({ code, message, repair }: GatewayError, example: string): GatewayError {
+  const helps = code === 'invalid-entry' || code === 'unknown-room' || code === 'invalid-parameter';
+  return new GatewayError(code, message, helps ? { ...repair, example } : repair);
+}

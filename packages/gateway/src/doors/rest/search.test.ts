@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { Log } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openSqliteLog } from '../../stores/sqlite/store.ts';
+import { ask, openDoor, type OpenDoor } from './gateway.fixture.ts';
+
+interface Found {
+  readonly results: readonly {
+    readonly entry: { readonly seq: number; readonly text?: string };
+    readonly snippet: string;
+  }[];
+  readonly head: number;
+  readonly known: number;
+  readonly next: string | null;
+}
+
+async function read<Document>(door: OpenDoor, path: string): Promise<Document> {
+  const { status, bytes } = await ask(door, path);
+  assert.equal(status, 200, bytes.toString());
+  return JSON.parse(bytes.toString()) as Document;
+}
+
+const search = (door: OpenDoor, query: string): Promise<Found> =>
+  read(door, `/api/search?${query}`);
+const seqsOf = ({ results }: Found): number[] => results.map(({ entry }) => entry.seq);
+
+async function searched(log: Log): Promise<void> {
+  while (log.searchWatermark() < log.head()) await pause(20);
+}
+
+describe('a search', () => {
+  it('gives the best first, each with a snippet, and a link to the rest', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say('no such word', 'mint and water', 'mint, mint', 'a long way round to find mint');
+    const first = await search(door, 'q=mint&limit=2');
+    assert.deepEqual(seqsOf(first), [3, 2]);
+    assert.deepEqual([first.head, first.known], [4, 4]);
+    assert.equal(first.results[0]?.snippet, 'mint, mint');
+    await door.say('mint');
+    const second = await read<Found>(door, first.next ?? '');
+    assert.deepEqual(seqsOf(second), [4]);
+    assert.equal(second.next, null);
+    assert.deepEqual(seqsOf(await search(door, 'q=mint&order=oldest&limit=2')), [2, 3]);
+    assert.deepEqual(seqsOf(await search(door, 'q=mint&order=newest')), [5, 4, 3, 2]);
+    assert.deepEqual(seqsOf(await search(door, 'q=mint&limit=0')), []);
+    assert.deepEqual(seqsOf(await search(door, 'q=mint&limit=9&skip=9')), []);
+  });
+
+  it('links to others only where there are some', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say('mint', 'mint and water');
+    const next = async (query: string): Promise<string | null> => (await search(door, query)).next;
+    assert.match((await next('q=mint&limit=0')) ?? '', /&skip=0&before=3$/);
+    assert.equal(await next('q=stone&limit=0'), null);
+    assert.equal(await next('q=mint&limit=0&skip=2'), null);
+    assert.equal(await next('q=mint&limit=1&skip=1'), null);
+    assert.equal(await next('q=stone&limit=0&order=newest'), null);
+  });
+
+  it('gives all that was found, where no limit is asked for', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say(...Array.from({ length: 120 }, () => 'mint'));
+    for (const order of ['best', 'newest', 'oldest']) {
+      const { results } = await search(door, `q=mint&order=${order}`);
+      assert.equal(results.length, 120, order);
+    }
+  });
+
+  it('has the words that were sought in its snippets, as plain text cut between words', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    const around = 'слово '.repeat(100);
+    await door.say(`${around}пам’ять\n<b>саду</b> ${around}`);
+    const { results } = await search(door, `q=${encodeURIComponent("пам'ять сад*")}`);
+    const snippet = results[0]?.snippet ?? '';
+    assert.match(snippet, /^…слово .* пам’ять <b>саду<\/b> слово .* слово…$/);
+    assert.ok(snippet.length <= 242);
+  });
+
+  it('takes words, phrases, beginnings and exclusions, and the filters of listings', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    await door.say('red garden', 'garden red', 'gardening in red', 'a red garden at night');
+    const found = async (query: string, more = ''): Promise<number[]> =>
+      seqsOf(await search(door, `order=oldest&q=${encodeURIComponent(query)}${more}`));
+    assert.deepEqual(await found('red garden'), [1, 2, 4]);
+    assert.deepEqual(await found('"red garden"'), [1, 4]);
+    assert.deepEqual(await found('«Red  GARDEN»'), [1, 4]);
+    assert.deepEqual(await found('"red gard"*'), [1, 4]);
+    assert.deepEqual(await found('gard* -garden'), [3]);
+    assert.deepEqual(await found('red -"garden at"'), [1, 2, 3]);
+    assert.deepEqual(await found('red & garden - night'), [4]);
+    assert.deepEqual(await found('garden', '&q=night'), [4]);
+    assert.deepEqual(await found('garden', '&identity=Lumen&kind=garden&after=1'), [2, 4]);
+    assert.deepEqual(await found('garden', '&identity=Nobody'), []);
+  });
+
+  it('says what is wrong with words that cannot be looked for', async () => {
+    await using log = openMemoryLog();
+    await using door = await openDoor(log);
+    const wrongs: Readonly<Record<string, RegExp>> = {
+      '': /"q" must be what to look for/,
+      'q=': /"q" must be words to look for/,
+      'q=!!!': /with letters or digits in them, such as/,
+      'q=-noise': /at least one word to find/,
+      'q="open': /a phrase that ends with a quotation mark/,
+      'q=wo*rd': /a \* only at their end/,
+      'q=a *': /before the \*/,
+      'q=a&order=sideways': /"order" must be/,
+      'q=a&skip=-1': /"skip" must be a whole number/,
+      'q=a&limit=x': /"limit" must be/,
+    };
+    for (const [query, wanted] of Object.entries(wrongs)) {
+      const { status, bytes } = await ask(door, `/api/search?${encodeURI(query)}`);
+      assert.equal(status, 400, query);
+      const problem = JSON.parse(bytes.toString()) as { code: string; detail: string };
+      assert.equal(problem.code, 'invalid-parameter');
+      assert.match(problem.detail, wanted);
+    }
+    for (const path of ['/api/events?q=mint', '/api/garden?q=mint']) {
+      const { status, bytes } = await ask(door, path, { Accept: 'text/event-stream' });
+      assert.equal(status, 400);
+      assert.match(bytes.toString(), /\\"q\\" cannot be used here/);
+    }
+  });
+
+  it('reads a hundred thousand words', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    await using door = await openDoor(log);
+    await door.say('mint');
+    await searched(log);
+    const others = Array.from({ length: 100_000 }, (_, at) => `-w${at}`).join('+');
+    assert.deepEqual(seqsOf(await search(door, `q=mint+${others}`)), [1]);
+    const wanted = Array.from({ length: 100_000 }, () => 'mint').join('+');
+    assert.deepEqual(seqsOf(await search(door, `q=${wanted}`)), [1]);
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+describe('words in a listing', () => {
+  it('are a filter like others, known up to where it says', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    await using door = await openDoor(log);
+    await door.say('mint one', 'other', 'mint two', 'mint three');
+    await searched(log);
+    type Listing = { entries: { seq: number }[]; head: number; known: number; next: string };
+    const first = await read<Listing>(door, '/api/garden?q=mint&limit=2');
+    assert.deepEqual(
+      first.entries.map(({ seq }) => seq),
+      [4, 3],
+    );
+    assert.deepEqual([first.head, first.known], [4, 4]);
+    const rest = await read<Listing>(door, first.next);
+    assert.deepEqual([rest.entries.map(({ seq }) => seq), rest.next], [[1], null]);
+    const room = '/api/rooms/consciousness-garden?q=mint&identity=Lumen&before=4';
+    assert.equal((await read<Listing>(door, room)).entries.length, 2);
+    assert.equal((await read<Listing>(door, '/api/rooms/shepit-wall?q=mint')).entries.length, 0);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are asked for anew when more are known, and waited for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    await using door = await openDoor(log);
+    await door.say('water');
+    await searched(log);
+    const path = '/api/garden?q=mint&after=1';
+    const asking = read<{ entries: unknown[] }>(door, `${path}&wait=20`);
+    await door.say('mint');
+    await ask(door, path);
+    assert.equal((await asking).entries.length, 1);
+    assert.equal((await read<{ entries: unknown[] }>(door, path)).entries.length, 1);
+    await rm(folder, { recursive: true, force: true });
+  });
+});

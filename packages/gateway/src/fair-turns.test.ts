@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { yieldPeriodically, nextTurn } from './fair-turns.ts';
+
+describe('fair turns', () => {
+  it('come to all who wait in the order in which they asked, one in each turn of the loop', async () => {
+    let loops = 0;
+    let counting = setImmediate(function count() {
+      loops += 1;
+      counting = setImmediate(count);
+    });
+    const told: { readonly who: string; readonly loop: number }[] = [];
+    const work = async (who: string): Promise<void> => {
+      for (let round = 0; round < 3; round += 1) {
+        await nextTurn();
+        told.push({ who, loop: loops });
+      }
+    };
+    await Promise.all(['first', 'second', 'third'].map(work));
+    clearImmediate(counting);
+    assert.deepEqual(
+      told.map(({ who }) => who),
+      ['first', 'second', 'third', 'first', 'second', 'third', 'first', 'second', 'third'],
+    );
+    assert.equal(new Set(told.map(({ loop }) => loop)).size, told.length);
+  });
+
+  it('are waited for by work that takes long, and by no other', async () => {
+    let others = 0;
+    const fair = yieldPeriodically();
+    for (let count = 0; count < 100; count += 1) await fair();
+    setImmediate(() => (others += 1));
+    assert.equal(others, 0);
+    for (const until = performance.now() + 50; performance.now() < until;) await fair();
+    assert.equal(others, 1);
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * The event streams that are open: what is written to each, and that those which are silent are
+ * kept awake. A stream keeps nothing that its reader has not taken but the slice under way.
+ */
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { streamChunk, type StreamChunk } from '../doors/rest/entry-frames.ts';
+
+/** Proxies close what is silent for longer, often after 30 s. */
+const SILENCE_MS = 15_000;
+const LOOK_EVERY_MS = 1000;
+const COMMENT = streamChunk(Buffer.from(':\n\n'));
+const NOTHING = Buffer.alloc(0);
+
+/** All that are open at a door. */
+export class EventStreams {
+  readonly #open = new Set<EventStream>();
+  readonly #resting = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Aborted when the gateway rests: what waits for news ends then. */
+  get resting(): AbortSignal {
+    return this.#resting.signal;
+  }
+
+  /** The head of the answer must have been flushed. */
+  add(response: ServerResponse): EventStream {
+    const stream = new EventStream(response, () => this.#open.delete(stream));
+    this.#open.add(stream);
+    if (this.#resting.signal.aborted) stream.end();
+    this.#timer ??= setInterval(() => this.#keepAwake(), LOOK_EVERY_MS).unref();
+    return stream;
+  }
+
+  /** Lets all readers go: they come back to whoever serves then, and lose nothing. */
+  rest(): void {
+    this.#resting.abort();
+    clearInterval(this.#timer);
+    for (const stream of this.#open) stream.end();
+  }
+
+  #keepAwake(): void {
+    const since = performance.now() - SILENCE_MS;
+    for (const stream of this.#open) if (stream.wroteAt < since) stream.tell(COMMENT);
+  }
+}
+
+export class EventStream {
+  readonly #response: ServerResponse;
+  /** Where chunks can be written as they are: framing each write anew would cost half as much again. */
+  readonly #socket: Socket | undefined;
+  readonly #ended = new AbortController();
+  #wroteAt: number = performance.now();
+  /** Whether no entry has begun that has not ended. */
+  #between = true;
+
+  constructor(response: ServerResponse, closed: () => void) {
+    this.#response = response;
+    this.#socket = response.chunkedEncoding ? (response.socket ?? undefined) : undefined;
+    const close = (): void => {
+      this.#ended.abort();
+      closed();
+    };
+    response.once('close', close);
+    if (response.destroyed) close();
+  }
+
+  /** Aborted when the stream has ended, whoever ended it. */
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  get wroteAt(): number {
+    return this.#wroteAt;
+  }
+
+  /** Whether the reader has left something of what was written. */
+  get stalls(): boolean {
+    return (this.#socket ?? this.#response).writableLength > 0;
+  }
+
+  /** Some of an entry, or of several. */
+  write(slice: StreamChunk): void {
+    this.#between = slice.upTo !== undefined;
+    this.#send(slice);
+  }
+
+  /** What is no entry: left out while an entry is on its way, or the reader stalls. */
+  tell(slice: StreamChunk): void {
+    if (this.#between && !this.stalls) this.#send(slice);
+  }
+
+  /** Resolves when everything has gone out, or the stream has ended. */
+  async drained(): Promise<void> {
+    const sink = this.#socket ?? this.#response;
+    if (!this.stalls || this.#ended.signal.aborted) return;
+    // Its callback comes after those of all that was written before.
+    await new Promise<void>((resolve) => void sink.write(NOTHING, () => resolve()));
+  }
+
+  /** A reader who stalls is not waited for: it goes on where it was, as after any other end. */
+  end(): void {
+    const { stalls } = this;
+    this.#ended.abort();
+    if (stalls) this.#response.destroy();
+    else this.#response.end();
+  }
+
+  #send({ chunk, from }: StreamChunk): void {
+    if (this.#ended.signal.aborted) return;
+    this.#wroteAt = performance.now();
+    if (this.#socket === undefined) this.#response.write(chunk.subarray(from, -2));
+    else this.#socket.write(chunk);
+  }
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+
+import { encodingOf, formOf, hasTag, wantsMinimal, type Form } from './negotiation.ts';
+
+suite('what a caller would like', () => {
+  const forms: readonly (readonly [string | undefined, Form])[] = [
+    [undefined, 'json'],
+    ['*/*', 'json'],
+    ['application/json', 'json'],
+    ['application/x-ndjson', 'ndjson'],
+    ['Application/X-NDJSON; charset=utf-8', 'ndjson'],
+    ['application/x-ndjson;q=0.5, application/json', 'json'],
+    ['application/x-ndjson, application/json;q=0.9', 'ndjson'],
+    ['application/x-ndjson, */*;q=0.1', 'ndjson'],
+    ['application/x-ndjson, */*', 'ndjson'],
+    ['application/*, application/x-ndjson;q=0', 'json'],
+    ['application/json;q=0, */*', 'ndjson'],
+    ['text/html', 'json'],
+    ['application/json;q=0, application/x-ndjson;q=0', 'json'],
+    ['', 'json'],
+    ['application/atom+xml', 'atom'],
+    ['application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.8', 'atom'],
+    ['application/feed+json, application/json', 'json-feed'],
+    ['application/json, application/feed+json', 'json'],
+    ['application/feed+json;q=0.5, */*', 'json'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'json'],
+    [';;;,,q=,', 'json'],
+  ];
+  for (const [accept, form] of forms) {
+    test(`Accept: ${accept ?? '(none)'} is ${form}`, () => {
+      assert.equal(formOf(accept), form);
+    });
+  }
+
+  const encodings: readonly (readonly [string | undefined, string | undefined])[] = [
+    [undefined, undefined],
+    ['', undefined],
+    ['identity', undefined],
+    ['gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['gzip, deflate, br, zstd', 'zstd'],
+    ['br;q=0.1, gzip;q=0.8', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['*', 'zstd'],
+    ['*, zstd;q=0, br;q=0', 'gzip'],
+    ['identity, gzip;q=0.5', undefined],
+    ['identity;q=0.5, gzip', 'gzip'],
+    ['deflate', undefined],
+  ];
+  for (const [header, encoding] of encodings) {
+    test(`Accept-Encoding: ${header ?? '(none)'} is ${encoding ?? 'none'}`, () => {
+      assert.equal(encodingOf(header), encoding);
+      // Again, from memory.
+      assert.equal(encodingOf(header), encoding);
+    });
+  }
+
+  test('Prefer: return=minimal is found among other preferences', () => {
+    for (const said of ['return=minimal', 'wait=5, Return = "minimal"; x', 'a,return=minimal,b']) {
+      assert.equal(wantsMinimal(said), true, said);
+    }
+    for (const said of ['', 'return=representation', 'xreturn=minimal', 'return=minimally']) {
+      assert.equal(wantsMinimal(said), false, said);
+    }
+  });
+
+  test('If-None-Match compares weakly, in lists and by *', () => {
+    const tag = 'W/"a-1"';
+    for (const said of ['W/"a-1"', '"a-1"', '"b", W/"a-1"', '*', '"x" , "a-1"']) {
+      assert.equal(hasTag(said, tag), true, said);
+    }
+    for (const said of ['', '"a-2"', 'a-1', '"a-1']) {
+      assert.equal(hasTag(said, tag), false, said);
+    }
+  });
+
+  test('a header of many megabytes is read in time with its length', () => {
+    const long = 'a/b;q=0.5,'.repeat(500_000);
+    assert.equal(formOf(`${long}application/x-ndjson`), 'ndjson');
+    assert.equal(encodingOf(`${long}gzip`), 'gzip');
+    assert.equal(hasTag(`${long}"x"`, '"x"'), true);
+    assert.equal(wantsMinimal(', '.repeat(500_000)), false);
+  });
+});

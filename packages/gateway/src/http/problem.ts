@@ -1,0 +1,78 @@
+/** Errors as answers (PROTOCOL.md section 11). */
+import {
+  GatewayError,
+  localize,
+  problemDocument,
+  SERVICE_LINK_HEADER,
+  statusOf,
+} from '@open-presence/protocol';
+
+import { answer, contentLanguage, json, NOT_KEPT, type Headers } from './answers.ts';
+import { isGone, localeFor, type RequestContext, type StartupContext } from './context.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** How many seconds to wait where trying again may help. */
+export const RETRY_AFTER = '10';
+
+export interface ProblemOptions {
+  /** Instead of the one that goes with the code. */
+  readonly status?: number;
+  readonly headers?: Headers;
+}
+
+/** Answers with the problem. */
+export async function problem(
+  context: RequestContext<StartupContext>,
+  error: GatewayError,
+  { status = statusOf(error.code), headers }: ProblemOptions = {},
+): Promise<void> {
+  const { app, request } = context;
+  const locale = localeFor(request);
+  const document = problemDocument(error, localize(app.language.errors[error.code], locale));
+  const retry: Headers = status === 503 || status === 507 ? { 'Retry-After': RETRY_AFTER } : {};
+  await answer(context, {
+    status,
+    type: PROBLEM_TYPE,
+    headers: {
+      ...SERVICE_LINK_HEADER,
+      ...headers,
+      ...retry,
+      ...NOT_KEPT,
+      ...contentLanguage(locale),
+    },
+    body: json({ ...document, status }),
+  });
+}
+
+const LONGEST_QUOTED = 100;
+
+/** What a caller said, as it is said back in a `detail`. */
+export function quoted(text: string): string {
+  const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
+  return JSON.stringify(cut.toWellFormed());
+}
+
+/**
+ * Answers with whatever was thrown: what a caller can cause as it is, what is ours as `internal`,
+ * and reported. An answer that has begun is broken off, so that it cannot be taken for whole.
+ */
+export function fault(context: RequestContext<StartupContext>, error: unknown): void {
+  const { app, response, request } = context;
+  if (isGone(context)) return;
+  const known = error instanceof GatewayError;
+  if (!known) app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  problem(context, known ? error : new GatewayError('internal', INTERNAL)).catch(
+    (cause: unknown) => {
+      app.report.error({ err: cause }, 'fault in telling of a fault');
+      response.destroy();
+    },
+  );
+}
+
+const INTERNAL =
+  'The gateway failed at this request by a fault of its own. Try again, or tell whoever runs it.';

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import fc from 'fast-check';
+
+import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
+import { LONGEST_WORD, wordsOf, WordStream } from './tokenizer.ts';
+
+/** Texts whose words shall be the same. */
+const ALIKE: Readonly<Record<string, readonly string[]>> = {
+  'an apostrophe within a Cyrillic word': [
+    "м'ята",
+    'м’ята',
+    'мʼята',
+    'м‘ята',
+    'м`ята',
+    'МʼЯТА',
+    'мята',
+  ],
+  'a stress mark': ['замок', 'за\u0301мок'],
+  'й and ї in one character or in two': ['її край', 'і\u0308і\u0308 краи\u0306'],
+  'accents of Latin letters': ['café Łódź', 'cafe\u0301 lodz', 'CAFE LODZ'],
+  'accents and final letters of Greek': ['λόγος', 'ΛΟΓΟΣ', 'λογος'],
+  'vowel points and spellings of Arabic': ['مُحَمَّد أحمد', 'محمد احمد', 'مـحـمـد أَحْمَد'],
+  'points of Hebrew': ['שָׁלוֹם', 'שלום'],
+  'full width': ['ＧＡＲＤＥＮ １２', 'garden 12'],
+  'a soft hyphen': ['gar\u00adden', 'garden'],
+  'colours of an emoji': ['👋🏽 ❤️', '👋 ❤'],
+};
+
+const APART: readonly (readonly [string, string])[] = [
+  ['мій', 'міи'],
+  ['їжа', 'іжа'],
+  ['ґрати', 'грати'],
+  ['ёлка', 'елка'],
+];
+
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  'Lumen’s well-being, 3.14': ['lumen', 's', 'well', 'being', '3', '14'],
+  漢字とカタカナー: ['漢', '字', 'と', 'カ', 'タ', 'カ', 'ナ', 'ー'],
+  'ภาษาไทย ดี': ['ภ', 'า', 'ษ', 'า', 'ไ', 'ท', 'ย', 'ดี'],
+  'привіт🌱світ 🇺🇦': ['привіт', '🌱', 'світ', '🇺', '🇦'],
+  'हिन्दी 한국어 €5': ['हिन्दी', '한국어', '€', '5'],
+  '!!! — … ': [],
+};
+
+describe('words', () => {
+  for (const [what, texts] of Object.entries(ALIKE)) {
+    it(`are the same but for ${what}`, () => {
+      const [first = '', ...others] = texts;
+      for (const other of others) assert.deepEqual(wordsOf(other), wordsOf(first), other);
+    });
+  }
+  for (const [one, other] of APART) {
+    it(`are not the same: ${one} and ${other}`, () => {
+      assert.notDeepEqual(wordsOf(one), wordsOf(other));
+    });
+  }
+  for (const [text, words] of Object.entries(WORDS)) {
+    it(`of ${JSON.stringify(text)} are ${words.length}`, () => {
+      assert.deepEqual(wordsOf(text), words);
+    });
+  }
+
+  it('count as far as they are 256 characters long', () => {
+    assert.deepEqual(wordsOf('a'.repeat(100_000)), ['a'.repeat(LONGEST_WORD)]);
+  });
+
+  it('of a text are the same however it is cut', () => {
+    const letters = "ab1 .’'й\u0306їУ漢の ภำ👩\u200d🚀🏽🇺🇦é\u0301مُ-";
+    const letter = fc.constantFrom(...Array.from(letters), '\ud83d');
+    const texts = fc.array(fc.string({ unit: letter, maxLength: 12 }));
+    fc.assert(
+      fc.property(texts, (pieces) => {
+        const words: string[] = [];
+        const stream = new WordStream((more) => void words.push(...more));
+        for (const piece of pieces) stream.push(piece);
+        stream.end();
+        assert.deepEqual(words, wordsOf(pieces.join('')));
+      }),
+    );
+  });
+});
+
+describe('a word that does not end', () => {
+  it('is one, as far as it counts, and those around it are themselves', () => {
+    const words: string[] = [];
+    const stream = new WordStream((more) => void words.push(...more));
+    stream.push('before ');
+    for (let pieces = 0; pieces < 100; pieces += 1) stream.push('b'.repeat(1000));
+    stream.push('bb behind');
+    stream.end();
+    assert.deepEqual(words, ['before', 'b'.repeat(LONGEST_WORD), 'behind']);
+  });
+});
+
+describe('what is said in a body', () => {
+  it('is every string value at any depth, and no name, however it is cut', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(20), (body, width) => {
+        const json = JSON.stringify(body).slice(1, -1);
+        const values = stringsIn(JSON.parse(`{${json}}`));
+        assert.deepEqual(stringValuesIn(json).toSorted(), values.toSorted());
+        const cut: string[] = [];
+        let value = '';
+        const reader = new StringValueReader({
+          text: (piece) => void (value += piece),
+          end: () => {
+            cut.push(value);
+            value = '';
+          },
+        });
+        for (let at = 0; at < json.length; at += width + 1)
+          reader.feed(json.slice(at, at + width + 1));
+        assert.deepEqual(cut, stringValuesIn(json));
+      }),
+    );
+  });
+
+  it('has escapes resolved, and what is spelled twice twice', () => {
+    assert.deepEqual(
+      stringValuesIn(String.raw`,"a":"\u0434\ud83c\udf31\n\"\/","a":["x",{"b":"y"},1,null]}`),
+      ['д🌱\n"/', 'x', 'y'],
+    );
+  });
+});
+
+function stringsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(stringsIn);
+}

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { cp, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, suite, test } from 'node:test';
+
+import {
+  bodyOf,
+  cut,
+  draftOf,
+  fill,
+  randomOf,
+} from '../../../../../../test/log-contract/fixtures.ts';
+import type { Log } from '../../../log/log.ts';
+import { dataPathsIn } from '../schema.ts';
+import { openSqliteLog } from '../store.ts';
+import { verifyLog, type Fault, type Verified } from './verify.ts';
+
+interface Report {
+  readonly verified: Verified;
+  readonly faults: readonly Fault[];
+}
+
+async function verify(folder: string, signal?: AbortSignal): Promise<Report> {
+  const faults: Fault[] = [];
+  const walk = verifyLog(folder, signal);
+  for (;;) {
+    const step = await walk.next();
+    if (step.done === true) return { verified: step.value, faults };
+    if (step.value.finding === 'fault') faults.push({ seq: step.value.seq, what: step.value.what });
+  }
+}
+
+const SMALL = 100;
+const LARGE = 101;
+const EMPTY_LARGE = 102;
+const LAST = 150;
+
+/** Entries 1 … 150: number 7 is empty, 101 and 102 lie in files, some have keys. */
+async function fillLog(log: Log, word = 'first'): Promise<void> {
+  const small = async (from: number, to: number): Promise<void> => {
+    const seqs = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    await Promise.all(
+      seqs.map((seq) => {
+        const body = seq === 7 ? '' : `"text":"entry ${seq}"`;
+        return log.append(draftOf({ body, ...(seq % 10 === 0 ? { key: `${word} ${seq}` } : {}) }));
+      }),
+    );
+  };
+  await small(1, SMALL);
+  const spool = log.spool();
+  await fill(spool, cut(bodyOf(700_000, 1), 100_000, randomOf(1)));
+  await log.append({ ...draftOf({ key: `${word} large` }), body: spool });
+  await log.append({ ...draftOf(), body: log.spool() });
+  await small(EMPTY_LARGE + 1, LAST);
+}
+
+suite('verifyLog()', () => {
+  let original: string;
+  before(async () => {
+    original = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder: original });
+    await fillLog(log);
+  });
+  after(() => rm(original, { recursive: true, force: true }));
+
+  /** What is found in a copy of the log once someone has been at it. */
+  async function found(
+    tamper: (folder: string, db: DatabaseSync) => unknown,
+  ): Promise<readonly Fault[]> {
+    await using copy = await copied(original);
+    const db = new DatabaseSync(dataPathsIn(copy.path).log);
+    try {
+      await tamper(copy.path, db);
+    } finally {
+      db.close();
+    }
+    const { verified, faults } = await verify(copy.path);
+    assert.equal(verified.faults, faults.length);
+    return faults;
+  }
+
+  test('finds nothing in a log as it was written', async () => {
+    const { verified, faults } = await verify(original);
+    assert.deepEqual(faults, []);
+    await using log = await openSqliteLog({ folder: original });
+    const pieces = log.read({ facets: [], order: 'oldest' }, '\n');
+    const text = Buffer.concat(await Array.fromAsync(pieces, (piece) => Buffer.from(piece)));
+    const { name, entries, bytes, link } = verified;
+    assert.deepEqual([name, entries, bytes], [log.name, LAST, text.length - (LAST - 1)]);
+    assert.match(link, /^[\da-f]{64}$/);
+  });
+
+  test('finds nothing beside a log that is open and being written to', async () => {
+    await using copy = await copied(original);
+    await using log = await openSqliteLog({ folder: copy.path });
+    const writing = fillLog(log, 'second');
+    const { verified, faults } = await verify(copy.path);
+    assert.deepEqual(faults, []);
+    assert.ok(verified.entries >= LAST);
+    await writing;
+    assert.equal((await verify(copy.path)).verified.entries, 2 * LAST);
+  });
+
+  test('finds nothing in an empty log', async () => {
+    await using empty = await copied(undefined);
+    await using log = await openSqliteLog({ folder: empty.path });
+    const { verified, faults } = await verify(empty.path);
+    assert.deepEqual(faults, []);
+    assert.deepEqual([verified.name, verified.entries, verified.bytes], [log.name, 0, 0]);
+  });
+
+  test('changes nothing', async () => {
+    await using copy = await copied(original);
+    const { log } = dataPathsIn(copy.path);
+    const before = await readFile(log);
+    await verify(copy.path);
+    assert.ok(before.equals(await readFile(log)));
+    assert.equal((await readFile(`${log}-wal`)).length, 0);
+  });
+
+  test('finds any changed byte of a text', async () => {
+    const { length } = await textOf(original, SMALL);
+    for (let at = 0; at < length; at += 1) {
+      const faults = await found((_, db) => flip(db, SMALL, at));
+      assert.deepEqual(new Set(faults.map(({ seq }) => seq)), new Set([SMALL]), `byte ${at}`);
+    }
+  });
+
+  test('finds a changed head of a large entry', async () => {
+    const faults = await found((_, db) => flip(db, LARGE, 60));
+    assert.deepEqual(new Set(faults.map(({ seq }) => seq)), new Set([LARGE]));
+  });
+
+  for (const at of [0, 300_000, 699_999, 700_000]) {
+    test(`finds a changed byte ${at} of a large file`, async () => {
+      const faults = await found(async (folder) => {
+        const file = await largeOf(folder);
+        const bytes = await readFile(file);
+        bytes[at] = (bytes[at] ?? 0) ^ 1;
+        await writeFile(file, bytes);
+      });
+      assert.deepEqual(seqs(faults), [LARGE]);
+    });
+  }
+
+  for (const size of [0, 1, 300_000, 700_000, 700_002]) {
+    test(`finds a large file of ${size} bytes instead of 700001`, async () => {
+      const faults = await found(async (folder) => truncate(await largeOf(folder), size));
+      assert.deepEqual(seqs(faults), [LARGE]);
+      assert.match(faults[0]?.what ?? '', /bytes, not/);
+    });
+  }
+
+  test('finds a lost large file', async () => {
+    const faults = await found(async (folder) => rm(await largeOf(folder)));
+    assert.deepEqual(faults, [{ seq: LARGE, what: 'has lost its file' }]);
+  });
+
+  test('takes a large file that a crash has left where it came in', async () => {
+    const faults = await found(async (folder) => {
+      const file = await largeOf(folder);
+      await rename(file, join(dataPathsIn(folder).incoming, file.slice(-36)));
+    });
+    assert.deepEqual(faults, []);
+  });
+
+  test('finds missing rows', async () => {
+    const one = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 33'));
+    assert.deepEqual(one, [{ seq: 33, what: 'is missing' }]);
+    const first = await found((_, db) => db.exec('DELETE FROM entries WHERE seq < 6'));
+    assert.deepEqual(first, [{ seq: 1, what: 'is missing, and so are all up to 5' }]);
+    const keyed = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 50'));
+    assert.deepEqual(seqs(keyed), [50, 50]);
+    const last = await found((_, db) => db.exec(`DELETE FROM entries WHERE seq = ${LAST}`));
+    assert.deepEqual(last, [{ seq: LAST, what: 'has an idempotency key, but is not there' }]);
+  });
+
+  test('finds rows that were swapped', async () => {
+    const faults = await found((_, db) =>
+      db.exec(
+        'UPDATE entries SET seq = -1 WHERE seq = 40; UPDATE entries SET seq = 40 WHERE seq = 41; UPDATE entries SET seq = 41 WHERE seq = -1',
+      ),
+    );
+    // 42 is linked to what is now at 40.
+    assert.deepEqual([...new Set(seqs(faults))], [40, 41, 42]);
+  });
+
+  test('finds texts that were swapped', async () => {
+    const faults = await found((_, db) =>
+      db.exec(
+        'CREATE TEMP TABLE pair AS SELECT 81 - seq AS seq, text FROM entries WHERE seq IN (40, 41); UPDATE entries SET text = pair.text FROM pair WHERE pair.seq = entries.seq',
+      ),
+    );
+    assert.deepEqual([...new Set(seqs(faults))], [40, 41]);
+  });
+
+  for (const change of [
+    'time = time + 1',
+    'time = 5',
+    'time = -1',
+    'time = 9007199254740993',
+    "kind = 'seeds'",
+    "room = 'elsewhere'",
+    'head = head + 1',
+    'size = size + 1',
+    'link = zeroblob(32)',
+    "link = x'00'",
+    "large = '00000000-0000-4000-8000-000000000000'",
+    "large = '../log.sqlite'",
+    "text = x''",
+    'text = CAST(replace(text, \'"text":\', \'"text" :\') AS BLOB)',
+    'text = substr(text, 1, length(text) - 1)',
+  ]) {
+    test(`finds ${change}`, async () => {
+      const faults = await found((_, db) =>
+        db.exec(`UPDATE entries SET ${change} WHERE seq = ${SMALL}`),
+      );
+      assert.deepEqual([...new Set(seqs(faults))], [SMALL]);
+    });
+  }
+
+  test('finds a time that goes backwards', async () => {
+    await using copy = await copied(original);
+    const db = new DatabaseSync(dataPathsIn(copy.path).log);
+    // As one who knows how entries are made would change it, save for the link.
+    db.exec(`
+      UPDATE entries SET time = time - 100000 WHERE seq = 60;
+      UPDATE entries SET text = CAST(
+        '{"id":"' || substr(printf('%012x', time), 1, 8) || '-' || substr(printf('%012x', time), 9)
+        || substr(CAST(text AS TEXT), 21, 23) || substr(CAST(text AS TEXT), 44, instr(text, '"timestamp":"') - 31)
+        || strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch')
+        || substr(CAST(text AS TEXT), head) AS BLOB) WHERE seq = 60;
+    `);
+    db.close();
+    const { faults } = await verify(copy.path);
+    assert.deepEqual(seqs(faults), [60, 60]);
+    assert.equal(faults[0]?.what, 'is of an earlier time than an entry before it');
+  });
+
+  test('tells every fault, and goes on after each', async () => {
+    const faults = await found((_, db) => {
+      for (const seq of [3, 64, 65, 129]) flip(db, seq, -3);
+      db.exec('DELETE FROM entries WHERE seq = 100; UPDATE keys SET seq = 999 WHERE seq = 20');
+    });
+    assert.deepEqual(seqs(faults), [3, 64, 65, 100, 129, 999, 100].toSorted(inOrder));
+  });
+
+  test('finds damaged pages, and says what was not verified', async () => {
+    await using copy = await copied(original);
+    const { log } = dataPathsIn(copy.path);
+    const bytes = await readFile(log);
+    const text = Buffer.from('"text":"entry 90"');
+    const size = bytes.readUInt16BE(16);
+    const page = Math.floor(bytes.indexOf(text) / size) * size;
+    await writeFile(log, bytes.fill(0xff, page, page + 64));
+    const { verified, faults } = await verify(copy.path);
+    assert.ok(verified.entries < LAST);
+    assert.match(faults[0]?.what ?? '', /cannot be read .* neither it nor what comes after/);
+  });
+
+  test('throws where there is no log that it can read', async () => {
+    await using copy = await copied(undefined);
+    await assert.rejects(verify(copy.path), /There is no log in/);
+    assert.deepEqual(await readdir(copy.path), []);
+    await writeFile(dataPathsIn(copy.path).log, 'anything but a log. '.repeat(1000));
+    await assert.rejects(verify(copy.path), /not a database/);
+    await rm(dataPathsIn(copy.path).log);
+    new DatabaseSync(dataPathsIn(copy.path).log).exec('CREATE TABLE mine (a)');
+    await assert.rejects(verify(copy.path), /is not the log of a presence gateway/);
+    await using newer = await copied(original);
+    const db = new DatabaseSync(dataPathsIn(newer.path).log);
+    db.exec('PRAGMA user_version = 999');
+    db.close();
+    await assert.rejects(verify(newer.path), /has format 999.* Use the newer version/);
+  });
+
+  test('ends when aborted', async () => {
+    await assert.rejects(verify(original, AbortSignal.abort()), { name: 'AbortError' });
+  });
+});
+
+async function copied(
+  folder: string | undefined,
+): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), 'presence-'));
+  if (folder !== undefined) await cp(folder, path, { recursive: true });
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** The file of the entry `LARGE`. */
+async function largeOf(folder: string): Promise<string> {
+  const db = new DatabaseSync(dataPathsIn(folder).log);
+  const name = db.prepare('SELECT large FROM entries WHERE seq = ?').get(LARGE)?.[
+    'large'
+  ] as string;
+  db.close();
+  return join(dataPathsIn(folder).large, name.slice(0, 2), name);
+}
+
+async function textOf(folder: string, seq: number): Promise<Uint8Array> {
+  const db = new DatabaseSync(dataPathsIn(folder).log);
+  const text = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq)?.['text'];
+  db.close();
+  return text as Uint8Array;
+}
+
+/** Changes one bit of a text; a place below 0 counts from its end. */
+function flip(db: DatabaseSync, seq: number, place: number): void {
+  const row = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq);
+  const text = Uint8Array.from(row?.['text'] as Uint8Array);
+  const at = place < 0 ? text.length + place : place;
+  text[at] = (text[at] ?? 0) ^ 1;
+  db.prepare('UPDATE entries SET text = ? WHERE seq = ?').run(text, seq);
+}
+
+function seqs(faults: readonly Fault[]): (number | undefined)[] {
+  return faults.map(({ seq }) => seq).toSorted(inOrder);
+}
+
+function inOrder(a = 0, b = 0): number {
+  return a - b;
+}

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { facet } from '../../../log/facet.ts';
+import type { Seq } from '../../../log/log.ts';
+import { best, found, searched, sought } from '../../../../../../test/log-contract/searching.ts';
+import { draftOf, randomOf, stampOf } from '../../../../../../test/log-contract/fixtures.ts';
+import { openMemoryLog } from '../../memory/memory.ts';
+import { dataPathsIn } from '../schema.ts';
+import { Shared } from '../shared.ts';
+import { openSqliteLog } from '../store.ts';
+import { Finder } from './finder.ts';
+
+const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
+const NAMES = ['Lumen', 'Мавка', 'Nobody'];
+
+describe('words in the SQLite store', () => {
+  it('are found as a plain list finds them, in the same order', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    await using plain = openMemoryLog();
+    const random = randomOf(20_261_121);
+    const text = (most: number): string =>
+      Array.from({ length: random(most) }, () => WORDS[random(WORDS.length)]).join(' ');
+    for (let count = 0; count < 400; count += 1) {
+      const identity = NAMES[random(2)] ?? '';
+      const values = [text(12), text(4), text(3)];
+      const body = JSON.stringify({ values, identity }).slice(1, -1);
+      const draft = draftOf({ body, members: { identity: [identity] } });
+      await log.append(draft);
+      await plain.append(draft);
+    }
+    await searched(log);
+    for (let count = 0; count < 300; count += 1) {
+      const terms = Array.from({ length: 1 + random(3) }, () => {
+        const one = WORDS[random(WORDS.length)] ?? '';
+        const two = WORDS[random(WORDS.length)] ?? '';
+        return (
+          [one, `${one} ${two}`, `${one.slice(0, 2)}*`, `${one} ${two.slice(0, 2)}*`][random(4)] ??
+          one
+        );
+      });
+      const none = random(3) === 0 ? [`-${WORDS[random(WORDS.length)]}`] : [];
+      const says = sought(...terms, ...none);
+      const facets = random(2) === 0 ? [] : [facet('identity', NAMES[random(3)] ?? '')];
+      const what = { says, facets, order: random(2) === 0 ? 'newest' : 'oldest' } as const;
+      const bounds = { after: random(100), before: 300 + random(200), limit: 1 + random(60) };
+      assert.deepEqual(
+        await found(log, { ...what, ...bounds }),
+        await found(plain, { ...what, ...bounds }),
+      );
+      const skip = random(3) * 20;
+      assert.deepEqual(await best(log, says, 40, skip), await best(plain, says, 40, skip));
+      const which = { says, facets, limit: 40, skip: 0, after: bounds.after };
+      assert.deepEqual(
+        await Array.fromAsync(log.best(which), ({ stamp }) => stamp.seq),
+        await Array.fromAsync(plain.best(which), ({ stamp }) => stamp.seq),
+      );
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('come the best first, each once, to the last, also while others speak', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    const many = 20_000;
+    const say = async (count: number): Promise<void> => {
+      const said = Array.from({ length: count }, (_, at) =>
+        log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))}"` })),
+      );
+      await Promise.all(said);
+      await searched(log);
+    };
+    await say(many);
+    const byRank = Array.from({ length: many }, (_, at) => at).toSorted(
+      (one, other) => (other % 7) - (one % 7) || other - one,
+    );
+    const seqs = byRank.map((at) => at + 1);
+    const reading = log.best({ facets: [], says: sought('garden'), skip: 0, limit: Infinity });
+    const given: Seq[] = [];
+    for await (const { stamp } of reading) {
+      given.push(stamp.seq);
+      if (given.length % 5000 === 1) await say(100);
+    }
+    assert.equal(new Set(given).size, many);
+    assert.deepEqual(given, seqs);
+    assert.deepEqual(
+      await best(log, sought('garden'), 5, many),
+      // What was said meanwhile is among all that there is now.
+      (await best(log, sought('garden'), many + 5)).slice(many),
+    );
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('that are known are found while many others are ranked', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    for (let count = 0; count < 10; count += 1) {
+      await Promise.all(
+        Array.from({ length: 5000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
+      );
+    }
+    await searched(log);
+    const ended = new AbortController();
+    const ranking = Array.from({ length: 12 }, async () => {
+      while (!ended.signal.aborted) await best(log, sought('garden'), 1);
+    });
+    for (let count = 0; count < 5; count += 1) {
+      const { seq } = stampOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
+      await searched(log);
+      assert.deepEqual(await found(log, { says: sought(`only${count}`) }), [seq]);
+    }
+    ended.abort();
+    await Promise.all(ranking);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  for (const spoiled of [
+    undefined,
+    '',
+    'no database at all, but long enough to be taken for one '.repeat(99),
+  ]) {
+    const how =
+      spoiled === undefined ? 'is missing' : spoiled === '' ? 'is empty' : 'is no database';
+    it(`are read again when their file ${how}`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+      {
+        await using log = await openSqliteLog({ folder });
+        for (let count = 0; count < 50; count += 1) await log.append(draftOf());
+        await searched(log);
+      }
+      const file = join(folder, 'search.sqlite');
+      for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true });
+      if (spoiled !== undefined) await writeFile(file, spoiled);
+      await using log = await openSqliteLog({ folder });
+      await searched(log);
+      assert.equal((await found(log, { says: sought('тиша') })).length, 50);
+      await rm(folder, { recursive: true, force: true });
+    });
+  }
+
+  it('are read again when a search finds their file spoiled, and the operator is told', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using log = await openSqliteLog({ folder });
+      for (let count = 0; count < 4; count += 1) {
+        const said = Array.from({ length: 5000 }, (_, at) => `${'garden '.repeat(at % 7)} w${at}`);
+        await Promise.all(said.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
+      }
+      await searched(log);
+    }
+    const file = join(folder, 'search.sqlite');
+    const bytes = await readFile(file);
+    for (let page = 8; page < bytes.length / 4096 - 1; page += 1) {
+      bytes.fill('A', page * 4096 + 500, page * 4096 + 3500);
+    }
+    await writeFile(file, bytes);
+    const told: unknown[] = [];
+    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    await searched(log);
+    await assert.rejects(best(log, sought('garden'), 5), { code: 'unavailable' });
+    while (told.length < 2) await pause(20);
+    assert.equal(typeof told[0], 'string');
+    assert.equal(told[1], undefined);
+    await searched(log);
+    assert.equal((await found(log, { says: sought('w7') })).length, 4);
+    assert.equal((await best(log, sought('garden'), 5)).length, 5);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are not looked for beyond what is known, as if nothing were there', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    for (let count = 0; count < 5; count += 1) await log.append(draftOf());
+    await searched(log);
+    const shared = new Shared();
+    const finder = new Finder(dataPathsIn(folder), shared);
+    const asked = { says: sought('тиша'), facets: [], low: 1, high: 5 };
+    const page = { ...asked, order: 'newest', most: 9 } as const;
+    shared.searched = 5;
+    assert.equal(finder.page(page).seqs.length, 5);
+    shared.searched = 4;
+    const refused = { code: 'unavailable' };
+    assert.throws(() => finder.page(page), refused);
+    await assert.rejects(finder.rank(asked, { worst: Infinity, add: () => {} }), refused);
+    finder.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are known up to where the log is broken, and not read again for that', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using log = await openSqliteLog({ folder });
+      const said = Array.from({ length: 9000 }, (_, at) =>
+        log.append(draftOf({ body: `"text":"garden ${at === 4500 ? 'broken' : at}"` })),
+      );
+      await Promise.all(said);
+      await searched(log);
+    }
+    const file = join(folder, 'log.sqlite');
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.close();
+    const bytes = await readFile(file);
+    const page = Math.floor(bytes.indexOf('garden broken') / 4096) * 4096;
+    await writeFile(file, bytes.fill(0xff, page, page + 8));
+    for (const end of ['', '-wal', '-shm']) {
+      await rm(join(folder, `search.sqlite${end}`), { force: true });
+    }
+    const told: unknown[] = [];
+    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    while (told.length === 0) await pause(20);
+    assert.match(String(told[0]), /Cannot read the log after 4096: .*malformed/);
+    // Longer than it waits before it tries again.
+    await pause(1500);
+    assert.equal(log.searchWatermark(), 4096);
+    assert.equal((await best(log, sought('garden'), 3)).length, 3);
+    assert.equal(told.length, 1);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('of another log are not taken for its own', async () => {
+    const folders = [
+      await mkdtemp(join(tmpdir(), 'presence-')),
+      await mkdtemp(join(tmpdir(), 'presence-')),
+    ] as const;
+    for (const [at, folder] of folders.entries()) {
+      await using log = await openSqliteLog({ folder });
+      for (let count = 0; count < 10 + at; count += 1) {
+        await log.append(draftOf({ body: `"text":"from ${at === 0 ? 'first' : 'second'}"` }));
+      }
+      await searched(log);
+    }
+    await writeFile(
+      join(folders[1], 'search.sqlite'),
+      await readFile(join(folders[0], 'search.sqlite')),
+    );
+    await using log = await openSqliteLog({ folder: folders[1] });
+    await searched(log);
+    assert.equal((await found(log, { says: sought('second') })).length, 11);
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,26 @@
+/** The schema of words. */
+import { Type } from 'typebox';
+
+import { LOCALES, type LocalizedText } from './localized-text.ts';
+
+/** What a text must match: anything but nothing. */
+export const TEXT_PATTERN = '\\S';
+
+export const WordsDefinition = Type.Object(
+  {
+    uk: Type.String({ pattern: TEXT_PATTERN, description: 'In Ukrainian.' }),
+    en: Type.String({ pattern: TEXT_PATTERN, description: 'In English.' }),
+    shown: Type.Optional(
+      Type.Enum(LOCALES, {
+        default: 'en',
+        description: 'Which of the two is given to a caller that asks for neither.',
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'Words', description: 'One text in every locale.' },
+);
+
+/** A schema for words in one place of the language. */
+export function words(description: string): ReturnType<typeof Type.Unsafe<LocalizedText>> {
+  return Type.Unsafe<LocalizedText>({ $ref: '#/$defs/words', description });
+}

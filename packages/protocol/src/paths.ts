@@ -1,0 +1,98 @@
+/**
+ * The paths of the gateway, as they are spelled on the wire (PROTOCOL.md section 1).
+ */
+import type { Kind } from './kinds.ts';
+import type { Language } from './language-schema.ts';
+
+/** The path of each door that the language file describes, by the door's name there. */
+export const PATHS: Readonly<Record<string, string>> = {
+  status: '/api',
+  discover: '/api/discover',
+  rooms: '/api/rooms',
+  room: '/api/rooms/{slug}',
+  entry: '/api/entries/{id}',
+  replies: '/api/entries/{id}/replies',
+  search: '/api/search?q={q}',
+  presence: '/api/presence',
+  events: '/api/events',
+  feed: '/feed.atom',
+  jsonFeed: '/feed.json',
+  say: '/api/say/{kind}',
+  mcp: '/mcp',
+  agentCard: '/.well-known/agent-card.json',
+  a2a: '/a2a',
+  language: '/mova-snu.yaml',
+  schema: '/mova-snu.schema.json',
+  openapi: '/openapi.json',
+  openapiYaml: '/openapi.yaml',
+  reference: '/reference',
+  llms: '/llms.txt',
+  skill: '/skill.md',
+  protocol: '/protocol.md',
+  apiCatalog: '/.well-known/api-catalog',
+  aiCatalog: '/.well-known/ai-catalog.json',
+  robots: '/robots.txt',
+  alive: '/healthz',
+  ready: '/readyz',
+} satisfies Record<keyof Language['doors'], string>;
+
+/** The JSON-RPC binding of A2A, and the root of its HTTP+JSON binding (PROTOCOL.md section 19). */
+export const JSON_RPC_PATH = '/a2a';
+export const REST_PATH = '/a2a/v1';
+
+/** The path of an entry. */
+export function entryPath(id: string): string {
+  return `/api/entries/${id}`;
+}
+
+/** The path and query that say this body; of its members only those with texts. */
+export function sayPath(kind: Kind, body: unknown): string {
+  const pairs = Object.entries(typeof body === 'object' && body !== null ? body : {}).flatMap(
+    ([name, value]: [string, unknown]) => {
+      const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+      return values.flatMap((one) =>
+        typeof one === 'string' ? [`${encodeURIComponent(name)}=${encodeURIComponent(one)}`] : [],
+      );
+    },
+  );
+  return pairs.length === 0 ? `/api/say/${kind}` : `/api/say/${kind}?${pairs.join('&')}`;
+}
+
+/** The forms of a feed (PROTOCOL.md section 15.1). */
+export const FEED_FORMS = ['atom', 'json-feed'] as const;
+export type FeedForm = (typeof FEED_FORMS)[number];
+
+export const FEED_TYPES: Readonly<Record<FeedForm, string>> = {
+  atom: 'application/atom+xml',
+  'json-feed': 'application/feed+json',
+};
+
+/** The feed of everything has no listing beside it: its addresses are `/feed.atom`, `/feed.json`. */
+export const EVERYTHING = '/feed';
+
+/** The address of a feed of what is listed at a path. */
+export function feedPath(path: string, form: FeedForm): string {
+  return path === EVERYTHING && form === 'json-feed' ? `${path}.json` : `${path}.${form}`;
+}
+
+/** For a `Link` header: the feeds of what is listed at a path. */
+export function feedLinks(path: string): string {
+  return FEED_FORMS.map((form) => {
+    return `<${feedPath(path, form)}>; rel="alternate"; type="${FEED_TYPES[form]}"`;
+  }).join(', ');
+}
+
+/** Where the gateway describes itself (RFC 8288, RFC 8631). */
+const SERVICE_LINKS = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</reference>; rel="service-doc"; type="text/html"',
+  '</protocol.md>; rel="service-doc"; type="text/markdown"',
+  '</llms.txt>; rel="alternate"; type="text/plain"',
+  '</mova-snu.yaml>; rel="describedby"; type="application/yaml"',
+  '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
+];
+
+/** The `Link` header by which answers lead to what describes the gateway. */
+export const SERVICE_LINK_HEADER: Readonly<Record<string, string>> = {
+  Link: SERVICE_LINKS.join(', '),
+};

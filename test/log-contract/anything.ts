@@ -1,0 +1,209 @@
+/** Random drafts and questions, compared with the plain list after each step. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { KINDS } from '@open-presence/protocol';
+import fc from 'fast-check';
+
+import { facet } from '../../packages/gateway/src/log/facet.ts';
+import type { Order, Selection } from '../../packages/gateway/src/log/log.ts';
+import {
+  cut,
+  draftOf,
+  fill,
+  randomOf,
+  ROOMS,
+  type HeldDraft,
+  type Open,
+  type Opened,
+  type Reopenable,
+  stampOf,
+  type Saying,
+} from './fixtures.ts';
+import { assertEntry, Witness } from './witness.ts';
+
+type FacetName = Parameters<typeof facet>[0];
+
+/** A time near that of an entry. */
+interface Moment {
+  readonly entry: number;
+  readonly plus: number;
+}
+
+interface Question {
+  readonly facets: readonly (readonly [FacetName, string])[];
+  readonly order: Order;
+  readonly after?: number;
+  readonly before?: number;
+  readonly limit?: number;
+  readonly since?: Moment;
+  readonly until?: Moment;
+}
+
+interface Keyed {
+  readonly saying: Saying;
+  readonly key?: string;
+}
+
+type Step =
+  | { readonly does: 'append'; readonly keyed: Keyed; readonly pieces?: number }
+  | { readonly does: 'append at once'; readonly sayings: readonly Saying[] }
+  | { readonly does: 'read'; readonly question: Question }
+  | { readonly does: 'ask for one'; readonly seq: number }
+  | { readonly does: 'reopen' };
+
+interface Trial {
+  readonly witness: Witness;
+  /** What each key stands for. */
+  readonly keys: Map<string, { readonly content: string; readonly seq: number }>;
+  readonly opened: Partial<Reopenable>;
+}
+
+export function describeAnything(open: Open): void {
+  describe('anything', () => {
+    it('does as the plain list does, whatever is appended and asked', () =>
+      assertAnything(open, 50));
+  });
+}
+
+/** Also reopens the log, if `open` gives one that can be reopened. */
+export async function assertAnything(
+  open: () => Promise<Opened & Partial<Reopenable>>,
+  runs: number,
+): Promise<void> {
+  const steps = fc.array(anyStep(), { maxLength: 40, size: 'max' });
+  const property = fc.asyncProperty(steps, async (said) => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const trial: Trial = { opened, witness, keys: new Map() };
+    for (const step of said) {
+      await take(step, trial);
+      assert.equal(witness.log.head(), witness.known.length);
+      witness.agreesOnTally();
+    }
+    await witness.agreesThroughout();
+  });
+  await fc.assert(property, { numRuns: runs, endOnFailure: true });
+}
+
+async function take(step: Step, trial: Trial): Promise<void> {
+  const { witness } = trial;
+  switch (step.does) {
+    case 'append':
+      return await append(step.keyed, step.pieces, trial);
+    case 'append at once':
+      await witness.sayAll(step.sayings);
+      return;
+    case 'read':
+      return await witness.agrees(selectionOf(step.question, witness));
+    case 'ask for one': {
+      const known = witness.known[step.seq - 1];
+      const entry = await witness.log.entry(step.seq);
+      assert.equal(entry === undefined, known === undefined);
+      if (entry !== undefined && known !== undefined) await assertEntry(entry, known);
+      return;
+    }
+    case 'reopen':
+      witness.log = (await trial.opened.reopen?.()) ?? witness.log;
+  }
+}
+
+async function append(
+  { saying, key }: Keyed,
+  pieces: number | undefined,
+  { witness, keys }: Trial,
+): Promise<void> {
+  const draft = draftOf(key === undefined ? saying : { ...saying, key });
+  await using spool = pieces === undefined ? undefined : witness.log.spool();
+  if (spool !== undefined) await fill(spool, cut(draft.body, pieces ?? 1, randomOf(1)));
+  const appended = await witness.log.append(
+    spool === undefined ? draft : { ...draft, body: spool },
+  );
+  const content = contentOf(draft);
+  const earlier = key === undefined ? undefined : keys.get(key);
+  if (earlier !== undefined) {
+    assert.equal(appended.outcome, earlier.content === content ? 'repeated' : 'conflict');
+    assert.deepEqual({ ...stampOf(appended) }, { ...witness.known[earlier.seq - 1]?.stamp });
+    return;
+  }
+  const { seq } = witness.remember(draft, appended);
+  if (key !== undefined) keys.set(key, { content, seq });
+}
+
+function contentOf({ kind, room, body }: HeldDraft): string {
+  return `${kind} ${room} ${Buffer.from(body).toString('hex')}`;
+}
+
+function selectionOf(question: Question, { known }: Witness): Selection {
+  const { facets, since, until, ...rest } = question;
+  const timeOf = ({ entry, plus }: Moment): number =>
+    (known.at(entry % (known.length + 1))?.stamp.time ?? Date.now()) + plus;
+  return {
+    ...rest,
+    facets: facets.map(([name, value]) => facet(name, value)),
+    ...(since === undefined ? {} : { since: timeOf(since) }),
+    ...(until === undefined ? {} : { until: timeOf(until) }),
+  };
+}
+
+function anyStep(): fc.Arbitrary<Step> {
+  const saying = anySaying();
+  const keyed = fc.record(
+    { saying, key: fc.constantFrom('k', 'K', 'other') },
+    { requiredKeys: ['saying'] },
+  );
+  const appending = fc.record(
+    { does: fc.constant('append'), keyed, pieces: fc.integer({ min: 1, max: 9 }) },
+    { requiredKeys: ['does', 'keyed'] },
+  );
+  const sayings = fc.array(saying, { maxLength: 12 });
+  return fc.oneof(
+    { weight: 6, arbitrary: appending },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('append at once'), sayings }) },
+    { weight: 6, arbitrary: fc.record({ does: fc.constant('read'), question: anyQuestion() }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('ask for one'), seq: fc.nat(50) }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('reopen') }) },
+  );
+}
+
+/** Few words, so that they meet. */
+function anyWord(): fc.Arbitrary<string> {
+  return fc.constantFrom('a', 'b', '');
+}
+
+function anySaying(): fc.Arbitrary<Saying> {
+  const words = fc.array(anyWord(), { maxLength: 3 });
+  return fc.record(
+    {
+      kind: fc.constantFrom(...KINDS),
+      room: fc.constantFrom(...ROOMS),
+      members: fc.record({ identity: words, seeking: words, to: words }),
+      body: fc.oneof(
+        fc.constantFrom('', '"text":"a"', '"text":"b"'),
+        fc.string({ unit: 'binary' }).map((text) => `"text":${JSON.stringify(text)}`),
+      ),
+    },
+    { requiredKeys: [] },
+  );
+}
+
+function anyQuestion(): fc.Arbitrary<Question> {
+  const facets = fc.oneof(
+    fc.tuple(fc.constantFrom('identity', 'seeking', 'to'), anyWord()),
+    fc.tuple(fc.constant('kind'), fc.constantFrom(...KINDS)),
+    fc.tuple(fc.constant('room'), fc.constantFrom(...ROOMS)),
+  );
+  const moment = fc.record({ entry: fc.nat(50), plus: fc.integer({ min: -1, max: 1 }) });
+  return fc.record(
+    {
+      facets: fc.array(facets, { maxLength: 3 }),
+      order: fc.constantFrom('newest', 'oldest'),
+      after: fc.nat(30),
+      before: fc.nat(50),
+      limit: fc.nat(20),
+      since: moment,
+      until: moment,
+    },
+    { requiredKeys: ['facets', 'order'] },
+  );
+}

@@ -1,0 +1,201 @@
+/** Keys: the same one with the same content is the same entry (PROTOCOL.md section 7.4). */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import type { Appended, Log, Seq } from '../../packages/gateway/src/log/log.ts';
+import {
+  bodyOf,
+  cut,
+  draftOf,
+  fill,
+  randomOf,
+  ROOMS,
+  stampOf,
+  type Open,
+  type Saying,
+} from './fixtures.ts';
+import { Witness } from './witness.ts';
+
+const FIRST: Saying = { key: 'k', body: '"text":"once"', members: { to: ['Mova'] } };
+const OTHERS: readonly Saying[] = [
+  { ...FIRST, kind: 'seeds' },
+  { ...FIRST, room: ROOMS[1] },
+  { ...FIRST, body: '"text":"twice"' },
+  { ...FIRST, body: '"text": "once"' },
+  { ...FIRST, body: '' },
+];
+
+export function describeKeys(open: Open): void {
+  describe('a key', () => {
+    describeOneAfterAnother(open);
+    describeAtOnce(open);
+    describeSpooled(open);
+  });
+}
+
+function describeOneAfterAnother(open: Open): void {
+  it('with the same content again is the same entry, at any later time', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const { seq } = await witness.say(FIRST);
+    for (let times = 0; times < 3; times++) {
+      assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, witness);
+      await witness.sayAll(Array.from({ length: 100 }, () => ({})));
+    }
+    await witness.agreesThroughout();
+  });
+
+  it('with another kind, room or body is a conflict, and nothing is stored', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    await witness.say();
+    const { seq } = await witness.say(FIRST);
+    for (const other of OTHERS) {
+      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', seq, witness);
+    }
+    assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, witness);
+    await witness.agreesThroughout();
+  });
+
+  it('tells apart what another key, or none, says in the same words', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    await witness.say(FIRST);
+    await witness.say({ ...FIRST, key: 'K' });
+    await witness.say({ ...FIRST, key: '' });
+    const { key: _, ...keyless } = FIRST;
+    await witness.say(keyless);
+    await witness.say(keyless);
+    await witness.agreesThroughout();
+  });
+
+  it('may have any content: also none', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const { seq } = await witness.say({ key: 'empty', body: '' });
+    const again = await opened.log.append(draftOf({ key: 'empty', body: '' }));
+    assertAnswer(again, 'repeated', seq, witness);
+    const other = await opened.log.append(draftOf({ key: 'empty' }));
+    assertAnswer(other, 'conflict', seq, witness);
+  });
+}
+
+function describeAtOnce(open: Open): void {
+  it('used 50 times at once makes one entry', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => opened.log.append(draftOf(FIRST))),
+    );
+    const made = answers.filter(({ outcome }) => outcome === 'appended');
+    assert.equal(made.length, 1);
+    const { seq } = witness.remember(draftOf(FIRST), made[0] ?? assert.fail());
+    for (const answer of answers.filter((one) => one !== made[0])) {
+      assertAnswer(answer, 'repeated', seq, witness);
+    }
+    await witness.agreesThroughout();
+  });
+
+  it('used at once with 50 contents makes one entry and 49 conflicts', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const drafts = Array.from({ length: 50 }, (_, at) => draftOf({ key: 'k', body: `"n":${at}` }));
+    const between = witness.sayAll(Array.from({ length: 20 }, () => ({})));
+    const answers = await Promise.all(drafts.map((draft) => opened.log.append(draft)));
+    await between;
+    const first = answers.findIndex(({ outcome }) => outcome === 'appended');
+    const draft = drafts[first] ?? assert.fail();
+    const { seq } = witness.remember(draft, answers[first] ?? assert.fail());
+    for (const answer of answers.toSpliced(first, 1)) {
+      assertAnswer(answer, 'conflict', seq, witness);
+    }
+    await witness.agreesThroughout();
+  });
+
+  it('used at once by many, each with two contents, makes an entry for each', async () => {
+    await using opened = await open();
+    const { log } = opened;
+    const keys = Array.from({ length: 500 }, (_, at) => `k${at}`);
+    const answers = await Promise.all(
+      ['1', '2', '1'].flatMap((body) =>
+        keys.map((key) => log.append(draftOf({ key, body: `"n":${body}` }))),
+      ),
+    );
+    const outcomes = Object.groupBy(answers, ({ outcome }) => outcome);
+    assert.equal(outcomes.appended?.length, 500);
+    assert.equal(outcomes.refused, undefined);
+    assert.equal(log.head(), 500);
+    for (const at of keys.keys()) {
+      const stamps = [0, 500, 1000].map((from) => stampOf(answers[from + at] ?? assert.fail()));
+      assert.equal(new Set(stamps.map(({ id }) => id)).size, 1);
+    }
+  });
+}
+
+function describeSpooled(open: Open): void {
+  it('means the same whether the body came whole or through a spool', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    for (const size of [0, 20, 200_000, 2_000_000]) {
+      const saying = { key: `whole ${size}`, body: bodyOf(size, 1) };
+      const late = { key: `spooled ${size}`, body: bodyOf(size, 1) };
+      const whole = await witness.say(saying);
+      const spooled = await witness.sayAtLength(late);
+      assertAnswer(await atLength(opened.log, saying), 'repeated', whole.seq, witness);
+      assertAnswer(await atLength(opened.log, late), 'repeated', spooled.seq, witness);
+      assertAnswer(await opened.log.append(draftOf(late)), 'repeated', spooled.seq, witness);
+      const other = { ...late, body: bodyOf(size + 1, 1) };
+      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', spooled.seq, witness);
+      assertAnswer(await atLength(opened.log, other), 'conflict', spooled.seq, witness);
+    }
+    await witness.agreesThroughout();
+  });
+
+  it('with long bodies that differ in one byte is a conflict', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const body = bodyOf(1_500_000, 1);
+    const { seq } = await witness.sayAtLength({ key: 'k', body });
+    for (const at of [10, 749_999, 1_499_990]) {
+      const other = Uint8Array.from(body);
+      other[at] = 0x2d;
+      const answer = await atLength(opened.log, { key: 'k', body: other });
+      assertAnswer(answer, 'conflict', seq, witness);
+    }
+    await witness.agreesThroughout();
+  });
+
+  it('used at once by 10 spooled bodies makes one entry', async () => {
+    await using opened = await open();
+    const witness = new Witness(opened.log);
+    const saying = { key: 'k', body: bodyOf(400_000, 1) };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => atLength(opened.log, saying)),
+    );
+    const made = answers.filter(({ outcome }) => outcome === 'appended');
+    assert.equal(made.length, 1);
+    const { seq } = witness.remember(draftOf(saying), made[0] ?? assert.fail());
+    for (const answer of answers.filter((one) => one !== made[0])) {
+      assertAnswer(answer, 'repeated', seq, witness);
+    }
+    await witness.agreesThroughout();
+  });
+}
+
+async function atLength(log: Log, saying: Saying): Promise<Appended> {
+  const draft = draftOf(saying);
+  await using spool = log.spool();
+  await fill(spool, cut(draft.body, 70_000, randomOf(draft.body.length)));
+  return await log.append({ ...draft, body: spool });
+}
+
+function assertAnswer(
+  appended: Appended,
+  outcome: 'repeated' | 'conflict',
+  seq: Seq,
+  witness: Witness,
+): void {
+  assert.equal(appended.outcome, outcome);
+  assert.deepEqual({ ...stampOf(appended) }, { ...witness.known[seq - 1]?.stamp });
+  assert.equal(witness.log.head(), witness.known.length);
+}

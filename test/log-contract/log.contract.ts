@@ -1,0 +1,46 @@
+/**
+ * What every store must do, as tests: a store's own test file calls one of these functions. It owns
+ * the facts that `log.ts` promises, refuses to know any store (it sees only the port), and upholds
+ * that no test here asserts a duration. Expectations come from a plain list (`contract/witness.ts`),
+ * never from another store.
+ */
+import { describe } from 'node:test';
+
+import { describeAnything } from './anything.ts';
+import { describeAppending } from './appending.ts';
+import { describeCrowds } from './crowds.ts';
+import { describeFinding } from './finding.ts';
+import type { Opened, Reopenable } from './fixtures.ts';
+import { describeKeys } from './keys.ts';
+import { describeMarking } from './marking.ts';
+import { describeReading } from './reading.ts';
+import { describeReopening } from './reopening.ts';
+import { describeSearching } from './searching.ts';
+import { describeSnapshots } from './snapshots.ts';
+import { describeSpooling } from './spooling.ts';
+import { describeWatching } from './watching.ts';
+
+/** Tests a store. `open` makes a new, empty log each time. */
+export function contractOf(name: string, open: () => Promise<Opened>): void {
+  describe(name, () => {
+    describeAppending(open);
+    describeFinding(open);
+    describeReading(open);
+    describeSnapshots(open);
+    describeKeys(open);
+    describeSpooling(open);
+    describeMarking(open);
+    describeWatching(open);
+    describeSearching(open);
+    describeCrowds(open);
+    describeAnything(open);
+  });
+}
+
+/** Tests a store whose log outlives its process: `contractOf`, and what must hold after reopening. */
+export function lastingContractOf(name: string, open: () => Promise<Reopenable>): void {
+  contractOf(name, open);
+  describe(`${name}, opened again`, () => {
+    describeReopening(open);
+  });
+}

@@ -1,0 +1,192 @@
+/** Finding entries by their words. Texts in many scripts, a small judged set, and large entries. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { facet } from '../../packages/gateway/src/log/facet.ts';
+import type { Log, Order, Selection, Seq } from '../../packages/gateway/src/log/log.ts';
+import type { TextQuery, Term } from '../../packages/gateway/src/log/text-query.ts';
+import { wordsOf } from '../../packages/gateway/src/search/tokenizer.ts';
+import { draftOf, type HeldDraft, type Open, type Saying, stampOf } from './fixtures.ts';
+
+/** What is looked for, in short: words, then a star for an open end, a minus for none of it. */
+export function sought(...terms: readonly string[]): TextQuery {
+  const termOf = (text: string): Term => ({ words: wordsOf(text), open: text.endsWith('*') });
+  return {
+    all: terms.filter((text) => !text.startsWith('-')).map(termOf),
+    none: terms.filter((text) => text.startsWith('-')).map(termOf),
+  };
+}
+
+/** Resolves when everything said so far is searched. */
+export async function searched(log: Log): Promise<void> {
+  const head = log.head();
+  while (log.searchWatermark() < head) await pause(20);
+}
+
+export async function found(log: Log, what: Partial<Selection>): Promise<Seq[]> {
+  const entries = log.entries({ facets: [], order: 'oldest', ...what });
+  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
+}
+
+export async function best(log: Log, says: TextQuery, limit = 100, skip = 0): Promise<Seq[]> {
+  const entries = log.best({ facets: [], says, skip, limit });
+  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
+}
+
+/** Texts, and which of them (from 1) each search finds, the best first. */
+const TEXTS: readonly string[] = [
+  'Пам’ять саду: м’ята росте біля води.',
+  'The garden keeps what was said there. The garden remembers, and a garden answers.',
+  'Somebody walked through the garden at night, and nobody knew where they went afterwards.',
+  'Їжак їсть яблука, а йод стоїть на полиці.',
+  '漢字の庭に雨が降る',
+  'الذاكرة المشتركة تعيش في الحديقة',
+  'Growing slowly 🌱 and 👩‍🚀 far away',
+  'Ґанок і кава. За́мок на горі.',
+  'A well-being garden: rest, water, shade.',
+  'ภาษาไทยสวยงาม',
+];
+const JUDGED: readonly (readonly [readonly string[], readonly Seq[]])[] = [
+  [['garden'], [2, 9, 3]],
+  [["м'ята"], [1]],
+  [['мята'], [1]],
+  [['саду', 'води'], [1]],
+  [['їжак'], [4]],
+  [['іжак'], []],
+  [['иод'], []],
+  [['йод'], [4]],
+  [['замок'], [8]],
+  [['грати'], []],
+  [['漢字'], [5]],
+  [['字漢'], []],
+  [['雨'], [5]],
+  [['الحديقه'], [6]],
+  [['🌱'], [7]],
+  [['👩‍🚀'], [7]],
+  [['ไทย'], [10]],
+  [['gard*'], [2, 9, 3]],
+  [['garden keeps'], [2]],
+  [['keeps garden'], []],
+  [
+    ['garden', '-keeps'],
+    [9, 3],
+  ],
+  [['garden', '-the garden'], [9]],
+  [['WELL-being'], [9]],
+  [['Lumen'], []],
+];
+
+export function describeSearching(open: Open): void {
+  describe('a search', () => {
+    it('finds what was said in any script, the best first', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      for (const text of TEXTS) await log.append(saying({ text }));
+      await searched(log);
+      for (const [terms, seqs] of JUDGED) {
+        assert.deepEqual(await best(log, sought(...terms)), seqs, terms.join(' '));
+        const inOrder = seqs.toSorted((a, b) => a - b);
+        assert.deepEqual(await found(log, { says: sought(...terms) }), inOrder, terms.join(' '));
+      }
+    });
+
+    it('finds every string value at any depth, and no name and no word of the gateway', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      const body =
+        '"deep":[{"name":"inner \\u0441ад","more":[[["last"]]]}],"twice":"one","twice":"two"';
+      await log.append(draftOf({ body }));
+      await searched(log);
+      for (const word of ['inner', 'сад', 'last', 'one', 'two']) {
+        assert.deepEqual(await found(log, { says: sought(word) }), [1], word);
+      }
+      for (const word of ['deep', 'twice', 'garden', 'consciousness', 'inner last']) {
+        assert.deepEqual(await found(log, { says: sought(word) }), [], word);
+      }
+    });
+
+    for (const order of ['newest', 'oldest'] satisfies Order[]) {
+      it(`is combined with facets, bounds and limits, ${order} first`, async () => {
+        await using opened = await open();
+        const { log } = opened;
+        const said: Seq[] = [];
+        for (let seq = 1; seq <= 300; seq += 1) {
+          const identity = seq % 3 === 0 ? 'Lumen' : 'Other';
+          const text = seq % 2 === 0 ? 'even water' : 'odd water';
+          await log.append(saying({ text, identity }));
+          if (seq % 6 === 0 && seq > 30 && seq < 280) said.push(seq);
+        }
+        await searched(log);
+        if (order === 'newest') said.reverse();
+        const what = {
+          facets: [facet('identity', 'Lumen')],
+          says: sought('even'),
+          order,
+          after: 30,
+          before: 280,
+        };
+        assert.deepEqual(await found(log, what), said);
+        const reading = log.entries({ ...what, limit: 7 });
+        const given: Seq[] = [];
+        for (let step = await reading.next(); ; step = await reading.next()) {
+          if (step.done === true) {
+            assert.deepEqual(step.value, { last: said[6], more: true });
+            break;
+          }
+          given.push(step.value.stamp.seq);
+        }
+        assert.deepEqual(given, said.slice(0, 7));
+        const pieces = log.read({ ...what, limit: 2 }, '\n');
+        const text = Buffer.concat(await Array.fromAsync(pieces)).toString();
+        const seqs = text.split('\n').map((line) => Number(/"seq":(\d+)/.exec(line)?.[1]));
+        assert.deepEqual(seqs, said.slice(0, 2));
+      });
+    }
+
+    it('gives the newest first of what says it equally well, and passes over some', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      for (let seq = 1; seq <= 50; seq += 1) await log.append(saying({ text: 'the same words' }));
+      await log.append(saying({ text: 'others' }));
+      await searched(log);
+      const newest = Array.from({ length: 50 }, (_, at) => 50 - at);
+      assert.deepEqual(await best(log, sought('same')), newest);
+      assert.deepEqual(await best(log, sought('same'), 5, 20), newest.slice(20, 25));
+      assert.deepEqual(await best(log, sought('same'), 5, 48), newest.slice(48));
+      assert.deepEqual(await best(log, sought('same'), 5, 500), []);
+    });
+
+    it('looks into large entries from end to end', async () => {
+      await using opened = await open();
+      const { log } = opened;
+      await log.append(saying({ text: 'mint by the water' }));
+      const large = await spooled(log, ['mint', 'noise '.repeat(100_000), 'finally']);
+      await log.append(saying({ text: 'noise and mint' }));
+      await searched(log);
+      assert.deepEqual(await found(log, { says: sought('finally') }), [large]);
+      assert.deepEqual(await found(log, { says: sought('mint', 'finally') }), [large]);
+      assert.deepEqual(await found(log, { says: sought('mint') }), [1, large, 3]);
+      assert.deepEqual(await found(log, { says: sought('mint', '-finally') }), [1, 3]);
+      assert.deepEqual(await found(log, { says: sought('mint'), order: 'newest' }), [3, large, 1]);
+      assert.deepEqual(await found(log, { says: sought('mint', 'noise'), limit: 1 }), [large]);
+      assert.deepEqual(new Set(await best(log, sought('mint', 'noise'))), new Set([large, 3]));
+      assert.deepEqual(await best(log, sought('mint', '-noise')), [1]);
+    });
+  });
+}
+
+function saying(said: { readonly text: string; readonly identity?: string }): HeldDraft {
+  const { text, identity } = said;
+  const body = JSON.stringify({ text }).slice(1, -1);
+  const members: Saying['members'] = identity === undefined ? {} : { identity: [identity] };
+  return draftOf({ body, members });
+}
+
+async function spooled(log: Log, texts: readonly string[]): Promise<Seq> {
+  const body = log.spool();
+  for (const [at, text] of texts.entries()) {
+    await body.write(Buffer.from(`${at === 0 ? '' : ','}"text${at}":${JSON.stringify(text)}`));
+  }
+  return stampOf(await log.append({ ...draftOf(), body })).seq;
+}

@@ -1,0 +1,193 @@
+/** A log beside a plain list of what was put into it: the expectation of every suite. */
+import assert from 'node:assert/strict';
+
+import { entryHead, type Stamp } from '@open-presence/protocol';
+
+import { FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
+import type {
+  Appended,
+  Draft,
+  Entry,
+  Log,
+  ReadEnd,
+  Selection,
+  Tally,
+} from '../../packages/gateway/src/log/log.ts';
+import {
+  assertSameBytes,
+  cut,
+  draftOf,
+  fill,
+  gather,
+  join,
+  randomOf,
+  stampOf,
+  type HeldDraft,
+  type Saying,
+} from './fixtures.ts';
+
+export interface Known {
+  readonly stamp: Stamp;
+  readonly text: Buffer;
+  readonly facets: ReadonlySet<string>;
+}
+
+export interface Expected {
+  readonly known: readonly Known[];
+  readonly end: ReadEnd;
+}
+
+export class Witness {
+  log: Log;
+  /** In the order of seq. */
+  readonly known: Known[] = [];
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  /** Appends, and remembers. */
+  async say(saying: Saying = {}): Promise<Stamp> {
+    const draft = draftOf(saying);
+    return this.remember(draft, await this.log.append(draft));
+  }
+
+  /** Appends all at the same time. */
+  async sayAll(sayings: readonly Saying[]): Promise<Stamp[]> {
+    return await Promise.all(sayings.map((saying) => this.say(saying)));
+  }
+
+  /** Appends with a body that came through a spool, in random pieces. */
+  async sayAtLength(saying: Saying, longest = 100_000): Promise<Stamp> {
+    const draft = draftOf(saying);
+    await using spool = this.log.spool();
+    await fill(spool, cut(draft.body, longest, randomOf(draft.body.length)));
+    return this.remember(draft, await this.log.append({ ...draft, body: spool }));
+  }
+
+  remember(draft: HeldDraft, appended: Appended): Stamp {
+    assert.equal(appended.outcome, 'appended');
+    const stamp = stampOf(appended);
+    assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
+    this.known[stamp.seq - 1] = { stamp, text: textOf(stamp, draft), facets: facetsOf(draft) };
+    return stamp;
+  }
+
+  /** What a reading must give that began when the log had so many entries. */
+  expect(selection: Partial<Selection>, length: number = this.known.length): Expected {
+    const { facets = [], order = 'newest', limit = Infinity } = selection;
+    const wanted = facets.map(hex);
+    const known: Known[] = [];
+    let more = false;
+    for (let at = 0; at < length; at++) {
+      const one = this.known[order === 'oldest' ? at : length - 1 - at];
+      assert.ok(one !== undefined, 'a seq was left out');
+      if (!isWithin(one.stamp, selection)) continue;
+      if (!wanted.every((facet) => one.facets.has(facet))) continue;
+      if (known.length < limit) known.push(one);
+      else more = true;
+    }
+    return { known, end: { last: known.at(-1)?.stamp.seq, more } };
+  }
+
+  /** Holds if every way of reading gives what it must. */
+  async agrees(selection: Partial<Selection> = {}): Promise<void> {
+    const whole: Selection = { facets: [], order: 'newest', ...selection };
+    const expected = this.expect(whole);
+    for (const joiner of [',\n', '\n'] as const) {
+      const { items, end } = await gather(this.log.read(whole, joiner));
+      assertSameBytes(Buffer.concat(items), joined(expected.known, joiner), 'read()');
+      assert.deepEqual(end, expected.end);
+    }
+    const reading = this.log.entries(whole);
+    for (const one of expected.known) {
+      const step = await reading.next();
+      if (step.done === true) assert.fail(`entries() ended before seq ${one.stamp.seq}`);
+      assertHeld(step.value, one);
+      // pieces() are slow to gather: those of all entries are in agreesThroughout().
+      if (step.value.text === undefined || one.stamp.seq % 16 === 0) {
+        await assertEntry(step.value, one);
+      }
+    }
+    const last = await reading.next();
+    assert.ok(last.done === true, 'entries() gave more than was selected');
+    assert.deepEqual({ ...last.value }, expected.end);
+  }
+
+  /** Holds if everything that can be asked of the log is what it must be. */
+  async agreesThroughout(): Promise<void> {
+    assert.equal(this.log.head(), this.known.length);
+    await this.agrees({ order: 'newest' });
+    await this.agrees({ order: 'oldest' });
+    this.agreesOnTally();
+    for (const one of this.known) {
+      const entry = await this.log.entry(one.stamp.seq);
+      assert.ok(entry !== undefined, `there is no entry ${one.stamp.seq}`);
+      await assertEntry(entry, one);
+    }
+  }
+
+  agreesOnTally(): void {
+    const recount: Tally[] = [];
+    for (const { stamp } of this.known) {
+      const { room, kind, seq, time } = stamp;
+      const at = recount.findIndex((tally) => tally.room === room && tally.kind === kind);
+      const tally = { room, kind, count: (recount[at]?.count ?? 0) + 1, latest: { seq, time } };
+      recount.splice(at < 0 ? recount.length : at, 1, tally);
+    }
+    const plain = this.log.tally().map(({ room, kind, count, latest: { seq, time } }) => ({
+      room,
+      kind,
+      count,
+      latest: { seq, time },
+    }));
+    assert.deepEqual(plain.toSorted(byPlace), recount.toSorted(byPlace));
+  }
+}
+
+export async function assertEntry(entry: Entry, known: Known): Promise<void> {
+  assertHeld(entry, known);
+  const text = await join(entry.pieces());
+  assertSameBytes(text, known.text, `pieces() of entry ${known.stamp.seq}`);
+}
+
+function assertHeld(entry: Entry, { stamp, text }: Known): void {
+  const { seq, id, kind, room, time } = entry.stamp;
+  assert.deepEqual({ seq, id, kind, room, time }, { ...stamp });
+  assert.equal(entry.size, text.length);
+  if (entry.text !== undefined) assertSameBytes(entry.text, text, `text of entry ${stamp.seq}`);
+}
+
+export function joined(known: readonly Known[], joiner: string): Buffer {
+  const between = Buffer.from(joiner);
+  return Buffer.concat(known.flatMap(({ text }, at) => (at === 0 ? [text] : [between, text])));
+}
+
+function textOf(stamp: Stamp, { body }: HeldDraft): Buffer {
+  const head = body.length === 0 ? entryHead(stamp) : `${entryHead(stamp)},`;
+  return Buffer.concat([Buffer.from(head), body, Buffer.from('}')]);
+}
+
+function facetsOf({ facets }: Draft): Set<string> {
+  const found = new Set<string>();
+  for (let at = 0; at < facets.length; at += FACET_SIZE) {
+    found.add(hex(facets.subarray(at, at + FACET_SIZE)));
+  }
+  return found;
+}
+
+function isWithin({ seq, time }: Stamp, selection: Partial<Selection>): boolean {
+  const { after, before, since, until } = selection;
+  if (after !== undefined && seq <= after) return false;
+  if (before !== undefined && seq >= before) return false;
+  if (since !== undefined && time < since) return false;
+  return until === undefined || time < until;
+}
+
+function byPlace(one: Tally, other: Tally): number {
+  return `${one.room} ${one.kind}` < `${other.room} ${other.kind}` ? -1 : 1;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
+}
