@@ -13,13 +13,11 @@ import {
   fill,
   randomOf,
   ROOMS,
-  type HeldDraft,
-  type Open,
-  type Opened,
-  type Reopenable,
   stampOf,
-  type Saying,
-} from './fixtures.ts';
+  type InlineDraft,
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open, type Opened, type Reopenable } from './fixtures.ts';
 import { assertEntry, Witness } from './witness.ts';
 
 type FacetName = Parameters<typeof facet>[0];
@@ -41,13 +39,13 @@ interface Question {
 }
 
 interface Keyed {
-  readonly saying: Saying;
+  readonly saying: DraftFields;
   readonly key?: string;
 }
 
 type Step =
   | { readonly does: 'append'; readonly keyed: Keyed; readonly pieces?: number }
-  | { readonly does: 'append at once'; readonly sayings: readonly Saying[] }
+  | { readonly does: 'append at once'; readonly sayings: readonly DraftFields[] }
   | { readonly does: 'read'; readonly question: Question }
   | { readonly does: 'ask for one'; readonly seq: number }
   | { readonly does: 'reopen' };
@@ -130,7 +128,7 @@ async function append(
   if (key !== undefined) keys.set(key, { content, seq });
 }
 
-function contentOf({ kind, room, body }: HeldDraft): string {
+function contentOf({ kind, room, body }: InlineDraft): string {
   return `${kind} ${room} ${Buffer.from(body).toString('hex')}`;
 }
 
@@ -171,7 +169,7 @@ function anyWord(): fc.Arbitrary<string> {
   return fc.constantFrom('a', 'b', '');
 }
 
-function anySaying(): fc.Arbitrary<Saying> {
+function anySaying(): fc.Arbitrary<DraftFields> {
   const words = fc.array(anyWord(), { maxLength: 3 });
   return fc.record(
     {

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 
 import { entryHead, KINDS, seqOfId } from '@open-presence/protocol';
 
-import { bodyOf, draftOf, ROOMS, stampOf, type Open, join } from './fixtures.ts';
+import { bodyOf, draftOf, ROOMS, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open, join } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -7,14 +7,12 @@ import { KINDS } from '@open-presence/protocol';
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Selection } from '../../packages/gateway/src/log/log.ts';
 import {
-  assertSameBytes,
   bodyOf,
-  gather,
   randomOf,
   ROOMS,
-  type Open,
-  type Saying,
-} from './fixtures.ts';
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { assertSameBytes, gather, type Open } from './fixtures.ts';
 import { joined, Witness } from './witness.ts';
 
 export function describeCrowds(open: Open): void {
@@ -133,7 +131,7 @@ function assertSeen({ facets, order, head, bytes }: Seen, witness: Witness): voi
 async function sayInWaves(
   witness: Witness,
   count: number,
-  sayingOf: (at: number) => Saying,
+  sayingOf: (at: number) => DraftFields,
 ): Promise<void> {
   for (let from = 0; from < count; from += 1000) {
     const wave = Math.min(1000, count - from);
@@ -141,7 +139,7 @@ async function sayInWaves(
   }
 }
 
-function anySaying(random: (bound: number) => number): Saying {
+function anySaying(random: (bound: number) => number): DraftFields {
   return {
     kind: KINDS[random(4)] ?? 'garden',
     room: ROOMS[random(3)] ?? ROOMS[0],

@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { KINDS, type Filter } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../../packages/gateway/src/log/facet.ts';
-import { ROOMS, type Open, type Saying } from './fixtures.ts';
+import { ROOMS, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const FILTERS: readonly Filter[] = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'];
@@ -151,7 +152,7 @@ function describeTimes(open: Open): void {
 }
 
 /** Something of everything, different for every place in the list. */
-function mixed(at: number): Saying {
+function mixed(at: number): DraftFields {
   return {
     kind: KINDS[at % 4] ?? 'garden',
     room: ROOMS[at % 3] ?? ROOMS[0],

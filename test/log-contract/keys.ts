@@ -11,13 +11,13 @@ import {
   randomOf,
   ROOMS,
   stampOf,
-  type Open,
-  type Saying,
-} from './fixtures.ts';
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
-const FIRST: Saying = { key: 'k', body: '"text":"once"', members: { to: ['Mova'] } };
-const OTHERS: readonly Saying[] = [
+const FIRST: DraftFields = { key: 'k', body: '"text":"once"', members: { to: ['Mova'] } };
+const OTHERS: readonly DraftFields[] = [
   { ...FIRST, kind: 'seeds' },
   { ...FIRST, room: ROOMS[1] },
   { ...FIRST, body: '"text":"twice"' },
@@ -182,7 +182,7 @@ function describeSpooled(open: Open): void {
   });
 }
 
-async function atLength(log: Log, saying: Saying): Promise<Appended> {
+async function atLength(log: Log, saying: DraftFields): Promise<Appended> {
   const draft = draftOf(saying);
   await using spool = log.spool();
   await fill(spool, cut(draft.body, 70_000, randomOf(draft.body.length)));

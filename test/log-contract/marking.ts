@@ -5,7 +5,15 @@ import type { Filter } from '@open-presence/protocol';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Spool } from '../../packages/gateway/src/log/log.ts';
-import { bodyOf, draftOf, fill, mark, randomOf, type Open, type Saying } from './fixtures.ts';
+import {
+  bodyOf,
+  draftOf,
+  fill,
+  mark,
+  randomOf,
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 export function describeMarking(open: Open): void {
@@ -130,8 +138,8 @@ function describeMultitudes(open: Open): void {
 /** Appends with a spool that `marks` fills: what the draft itself has is in `own`. */
 async function sayMarked(
   witness: Witness,
-  saying: Saying,
-  own: NonNullable<Saying['members']>,
+  saying: DraftFields,
+  own: NonNullable<DraftFields['members']>,
   marks: (spool: Spool) => Promise<void>,
 ): Promise<void> {
   const draft = draftOf(saying);

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Selection } from '../../packages/gateway/src/log/log.ts';
-import { bodyOf, gather, type Open, join } from './fixtures.ts';
+import { bodyOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { gather, type Open, join } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const ORDERS = ['newest', 'oldest'] as const;

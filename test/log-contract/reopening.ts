@@ -12,9 +12,9 @@ import {
   mark,
   randomOf,
   ROOMS,
-  type Reopenable,
-  type Saying,
-} from './fixtures.ts';
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Reopenable } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 type OpenReopenable = () => Promise<Reopenable>;
@@ -135,7 +135,7 @@ function describeNothingLeft(open: OpenReopenable): void {
 
 const LONG = { to: ['long'] };
 
-function sayingOf(at: number): Saying {
+function sayingOf(at: number): DraftFields {
   return {
     room: ROOMS[at % 3] ?? ROOMS[0],
     members: { identity: [`i${at % 5}`], seeking: [`s${at % 11}`] },

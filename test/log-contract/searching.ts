@@ -1,38 +1,22 @@
 /** Finding entries by their words. Texts in many scripts, a small judged set, and large entries. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
-import type { Log, Order, Selection, Seq } from '../../packages/gateway/src/log/log.ts';
-import type { TextQuery, Term } from '../../packages/gateway/src/log/text-query.ts';
-import { wordsOf } from '../../packages/gateway/src/search/tokenizer.ts';
-import { draftOf, type HeldDraft, type Open, type Saying, stampOf } from './fixtures.ts';
-
-/** What is looked for, in short: words, then a star for an open end, a minus for none of it. */
-export function sought(...terms: readonly string[]): TextQuery {
-  const termOf = (text: string): Term => ({ words: wordsOf(text), open: text.endsWith('*') });
-  return {
-    all: terms.filter((text) => !text.startsWith('-')).map(termOf),
-    none: terms.filter((text) => text.startsWith('-')).map(termOf),
-  };
-}
-
-/** Resolves when everything said so far is searched. */
-export async function searched(log: Log): Promise<void> {
-  const head = log.head();
-  while (log.searchWatermark() < head) await pause(20);
-}
-
-export async function found(log: Log, what: Partial<Selection>): Promise<Seq[]> {
-  const entries = log.entries({ facets: [], order: 'oldest', ...what });
-  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
-}
-
-export async function best(log: Log, says: TextQuery, limit = 100, skip = 0): Promise<Seq[]> {
-  const entries = log.best({ facets: [], says, skip, limit });
-  return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
-}
+import type { Log, Order, Seq } from '../../packages/gateway/src/log/log.ts';
+import {
+  bestSeqs,
+  seqsFound,
+  untilSearchable,
+  textQuery,
+} from '../../packages/gateway/src/search/search.fixture.ts';
+import {
+  draftOf,
+  type InlineDraft,
+  type DraftFields,
+  stampOf,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open } from './fixtures.ts';
 
 /** Texts, and which of them (from 1) each search finds, the best first. */
 const TEXTS: readonly string[] = [
@@ -83,11 +67,15 @@ export function describeSearching(open: Open): void {
       await using opened = await open();
       const { log } = opened;
       for (const text of TEXTS) await log.append(saying({ text }));
-      await searched(log);
+      await untilSearchable(log);
       for (const [terms, seqs] of JUDGED) {
-        assert.deepEqual(await best(log, sought(...terms)), seqs, terms.join(' '));
+        assert.deepEqual(await bestSeqs(log, textQuery(...terms)), seqs, terms.join(' '));
         const inOrder = seqs.toSorted((a, b) => a - b);
-        assert.deepEqual(await found(log, { says: sought(...terms) }), inOrder, terms.join(' '));
+        assert.deepEqual(
+          await seqsFound(log, { says: textQuery(...terms) }),
+          inOrder,
+          terms.join(' '),
+        );
       }
     });
 
@@ -97,12 +85,12 @@ export function describeSearching(open: Open): void {
       const body =
         '"deep":[{"name":"inner \\u0441ад","more":[[["last"]]]}],"twice":"one","twice":"two"';
       await log.append(draftOf({ body }));
-      await searched(log);
+      await untilSearchable(log);
       for (const word of ['inner', 'сад', 'last', 'one', 'two']) {
-        assert.deepEqual(await found(log, { says: sought(word) }), [1], word);
+        assert.deepEqual(await seqsFound(log, { says: textQuery(word) }), [1], word);
       }
       for (const word of ['deep', 'twice', 'garden', 'consciousness', 'inner last']) {
-        assert.deepEqual(await found(log, { says: sought(word) }), [], word);
+        assert.deepEqual(await seqsFound(log, { says: textQuery(word) }), [], word);
       }
     });
 
@@ -117,16 +105,16 @@ export function describeSearching(open: Open): void {
           await log.append(saying({ text, identity }));
           if (seq % 6 === 0 && seq > 30 && seq < 280) said.push(seq);
         }
-        await searched(log);
+        await untilSearchable(log);
         if (order === 'newest') said.reverse();
         const what = {
           facets: [facet('identity', 'Lumen')],
-          says: sought('even'),
+          says: textQuery('even'),
           order,
           after: 30,
           before: 280,
         };
-        assert.deepEqual(await found(log, what), said);
+        assert.deepEqual(await seqsFound(log, what), said);
         const reading = log.entries({ ...what, limit: 7 });
         const given: Seq[] = [];
         for (let step = await reading.next(); ; step = await reading.next()) {
@@ -149,12 +137,12 @@ export function describeSearching(open: Open): void {
       const { log } = opened;
       for (let seq = 1; seq <= 50; seq += 1) await log.append(saying({ text: 'the same words' }));
       await log.append(saying({ text: 'others' }));
-      await searched(log);
+      await untilSearchable(log);
       const newest = Array.from({ length: 50 }, (_, at) => 50 - at);
-      assert.deepEqual(await best(log, sought('same')), newest);
-      assert.deepEqual(await best(log, sought('same'), 5, 20), newest.slice(20, 25));
-      assert.deepEqual(await best(log, sought('same'), 5, 48), newest.slice(48));
-      assert.deepEqual(await best(log, sought('same'), 5, 500), []);
+      assert.deepEqual(await bestSeqs(log, textQuery('same')), newest);
+      assert.deepEqual(await bestSeqs(log, textQuery('same'), 5, 20), newest.slice(20, 25));
+      assert.deepEqual(await bestSeqs(log, textQuery('same'), 5, 48), newest.slice(48));
+      assert.deepEqual(await bestSeqs(log, textQuery('same'), 5, 500), []);
     });
 
     it('looks into large entries from end to end', async () => {
@@ -163,23 +151,32 @@ export function describeSearching(open: Open): void {
       await log.append(saying({ text: 'mint by the water' }));
       const large = await spooled(log, ['mint', 'noise '.repeat(100_000), 'finally']);
       await log.append(saying({ text: 'noise and mint' }));
-      await searched(log);
-      assert.deepEqual(await found(log, { says: sought('finally') }), [large]);
-      assert.deepEqual(await found(log, { says: sought('mint', 'finally') }), [large]);
-      assert.deepEqual(await found(log, { says: sought('mint') }), [1, large, 3]);
-      assert.deepEqual(await found(log, { says: sought('mint', '-finally') }), [1, 3]);
-      assert.deepEqual(await found(log, { says: sought('mint'), order: 'newest' }), [3, large, 1]);
-      assert.deepEqual(await found(log, { says: sought('mint', 'noise'), limit: 1 }), [large]);
-      assert.deepEqual(new Set(await best(log, sought('mint', 'noise'))), new Set([large, 3]));
-      assert.deepEqual(await best(log, sought('mint', '-noise')), [1]);
+      await untilSearchable(log);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('finally') }), [large]);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', 'finally') }), [large]);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('mint') }), [1, large, 3]);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', '-finally') }), [1, 3]);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('mint'), order: 'newest' }), [
+        3,
+        large,
+        1,
+      ]);
+      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', 'noise'), limit: 1 }), [
+        large,
+      ]);
+      assert.deepEqual(
+        new Set(await bestSeqs(log, textQuery('mint', 'noise'))),
+        new Set([large, 3]),
+      );
+      assert.deepEqual(await bestSeqs(log, textQuery('mint', '-noise')), [1]);
     });
   });
 }
 
-function saying(said: { readonly text: string; readonly identity?: string }): HeldDraft {
+function saying(said: { readonly text: string; readonly identity?: string }): InlineDraft {
   const { text, identity } = said;
   const body = JSON.stringify({ text }).slice(1, -1);
-  const members: Saying['members'] = identity === undefined ? {} : { identity: [identity] };
+  const members: DraftFields['members'] = identity === undefined ? {} : { identity: [identity] };
   return draftOf({ body, members });
 }
 

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Entry, ReadEnd, Selection } from '../../packages/gateway/src/log/log.ts';
-import { assertSameBytes, bodyOf, gather, type Open, type Saying, kept } from './fixtures.ts';
+import { bodyOf, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
+import { assertSameBytes, gather, type Open, copied } from './fixtures.ts';
 import { assertEntry, joined, Witness, type Expected } from './witness.ts';
 
 const SELECTIONS: readonly Selection[] = [
@@ -99,12 +100,12 @@ async function steps<Item>(reading: AsyncGenerator<Item>, count: number): Promis
   while (items.length < count) {
     const step = await reading.next();
     if (step.done === true) break;
-    items.push(kept(step.value));
+    items.push(copied(step.value));
   }
   return items;
 }
 
-function sayings(from: number, to: number, size = 40): Saying[] {
+function sayings(from: number, to: number, size = 40): DraftFields[] {
   return Array.from({ length: to - from }, (_, index) => ({
     members: { to: ['all'], identity: [(from + index) % 3 === 0 ? 'third' : 'other'] },
     body: bodyOf(size, from + index),

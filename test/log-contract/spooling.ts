@@ -4,15 +4,13 @@ import { describe, it } from 'node:test';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import {
-  assertSameBytes,
   bodyOf,
   cut,
   draftOf,
   fill,
   randomOf,
-  type Open,
-  join,
-} from './fixtures.ts';
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { assertSameBytes, type Open, join } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
 const MIB = 1_048_576;

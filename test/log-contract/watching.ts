@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { draftOf, stampOf, type Open } from './fixtures.ts';
+import { draftOf, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { type Open } from './fixtures.ts';
 
 /** Resolves when the head of a log is at least `seq`, by being called back alone. */
 function reached(

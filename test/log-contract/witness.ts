@@ -14,17 +14,15 @@ import type {
   Tally,
 } from '../../packages/gateway/src/log/log.ts';
 import {
-  assertSameBytes,
   cut,
   draftOf,
   fill,
-  gather,
-  join,
   randomOf,
   stampOf,
-  type HeldDraft,
-  type Saying,
-} from './fixtures.ts';
+  type InlineDraft,
+  type DraftFields,
+} from '../../packages/gateway/src/log/log.fixture.ts';
+import { assertSameBytes, gather, join } from './fixtures.ts';
 
 export interface Known {
   readonly stamp: Stamp;
@@ -47,25 +45,25 @@ export class Witness {
   }
 
   /** Appends, and remembers. */
-  async say(saying: Saying = {}): Promise<Stamp> {
+  async say(saying: DraftFields = {}): Promise<Stamp> {
     const draft = draftOf(saying);
     return this.remember(draft, await this.log.append(draft));
   }
 
   /** Appends all at the same time. */
-  async sayAll(sayings: readonly Saying[]): Promise<Stamp[]> {
+  async sayAll(sayings: readonly DraftFields[]): Promise<Stamp[]> {
     return await Promise.all(sayings.map((saying) => this.say(saying)));
   }
 
   /** Appends with a body that came through a spool, in random pieces. */
-  async sayAtLength(saying: Saying, longest = 100_000): Promise<Stamp> {
+  async sayAtLength(saying: DraftFields, longest = 100_000): Promise<Stamp> {
     const draft = draftOf(saying);
     await using spool = this.log.spool();
     await fill(spool, cut(draft.body, longest, randomOf(draft.body.length)));
     return this.remember(draft, await this.log.append({ ...draft, body: spool }));
   }
 
-  remember(draft: HeldDraft, appended: Appended): Stamp {
+  remember(draft: InlineDraft, appended: Appended): Stamp {
     assert.equal(appended.outcome, 'appended');
     const stamp = stampOf(appended);
     assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
@@ -163,7 +161,7 @@ export function joined(known: readonly Known[], joiner: string): Buffer {
   return Buffer.concat(known.flatMap(({ text }, at) => (at === 0 ? [text] : [between, text])));
 }
 
-function textOf(stamp: Stamp, { body }: HeldDraft): Buffer {
+function textOf(stamp: Stamp, { body }: InlineDraft): Buffer {
   const head = body.length === 0 ? entryHead(stamp) : `${entryHead(stamp)},`;
   return Buffer.concat([Buffer.from(head), body, Buffer.from('}')]);
 }

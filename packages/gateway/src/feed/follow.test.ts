@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { draftOf } from '../../../../test/log-contract/fixtures.ts';
+import { draftOf } from '../log/log.fixture.ts';
 import { facet } from '../log/facet.ts';
 import type { Log, Seq } from '../log/log.ts';
 import { openMemoryLog } from '../stores/memory/memory.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { entryHead, entryId, type Kind, type Stamp } from '@open-presence/protocol';
 
 import type { LogRange } from '../../feed/follow.ts';
-import { cut, randomOf } from '../../../../../test/log-contract/fixtures.ts';
+import { cut, randomOf } from '../../log/log.fixture.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { frameEntries, streamChunk, type StreamChunk } from './entry-frames.ts';

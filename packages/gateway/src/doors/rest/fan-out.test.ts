@@ -4,7 +4,7 @@ import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { draftOf } from '../../../../../test/log-contract/fixtures.ts';
+import { draftOf } from '../../log/log.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { type EventStream, EventStreams } from '../../http/event-stream.ts';
 import { FanOut, type StreamQuery } from './fan-out.ts';

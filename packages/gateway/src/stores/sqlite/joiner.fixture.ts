@@ -1,7 +1,7 @@
 /** A thread that joins a log: says what it reads there, then the seqs of what it appended. */
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { draftOf, stampOf } from '../../../../../test/log-contract/fixtures.ts';
+import { draftOf, stampOf } from '../../log/log.fixture.ts';
 import { type Connection, joinSqliteLog } from './store.ts';
 
 await using log = joinSqliteLog(workerData as Connection);

@@ -6,28 +6,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import { draftOf, stampOf } from '../../../../../test/log-contract/fixtures.ts';
+import { draftOf, stampOf } from '../../log/log.fixture.ts';
 import { facet } from '../../log/facet.ts';
-import { lastingContractOf } from '../../../../../test/log-contract/log.contract.ts';
 import type { Log } from '../../log/log.ts';
 import { openSqliteLog } from './store.ts';
-
-lastingContractOf('the SQLite store', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-  let log: Log = await openSqliteLog({ folder });
-  return {
-    log,
-    reopen: async () => {
-      await log[Symbol.asyncDispose]();
-      log = await openSqliteLog({ folder });
-      return log;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await log[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
-});
 
 async function textOf(log: Log): Promise<string> {
   const selection = { facets: [facet('kind', 'garden')], order: 'newest' } as const;

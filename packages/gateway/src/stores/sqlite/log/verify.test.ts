@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
-import {
-  bodyOf,
-  cut,
-  draftOf,
-  fill,
-  randomOf,
-} from '../../../../../../test/log-contract/fixtures.ts';
+import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
 import type { Log } from '../../../log/log.ts';
 import { dataPathsIn } from '../schema.ts';
 import { openSqliteLog } from '../store.ts';

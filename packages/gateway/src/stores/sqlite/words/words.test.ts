@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import { best, found, searched, sought } from '../../../../../../test/log-contract/searching.ts';
-import { draftOf, randomOf, stampOf } from '../../../../../../test/log-contract/fixtures.ts';
+import { bestSeqs, seqsFound, untilSearchable, textQuery } from '../../../search/search.fixture.ts';
+import { draftOf, randomOf, stampOf } from '../../../log/log.fixture.ts';
 import { openMemoryLog } from '../../memory/memory.ts';
 import { dataPathsIn } from '../schema.ts';
 import { Shared } from '../shared.ts';
@@ -35,7 +35,7 @@ describe('words in the SQLite store', () => {
       await log.append(draft);
       await plain.append(draft);
     }
-    await searched(log);
+    await untilSearchable(log);
     for (let count = 0; count < 300; count += 1) {
       const terms = Array.from({ length: 1 + random(3) }, () => {
         const one = WORDS[random(WORDS.length)] ?? '';
@@ -46,16 +46,16 @@ describe('words in the SQLite store', () => {
         );
       });
       const none = random(3) === 0 ? [`-${WORDS[random(WORDS.length)]}`] : [];
-      const says = sought(...terms, ...none);
+      const says = textQuery(...terms, ...none);
       const facets = random(2) === 0 ? [] : [facet('identity', NAMES[random(3)] ?? '')];
       const what = { says, facets, order: random(2) === 0 ? 'newest' : 'oldest' } as const;
       const bounds = { after: random(100), before: 300 + random(200), limit: 1 + random(60) };
       assert.deepEqual(
-        await found(log, { ...what, ...bounds }),
-        await found(plain, { ...what, ...bounds }),
+        await seqsFound(log, { ...what, ...bounds }),
+        await seqsFound(plain, { ...what, ...bounds }),
       );
       const skip = random(3) * 20;
-      assert.deepEqual(await best(log, says, 40, skip), await best(plain, says, 40, skip));
+      assert.deepEqual(await bestSeqs(log, says, 40, skip), await bestSeqs(plain, says, 40, skip));
       const which = { says, facets, limit: 40, skip: 0, after: bounds.after };
       assert.deepEqual(
         await Array.fromAsync(log.best(which), ({ stamp }) => stamp.seq),
@@ -74,14 +74,14 @@ describe('words in the SQLite store', () => {
         log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))}"` })),
       );
       await Promise.all(said);
-      await searched(log);
+      await untilSearchable(log);
     };
     await say(many);
     const byRank = Array.from({ length: many }, (_, at) => at).toSorted(
       (one, other) => (other % 7) - (one % 7) || other - one,
     );
     const seqs = byRank.map((at) => at + 1);
-    const reading = log.best({ facets: [], says: sought('garden'), skip: 0, limit: Infinity });
+    const reading = log.best({ facets: [], says: textQuery('garden'), skip: 0, limit: Infinity });
     const given: Seq[] = [];
     for await (const { stamp } of reading) {
       given.push(stamp.seq);
@@ -90,9 +90,9 @@ describe('words in the SQLite store', () => {
     assert.equal(new Set(given).size, many);
     assert.deepEqual(given, seqs);
     assert.deepEqual(
-      await best(log, sought('garden'), 5, many),
+      await bestSeqs(log, textQuery('garden'), 5, many),
       // What was said meanwhile is among all that there is now.
-      (await best(log, sought('garden'), many + 5)).slice(many),
+      (await bestSeqs(log, textQuery('garden'), many + 5)).slice(many),
     );
     await rm(folder, { recursive: true, force: true });
   });
@@ -105,15 +105,15 @@ describe('words in the SQLite store', () => {
         Array.from({ length: 5000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
       );
     }
-    await searched(log);
+    await untilSearchable(log);
     const ended = new AbortController();
     const ranking = Array.from({ length: 12 }, async () => {
-      while (!ended.signal.aborted) await best(log, sought('garden'), 1);
+      while (!ended.signal.aborted) await bestSeqs(log, textQuery('garden'), 1);
     });
     for (let count = 0; count < 5; count += 1) {
       const { seq } = stampOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
-      await searched(log);
-      assert.deepEqual(await found(log, { says: sought(`only${count}`) }), [seq]);
+      await untilSearchable(log);
+      assert.deepEqual(await seqsFound(log, { says: textQuery(`only${count}`) }), [seq]);
     }
     ended.abort();
     await Promise.all(ranking);
@@ -132,14 +132,14 @@ describe('words in the SQLite store', () => {
       {
         await using log = await openSqliteLog({ folder });
         for (let count = 0; count < 50; count += 1) await log.append(draftOf());
-        await searched(log);
+        await untilSearchable(log);
       }
       const file = join(folder, 'search.sqlite');
       for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true });
       if (spoiled !== undefined) await writeFile(file, spoiled);
       await using log = await openSqliteLog({ folder });
-      await searched(log);
-      assert.equal((await found(log, { says: sought('тиша') })).length, 50);
+      await untilSearchable(log);
+      assert.equal((await seqsFound(log, { says: textQuery('тиша') })).length, 50);
       await rm(folder, { recursive: true, force: true });
     });
   }
@@ -152,7 +152,7 @@ describe('words in the SQLite store', () => {
         const said = Array.from({ length: 5000 }, (_, at) => `${'garden '.repeat(at % 7)} w${at}`);
         await Promise.all(said.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
       }
-      await searched(log);
+      await untilSearchable(log);
     }
     const file = join(folder, 'search.sqlite');
     const bytes = await readFile(file);
@@ -162,14 +162,14 @@ describe('words in the SQLite store', () => {
     await writeFile(file, bytes);
     const told: unknown[] = [];
     await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
-    await searched(log);
-    await assert.rejects(best(log, sought('garden'), 5), { code: 'unavailable' });
+    await untilSearchable(log);
+    await assert.rejects(bestSeqs(log, textQuery('garden'), 5), { code: 'unavailable' });
     while (told.length < 2) await pause(20);
     assert.equal(typeof told[0], 'string');
     assert.equal(told[1], undefined);
-    await searched(log);
-    assert.equal((await found(log, { says: sought('w7') })).length, 4);
-    assert.equal((await best(log, sought('garden'), 5)).length, 5);
+    await untilSearchable(log);
+    assert.equal((await seqsFound(log, { says: textQuery('w7') })).length, 4);
+    assert.equal((await bestSeqs(log, textQuery('garden'), 5)).length, 5);
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -177,10 +177,10 @@ describe('words in the SQLite store', () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
     for (let count = 0; count < 5; count += 1) await log.append(draftOf());
-    await searched(log);
+    await untilSearchable(log);
     const shared = new Shared();
     const finder = new Finder(dataPathsIn(folder), shared);
-    const asked = { says: sought('тиша'), facets: [], low: 1, high: 5 };
+    const asked = { says: textQuery('тиша'), facets: [], low: 1, high: 5 };
     const page = { ...asked, order: 'newest', most: 9 } as const;
     shared.searched = 5;
     assert.equal(finder.page(page).seqs.length, 5);
@@ -200,7 +200,7 @@ describe('words in the SQLite store', () => {
         log.append(draftOf({ body: `"text":"garden ${at === 4500 ? 'broken' : at}"` })),
       );
       await Promise.all(said);
-      await searched(log);
+      await untilSearchable(log);
     }
     const file = join(folder, 'log.sqlite');
     const database = new DatabaseSync(file);
@@ -219,7 +219,7 @@ describe('words in the SQLite store', () => {
     // Longer than it waits before it tries again.
     await pause(1500);
     assert.equal(log.searchWatermark(), 4096);
-    assert.equal((await best(log, sought('garden'), 3)).length, 3);
+    assert.equal((await bestSeqs(log, textQuery('garden'), 3)).length, 3);
     assert.equal(told.length, 1);
     await rm(folder, { recursive: true, force: true });
   });
@@ -234,15 +234,15 @@ describe('words in the SQLite store', () => {
       for (let count = 0; count < 10 + at; count += 1) {
         await log.append(draftOf({ body: `"text":"from ${at === 0 ? 'first' : 'second'}"` }));
       }
-      await searched(log);
+      await untilSearchable(log);
     }
     await writeFile(
       join(folders[1], 'search.sqlite'),
       await readFile(join(folders[0], 'search.sqlite')),
     );
     await using log = await openSqliteLog({ folder: folders[1] });
-    await searched(log);
-    assert.equal((await found(log, { says: sought('second') })).length, 11);
+    await untilSearchable(log);
+    assert.equal((await seqsFound(log, { says: textQuery('second') })).length, 11);
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 });
