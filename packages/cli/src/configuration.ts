@@ -37,7 +37,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--port <number>',
     variable: 'PRESENCE_PORT',
     default: 7410,
-    description: 'port to listen on; 0 takes any that is free',
+    description: 'port to listen on; 0 picks a free one',
     read: portOf,
   },
   {
@@ -45,7 +45,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--host <address>',
     variable: 'PRESENCE_HOST',
     default: '127.0.0.1',
-    description: 'address to listen on; 0.0.0.0 or :: for every one of this machine',
+    description: 'address to listen on; 0.0.0.0 or :: for all addresses of this machine',
     read: (text) => given(text, 'an address or the name of a host'),
   },
   {
@@ -53,7 +53,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--data <folder>',
     variable: 'PRESENCE_DATA',
     default: './presence-data',
-    description: 'folder of the log; made if it is not there',
+    description: 'data folder; created if it does not exist',
     read: (text) => given(text, 'the path of a folder'),
   },
   {
@@ -61,7 +61,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--language <file>',
     variable: 'PRESENCE_LANGUAGE',
     default: undefined,
-    description: 'language file with words and rooms of your own',
+    description: 'your own language file, with texts and rooms',
     read: (text) => given(text, 'the path of a language file'),
   },
   {
@@ -69,8 +69,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--public-url <url>',
     variable: 'PRESENCE_PUBLIC_URL',
     default: undefined,
-    description:
-      'address at which visitors reach the gateway; without it, whatever their Host says',
+    description: 'address at which visitors reach the gateway; default: the Host of each request',
     read: urlOf,
   },
   {
@@ -78,7 +77,7 @@ export const SETTINGS: readonly Setting[] = [
     flag: '--threads <number>',
     variable: 'PRESENCE_THREADS',
     default: Math.min(availableParallelism(), MOST_BY_DEFAULT),
-    description: 'threads that serve visitors; by default one for each core, up to 4',
+    description: 'threads that serve visitors; default: one per core, up to 4',
     read: threadsOf,
   },
   {
@@ -104,7 +103,7 @@ export function optionsOf(...names: readonly (keyof Configuration)[]): Option[] 
 function portOf(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('A whole number from 0 to 65535 is wanted.');
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
 }
 
 /** Without a path: most links in answers begin at the root. And without a slash, so that one follows. */
@@ -113,19 +112,19 @@ function urlOf(text: string): string {
   const isRoot = url !== null && url.href === `${url.origin}/`;
   if (isRoot && ['http:', 'https:'].includes(url.protocol)) return url.origin;
   throw new InvalidArgumentError(
-    'An http or https address without a path is wanted, such as https://example.org.',
+    'It must be an http or https address without a path, such as https://example.org.',
   );
 }
 
 function threadsOf(text: string): number {
   const threads = Number(text);
   if (/^\d+$/.test(text) && threads >= 1 && threads <= 1024) return threads;
-  throw new InvalidArgumentError('A whole number from 1 to 1024 is wanted.');
+  throw new InvalidArgumentError('It must be a whole number from 1 to 1024.');
 }
 
 function levelOf(text: string): string {
   if ((LEVELS as readonly string[]).includes(text)) return text;
-  throw new InvalidArgumentError(`One of ${LEVELS.join(', ')} is wanted.`);
+  throw new InvalidArgumentError(`It must be one of ${LEVELS.join(', ')}.`);
 }
 
 function given(text: string, wanted: string): string {

@@ -89,8 +89,16 @@ suite('presence mcp', () => {
   });
 
   for (const [what, head, wanted] of [
-    ['a page', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi', /200 OK, but nothing of MCP\.$/],
-    ['a value', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}', /200 OK, but nothing of MCP\.$/],
+    [
+      'a page',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi',
+      /200 OK, but does not speak MCP\.$/,
+    ],
+    [
+      'a value',
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
+      /200 OK, but does not speak MCP\.$/,
+    ],
     [
       'another way',
       'HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n',

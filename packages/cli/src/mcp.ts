@@ -31,7 +31,7 @@ export interface McpSurroundings {
 
 export function mcpCommand(surroundings: McpSurroundings): Command {
   return new Command('mcp')
-    .description('speak MCP over standard input and output, with a gateway anywhere')
+    .description('relay MCP between standard input and output and a gateway')
     .option(
       '--url <address>',
       'address of the gateway',
@@ -200,7 +200,7 @@ const AT_ONCE = 64;
 const LINE_END = Buffer.from('\n');
 const BROKEN_OFF: Refusal = {
   code: UNREACHED,
-  message: 'The answer of the gateway broke off, so it is not known what came of this. Ask again.',
+  message: 'The gateway’s answer broke off, so it is not known what came of this. Try again.',
 };
 
 function isEvents({ headers }: Response): boolean {
@@ -208,10 +208,12 @@ function isEvents({ headers }: Response): boolean {
 }
 
 function strange({ ok, redirected, status, statusText, url }: Response): Refusal {
-  const what = `${status} ${statusText}${ok ? ', but nothing of MCP' : ''}`;
+  const what = `${status} ${statusText}${ok ? ', but does not speak MCP' : ''}`;
   // On the way, what is posted may have become a question.
-  const way = redirected ? ' It was redirected there: if it is a gateway, give this address.' : '';
-  const message = `Cannot reach a gateway at ${url}: what is there answers ${what}.${way}`;
+  const way = redirected
+    ? ' The request was redirected there: if this is a gateway, use this address.'
+    : '';
+  const message = `Cannot reach a gateway at ${url}: the server answered ${what}.${way}`;
   return { code: UNREACHED, message };
 }
 

@@ -54,7 +54,7 @@ suite('what can be set', () => {
     ['--public-url', 'https://presence.example/?query', /http or https address/],
     ['--public-url', 'https://presence.example/gateway', /without a path/],
     ['--public-url', 'https://me@presence.example', /http or https address/],
-    ['--log-level', 'loud', /One of fatal, error, warn, info, debug, trace, silent/],
+    ['--log-level', 'loud', /one of fatal, error, warn, info, debug, trace, silent/],
   ];
   for (const [flag, value, wanted] of unusable) {
     const setting = SETTINGS.find((one) => one.flag.startsWith(`${flag} `));

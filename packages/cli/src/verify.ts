@@ -28,10 +28,10 @@ const CLEARED = '\r\u001B[K';
 
 export function verifyCommand(surroundings: VerifySurroundings): Command {
   const command = new Command('verify')
-    .description('read the whole log and tell whether it is as it was written')
+    .description('check that the whole log is as it was written')
     .addHelpText(
       'after',
-      `\nA gateway may run meanwhile. Ends with 0 where all is well, ${FAULTY} where there are faults, ${UNREADABLE} where there is no log that can be read.`,
+      `\nA gateway may be running. Exits with 0 if all is well, ${FAULTY} if there are faults, ${UNREADABLE} if there is no readable log.`,
     );
   for (const option of optionsOf('data')) command.addOption(option);
   command.option('--json', 'print one JSON object');
