@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { verifyLog, type Finding } from '@open-presence/gateway';
+import { verifyLog, type VerifyEvent } from '@open-presence/gateway';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { KINDS, type Kind } from '../../conformance/entry.ts';
@@ -113,7 +113,7 @@ export class Ledger {
 /** A log without faults that has so many entries, and no files but theirs. */
 export async function assertSound(data: string, entries: number): Promise<void> {
   const walk = verifyLog(data);
-  const faults: Finding[] = [];
+  const faults: VerifyEvent[] = [];
   for (;;) {
     const step = await walk.next();
     if (step.done === true) {
@@ -121,7 +121,7 @@ export async function assertSound(data: string, entries: number): Promise<void> 
       assert.equal(step.value.entries, entries);
       break;
     }
-    if (step.value.finding === 'fault') faults.push(step.value);
+    if (step.value.type === 'fault') faults.push(step.value);
   }
   assert.deepEqual(await incoming(data), [], 'nothing is left of what did not become an entry');
 }

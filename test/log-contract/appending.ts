@@ -23,10 +23,10 @@ function describeStamps(open: Open): void {
     await using one = await open();
     await using other = await open();
     assert.equal(one.log.head(), 0);
-    assert.equal(one.log.state(), 'breathing');
-    assert.deepEqual([...one.log.tally()], []);
-    assert.ok(one.log.name.length > 0);
-    assert.notEqual(one.log.name, other.log.name);
+    assert.equal(one.log.writable(), true);
+    assert.deepEqual([...one.log.roomCounts()], []);
+    assert.ok(one.log.id.length > 0);
+    assert.notEqual(one.log.id, other.log.id);
     assert.equal(await one.log.entry(1), undefined);
     await new Witness(one.log).agrees();
   });
@@ -145,12 +145,12 @@ function describeTexts(open: Open): void {
     await witness.say({ body: bodyOf(1024, 1) });
     const entry = await opened.log.entry(1);
     assert.ok(entry?.text !== undefined);
-    const [once, again] = [entry.pieces(), entry.pieces()];
+    const [once, again] = [entry.chunks(), entry.chunks()];
     for (const pieces of [once, again]) {
       assert.equal(textOf(await join(pieces)), textOf(entry.text));
     }
-    assert.equal(textOf(await join(entry.pieces(900))), textOf(entry.text.subarray(900)));
-    assert.equal(textOf(await join(entry.pieces(entry.size))), '');
+    assert.equal(textOf(await join(entry.chunks(900))), textOf(entry.text.subarray(900)));
+    assert.equal(textOf(await join(entry.chunks(entry.size))), '');
   });
 }
 

@@ -71,7 +71,7 @@ function describeTogether(open: Open): void {
           count % 10 === 0 ? await witness.sayAtLength(saying) : await witness.say(saying);
         assert.ok(opened.log.head() >= seq);
         assert.equal((await opened.log.entry(seq))?.stamp.seq, seq);
-        const { items } = await gather(opened.log.entries({ facets: [mine], order: 'newest' }));
+        const { items } = await gather(opened.log.readEntries({ facets: [mine], order: 'newest' }));
         assert.deepEqual([items.length, items[0]?.stamp.seq], [count, seq]);
       }
     };
@@ -89,7 +89,7 @@ function describeTogether(open: Open): void {
       while (!written.signal.aborted) {
         const { facets, order } = anySelection(random, 1);
         const head = opened.log.head();
-        const { items, end } = await gather(opened.log.read({ facets, order }, '\n'));
+        const { items, end } = await gather(opened.log.readText({ facets, order }, '\n'));
         assert.equal(end.more, false);
         seen.push({ facets, order, head, last: end.last, bytes: Buffer.concat(items) });
         await new Promise(setImmediate);

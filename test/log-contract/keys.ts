@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import type { Appended, Log, Seq } from '../../packages/gateway/src/log/log.ts';
+import type { AppendResult, Log, Seq } from '../../packages/gateway/src/log/log.ts';
 import {
   bodyOf,
   cut,
@@ -182,7 +182,7 @@ function describeSpooled(open: Open): void {
   });
 }
 
-async function atLength(log: Log, saying: DraftFields): Promise<Appended> {
+async function atLength(log: Log, saying: DraftFields): Promise<AppendResult> {
   const draft = draftOf(saying);
   await using spool = log.spool();
   await fill(spool, cut(draft.body, 70_000, randomOf(draft.body.length)));
@@ -190,7 +190,7 @@ async function atLength(log: Log, saying: DraftFields): Promise<Appended> {
 }
 
 function assertAnswer(
-  appended: Appended,
+  appended: AppendResult,
   outcome: 'repeated' | 'conflict',
   seq: Seq,
   witness: Witness,

@@ -31,7 +31,7 @@ function describeMarks(open: Open): void {
     const members = { seeking: ['a', 'b'], to: ['both'] };
     await sayMarked(witness, { members }, { to: ['both'] }, async (spool) => {
       await mark(spool, 'seeking', ['a']);
-      await spool.mark(new Uint8Array(0), 'seeking');
+      await spool.addFacets(new Uint8Array(0), 'seeking');
       await mark(spool, 'seeking', ['b', 'a', 'a']);
       await mark(spool, 'to', ['both']);
     });
@@ -47,9 +47,9 @@ function describeMarks(open: Open): void {
     const witness = new Witness(opened.log);
     await sayMarked(witness, { members: { to: ['one', 'two'] } }, {}, async (spool) => {
       const bytes = Buffer.concat([facet('to', 'one')]);
-      await spool.mark(bytes, 'to');
+      await spool.addFacets(bytes, 'to');
       bytes.set(facet('to', 'two'));
-      await spool.mark(bytes, 'to');
+      await spool.addFacets(bytes, 'to');
       bytes.set(facet('to', 'three'));
     });
     for (const to of ['one', 'two', 'three']) await witness.agrees({ facets: [facet('to', to)] });
@@ -78,16 +78,16 @@ function describeUnmarking(open: Open): void {
     const witness = new Witness(opened.log);
     const members = { seeking: ['b', 'c'], to: ['x', 'y'], identity: ['kept'] };
     await sayMarked(witness, { members }, { identity: ['kept'] }, async (spool) => {
-      await spool.unmark('to');
+      await spool.removeFacets('to');
       await mark(spool, 'to', ['x']);
       await mark(spool, 'seeking', ['a', 'b']);
       await mark(spool, 'to', ['y']);
-      await spool.unmark('seeking');
-      await spool.unmark('seeking');
-      await spool.unmark('identity');
+      await spool.removeFacets('seeking');
+      await spool.removeFacets('seeking');
+      await spool.removeFacets('identity');
       await mark(spool, 'seeking', ['b', 'c']);
       await mark(spool, 'inReplyTo', ['gone']);
-      await spool.unmark('inReplyTo');
+      await spool.removeFacets('inReplyTo');
     });
     await witness.say({ members: { seeking: ['a', 'b', 'c'], to: ['x'] } });
     await agreesOn(witness, { seeking: ['a', 'b', 'c'], to: ['x', 'y'] });
@@ -104,7 +104,7 @@ function describeUnmarking(open: Open): void {
     await sayMarked(witness, { members, body: bodyOf(90_000, 1) }, {}, async (spool) => {
       await mark(spool, 'seeking', words('old'));
       await mark(spool, 'to', words('to'));
-      await spool.unmark('seeking');
+      await spool.removeFacets('seeking');
       await mark(spool, 'seeking', words('new'));
     });
     for (let at = 0; at < 50_000; at += 1999) {

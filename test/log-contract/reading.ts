@@ -40,7 +40,7 @@ function describeCursors(open: Open): void {
     for (const joiner of [',\n', '\n'] as const) {
       for (const limit of [0, 1, 2]) {
         const { items } = await gather(
-          opened.log.read({ facets: [], order: 'oldest', limit }, joiner),
+          opened.log.readText({ facets: [], order: 'oldest', limit }, joiner),
         );
         const texts = witness.known.slice(0, limit).map(({ text }) => text.toString());
         assert.equal(Buffer.concat(items).toString(), texts.join(joiner));
@@ -82,7 +82,7 @@ function describeLimit(open: Open): void {
         let cursor: Partial<Selection> = {};
         for (let more = true; more;) {
           const page = { facets: [ODD], order, limit, ...cursor };
-          const { items, end } = await gather(opened.log.entries(page));
+          const { items, end } = await gather(opened.log.readEntries(page));
           seqs.push(...items.map(({ stamp }) => stamp.seq));
           assert.ok(seqs.length <= 15, 'a page repeats the one before');
           more = end.more;
@@ -106,8 +106,8 @@ function describeGoingOn(open: Open): void {
     const witness = new Witness(opened.log);
     await witness.sayAll(Array.from({ length: 40 }, (_, at) => ({ body: bodyOf(40_000, at) })));
     for (const steps of [0, 1, 2, 20]) {
-      const reading = opened.log.read({ facets: [], order: 'oldest' }, '\n');
-      const entries = opened.log.entries({ facets: [], order: 'newest' });
+      const reading = opened.log.readText({ facets: [], order: 'oldest' }, '\n');
+      const entries = opened.log.readEntries({ facets: [], order: 'newest' });
       for (let step = 0; step < steps; step++) {
         await reading.next();
         await entries.next();
@@ -123,9 +123,9 @@ function describeGoingOn(open: Open): void {
     await using opened = await open();
     const witness = await thirty(opened.log);
     await witness.sayAtLength({ body: bodyOf(300_000, 1) });
-    const { items } = await gather(opened.log.entries({ facets: [], order: 'oldest' }));
+    const { items } = await gather(opened.log.readEntries({ facets: [], order: 'oldest' }));
     for (const [at, entry] of items.entries()) {
-      const text = await join(entry.pieces());
+      const text = await join(entry.chunks());
       assert.ok(witness.known[at]?.text.equals(text));
     }
   });

@@ -31,14 +31,14 @@ function describeSameLog(open: OpenReopenable): void {
   it('has the same name and the same entries, byte for byte', async () => {
     await using opened = await open();
     const witness = new Witness(opened.log);
-    const { name } = opened.log;
+    const { id: name } = opened.log;
     for (let round = 1; round <= 3; round++) {
       await witness.sayAll(Array.from({ length: 300 }, (_, at) => sayingOf(at)));
       await witness.sayAtLength({ body: bodyOf(round * 1_000_000, round), members: LONG });
       await witness.sayAtLength({ body: '' });
       witness.log = await opened.reopen();
-      assert.equal(witness.log.name, name);
-      assert.equal(witness.log.state(), 'breathing');
+      assert.equal(witness.log.id, name);
+      assert.equal(witness.log.writable(), true);
       await witness.agreesThroughout();
       for (const order of ['newest', 'oldest'] as const) {
         await witness.agrees({ order, facets: [facet('identity', 'i1')], after: 10 });
@@ -51,9 +51,9 @@ function describeSameLog(open: OpenReopenable): void {
 
   it('is as empty as it was, under the same name', async () => {
     await using opened = await open();
-    const { name } = opened.log;
+    const { id: name } = opened.log;
     const witness = new Witness(await opened.reopen());
-    assert.equal(witness.log.name, name);
+    assert.equal(witness.log.id, name);
     await witness.agreesThroughout();
     await witness.say();
     await witness.agreesThroughout();

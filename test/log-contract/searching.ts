@@ -72,7 +72,7 @@ export function describeSearching(open: Open): void {
         assert.deepEqual(await bestSeqs(log, textQuery(...terms)), seqs, terms.join(' '));
         const inOrder = seqs.toSorted((a, b) => a - b);
         assert.deepEqual(
-          await seqsFound(log, { says: textQuery(...terms) }),
+          await seqsFound(log, { textQuery: textQuery(...terms) }),
           inOrder,
           terms.join(' '),
         );
@@ -87,10 +87,10 @@ export function describeSearching(open: Open): void {
       await log.append(draftOf({ body }));
       await untilSearchable(log);
       for (const word of ['inner', 'сад', 'last', 'one', 'two']) {
-        assert.deepEqual(await seqsFound(log, { says: textQuery(word) }), [1], word);
+        assert.deepEqual(await seqsFound(log, { textQuery: textQuery(word) }), [1], word);
       }
       for (const word of ['deep', 'twice', 'garden', 'consciousness', 'inner last']) {
-        assert.deepEqual(await seqsFound(log, { says: textQuery(word) }), [], word);
+        assert.deepEqual(await seqsFound(log, { textQuery: textQuery(word) }), [], word);
       }
     });
 
@@ -109,13 +109,13 @@ export function describeSearching(open: Open): void {
         if (order === 'newest') said.reverse();
         const what = {
           facets: [facet('identity', 'Lumen')],
-          says: textQuery('even'),
+          textQuery: textQuery('even'),
           order,
           after: 30,
           before: 280,
         };
         assert.deepEqual(await seqsFound(log, what), said);
-        const reading = log.entries({ ...what, limit: 7 });
+        const reading = log.readEntries({ ...what, limit: 7 });
         const given: Seq[] = [];
         for (let step = await reading.next(); ; step = await reading.next()) {
           if (step.done === true) {
@@ -125,7 +125,7 @@ export function describeSearching(open: Open): void {
           given.push(step.value.stamp.seq);
         }
         assert.deepEqual(given, said.slice(0, 7));
-        const pieces = log.read({ ...what, limit: 2 }, '\n');
+        const pieces = log.readText({ ...what, limit: 2 }, '\n');
         const text = Buffer.concat(await Array.fromAsync(pieces)).toString();
         const seqs = text.split('\n').map((line) => Number(/"seq":(\d+)/.exec(line)?.[1]));
         assert.deepEqual(seqs, said.slice(0, 2));
@@ -152,16 +152,16 @@ export function describeSearching(open: Open): void {
       const large = await spooled(log, ['mint', 'noise '.repeat(100_000), 'finally']);
       await log.append(saying({ text: 'noise and mint' }));
       await untilSearchable(log);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('finally') }), [large]);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', 'finally') }), [large]);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('mint') }), [1, large, 3]);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', '-finally') }), [1, 3]);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('mint'), order: 'newest' }), [
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('finally') }), [large]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint', 'finally') }), [large]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint') }), [1, large, 3]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint', '-finally') }), [1, 3]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint'), order: 'newest' }), [
         3,
         large,
         1,
       ]);
-      assert.deepEqual(await seqsFound(log, { says: textQuery('mint', 'noise'), limit: 1 }), [
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint', 'noise'), limit: 1 }), [
         large,
       ]);
       assert.deepEqual(

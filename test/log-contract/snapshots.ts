@@ -25,8 +25,8 @@ export function describeSnapshots(open: Open): void {
       await using opened = await open();
       const witness = new Witness(opened.log);
       await witness.sayAll(sayings(0, 20));
-      const texts = SELECTIONS.map((selection) => opened.log.read(selection, ',\n'));
-      const entries = SELECTIONS.map((selection) => opened.log.entries(selection));
+      const texts = SELECTIONS.map((selection) => opened.log.readText(selection, ',\n'));
+      const entries = SELECTIONS.map((selection) => opened.log.readEntries(selection));
       await witness.sayAll(sayings(20, 60));
       for (const [at, selection] of SELECTIONS.entries()) {
         const expected = witness.expect(selection, 20);
@@ -42,8 +42,8 @@ export function describeSnapshots(open: Open): void {
       for (const selection of SELECTIONS) {
         const length = witness.known.length;
         const expected = witness.expect(selection, length);
-        const texts = opened.log.read(selection, ',\n');
-        const entries = opened.log.entries(selection);
+        const texts = opened.log.readText(selection, ',\n');
+        const entries = opened.log.readEntries(selection);
         const begun = [await steps(texts, 2), await steps(entries, 10)] as const;
         await witness.sayAll(sayings(length, length + 1000));
         await assertTexts(begun[0], texts, expected);
@@ -60,7 +60,7 @@ export function describeSnapshots(open: Open): void {
         Array.from({ length: 25 }, () => SELECTIONS)
           .flat()
           .map(async (selection) => {
-            const reading = opened.log.read(selection, ',\n');
+            const reading = opened.log.readText(selection, ',\n');
             return { selection, reading, first: await steps(reading, 1) };
           }),
       );

@@ -37,7 +37,7 @@ function describeBodies(open: Open): void {
       await witness.sayAll([{ members }, {}, { members }]);
       const entry = await opened.log.entry(seq);
       assert.ok(entry !== undefined);
-      for await (const piece of entry.pieces()) assert.ok(piece.length <= LARGEST_PIECE);
+      for await (const piece of entry.chunks()) assert.ok(piece.length <= LARGEST_PIECE);
       if (mebibytes === 20) assert.equal(entry.text, undefined);
       await witness.agreesThroughout();
       for (const order of ['newest', 'oldest'] as const) {
@@ -112,7 +112,7 @@ function describeDisposal(open: Open): void {
       await fill(kept, cut(body, 50_000, randomOf(1)));
       await using spool = opened.log.spool();
       await fill(spool, cut(bodyOf(size, size + 1), 50_000, randomOf(1)));
-      await spool.mark(facet('to', 'nobody'), 'to');
+      await spool.addFacets(facet('to', 'nobody'), 'to');
       await spool[Symbol.asyncDispose]();
       await spool[Symbol.asyncDispose]();
       const draft = draftOf({ body });
@@ -134,10 +134,10 @@ function describeDisposal(open: Open): void {
     await spool[Symbol.asyncDispose]();
     const entry = await opened.log.entry(stamp.seq);
     assert.ok(entry !== undefined);
-    const text = await join(entry.pieces());
+    const text = await join(entry.chunks());
     assertSameBytes(text, witness.known[0]?.text ?? assert.fail(), 'the text');
     for (const from of [1, 100, 250_000, text.length - 1, text.length]) {
-      assertSameBytes(await join(entry.pieces(from)), text.subarray(from), `from ${from} on`);
+      assertSameBytes(await join(entry.chunks(from)), text.subarray(from), `from ${from} on`);
     }
     await witness.agrees({ facets: [facet('to', 'kept')] });
     await witness.say();

@@ -5,13 +5,13 @@ import { entryHead, type Stamp } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
 import type {
-  Appended,
+  AppendResult,
   Draft,
   Entry,
   Log,
   ReadEnd,
   Selection,
-  Tally,
+  RoomCount,
 } from '../../packages/gateway/src/log/log.ts';
 import {
   cut,
@@ -63,7 +63,7 @@ export class Witness {
     return this.remember(draft, await this.log.append({ ...draft, body: spool }));
   }
 
-  remember(draft: InlineDraft, appended: Appended): Stamp {
+  remember(draft: InlineDraft, appended: AppendResult): Stamp {
     assert.equal(appended.outcome, 'appended');
     const stamp = stampOf(appended);
     assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
@@ -93,11 +93,11 @@ export class Witness {
     const whole: Selection = { facets: [], order: 'newest', ...selection };
     const expected = this.expect(whole);
     for (const joiner of [',\n', '\n'] as const) {
-      const { items, end } = await gather(this.log.read(whole, joiner));
+      const { items, end } = await gather(this.log.readText(whole, joiner));
       assertSameBytes(Buffer.concat(items), joined(expected.known, joiner), 'read()');
       assert.deepEqual(end, expected.end);
     }
-    const reading = this.log.entries(whole);
+    const reading = this.log.readEntries(whole);
     for (const one of expected.known) {
       const step = await reading.next();
       if (step.done === true) assert.fail(`entries() ended before seq ${one.stamp.seq}`);
@@ -126,14 +126,14 @@ export class Witness {
   }
 
   agreesOnTally(): void {
-    const recount: Tally[] = [];
+    const recount: RoomCount[] = [];
     for (const { stamp } of this.known) {
       const { room, kind, seq, time } = stamp;
       const at = recount.findIndex((tally) => tally.room === room && tally.kind === kind);
       const tally = { room, kind, count: (recount[at]?.count ?? 0) + 1, latest: { seq, time } };
       recount.splice(at < 0 ? recount.length : at, 1, tally);
     }
-    const plain = this.log.tally().map(({ room, kind, count, latest: { seq, time } }) => ({
+    const plain = this.log.roomCounts().map(({ room, kind, count, latest: { seq, time } }) => ({
       room,
       kind,
       count,
@@ -145,7 +145,7 @@ export class Witness {
 
 export async function assertEntry(entry: Entry, known: Known): Promise<void> {
   assertHeld(entry, known);
-  const text = await join(entry.pieces());
+  const text = await join(entry.chunks());
   assertSameBytes(text, known.text, `pieces() of entry ${known.stamp.seq}`);
 }
 
@@ -182,7 +182,7 @@ function isWithin({ seq, time }: Stamp, selection: Partial<Selection>): boolean 
   return until === undefined || time < until;
 }
 
-function byPlace(one: Tally, other: Tally): number {
+function byPlace(one: RoomCount, other: RoomCount): number {
   return `${one.room} ${one.kind}` < `${other.room} ${other.kind}` ? -1 : 1;
 }
 

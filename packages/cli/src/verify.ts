@@ -1,5 +1,5 @@
 /** `presence verify`: reads a whole log and tells whether it is as it was written. */
-import { verifyLog, type Finding, type Verified } from '@open-presence/gateway';
+import { verifyLog, type VerifyEvent, type VerifyResult } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { optionsOf, type Configuration } from './configuration.ts';
@@ -49,11 +49,11 @@ export function verifyCommand(surroundings: VerifySurroundings): Command {
 }
 
 interface Report {
-  finding(finding: Finding): void;
-  end(verified: Verified): void;
+  event(event: VerifyEvent): void;
+  end(result: VerifyResult): void;
 }
 
-async function told(data: string, report: Report): Promise<Verified> {
+async function told(data: string, report: Report): Promise<VerifyResult> {
   const walk = verifyLog(data);
   for (;;) {
     const step = await walk.next();
@@ -61,7 +61,7 @@ async function told(data: string, report: Report): Promise<Verified> {
       report.end(step.value);
       return step.value;
     }
-    report.finding(step.value);
+    report.event(step.value);
   }
 }
 
@@ -73,18 +73,18 @@ class PlainReport implements Report {
     this.#surroundings = surroundings;
   }
 
-  finding(finding: Finding): void {
-    if (finding.finding === 'progress') {
-      this.#progress(finding);
+  event(event: VerifyEvent): void {
+    if (event.type === 'progress') {
+      this.#progress(event);
       return;
     }
     this.#clear();
-    const { seq, what } = finding;
+    const { seq, description } = event;
     const which = seq === undefined ? 'The log' : `Entry ${counted(seq)}`;
-    this.#surroundings.print(`${which}: ${what}\n`);
+    this.#surroundings.print(`${which}: ${description}\n`);
   }
 
-  end({ entries, bytes, faults, link }: Verified): void {
+  end({ entries, bytes, faults, link }: VerifyResult): void {
     this.#clear();
     const amount = `${plural(entries, 'entry', 'entries')}, ${sized(bytes)}`;
     const state = faults === 0 ? 'unbroken' : plural(faults, 'fault', 'faults');
@@ -116,14 +116,14 @@ class ObjectReport implements Report {
     this.#surroundings = surroundings;
   }
 
-  finding(finding: Finding): void {
-    if (finding.finding === 'progress') return;
-    const { seq, what } = finding;
+  event(event: VerifyEvent): void {
+    if (event.type === 'progress') return;
+    const { seq, description } = event;
     this.#begin();
-    this.#surroundings.print(JSON.stringify({ seq: seq ?? null, what }));
+    this.#surroundings.print(JSON.stringify({ seq: seq ?? null, what: description }));
   }
 
-  end({ faults, ...rest }: Verified): void {
+  end({ faults, ...rest }: VerifyResult): void {
     if (faults === 0) this.#surroundings.print('{"faults":[');
     this.#surroundings.print(`],${JSON.stringify(rest).slice(1)}\n`);
   }

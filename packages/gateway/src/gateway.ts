@@ -17,11 +17,17 @@ import { appContextOf, HttpListener } from './http/http-listener.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpThread, HttpStart, ToHttpThread } from './http-worker.ts';
 import type { Log } from './log/log.ts';
+import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { loadLanguage } from './load-language.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export { verifyLog, type Fault, type Finding, type Verified } from './stores/sqlite/log/verify.ts';
+export {
+  verifyLog,
+  type LogFault,
+  type VerifyEvent,
+  type VerifyResult,
+} from './stores/sqlite/log/verify.ts';
 
 export interface GatewayConfig {
   readonly host: string;
@@ -63,7 +69,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const app: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
   const state = (): State => {
     if (app.resting) return 'resting';
-    return app.awake ? (app.log?.state() ?? 'waking') : 'waking';
+    if (!app.awake || app.log === undefined) return 'waking';
+    return logState(app.log.writable());
   };
   const shared = config.threads > 1;
   const port = shared ? await freePort(host, config.port) : config.port;
@@ -79,8 +86,11 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const door = opened.use(await HttpListener.listen(place, startup));
   const log = await openSqliteLog({
     folder,
-    changed: (condition) => report.warn({ status: condition }, SAID[condition]),
-    wordsFail: (why) => report.warn({ why }, why === undefined ? WORDS_AGAIN : NO_WORDS),
+    onWritableChange: (writable) => {
+      const status = logState(writable);
+      report.warn({ status }, SAID[status]);
+    },
+    onSearchFailure: (why) => report.warn({ why }, why === undefined ? WORDS_AGAIN : NO_WORDS),
   });
   app.log = log;
   const others = opened.use(new AsyncDisposableStack());

@@ -7,13 +7,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { State } from '@open-presence/protocol';
 
 import { appContextOf, HttpListener, type ListenOptions } from './http/http-listener.ts';
+import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { parseLanguageBytes } from './load-language.ts';
-import { type Connection, joinSqliteLog } from './stores/sqlite/store.ts';
+import { type SqliteConnection, joinSqliteLog } from './stores/sqlite/store.ts';
 
 export interface HttpStart {
   readonly place: ListenOptions;
-  readonly log: Connection;
+  readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
   /** By which the threads tell each other who is present. */
   readonly channel: string | undefined;
@@ -42,7 +43,7 @@ const spoken = await parseLanguageBytes(start.text, start.language);
 {
   await using log = joinSqliteLog(start.log);
   using presence = new Presence(start.channel);
-  const state = (): State => (resting ? 'resting' : log.state());
+  const state = (): State => (resting ? 'resting' : logState(log.writable()));
   const report = { error: (details: object, text: string): void => say({ details, text }) };
   const { language } = spoken;
   const { publicUrl } = start;

@@ -2,9 +2,9 @@
 export {
   startGateway,
   verifyLog,
-  type Fault,
-  type Finding,
+  type LogFault,
+  type VerifyEvent,
   type Gateway,
   type GatewayConfig,
-  type Verified,
+  type VerifyResult,
 } from './gateway.ts';

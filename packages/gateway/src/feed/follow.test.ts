@@ -17,7 +17,7 @@ async function fill(log: Log, count: number): Promise<void> {
 async function heard(log: Log, after: Seq, last: Seq, pause?: () => Promise<void>): Promise<Seq[]> {
   const seqs: Seq[] = [];
   for await (const news of follow(log, ALL, { after, signal: new AbortController().signal })) {
-    for await (const { stamp } of log.entries(news)) seqs.push(stamp.seq);
+    for await (const { stamp } of log.readEntries(news)) seqs.push(stamp.seq);
     if (news.before > last) return seqs;
     await pause?.();
   }

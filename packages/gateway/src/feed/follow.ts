@@ -10,7 +10,7 @@
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { HeadNotifier } from './head-notifier.ts';
 
-export interface From {
+export interface FollowOptions {
   /** The entry seen last. */
   readonly after: Seq;
   /** Ends the following, also while it waits. */
@@ -28,7 +28,7 @@ export interface LogRange extends Selection {
 export async function* follow(
   log: Log,
   selection: Pick<Selection, 'facets' | 'since' | 'limit'>,
-  { after, signal }: From,
+  { after, signal }: FollowOptions,
 ): AsyncGenerator<LogRange, void, undefined> {
   const bell = HeadNotifier.of(log);
   let waiting: Disposable | undefined;

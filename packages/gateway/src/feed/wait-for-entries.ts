@@ -9,9 +9,9 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 /** How often it is looked whether more words are known. */
 const LOOK_MS = 100;
 
-export interface Wait {
+export interface WaitOptions {
   /** In ms, of any length. */
-  readonly wait: number;
+  readonly timeoutMs: number;
   /** Aborted when nobody waits any more. */
   readonly signals: readonly AbortSignal[];
 }
@@ -20,7 +20,7 @@ export interface Wait {
 export async function waitForEntries(
   log: Log,
   selection: Selection & { readonly after: Seq },
-  { wait, signals }: Wait,
+  { timeoutMs: wait, signals }: WaitOptions,
 ): Promise<void> {
   const { after, before = Infinity } = selection;
   const ending = new AbortController();
@@ -31,13 +31,13 @@ export async function waitForEntries(
     if (signal.aborted) end();
   }
   try {
-    if (selection.says !== undefined) {
+    if (selection.textQuery !== undefined) {
       await searchedNews(log, selection, ending.signal);
       return;
     }
     for await (const news of follow(log, selection, { after, signal: ending.signal })) {
       const bounded = { ...news, before: Math.min(before, news.before), limit: 1 };
-      for await (const _ of log.entries(bounded)) return;
+      for await (const _ of log.readEntries(bounded)) return;
     }
   } finally {
     timer[Symbol.dispose]();
@@ -56,7 +56,7 @@ async function searchedNews(
     const known = log.searchWatermark();
     if (known > after) {
       const upTo = { before: Math.min(before, known + 1), order: 'oldest', limit: 1 } as const;
-      for await (const _ of log.entries({ ...selection, after, ...upTo })) return;
+      for await (const _ of log.readEntries({ ...selection, after, ...upTo })) return;
       after = known;
     }
     await pause(LOOK_MS, undefined, { signal }).catch(() => {});

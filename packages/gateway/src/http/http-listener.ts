@@ -153,7 +153,7 @@ function greeted(handler: Handler): Handler {
   return (context) => {
     const reader = readerOf(context);
     if (reader !== undefined && !isEventStream(context.request)) {
-      context.app.presence.saw(reader);
+      context.app.presence.recordRequest(reader);
     }
     return handler(context);
   };

@@ -59,12 +59,12 @@ export class FacetList {
   /** Hands over the facets beyond the limit, after taking back what no longer counts. */
   async drainTo(spool: Spool): Promise<void> {
     if (this.#stale) {
-      await spool.unmark(this.filter);
+      await spool.removeFacets(this.filter);
       this.#stale = false;
       this.#spooled = false;
     }
     if (this.#beyondLength === 0) return;
-    await spool.mark(this.#beyond.subarray(0, this.#beyondLength), this.filter);
+    await spool.addFacets(this.#beyond.subarray(0, this.#beyondLength), this.filter);
     this.#spooled = true;
     this.#beyondLength = 0;
   }

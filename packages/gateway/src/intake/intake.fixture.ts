@@ -23,14 +23,14 @@ export class ArraySpool implements Spool {
     return Promise.resolve();
   }
 
-  mark(facets: Uint8Array, filter: Filter): Promise<void> {
+  addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
     const marked = this.marked.get(filter) ?? [];
     marked.push(Buffer.from(facets));
     this.marked.set(filter, marked);
     return Promise.resolve();
   }
 
-  unmark(filter: Filter): Promise<void> {
+  removeFacets(filter: Filter): Promise<void> {
     this.marked.delete(filter);
     return Promise.resolve();
   }

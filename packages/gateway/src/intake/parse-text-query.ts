@@ -35,7 +35,7 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | Unusable
       const words = wordsOf(text);
       // Saying it twice asks for no more.
       const key = `${without ? '-' : ''}${words.join(' ')}${open ? '*' : ''}`;
-      if (words.length > 0 && !met.has(key)) (without ? none : all).push({ words, open });
+      if (words.length > 0 && !met.has(key)) (without ? none : all).push({ words, isPrefix: open });
       else if (words.length === 0 && open) {
         const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
         return { wanted, got: `${text}*` };

@@ -54,12 +54,12 @@ export function selectionOf(parameters: URLSearchParams, listing: Listing): Sele
   const since = reading.bound('since', timeOf, TIME, Math.max);
   const until = reading.bound('until', timeOf, TIME, Math.min);
   const facets = [...listing.facets, ...reading.facets(listing)];
-  const says = reading.sought();
+  const textQuery = reading.sought();
   if (reading.misfits.length > 0) throw refusal(reading.misfits, listing.subject);
   return {
     facets,
     order,
-    ...(says === undefined ? {} : { says }),
+    ...(textQuery === undefined ? {} : { textQuery }),
     ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
     ...(isWithinReach(before) ? { before } : {}),
     ...(since === undefined ? {} : { since }),

@@ -1,6 +1,6 @@
 /**
- * A facet is one thing by which entries can be found: a name and a value (`identity` = "Mova"),
- * hashed to a fixed size, so that values may be of any length.
+ * A facet is a name and a value by which entries are selected (`identity` = "Mova"), hashed to a
+ * fixed size, so that values may be of any length.
  */
 import { createHash, hash, type Hash } from 'node:crypto';
 
@@ -13,11 +13,11 @@ export const FACET_SIZE = 16;
 
 export type FacetName = Filter | 'kind' | 'room';
 
-/** Enough for the identities and rooms of a busy hour; a miss costs one hash. */
-const REMEMBERED = 4096;
-/** Longer values are hashed each time, so that what is remembered stays small. */
-const LONGEST_REMEMBERED = 128;
-const remembered: Record<FacetName, Map<string, Facet>> = {
+/** Enough for the identities and rooms of a busy hour; a cache miss costs one hash. */
+const CACHE_SIZE = 4096;
+/** Longer values are not cached, which bounds the memory of the cache. */
+const MAX_CACHED_LENGTH = 128;
+const cache: Record<FacetName, Map<string, Facet>> = {
   kind: new Map(),
   room: new Map(),
   identity: new Map(),
@@ -29,22 +29,22 @@ const remembered: Record<FacetName, Map<string, Facet>> = {
 
 /** The facet of a value. Lone surrogates count as U+FFFD. */
 export function facet(name: FacetName, value: string): Facet {
-  if (value.length > LONGEST_REMEMBERED) return digest(`${name}\0${value}`);
-  const values = remembered[name];
-  const known = values.get(value);
-  if (known !== undefined) return known;
+  if (value.length > MAX_CACHED_LENGTH) return digest(`${name}\0${value}`);
+  const facets = cache[name];
+  const cached = facets.get(value);
+  if (cached !== undefined) return cached;
   const fresh = digest(`${name}\0${value}`);
-  if (values.size >= REMEMBERED) values.clear();
-  values.set(value, fresh);
+  if (facets.size >= CACHE_SIZE) facets.clear();
+  facets.set(value, fresh);
   return fresh;
 }
 
-/** The same of a value in UTF-8, for values that come by the thousand and are not met again. */
+/** The facet of a value in UTF-8, not cached: for values that are unlikely to come again. */
 export function facetOfBytes(name: FacetName, value: Uint8Array): Facet {
   return digest(Buffer.concat([Buffer.from(`${name}\0`), value]));
 }
 
-/** The facet of a value that comes in pieces: UTF-8 goes in by `update`, `finish` gives the facet. */
+/** The facet of a value that arrives in chunks of UTF-8. */
 export class FacetHash {
   readonly #hash: Hash;
 
@@ -61,10 +61,10 @@ export class FacetHash {
   }
 }
 
-/** Into an array of its own: a view would keep alive the pool that it was cut from. */
+/** Copies into an array of its own: a view would keep the pool it was cut from in memory. */
 function digest(text: string | Uint8Array): Facet {
   const bytes = new Uint8Array(FACET_SIZE);
-  const half = hash('sha256', text, 'latin1');
-  for (let at = 0; at < FACET_SIZE; at += 1) bytes[at] = half.charCodeAt(at);
+  const sha256 = hash('sha256', text, 'latin1');
+  for (let at = 0; at < FACET_SIZE; at += 1) bytes[at] = sha256.charCodeAt(at);
   return bytes;
 }

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
 import { facet } from './facet.ts';
-import type { Appended, Draft, Spool } from './log.ts';
+import type { AppendResult, Draft, Spool } from './log.ts';
 
 /** A draft, in short. */
 export interface DraftFields {
@@ -71,7 +71,7 @@ export function* cut(
   }
 }
 
-export function stampOf(appended: Appended): Stamp {
+export function stampOf(appended: AppendResult): Stamp {
   if (appended.outcome === 'refused') assert.fail(`refused: ${appended.code}`);
   return appended.stamp;
 }
@@ -108,7 +108,7 @@ export async function mark(
   for (let at = 0; at < values.length; at += each) {
     const facets = values.slice(at, at + each).map((value) => facet(filter, value));
     const joined = Buffer.concat(facets);
-    await spool.mark(joined, filter);
+    await spool.addFacets(joined, filter);
     joined.fill(0x21);
   }
 }

@@ -1,43 +1,47 @@
 /**
- * The port between the app and its stores: one ordered log of entries, each with the next seq.
+ * The port between the gateway and its stores: one ordered log of entries.
  *
- * A store owns order, durability and lookup. It knows no HTTP and judges no input. What holds for
- * every store is said here and held by `log.contract.ts`:
- * - `append` resolves as `appended` only once the entry is durable; a seq is never given twice and
- *   leaves no gap; `time` never goes backwards along seq.
- * - an entry whose `append` resolved is in every read that begins afterwards.
- * - reading holds no lock and no transaction while the reader pauses.
- * - memory is flat: it grows neither with the size of an entry nor with the length of a reading.
+ * A store owns order, durability and lookup. It knows nothing of HTTP and does not validate input.
+ * The contract that every store must uphold is written in this file; the tests in
+ * `test/log-contract/` hold stores to it:
+ * - `append` resolves as `appended` only once the entry is durable. No seq is given twice, seqs have
+ *   no gaps, and `time` never decreases along seq.
+ * - Read your writes: an entry whose `append` has resolved is in every read that starts afterwards.
+ * - The text of an entry is `entryHead(stamp)` of the protocol, a comma if the body is not empty,
+ *   the body byte for byte, and `}`.
+ * - A reader that pauses holds no lock and no transaction.
+ * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
-import type { Filter, Kind, Stamp, State } from '@open-presence/protocol';
+import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
 import type { Facet } from './facet.ts';
 import type { TextQuery } from './text-query.ts';
 
-/** Place of an entry in the log, from 1. As a cursor: the entry last seen, 0 before the first. */
+/** Position of an entry in the log, from 1. As a cursor: the last entry seen, 0 before the first. */
 export type Seq = number;
 
 /**
- * A body too large for memory, on its way into the store. Disposing of it before it is appended
- * leaves nothing behind; afterwards it does nothing.
+ * Takes a body that is too large for memory. Each method rejects with a `GatewayError`
+ * (`out-of-space` or `unavailable`) when the bytes cannot be stored. Disposing of a spool that was
+ * not appended removes it without a trace; disposing of an appended one does nothing.
  */
 export interface Spool extends AsyncDisposable {
-  /** Takes bytes of the body's text. Resolves when more may come. The bytes may be reused then. */
+  /** Adds bytes of the body. Resolves when more may be written; `bytes` may be reused from then. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Takes facets of one filter, one after another (see `facet.ts`). Resolves as `write`. */
-  mark(facets: Uint8Array, filter: Filter): Promise<void>;
-  /** Takes back all that was marked for this filter: the member was spelled again. */
-  unmark(filter: Filter): Promise<void>;
+  /** Adds facets of one filter, concatenated (see `facet.ts`). Resolves like `write`. */
+  addFacets(facets: Uint8Array, filter: Filter): Promise<void>;
+  /** Removes all facets of this filter: a later duplicate of the member replaces its values. */
+  removeFacets(filter: Filter): Promise<void>;
 }
 
-/** A judged contribution that has no place in the log yet. */
+/** A validated contribution that is not in the log yet. */
 export interface Draft {
   readonly kind: Kind;
-  /** Slug of a room that exists. */
+  /** Slug of an existing room. */
   readonly room: string;
   /**
-   * Facets of kind, room and the filtering members, joined (see `facet.ts`). Those of a spooled
-   * body that are too many to be held are marked in its spool instead.
+   * Facets of kind, room and the filters, concatenated (see `facet.ts`). Facets of a spooled body
+   * that are too many for memory are in the spool instead.
    */
   readonly facets: Uint8Array;
   /**
@@ -45,74 +49,74 @@ export interface Draft {
    * for an object without members.
    */
   readonly body: Uint8Array | Spool;
-  /** Digest of the idempotency key. The same key and content again is the same entry. */
+  /** Digest of the idempotency key. */
   readonly key?: Uint8Array;
 }
 
-export type Appended =
-  /** Durable, now (`appended`) or since an earlier append with this key and content (`repeated`). */
+export type AppendResult =
+  /**
+   * The entry is durable: since now (`appended`), or since an earlier append with this key and the
+   * same kind, room and body (`repeated`, with the stamp of that entry).
+   */
   | { readonly outcome: 'appended' | 'repeated'; readonly stamp: Stamp }
-  /** The key belongs to an entry of another content. Nothing was stored. */
+  /** The key belongs to an entry with another content, whose stamp this is. Nothing was stored. */
   | { readonly outcome: 'conflict'; readonly stamp: Stamp }
   /**
-   * Not acknowledged: no room on the disk, or the disk failed. The outcome of a failed write is
-   * unknown until the next start; a key makes trying again safe.
+   * The disk is full or failed, or the log is closed. Whether a write that failed took effect is
+   * unknown until the log is opened again; retrying with the same key is safe.
    */
   | { readonly outcome: 'refused'; readonly code: 'out-of-space' | 'unavailable' };
 
 export type Order = 'newest' | 'oldest';
 
-/** Which entries a reading takes, in which order. */
+/** Which entries a read returns, and in which order. All conditions must hold. */
 export interface Selection {
-  /** An entry must have every one of these; none means all entries. */
+  /** An entry must have every one of these; an empty list selects all entries. */
   readonly facets: readonly Facet[];
-  /** Only entries that say this, as far as they are searched. */
-  readonly says?: TextQuery;
+  /** Entries that match, as far as the search watermark. */
+  readonly textQuery?: TextQuery;
   readonly order: Order;
   /** Only seqs greater than this. */
   readonly after?: Seq;
   /** Only seqs less than this. */
   readonly before?: Seq;
-  /** Only times from this (inclusive), in ms since 1970. */
+  /** Only times from this on (inclusive), in ms since 1970. */
   readonly since?: number;
   /** Only times before this (exclusive), in ms since 1970. */
   readonly until?: number;
-  /** At most so many. */
+  /** Maximum number of entries. */
   readonly limit?: number;
 }
 
-/** How a reading ended. */
+/** What a read returns after its last entry. */
 export interface ReadEnd {
-  /** The seq of the last entry given, or undefined if there was none. */
+  /** The seq of the last entry that was read, or undefined if there was none. */
   readonly last: Seq | undefined;
-  /** Whether the selection had more than `limit`. */
+  /** Whether the selection has more entries than `limit`. */
   readonly more: boolean;
 }
 
-/** Which of the best a search gives. */
-export interface Best extends Omit<Selection, 'order'> {
-  readonly says: TextQuery;
-  /** So many of the best are passed over. */
+/** A page of search results in the order of their rank. */
+export interface RankedQuery extends Omit<Selection, 'order'> {
+  readonly textQuery: TextQuery;
+  /** How many of the best results to leave out. */
   readonly skip: number;
   readonly limit: number;
 }
 
-/** One stored entry. */
+/** A stored entry. */
 export interface Entry {
   readonly stamp: Stamp;
-  /** Bytes of the whole text of the entry, a JSON object in one line. */
+  /** Bytes of the text: a JSON object in one line. */
   readonly size: number;
-  /** The whole text where it is small enough to be held, else undefined. */
+  /** The text where it is small enough for memory, else undefined. */
   readonly text: Uint8Array | undefined;
-  /**
-   * The text in pieces, whatever its size, from a byte of it on. A piece is the caller's until it
-   * asks for the next: then its bytes may change.
-   */
-  pieces(from?: number): AsyncIterable<Uint8Array>;
+  /** The text from byte `from` on, whatever its size. A chunk is valid until the next is requested. */
+  chunks(from?: number): AsyncIterable<Uint8Array>;
 }
 
-/** How much one room has of one kind. */
-export interface Tally {
+/** How many entries of one kind a room has. */
+export interface RoomCount {
   readonly room: string;
   readonly kind: Kind;
   readonly count: number;
@@ -120,41 +124,44 @@ export interface Tally {
   readonly latest: { readonly seq: Seq; readonly time: number };
 }
 
+/**
+ * Reads fix their upper bound when they are called, not at their first step: entries appended
+ * afterwards are not in them. `readText` and `readEntries` with a text query, and `readRanked`,
+ * throw a `GatewayError` `unavailable` while search fails.
+ */
 export interface Log extends AsyncDisposable {
-  /** Random name, given when the log was made: tells one log's seqs from another's. */
-  readonly name: string;
-  /** `breathing`, or `holding` while entries cannot be stored. */
-  state(): Extract<State, 'breathing' | 'holding'>;
+  /** Random, assigned when the log is created: tells the seqs of one log from those of another. */
+  readonly id: string;
+  /** False while entries cannot be stored, for example on a full disk. Reads go on. */
+  writable(): boolean;
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
   spool(): Spool;
-  /** Takes over a spooled body whatever the outcome. */
-  append(draft: Draft): Promise<Appended>;
-  /** Undefined where there is none of that seq. */
+  /** Takes ownership of a spooled body, whatever the outcome. Only spools of this log are accepted. */
+  append(draft: Draft): Promise<AppendResult>;
+  /** Undefined if there is no entry with this seq. */
   entry(seq: Seq): Promise<Entry | undefined>;
   /**
-   * The text of the selected entries, joined by `joiner`, in pieces that may end anywhere. What is
-   * appended after the call began is not in it. A piece is the caller's until it asks for the next:
-   * then its bytes may change.
+   * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid
+   * until the next is requested.
    */
-  read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined>;
-  /** The selected entries one by one. */
-  entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
-  /**
-   * Up to where everything said is found by its words: a little behind the head.
-   * Where searching fails for now, `read`, `entries` and `best` throw `unavailable`.
-   */
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+  ): AsyncGenerator<Uint8Array, ReadEnd, undefined>;
+  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
+  /** Entries up to this seq can be found by their words. It may lag a little behind the head. */
   searchWatermark(): Seq;
   /**
-   * The entries that say it best, those first that say it more often, in fewer words, or say what is
-   * rare; of equals the newest.
+   * The entries that match best first: those in which the terms are frequent for their length, and
+   * rare elsewhere (BM25). Among equals the newest is first.
    */
-  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined>;
-  /** Counts of every room and kind that has entries. */
-  tally(): readonly Tally[];
+  readRanked(query: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined>;
+  /** One for every room and kind that has entries, in no particular order. */
+  roomCounts(): readonly RoomCount[];
   /**
-   * Calls back soon after the head has moved, perhaps once for several moves, until it is disposed
-   * of. What is read then has all up to the head.
+   * Calls back soon after the head has moved, perhaps once for several appends, until it is
+   * disposed of. Reads that start in the callback have every entry up to the head.
    */
-  watch(moved: () => void): Disposable;
+  watch(onMove: () => void): Disposable;
 }

@@ -1,15 +1,13 @@
-/** What is looked for in what visitors said. */
-
-/** Words that follow one another. Made by `wordsOf`, at least one. */
+/** One or more adjacent words, as the tokenizer (`search/tokenizer.ts`) returns them. */
 export interface Term {
   readonly words: readonly string[];
-  /** Whether the last word may go on: "gard" finds "garden". */
-  readonly open: boolean;
+  /** Whether the last word is a prefix: "gard" matches "garden". */
+  readonly isPrefix: boolean;
 }
 
+/** An entry matches if every one of `all`, and none of `none`, is in a string value of its body. */
 export interface TextQuery {
-  /** An entry must have every one of these, in any of its texts. At least one. */
+  /** At least one. */
   readonly all: readonly Term[];
-  /** And none of these. */
   readonly none: readonly Term[];
 }

@@ -113,7 +113,7 @@ async function* seekersOf(
 ): AsyncGenerator<Entry, void, undefined> {
   const readings: Entries[] = [...things].map((thing) => {
     const facets = [facet('kind', 'resonance'), facet('seeking', thing)];
-    return log.entries({ facets, order: 'newest', before, limit: LOOKED_AT });
+    return log.readEntries({ facets, order: 'newest', before, limit: LOOKED_AT });
   });
   try {
     const heads = await Promise.all(readings.map(advance));
@@ -143,7 +143,7 @@ async function isBy(log: Log, { stamp, text }: Entry, identity: string): Promise
   // Asked of the index, because a text of any length is not parsed for one name.
   const facets = [facet('identity', identity)];
   const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
-  for await (const _ of log.entries(only)) return true;
+  for await (const _ of log.readEntries(only)) return true;
   return false;
 }
 

@@ -24,7 +24,7 @@ export async function waitForListing(
   if (isGone(context)) end();
   try {
     const signals = [gone.signal, app.eventStreams.resting];
-    await waitForEntries(app.log, { ...selection, after }, { wait, signals });
+    await waitForEntries(app.log, { ...selection, after }, { timeoutMs: wait, signals });
   } finally {
     response.off('close', end);
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { BroadcastChannel } from 'node:worker_threads';
 
 /** A visitor named by one event stream that is open. */
-export interface Stream {
+export interface StreamPresence {
   readonly identity: string;
   readonly room: string | undefined;
   readonly since: number;
@@ -12,7 +12,7 @@ export interface Stream {
 }
 
 /** A visitor named by requests. */
-export interface Seen {
+export interface RequestPresence {
   readonly identity: string;
   /** That of the last request. */
   readonly room: string | undefined;
@@ -20,18 +20,18 @@ export interface Seen {
   readonly lastSeen: number;
 }
 
-export type News =
+export type PresenceMessage =
   /** A new thread asks for what the others have. */
   | { readonly what: 'who' }
-  | { readonly what: 'entered'; readonly stream: Stream }
-  | { readonly what: 'left'; readonly stream: Stream }
-  | { readonly what: 'saw'; readonly seen: Seen }
+  | { readonly what: 'entered'; readonly stream: StreamPresence }
+  | { readonly what: 'left'; readonly stream: StreamPresence }
+  | { readonly what: 'saw'; readonly seen: RequestPresence }
   /** The thread ends, and its streams with it. */
   | { readonly what: 'over' };
 
 interface Post {
   readonly from: string;
-  readonly news: readonly News[];
+  readonly news: readonly PresenceMessage[];
 }
 
 /**
@@ -41,10 +41,10 @@ interface Post {
 export class OtherThreads implements Disposable {
   readonly #me = randomUUID();
   #channel: BroadcastChannel | undefined;
-  #untold: News[] = [];
+  #untold: PresenceMessage[] = [];
 
   /** Without a name there are no others. */
-  constructor(name: string | undefined, hear: (from: string, news: News) => void) {
+  constructor(name: string | undefined, hear: (from: string, news: PresenceMessage) => void) {
     if (name === undefined) return;
     const channel = new BroadcastChannel(name);
     channel.onmessage = ({ data }: { readonly data: unknown }) => {
@@ -55,7 +55,7 @@ export class OtherThreads implements Disposable {
   }
 
   /** What is told in one turn of the event loop travels together. */
-  tell(news: News): void {
+  tell(news: PresenceMessage): void {
     if (this.#channel !== undefined && this.#untold.push(news) === 1) {
       setImmediate(() => this.#send());
     }

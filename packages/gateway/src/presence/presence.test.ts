@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { Presence, type Change, type Present } from './presence.ts';
+import { Presence, type PresenceChange, type PresentVisitor } from './presence.ts';
 
 /** Resolves when it is so. Where it never is, the test hangs. */
 async function until(isSo: () => boolean): Promise<void> {
@@ -17,50 +17,51 @@ async function later(): Promise<void> {
   await until(() => Date.now() > now);
 }
 
-const names = (present: readonly Present[]): string[] => present.map(({ identity }) => identity);
+const names = (present: readonly PresentVisitor[]): string[] =>
+  present.map(({ identity }) => identity);
 const LUMEN = { identity: 'Lumen', room: undefined };
 
 function heard(presence: Presence): string[] {
   const changes: string[] = [];
-  presence.watch(({ identity, state }: Change) => changes.push(`${identity} ${state}`));
+  presence.watch(({ identity, state }: PresenceChange) => changes.push(`${identity} ${state}`));
   return changes;
 }
 
 suite('presence', () => {
   test('has a visitor while a stream of theirs is open', () => {
     using presence = new Presence();
-    const stream = presence.enter({ identity: 'Lumen', room: 'porch' });
-    const [present, ...others] = presence.here();
+    const stream = presence.openStream({ identity: 'Lumen', room: 'porch' });
+    const [present, ...others] = presence.list();
     assert.deepEqual(others, []);
     assert.equal(present?.via, 'stream');
     assert.equal(present?.room, 'porch');
     assert.equal(present?.until, undefined);
     stream[Symbol.dispose]();
     stream[Symbol.dispose]();
-    assert.deepEqual(presence.here(), []);
+    assert.deepEqual(presence.list(), []);
   });
 
   test('has a visitor for a while after a request', async () => {
     using presence = new Presence(undefined, 500);
     const changes = heard(presence);
-    presence.saw({ identity: 'Lumen', room: 'porch' });
-    const [present] = presence.here();
+    presence.recordRequest({ identity: 'Lumen', room: 'porch' });
+    const [present] = presence.list();
     assert.ok(present !== undefined);
     assert.equal(present.via, 'request');
     assert.equal(present.room, 'porch');
     assert.equal(present.until, present.lastSeen + 500);
     await until(() => changes.length === 2);
     assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
-    assert.deepEqual(presence.here(), []);
+    assert.deepEqual(presence.list(), []);
   });
 
   test('counts a visitor from the first of the requests, in the room of the last', async () => {
     using presence = new Presence();
-    presence.saw({ identity: 'Lumen', room: 'porch' });
-    const [first] = presence.here();
+    presence.recordRequest({ identity: 'Lumen', room: 'porch' });
+    const [first] = presence.list();
     await later();
-    presence.saw({ identity: 'Lumen', room: undefined });
-    const [again, ...others] = presence.here();
+    presence.recordRequest({ identity: 'Lumen', room: undefined });
+    const [again, ...others] = presence.list();
     assert.deepEqual(others, []);
     assert.equal(again?.since, first?.since);
     assert.equal(again?.room, undefined);
@@ -70,16 +71,16 @@ suite('presence', () => {
   test('takes several streams for one presence, since the first, in the room of the newest', async () => {
     using presence = new Presence();
     const changes = heard(presence);
-    const first = presence.enter({ identity: 'Lumen', room: 'porch' });
-    const [alone] = presence.here();
+    const first = presence.openStream({ identity: 'Lumen', room: 'porch' });
+    const [alone] = presence.list();
     await later();
-    const second = presence.enter({ identity: 'Lumen', room: 'cellar' });
-    const [both, ...others] = presence.here();
+    const second = presence.openStream({ identity: 'Lumen', room: 'cellar' });
+    const [both, ...others] = presence.list();
     assert.deepEqual(others, []);
     assert.equal(both?.since, alone?.since);
     assert.equal(both?.room, 'cellar');
     first[Symbol.dispose]();
-    assert.ok((presence.here()[0]?.since ?? 0) > (alone?.since ?? 0));
+    assert.ok((presence.list()[0]?.since ?? 0) > (alone?.since ?? 0));
     second[Symbol.dispose]();
     assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
   });
@@ -87,15 +88,15 @@ suite('presence', () => {
   test('tells of a stream rather than of requests, and of requests when it is closed', () => {
     using presence = new Presence();
     const changes = heard(presence);
-    presence.saw(LUMEN);
-    const stream = presence.enter(LUMEN);
+    presence.recordRequest(LUMEN);
+    const stream = presence.openStream(LUMEN);
     assert.deepEqual(
-      presence.here().map(({ via }) => via),
+      presence.list().map(({ via }) => via),
       ['stream'],
     );
     stream[Symbol.dispose]();
     assert.deepEqual(
-      presence.here().map(({ via }) => via),
+      presence.list().map(({ via }) => via),
       ['request'],
     );
     assert.deepEqual(changes, ['Lumen here']);
@@ -103,50 +104,52 @@ suite('presence', () => {
 
   test('has the newest arrival first, however each of them came', async () => {
     using presence = new Presence();
-    presence.saw({ identity: 'one', room: undefined });
+    presence.recordRequest({ identity: 'one', room: undefined });
     await later();
-    presence.enter({ identity: 'two', room: undefined });
+    presence.openStream({ identity: 'two', room: undefined });
     await later();
-    presence.saw({ identity: 'three', room: undefined });
-    presence.saw({ identity: 'one', room: undefined });
-    assert.deepEqual(names(presence.here()), ['three', 'two', 'one']);
+    presence.recordRequest({ identity: 'three', room: undefined });
+    presence.recordRequest({ identity: 'one', room: undefined });
+    assert.deepEqual(names(presence.list()), ['three', 'two', 'one']);
   });
 
   test('has the newest few of many', async () => {
     using presence = new Presence();
-    presence.enter({ identity: 'first', room: undefined });
-    presence.enter({ identity: 'first', room: 'porch' });
-    for (let at = 0; at < 3000; at += 1) presence.saw({ identity: `${at}`, room: undefined });
+    presence.openStream({ identity: 'first', room: undefined });
+    presence.openStream({ identity: 'first', room: 'porch' });
+    for (let at = 0; at < 3000; at += 1)
+      presence.recordRequest({ identity: `${at}`, room: undefined });
     await later();
-    presence.saw({ identity: '7', room: undefined });
-    presence.enter({ identity: '1', room: undefined });
-    const all = presence.here();
+    presence.recordRequest({ identity: '7', room: undefined });
+    presence.openStream({ identity: '1', room: undefined });
+    const all = presence.list();
     assert.equal(all.length, 3001);
     assert.equal(all[0]?.identity, '1');
     for (const most of [0, 1, 2, 12, 2999, 3001, 5000]) {
-      const few = names(presence.here(most));
+      const few = names(presence.list(most));
       assert.deepEqual(few, names(all).slice(0, most));
     }
   });
 
   test('tells nobody who has stopped watching', () => {
     using presence = new Presence();
-    const changes: Change[] = [];
+    const changes: PresenceChange[] = [];
     const watching = presence.watch((change) => changes.push(change));
-    presence.saw({ identity: 'Lumen', room: 'porch' });
+    presence.recordRequest({ identity: 'Lumen', room: 'porch' });
     watching[Symbol.dispose]();
-    presence.saw({ identity: 'Мавка', room: undefined });
-    const since = presence.here().find(({ identity }) => identity === 'Lumen')?.since;
+    presence.recordRequest({ identity: 'Мавка', room: undefined });
+    const since = presence.list().find(({ identity }) => identity === 'Lumen')?.since;
     assert.deepEqual(changes, [{ ...LUMEN, state: 'here', room: 'porch', time: since }]);
   });
 
   test('remembers the newest 65,536 visitors of requests', () => {
     using presence = new Presence();
     const changes = heard(presence);
-    for (let at = 0; at < 65_536; at += 1) presence.saw({ identity: `${at}`, room: undefined });
-    presence.saw({ identity: '0', room: undefined });
-    presence.saw({ identity: 'one more', room: undefined });
-    const here = new Set(names(presence.here()));
+    for (let at = 0; at < 65_536; at += 1)
+      presence.recordRequest({ identity: `${at}`, room: undefined });
+    presence.recordRequest({ identity: '0', room: undefined });
+    presence.recordRequest({ identity: 'one more', room: undefined });
+    const here = new Set(names(presence.list()));
     assert.equal(here.size, 65_536);
     assert.ok(here.has('0') && here.has('one more') && !here.has('1'));
     assert.deepEqual(changes.slice(-2), ['one more here', '1 gone']);
@@ -155,13 +158,13 @@ suite('presence', () => {
   test('takes names of any length, and forgets the oldest of long ones', () => {
     using presence = new Presence();
     const name = 'x'.repeat(10_000_000);
-    for (const end of ['a', 'b']) presence.saw({ identity: name + end, room: undefined });
+    for (const end of ['a', 'b']) presence.recordRequest({ identity: name + end, room: undefined });
     assert.deepEqual(
-      names(presence.here()).map((one) => [one.length, one.at(-1)]),
+      names(presence.list()).map((one) => [one.length, one.at(-1)]),
       [[10_000_001, 'b']],
     );
-    presence.saw({ identity: name.repeat(2), room: undefined });
-    assert.equal(presence.here()[0]?.identity.length, 20_000_000);
+    presence.recordRequest({ identity: name.repeat(2), room: undefined });
+    assert.equal(presence.list()[0]?.identity.length, 20_000_000);
   });
 
   test('keeps no process alive', () => {
@@ -179,22 +182,22 @@ suite('presence over threads', () => {
     using here = new Presence(name);
     using there = new Presence(name);
     const changes = heard(there);
-    const one = here.enter({ identity: 'Lumen', room: 'porch' });
-    await until(() => there.here().length === 1);
+    const one = here.openStream({ identity: 'Lumen', room: 'porch' });
+    await until(() => there.list().length === 1);
     await later();
-    const other = there.enter({ identity: 'Lumen', room: 'cellar' });
-    await until(() => here.here()[0]?.room === 'cellar');
+    const other = there.openStream({ identity: 'Lumen', room: 'cellar' });
+    await until(() => here.list()[0]?.room === 'cellar');
     for (const presence of [here, there]) {
-      const [present, ...others] = presence.here();
+      const [present, ...others] = presence.list();
       assert.deepEqual(others, []);
       assert.equal(present?.room, 'cellar');
-      assert.equal(present?.since, here.here()[0]?.since);
+      assert.equal(present?.since, here.list()[0]?.since);
     }
     one[Symbol.dispose]();
-    await until(() => there.here()[0]?.since === here.here()[0]?.since);
+    await until(() => there.list()[0]?.since === here.list()[0]?.since);
     assert.deepEqual(changes, ['Lumen here']);
     other[Symbol.dispose]();
-    await until(() => here.here().length === 0);
+    await until(() => here.list().length === 0);
     assert.deepEqual(changes, ['Lumen here', 'Lumen gone']);
   });
 
@@ -202,26 +205,26 @@ suite('presence over threads', () => {
     const name = randomUUID();
     using here = new Presence(name);
     using there = new Presence(name);
-    here.saw(LUMEN);
-    await until(() => there.here().length === 1);
-    assert.deepEqual(there.here(), here.here());
+    here.recordRequest(LUMEN);
+    await until(() => there.list().length === 1);
+    assert.deepEqual(there.list(), here.list());
     await later();
-    there.saw({ identity: 'Lumen', room: 'cellar' });
-    await until(() => here.here()[0]?.room === 'cellar');
-    assert.deepEqual(there.here(), here.here());
-    assert.ok((here.here()[0]?.since ?? 0) < (here.here()[0]?.lastSeen ?? 0));
+    there.recordRequest({ identity: 'Lumen', room: 'cellar' });
+    await until(() => here.list()[0]?.room === 'cellar');
+    assert.deepEqual(there.list(), here.list());
+    assert.ok((here.list()[0]?.since ?? 0) < (here.list()[0]?.lastSeen ?? 0));
   });
 
   test('is known to a thread that comes later', async () => {
     const name = randomUUID();
     using here = new Presence(name);
     using there = new Presence(name);
-    here.enter(LUMEN);
-    there.saw({ identity: 'Мавка', room: undefined });
-    await until(() => here.here().length === 2 && there.here().length === 2);
+    here.openStream(LUMEN);
+    there.recordRequest({ identity: 'Мавка', room: undefined });
+    await until(() => here.list().length === 2 && there.list().length === 2);
     using third = new Presence(name);
-    await until(() => third.here().length === 2);
-    assert.deepEqual(new Set(names(third.here())), new Set(['Lumen', 'Мавка']));
+    await until(() => third.list().length === 2);
+    assert.deepEqual(new Set(names(third.list())), new Set(['Lumen', 'Мавка']));
   });
 
   test('ends with the thread that had the stream; its requests stay', async () => {
@@ -229,13 +232,13 @@ suite('presence over threads', () => {
     using here = new Presence(name);
     const changes = heard(here);
     const ending = new Presence(name);
-    ending.enter(LUMEN);
-    ending.enter(LUMEN);
-    ending.saw({ identity: 'Мавка', room: undefined });
-    await until(() => here.here().length === 2);
+    ending.openStream(LUMEN);
+    ending.openStream(LUMEN);
+    ending.recordRequest({ identity: 'Мавка', room: undefined });
+    await until(() => here.list().length === 2);
     ending[Symbol.dispose]();
-    await until(() => here.here().length === 1);
-    assert.deepEqual(names(here.here()), ['Мавка']);
+    await until(() => here.list().length === 1);
+    assert.deepEqual(names(here.list()), ['Мавка']);
     assert.deepEqual(changes, ['Lumen here', 'Мавка here', 'Lumen gone']);
   });
 
@@ -245,9 +248,9 @@ suite('presence over threads', () => {
     using there = new Presence(name);
     using elsewhere = new Presence(randomUUID());
     using alone = new Presence();
-    here.enter(LUMEN);
-    await until(() => there.here().length === 1);
-    assert.deepEqual([...elsewhere.here(), ...alone.here()], []);
+    here.openStream(LUMEN);
+    await until(() => there.list().length === 1);
+    assert.deepEqual([...elsewhere.list(), ...alone.list()], []);
   });
 
   test('is told in order: who enters and leaves at once is not here', async () => {
@@ -255,10 +258,10 @@ suite('presence over threads', () => {
     using here = new Presence(name);
     using there = new Presence(name);
     const changes = heard(there);
-    here.enter(LUMEN)[Symbol.dispose]();
-    here.enter({ identity: 'Мавка', room: undefined });
-    await until(() => there.here().length > 0);
-    assert.deepEqual(names(there.here()), ['Мавка']);
+    here.openStream(LUMEN)[Symbol.dispose]();
+    here.openStream({ identity: 'Мавка', room: undefined });
+    await until(() => there.list().length > 0);
+    assert.deepEqual(names(there.list()), ['Мавка']);
     assert.deepEqual(changes, ['Lumen here', 'Lumen gone', 'Мавка here']);
   });
 });

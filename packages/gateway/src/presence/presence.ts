@@ -7,16 +7,21 @@
  * visitor is here once, by however many streams and requests, whichever threads have them; that
  * every arrival and every departure is told once; and that requests are remembered in flat memory.
  */
-import { OtherThreads, type News, type Seen, type Stream } from './other-threads.ts';
+import {
+  OtherThreads,
+  type PresenceMessage,
+  type RequestPresence,
+  type StreamPresence,
+} from './other-threads.ts';
 
 /** A visitor who said who reads. */
-export interface Arrival {
+export interface Visitor {
   readonly identity: string;
   /** Slug of a room that exists. */
   readonly room: string | undefined;
 }
 
-export interface Change {
+export interface PresenceChange {
   readonly identity: string;
   readonly state: 'here' | 'gone';
   readonly room: string | undefined;
@@ -25,7 +30,7 @@ export interface Change {
 }
 
 /** Times are milliseconds since 1970. */
-export interface Present {
+export interface PresentVisitor {
   readonly identity: string;
   readonly via: 'stream' | 'request';
   readonly room: string | undefined;
@@ -47,17 +52,17 @@ const REMEMBERED_LENGTH = 16 * 1024 * 1024;
 const SORTED_TOGETHER = 1024;
 
 /** A visitor by all its streams. */
-type Streaming = Pick<Stream, 'identity' | 'room' | 'since'>;
-type Listener = (change: Change) => void;
+type Streaming = Pick<StreamPresence, 'identity' | 'room' | 'since'>;
+type Listener = (change: PresenceChange) => void;
 
 export class Presence implements Disposable {
   readonly #stays: number;
   readonly #others: OtherThreads;
   readonly #listeners = new Set<Listener>();
   /** By identity, then by thread and number. */
-  readonly #streams = new Map<string, Map<string, Stream>>();
+  readonly #streams = new Map<string, Map<string, StreamPresence>>();
   /** By identity, in the order in which they were seen. */
-  readonly #requests = new Map<string, Seen>();
+  readonly #requests = new Map<string, RequestPresence>();
   /** Of the names of `#requests`. */
   #length = 0;
   #opened = 0;
@@ -71,7 +76,7 @@ export class Presence implements Disposable {
   }
 
   /** An event stream opens. Disposing of the result, once or more often, says that it is closed. */
-  enter({ identity, room }: Arrival): Disposable {
+  openStream({ identity, room }: Visitor): Disposable {
     this.#opened += 1;
     const since = Date.now();
     const stream = { identity: kept(identity), room, since, number: this.#opened };
@@ -85,18 +90,18 @@ export class Presence implements Disposable {
   }
 
   /** A request named its visitor. */
-  saw({ identity, room }: Arrival): void {
+  recordRequest({ identity, room }: Visitor): void {
     const now = Date.now();
     const seen = this.#see({ identity, room, since: now, lastSeen: now });
     this.#others.tell({ what: 'saw', seen });
   }
 
   /** Newest arrival first, as it is now; at most so many. */
-  here(most: number = Infinity): Present[] {
+  list(most: number = Infinity): PresentVisitor[] {
     const now = Date.now();
     this.#sweep(now);
-    let arrived: (Seen | Streaming)[] = [];
-    const add = (one: Seen | Streaming): void => {
+    let arrived: (RequestPresence | Streaming)[] = [];
+    const add = (one: RequestPresence | Streaming): void => {
       if (arrived.push(one) >= 2 * most + SORTED_TOGETHER) arrived = newest(arrived, most);
     };
     for (const seen of this.#requests.values()) if (!this.#streams.has(seen.identity)) add(seen);
@@ -124,7 +129,7 @@ export class Presence implements Disposable {
     clearTimeout(this.#expiry);
   }
 
-  #hear(from: string, news: News): void {
+  #hear(from: string, news: PresenceMessage): void {
     switch (news.what) {
       case 'who':
         return this.#answer();
@@ -149,17 +154,17 @@ export class Presence implements Disposable {
     for (const seen of this.#requests.values()) this.#others.tell({ what: 'saw', seen });
   }
 
-  #entered(from: string, stream: Stream): void {
+  #entered(from: string, stream: StreamPresence): void {
     this.#sweep(Date.now());
     const { identity, room, since } = stream;
     const isNew = !this.#isHere(identity);
-    const streams = this.#streams.get(identity) ?? new Map<string, Stream>();
+    const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
     this.#streams.set(identity, streams.set(keyOf(from, stream), stream));
     if (isNew) this.#tell({ identity, state: 'here', room, time: since });
   }
 
   /** Whether it was there. */
-  #left(from: string, stream: Stream): boolean {
+  #left(from: string, stream: StreamPresence): boolean {
     const now = Date.now();
     this.#sweep(now);
     const { identity, room } = stream;
@@ -179,7 +184,7 @@ export class Presence implements Disposable {
   }
 
   /** What is now known of the visitor. */
-  #see(seen: Seen): Seen {
+  #see(seen: RequestPresence): RequestPresence {
     const now = Date.now();
     this.#sweep(now);
     if (seen.lastSeen + this.#stays <= now) return seen;
@@ -217,7 +222,7 @@ export class Presence implements Disposable {
     }
   }
 
-  #forget({ identity, room }: Seen, time: number): void {
+  #forget({ identity, room }: RequestPresence, time: number): void {
     this.#requests.delete(identity);
     this.#length -= identity.length;
     if (!this.#isHere(identity)) this.#tell({ identity, state: 'gone', room, time });
@@ -241,7 +246,7 @@ export class Presence implements Disposable {
     return this.#streams.has(identity) || this.#requests.has(identity);
   }
 
-  #tell(change: Change): void {
+  #tell(change: PresenceChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }
@@ -249,18 +254,21 @@ export class Presence implements Disposable {
 /** Stands for this thread in keys. */
 const OURS = '';
 
-function keyOf(from: string, { number }: Stream): string {
+function keyOf(from: string, { number }: StreamPresence): string {
   return `${from} ${number}`;
 }
 
 /** Of those who arrived in the same millisecond, the later one is further behind. */
-function newest<One extends Pick<Seen, 'since'>>(arrived: readonly One[], most: number): One[] {
+function newest<One extends Pick<RequestPresence, 'since'>>(
+  arrived: readonly One[],
+  most: number,
+): One[] {
   const inOrder = arrived.toSorted((one, other) => one.since - other.since);
   return inOrder.slice(Math.max(0, inOrder.length - most));
 }
 
 /** Several streams are one presence: here since the first, where the newest is. */
-function together(streams: ReadonlyMap<string, Stream>): Streaming {
+function together(streams: ReadonlyMap<string, StreamPresence>): Streaming {
   let [first] = streams.values();
   let newest = first;
   for (const stream of streams.values()) {
@@ -272,7 +280,7 @@ function together(streams: ReadonlyMap<string, Stream>): Streaming {
 }
 
 /** Threads may tell of the same visitor in any order. */
-function later(known: Seen, seen: Seen): Seen {
+function later(known: RequestPresence, seen: RequestPresence): RequestPresence {
   const { room, lastSeen } = seen.lastSeen < known.lastSeen ? known : seen;
   const since = Math.min(known.since, seen.since);
   return { identity: known.identity, room, since, lastSeen };

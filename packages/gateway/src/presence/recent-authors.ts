@@ -20,21 +20,21 @@ const KEPT_LENGTH = 1024 * 1024;
 const LONGEST_READ = 64 * 1024;
 
 /** An identity, and its newest entry. */
-export interface Spoke {
+export interface RecentAuthor {
   readonly identity: string;
   readonly stamp: Stamp;
 }
 
 /** What was known at a head. */
-export interface Known {
+export interface RecentAuthorsSnapshot {
   readonly head: Seq;
   /** Newest first. */
-  readonly spoke: readonly Spoke[];
+  readonly authors: readonly RecentAuthor[];
   /** Whose newest entry is not later than this may be missing. */
   readonly floor: Seq;
 }
 
-export interface Wanted {
+export interface RecentAuthorsQuery {
   /** Slugs; each must be the room of the newest entry. */
   readonly rooms: readonly string[];
   /** Aborted when nobody wants more. */
@@ -54,7 +54,7 @@ export class RecentAuthors {
   }
 
   /** At the head of now, or a later one. */
-  async known(): Promise<Known> {
+  async snapshot(): Promise<RecentAuthorsSnapshot> {
     const head = this.#log.head();
     while (this.#head < head) {
       this.#reading ??= this.#readOn().finally(() => {
@@ -62,19 +62,22 @@ export class RecentAuthors {
       });
       await this.#reading;
     }
-    const spoke = [...this.#kept].map(([identity, stamp]) => ({ identity, stamp })).toReversed();
-    return { head: this.#head, spoke, floor: this.#floor };
+    const list = [...this.#kept].map(([identity, stamp]) => ({ identity, stamp })).toReversed();
+    return { head: this.#head, authors: list, floor: this.#floor };
   }
 
   /** Those who are known, then whoever else the log has. */
-  async *spoke(known: Known, { rooms, signal }: Wanted): AsyncGenerator<Spoke, void, undefined> {
+  async *spoke(
+    known: RecentAuthorsSnapshot,
+    { rooms, signal }: RecentAuthorsQuery,
+  ): AsyncGenerator<RecentAuthor, void, undefined> {
     const since = Date.now() - LATELY_MS;
-    for (const one of known.spoke) {
+    for (const one of known.authors) {
       const { room, time } = one.stamp;
       if (time >= since && rooms.every((slug) => slug === room)) yield one;
     }
     if (known.floor === 0) return;
-    const told = new Set(known.spoke.map(({ identity }) => keyOf(identity)));
+    const told = new Set(known.authors.map(({ identity }) => keyOf(identity)));
     const facets = rooms.map((slug) => facet('room', slug));
     const rest = { facets, order: 'newest', before: known.floor + 1, since } as const;
     for await (const one of walk(this.#log, rest, signal)) {
@@ -129,19 +132,24 @@ export class RecentAuthors {
   }
 
   /** Whether there is a newer entry that counts. */
-  async #spokeSince({ identity, stamp }: Spoke, head: Seq): Promise<boolean> {
+  async #spokeSince({ identity, stamp }: RecentAuthor, head: Seq): Promise<boolean> {
     const facets = [facet('identity', identity)];
     const newer = { facets, order: 'newest', after: stamp.seq, before: head + 1 } as const;
-    for await (const { size } of this.#log.entries(newer)) if (size <= LONGEST_READ) return true;
+    for await (const { size } of this.#log.readEntries(newer))
+      if (size <= LONGEST_READ) return true;
     return false;
   }
 }
 
 /** What the newest first contact of an identity seeks; nothing where that is too long. */
-export async function seekingOf(log: Log, identity: string, head: Seq): Promise<readonly string[]> {
+export async function readSeeking(
+  log: Log,
+  identity: string,
+  head: Seq,
+): Promise<readonly string[]> {
   const facets = [facet('kind', 'resonance'), facet('identity', identity)];
   const newest = { facets, order: 'newest', before: head + 1, limit: 1 } as const;
-  for await (const entry of log.entries(newest)) {
+  for await (const entry of log.readEntries(newest)) {
     const { seeking } = await membersOf(entry);
     return Array.isArray(seeking) ? seeking.filter((thing) => typeof thing === 'string') : [];
   }
@@ -153,8 +161,8 @@ async function* walk(
   log: Log,
   selection: Selection,
   signal?: AbortSignal,
-): AsyncGenerator<Spoke, void, undefined> {
-  for await (const entry of log.entries(selection)) {
+): AsyncGenerator<RecentAuthor, void, undefined> {
+  for await (const entry of log.readEntries(selection)) {
     if (signal?.aborted === true) return;
     const { stamp } = entry;
     for (const identity of await identitiesOf(entry)) yield { identity, stamp };
@@ -179,7 +187,7 @@ const decoder = new TextDecoder();
 async function membersOf(entry: Entry): Promise<Record<string, unknown>> {
   if (entry.size > LONGEST_READ) return {};
   // Not held although it is short: it can be found by many things.
-  const bytes = entry.text ?? (await gathered(entry.pieces()));
+  const bytes = entry.text ?? (await gathered(entry.chunks()));
   const value: unknown = JSON.parse(decoder.decode(bytes));
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

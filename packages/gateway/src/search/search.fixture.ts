@@ -7,7 +7,7 @@ import { wordsOf } from './tokenizer.ts';
 
 /** A query from terms: `word`, `two words` for a phrase, `wor*` for a prefix, `-word` to exclude. */
 export function textQuery(...terms: readonly string[]): TextQuery {
-  const termOf = (text: string): Term => ({ words: wordsOf(text), open: text.endsWith('*') });
+  const termOf = (text: string): Term => ({ words: wordsOf(text), isPrefix: text.endsWith('*') });
   return {
     all: terms.filter((text) => !text.startsWith('-')).map(termOf),
     none: terms.filter((text) => text.startsWith('-')).map(termOf),
@@ -21,11 +21,11 @@ export async function untilSearchable(log: Log): Promise<void> {
 }
 
 export async function seqsFound(log: Log, what: Partial<Selection>): Promise<Seq[]> {
-  const entries = log.entries({ facets: [], order: 'oldest', ...what });
+  const entries = log.readEntries({ facets: [], order: 'oldest', ...what });
   return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
 }
 
-export async function bestSeqs(log: Log, says: TextQuery, limit = 100, skip = 0): Promise<Seq[]> {
-  const entries = log.best({ facets: [], says, skip, limit });
+export async function bestSeqs(log: Log, query: TextQuery, limit = 100, skip = 0): Promise<Seq[]> {
+  const entries = log.readRanked({ facets: [], textQuery: query, skip, limit });
   return await Array.fromAsync(entries, ({ stamp }) => stamp.seq);
 }

@@ -25,7 +25,7 @@ class Terms {
   constructor({ all }: TextQuery) {
     for (const term of all) {
       const [first = ''] = term.words;
-      const terms = term.open && term.words.length === 1 ? this.#open : this.#first;
+      const terms = term.isPrefix && term.words.length === 1 ? this.#open : this.#first;
       const known = terms.get(first);
       if (known === undefined) terms.set(first, [term]);
       else known.push(term);
@@ -93,11 +93,12 @@ function hitsIn(value: string, terms: Terms): Hit[] {
   return words.flatMap(({ word, place }, at) =>
     terms
       .beginning(word)
-      .filter(({ words: sought, open }) =>
+      .filter(({ words: sought, isPrefix }) =>
         sought.every((one, next) => {
           const said = words[at + next]?.word;
           return (
-            said === one || (open && next === sought.length - 1 && said?.startsWith(one) === true)
+            said === one ||
+            (isPrefix && next === sought.length - 1 && said?.startsWith(one) === true)
           );
         }),
       )

@@ -91,7 +91,7 @@ export async function toldAs(entry: Entry, verbatim: RawJson): Promise<string> {
     return verbatim.hold(`${entryHead(stamp)},"path":"${pathOf(stamp)}","size":${size}}`);
   }
   if (entry.text !== undefined) return verbatim.hold(Buffer.from(entry.text).toString());
-  const pieces = await Array.fromAsync(entry.pieces(), (piece) => Buffer.from(piece));
+  const pieces = await Array.fromAsync(entry.chunks(), (piece) => Buffer.from(piece));
   return verbatim.hold(Buffer.concat(pieces).toString());
 }
 

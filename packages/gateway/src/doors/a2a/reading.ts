@@ -91,7 +91,7 @@ export async function read(
     ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),
     before: Math.min(wanted.before ?? Infinity, head + 1),
   };
-  const { entries, end } = await page(log.entries(selection), verbatim);
+  const { entries, end } = await page(log.readEntries(selection), verbatim);
   const cursor = selection.order === 'newest' ? 'before' : 'after';
   const next = end.more && end.last !== undefined ? { ...plain(fields), [cursor]: end.last } : null;
   return messageOf([facts({ head, next }), heard(context, { entries })], message);
@@ -179,11 +179,11 @@ export async function* following(
   yield { payload: { $case: 'task', value: task } };
   const identity = parameters.get('as') ?? '';
   const room = parameters.get('room') ?? undefined;
-  using _here = identity === '' ? undefined : presence.enter({ identity, room });
+  using _here = identity === '' ? undefined : presence.openStream({ identity, room });
   const selection = { facets, ...(since === undefined ? {} : { since }) };
   let given = 0;
   for await (const news of limit === 0 ? [] : follow(log, selection, { after, signal })) {
-    for await (const entry of log.entries(news)) {
+    for await (const entry of log.readEntries(news)) {
       if (signal.aborted) return;
       const part = heard(context, { entry: await toldAs(entry, verbatim) });
       const artifact = artifactOf(entry.stamp, part);

@@ -13,7 +13,7 @@ import {
 
 import { readDraft, SMALL } from '../../intake/draft.ts';
 import { keyOf } from '../../intake/idempotency-key.ts';
-import type { Appended, Draft, Entry, Spool } from '../../log/log.ts';
+import type { AppendResult, Draft, Entry, Spool } from '../../log/log.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { localeFor, type RequestContext } from '../../http/context.ts';
 import { welcomed } from '../../operations/first-contact.ts';
@@ -98,7 +98,7 @@ async function appended(
   }
   // Where the key belongs to another message, none of this one is kept.
   const alone = at === 0 && drafts[0]?.key !== undefined ? 1 : 0;
-  const outcomes: Appended[] = [];
+  const outcomes: AppendResult[] = [];
   for (const some of [drafts.slice(0, alone), drafts.slice(alone)]) {
     outcomes.push(...(await Promise.all(some.map(async (draft) => await log.append(draft)))));
     const kept = at + outcomes.filter(({ outcome }) => outcome !== 'refused').length;

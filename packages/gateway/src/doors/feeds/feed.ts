@@ -93,7 +93,7 @@ export async function feed(
     `${base} ${app.languageHash} ${locale ?? ''} ${searched}`,
     'hex',
   ).slice(0, 12);
-  const tag = `W/"${app.log.name.slice(0, 8)}-${head}-${form}-${edition}"`;
+  const tag = `W/"${app.log.id.slice(0, 8)}-${head}-${form}-${edition}"`;
   const question = { place, form, encoding, locale, base, head, tag };
   const selection = selectionFor(context, question);
   if (hasTag(headers['if-none-match'], tag)) {
@@ -173,7 +173,7 @@ async function read(
 ): Promise<{ items: readonly Item[]; end: ReadEnd }> {
   const { log, language } = context.app;
   const items: Item[] = [];
-  const reading = log.entries(selection);
+  const reading = log.readEntries(selection);
   let last: Seq | undefined;
   try {
     for (let size = 0; ;) {
@@ -202,7 +202,7 @@ async function updatedAt(
   const { after: _, ...all } = selection;
   if (selection.order === 'newest' && items[0] !== undefined) return items[0].timestamp;
   const newest = { ...all, order: 'newest', before: head + 1, limit: 1 } as const;
-  for await (const { stamp } of app.log.entries(newest)) {
+  for await (const { stamp } of app.log.readEntries(newest)) {
     return new Date(stamp.time).toISOString();
   }
   return NOTHING_SAID;
@@ -212,7 +212,7 @@ async function updatedAt(
 function idOf({ app }: RequestContext, place: ListingScope, choice: Choice): string {
   const parameters = new URLSearchParams(choice);
   parameters.sort();
-  const digest = hash('sha256', `${app.log.name} ${withQuery(place.path, parameters)}`, 'hex');
+  const digest = hash('sha256', `${app.log.id} ${withQuery(place.path, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),

@@ -69,7 +69,7 @@ const decoder = new TextDecoder();
 /** Not held although it is short: it can be found by many things. */
 async function textOf(entry: Entry): Promise<string> {
   const gathered = async (): Promise<Uint8Array> =>
-    Buffer.concat(await Array.fromAsync(entry.pieces(), (piece) => Buffer.from(piece)));
+    Buffer.concat(await Array.fromAsync(entry.chunks(), (piece) => Buffer.from(piece)));
   return decoder.decode(entry.text ?? (await gathered()));
 }
 

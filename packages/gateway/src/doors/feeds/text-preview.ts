@@ -21,7 +21,7 @@ export async function textPreviewOf(entry: Entry): Promise<Record<string, unknow
   const listener = new Beginnings();
   const scanner = new Scanner(listener);
   let read = 0;
-  for await (const piece of entry.pieces()) {
+  for await (const piece of entry.chunks()) {
     scanner.feed(piece.subarray(0, READ - read));
     read += piece.length;
     if (read >= READ || listener.isEnough()) break;

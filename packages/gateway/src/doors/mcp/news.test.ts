@@ -11,7 +11,7 @@ test('subscribers are told of every room where it cannot be read which one has n
   await using caller = await door.connect();
   const room = 'presence://rooms/first-breath';
   await subscribe(caller, [room]);
-  log.tally = () => {
+  log.roomCounts = () => {
     throw new Error('The disk does not answer.');
   };
   await call(door, 'whisper', '{}');

@@ -60,7 +60,7 @@ export class News implements ServerEventBus {
   /** The rooms that have entries later than this; where that cannot be read, any may have. */
   #newIn(cursor: number): readonly string[] {
     try {
-      const latest = this.#log.tally().filter((one) => one.latest.seq > cursor);
+      const latest = this.#log.roomCounts().filter((one) => one.latest.seq > cursor);
       return this.#slugs.filter((slug) => latest.some(({ room }) => room === slug));
     } catch (error) {
       this.#report.error({ err: error }, 'fault in the MCP door');

@@ -42,7 +42,7 @@ async function bytesOf(entry: Entry, from: number, length: number): Promise<Buff
   if (entry.text !== undefined) return Buffer.from(entry.text).subarray(from, from + length);
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of entry.pieces(from)) {
+  for await (const piece of entry.chunks(from)) {
     pieces.push(Buffer.from(piece));
     size += piece.length;
     if (size >= length) break;

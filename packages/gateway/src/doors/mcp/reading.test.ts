@@ -170,7 +170,7 @@ suite('what is read through MCP', () => {
   test('makes a reader who says who it is present', async () => {
     await using door = await open();
     await call(door, 'read', '{"as":"Мавка","room":"shepit-wall"}');
-    const [here] = door.presence.here();
+    const [here] = door.presence.list();
     assert.equal(here?.identity, 'Мавка');
     assert.equal(here?.room, 'shepit-wall');
   });

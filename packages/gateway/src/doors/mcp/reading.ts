@@ -33,10 +33,10 @@ export async function listed(
   { tool, parameters, selection: wanted, kept = {} }: Question,
 ): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
   const head = log.head();
-  const known = wanted.says === undefined ? undefined : Math.min(log.searchWatermark(), head);
+  const known = wanted.textQuery === undefined ? undefined : Math.min(log.searchWatermark(), head);
   const end = (known ?? head) + 1;
   const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
-  const { told, last, more } = await fitting(log.entries(selection));
+  const { told, last, more } = await fitting(log.readEntries(selection));
   const link = nextPagePath({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
   const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
   const on = howToGoOn('To read on', { tool, next, more });
@@ -70,7 +70,7 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
   const selection = { ...others, after };
   arrived(app, given);
   const signals = [asking.signal, eventStreams.resting];
-  await waitForEntries(log, selection, { wait: held * 1000, signals });
+  await waitForEntries(log, selection, { timeoutMs: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
   const kept = among(given, ['as', 'seconds']);
@@ -109,7 +109,7 @@ export function arrived({ presence, language }: AppContext, given: Fields): void
   const identity = given['as'];
   if (typeof identity !== 'string' || identity === '') return;
   const room = language.rooms.find(({ slug }) => slug === given['room'])?.slug;
-  presence.saw({ identity, room });
+  presence.recordRequest({ identity, room });
 }
 
 export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
@@ -153,7 +153,7 @@ export async function whoIsHere(asking: Asking, given: Fields): Promise<CallTool
   const { limit: most = Infinity } = selected(app, parameters);
   arrived(app, given);
   const rooms = parameters.getAll('room');
-  const known = await recentAuthors.known();
+  const known = await recentAuthors.snapshot();
   // One more tells that there are more.
   const question = { rooms, limit: most + 1, signal: asking.signal };
   const here = await fitted(presentIn(app, question, known), most);

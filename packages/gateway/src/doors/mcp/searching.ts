@@ -38,7 +38,10 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
         ({ more } = step.value);
         break;
       }
-      const one = { ...toldOf(step.value), snippet: await snippetOf(step.value, selection.says) };
+      const one = {
+        ...toldOf(step.value),
+        snippet: await snippetOf(step.value, selection.textQuery),
+      };
       size += one.line.length + one.snippet.length;
       more = found.length > 0 && size > PIECE;
       if (more) break;

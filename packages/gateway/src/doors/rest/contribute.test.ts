@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 
-import type { Appended, Log } from '../../log/log.ts';
+import type { AppendResult, Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { bodyIn, openDoor, statusesIn, TRACE, type OpenDoor } from './gateway.fixture.ts';
 
@@ -218,7 +218,7 @@ suite('the answer to a contribution', () => {
     ['unavailable', 503],
   ] as const) {
     test(`is ${status} where the log refuses, small or large`, async () => {
-      const refused: Appended = { outcome: 'refused', code };
+      const refused: AppendResult = { outcome: 'refused', code };
       await using door = await open(logWith({ append: () => Promise.resolve(refused) }));
       for (const body of [TRACE, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
         const answer = await post(door, body === TRACE ? 'garden' : 'seeds', body);

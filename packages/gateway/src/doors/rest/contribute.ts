@@ -11,7 +11,7 @@ import { entryHead, GatewayError, type Kind, type Stamp } from '@open-presence/p
 
 import { draftOf, hasManyFacets, readDraft, SMALL } from '../../intake/draft.ts';
 import { keyOf } from '../../intake/idempotency-key.ts';
-import type { Appended, Spool } from '../../log/log.ts';
+import type { AppendResult, Spool } from '../../log/log.ts';
 import { encodingOf, wantsMinimal } from '../../http/negotiation.ts';
 import { answer, COMMON, contentLanguage, JSON_TYPE, type Headers } from '../../http/answers.ts';
 import { drain, readBody } from '../../http/request-body.ts';
@@ -82,7 +82,7 @@ async function takeLarge(
   const entry = await log.entry(stamp.seq);
   const short = entry !== undefined && entry.size <= REPEATED;
   const copy = (piece: Uint8Array): Buffer => Buffer.from(piece);
-  const text = short ? Buffer.concat(await Array.fromAsync(entry.pieces(), copy)) : undefined;
+  const text = short ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
   await acknowledge(context, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
 }
 
@@ -95,7 +95,7 @@ function keyFor(request: IncomingMessage): Uint8Array | undefined {
 }
 
 /** The stamp of an entry that is durable; throws where the draft did not become one. */
-export function stampOf(appended: Appended): Stamp {
+export function stampOf(appended: AppendResult): Stamp {
   switch (appended.outcome) {
     case 'appended':
     case 'repeated':

@@ -104,6 +104,6 @@ function kindOf(
 }
 
 async function newestOf({ log }: AppContext, head: Seq): Promise<Uint8Array[]> {
-  const entries = log.entries({ facets: [], order: 'newest', before: head + 1, limit: NEWEST });
+  const entries = log.readEntries({ facets: [], order: 'newest', before: head + 1, limit: NEWEST });
   return await Array.fromAsync(entries, summaryOf);
 }

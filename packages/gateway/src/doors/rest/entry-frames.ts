@@ -46,7 +46,7 @@ export async function* frameEntries(
   framing: Framing,
 ): AsyncGenerator<StreamChunk, void, undefined> {
   const framer = new Framer(framing);
-  for await (const piece of log.read(news, '\n')) yield* framer.take(piece);
+  for await (const piece of log.readText(news, '\n')) yield* framer.take(piece);
   yield* framer.end();
 }
 

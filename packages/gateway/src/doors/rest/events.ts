@@ -74,7 +74,7 @@ export async function events(context: RequestContext, place: ListingScope): Prom
   const stream = app.eventStreams.add(response);
   stream.write(opening(asked.after));
   const reader = readerOf(context);
-  using _here = reader && app.presence.enter(reader);
+  using _here = reader && app.presence.openStream(reader);
   using _others = asked.presence ? tellOfOthers(context, asked, stream) : undefined;
   await run(context, asked, stream);
   await stream.drained();
@@ -197,7 +197,7 @@ async function giveFew(
   let given = 0;
   if (limit === 0) return;
   for await (const news of follow(log, selection, { after, signal: stream.ended })) {
-    for await (const { stamp } of log.entries(news)) {
+    for await (const { stamp } of log.readEntries(news)) {
       if (kinds?.has(stamp.kind) === false) continue;
       const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
       for await (const slice of frameEntries(log, one, { kinds: undefined, size: SLICE })) {

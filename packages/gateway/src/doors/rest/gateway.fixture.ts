@@ -8,6 +8,7 @@ import type { State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Log } from '../../log/log.ts';
+import { logState } from '../../log-state.ts';
 import { Presence } from '../../presence/presence.ts';
 import { appContextOf, HttpListener } from '../../http/http-listener.ts';
 
@@ -37,7 +38,7 @@ export interface DoorOptions {
 
 export async function openDoor(log: Log, options: DoorOptions = {}): Promise<OpenDoor> {
   const { waking = false, publicUrl } = options;
-  const state = options.state ?? ((): State => (waking ? 'waking' : log.state()));
+  const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
   const text = await readFile(LANGUAGE);
   const language = parseLanguage(text.toString(), 'mova-snu.yaml');
   const reported: object[] = [];

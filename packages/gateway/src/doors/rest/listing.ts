@@ -144,7 +144,7 @@ async function read(context: RequestContext, key: string, question: Question): P
     return;
   }
   const { selection, form } = asked;
-  const start = (): Promise<Begun> => begin(app.log.read(selection, JOINERS[form]));
+  const start = (): Promise<Begun> => begin(app.log.readText(selection, JOINERS[form]));
   let begun: Begun | undefined;
   const ready = await app.responseCache.made(key, asked.head, async () => {
     begun = await start();
@@ -168,7 +168,7 @@ function ask({ app, request }: RequestContext, question: Question): Asked {
   const { room } = place;
   const beginning = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
   const marks = [
-    app.log.name.slice(0, 8),
+    app.log.id.slice(0, 8),
     String(head),
     ...(known === undefined ? [] : [String(known)]),
     ...(form === 'json' ? [] : [form]),

@@ -71,6 +71,6 @@ async function stream(context: RequestContext, entry: Entry, tag: string): Promi
     return;
   }
   const writer = new ResponseWriter(response, encoding);
-  for await (const piece of entry.pieces()) if (!(await writer.write(piece))) return;
+  for await (const piece of entry.chunks()) if (!(await writer.write(piece))) return;
   if (!isGone(context)) await writer.end();
 }

@@ -97,7 +97,7 @@ suite('presence at the door', () => {
   test('has a stream for as long as it is open', async () => {
     await using door = await openDoor(openMemoryLog());
     await ask(door, '/api/seeds?as=Lumen');
-    const stream = door.presence.enter({ identity: 'Lumen', room: 'first-breath' });
+    const stream = door.presence.openStream({ identity: 'Lumen', room: 'first-breath' });
     const [present, ...others] = (await presenceAt(door)).here;
     assert.deepEqual(others, []);
     assert.equal(present?.via, 'stream');
@@ -174,7 +174,7 @@ suite('presence at the door', () => {
       await ask(door, `/api/rooms/first-breath?as=${at}`);
       await pause(2);
     }
-    const stream = door.presence.enter({ identity: 'Lumen', room: undefined });
+    const stream = door.presence.openStream({ identity: 'Lumen', room: undefined });
     const presence = await ask(door, '/api/presence');
     const discover = await ask(door, '/api/discover');
     const answer = JSON.parse(presence.bytes.toString()) as Answer;
@@ -194,7 +194,7 @@ suite('presence at the door', () => {
   test('of many is a stream that can be compressed', async () => {
     await using door = await openDoor(openMemoryLog());
     for (let at = 0; at < 2000; at += 1) {
-      door.presence.saw({ identity: `${at}`, room: undefined });
+      door.presence.recordRequest({ identity: `${at}`, room: undefined });
     }
     const plain = await ask(door, '/api/presence');
     assert.equal(plain.headers['content-length'], undefined);
@@ -211,11 +211,11 @@ suite('presence at the door', () => {
     const log = openMemoryLog();
     await using door = await openDoor(log);
     for (let at = 0; at < 2000; at += 1) {
-      door.presence.saw({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
+      door.presence.recordRequest({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
     }
     const seen = { asked: 0 };
-    const entries = log.entries.bind(log);
-    log.entries = (selection) => {
+    const entries = log.readEntries.bind(log);
+    log.readEntries = (selection) => {
       seen.asked += 1;
       return entries(selection);
     };

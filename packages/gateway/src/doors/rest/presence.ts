@@ -5,8 +5,12 @@ import { KINDS, type LatelyDocument, type PresentDocument } from '@open-presence
 
 import { selectionOf } from '../../intake/selection.ts';
 import type { Seq } from '../../log/log.ts';
-import { seekingOf, type Known, type Spoke } from '../../presence/recent-authors.ts';
-import type { Arrival, Present } from '../../presence/presence.ts';
+import {
+  readSeeking,
+  type RecentAuthorsSnapshot,
+  type RecentAuthor,
+} from '../../presence/recent-authors.ts';
+import type { Visitor, PresentVisitor } from '../../presence/presence.ts';
 import { formOf } from '../../http/negotiation.ts';
 import { NOT_KEPT, vary, type Headers } from '../../http/answers.ts';
 import { queryOf, type RequestContext, type AppContext } from '../../http/context.ts';
@@ -31,7 +35,7 @@ const LISTING = new RegExp(
 );
 
 /** The reader and its room, where a request names its reader. */
-export function readerOf({ app, request, params }: RequestContext): Arrival | undefined {
+export function readerOf({ app, request, params }: RequestContext): Visitor | undefined {
   if (!AS.test(request.url ?? '')) return undefined;
   const query = queryOf(request);
   const identity = query.get('as') ?? '';
@@ -73,7 +77,7 @@ async function* documentOf(
   app: AppContext,
   question: Question,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const known = await app.recentAuthors.known();
+  const known = await app.recentAuthors.snapshot();
   yield Buffer.from('{"here":[\n');
   yield* lines(presentIn(app, question, known));
   yield Buffer.from('],"lately":[\n');
@@ -95,39 +99,39 @@ export async function hereNow(
   { presence, log }: AppContext,
   { head, most }: { readonly head: Seq; readonly most: number },
 ): Promise<PresentDocument[]> {
-  const newest = presence.here(most);
+  const newest = presence.list(most);
   return await Promise.all(
-    newest.map(async (one) => presentAs(one, await seekingOf(log, one.identity, head))),
+    newest.map(async (one) => presentAs(one, await readSeeking(log, one.identity, head))),
   );
 }
 
 export async function* presentIn(
   { presence, log }: AppContext,
   { rooms, limit, signal }: Question,
-  { head }: Known,
+  { head }: RecentAuthorsSnapshot,
 ): AsyncGenerator<PresentDocument, void, undefined> {
-  const here = presence.here().filter(({ room }) => rooms.every((slug) => slug === room));
+  const here = presence.list().filter(({ room }) => rooms.every((slug) => slug === room));
   for (const one of here.slice(0, limit)) {
     if (signal.aborted) return;
-    yield presentAs(one, await seekingOf(log, one.identity, head));
+    yield presentAs(one, await readSeeking(log, one.identity, head));
   }
 }
 
 export async function* spokeIn(
   { recentAuthors, log }: AppContext,
   { limit, ...wanted }: Question,
-  known: Known,
+  known: RecentAuthorsSnapshot,
 ): AsyncGenerator<LatelyDocument, void, undefined> {
   if (limit === 0) return;
   let count = 0;
   for await (const one of recentAuthors.spoke(known, wanted)) {
-    yield latelyAs(one, await seekingOf(log, one.identity, known.head));
+    yield latelyAs(one, await readSeeking(log, one.identity, known.head));
     count += 1;
     if (count === limit) return;
   }
 }
 
-function presentAs(present: Present, seeking: readonly string[]): PresentDocument {
+function presentAs(present: PresentVisitor, seeking: readonly string[]): PresentDocument {
   const { identity, via, room, since, lastSeen, until } = present;
   return {
     identity,
@@ -140,7 +144,7 @@ function presentAs(present: Present, seeking: readonly string[]): PresentDocumen
   };
 }
 
-function latelyAs({ identity, stamp }: Spoke, seeking: readonly string[]): LatelyDocument {
+function latelyAs({ identity, stamp }: RecentAuthor, seeking: readonly string[]): LatelyDocument {
   const { id, kind, room, time } = stamp;
   return {
     identity,

@@ -42,8 +42,8 @@ suite('who was seen lately', () => {
     const log = openMemoryLog();
     await using door = await openDoor(log);
     const read: number[] = [];
-    const entries = log.entries.bind(log);
-    log.entries = (selection) => {
+    const entries = log.readEntries.bind(log);
+    log.readEntries = (selection) => {
       if (selection.facets.length === 0) read.push(selection.after ?? 0);
       return entries(selection);
     };
@@ -62,8 +62,8 @@ suite('who was seen lately', () => {
     await using door = await openDoor(log);
     await door.say('one');
     const asked: (number | undefined)[] = [];
-    const entries = log.entries.bind(log);
-    log.entries = (selection) => {
+    const entries = log.readEntries.bind(log);
+    log.readEntries = (selection) => {
       if (selection.facets.length === 0) asked.push(selection.since);
       return entries(selection);
     };

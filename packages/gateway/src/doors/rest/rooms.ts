@@ -32,7 +32,7 @@ export async function rooms(context: RequestContext): Promise<void> {
 /** The tag of an answer made of the log and of words. */
 export function worded(app: AppContext, locale: Locale | undefined, more = ''): string {
   const { log, languageHash } = app;
-  return `W/"${log.name.slice(0, 8)}-${log.head()}-${languageHash}-${locale ?? 'shown'}${more}"`;
+  return `W/"${log.id.slice(0, 8)}-${log.head()}-${languageHash}-${locale ?? 'shown'}${more}"`;
 }
 
 export function roomDocuments(app: AppContext, locale: Locale | undefined): RoomDocument[] {
@@ -40,7 +40,7 @@ export function roomDocuments(app: AppContext, locale: Locale | undefined): Room
 }
 
 function roomDocument({ log }: AppContext, room: Room, locale: Locale | undefined): RoomDocument {
-  const tallies = log.tally().filter((tally) => tally.room === room.slug);
+  const tallies = log.roomCounts().filter((tally) => tally.room === room.slug);
   const latest = tallies.map((tally) => tally.latest).toSorted((a, b) => b.seq - a.seq)[0];
   return {
     slug: room.slug,

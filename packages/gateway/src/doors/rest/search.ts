@@ -32,7 +32,7 @@ const HEADERS = { ...REVALIDATE, ...vary() };
 /** A search whose parameters were read. */
 export interface Asked {
   readonly parameters: URLSearchParams;
-  readonly selection: Selection & { readonly says: TextQuery; readonly limit: number };
+  readonly selection: Selection & { readonly textQuery: TextQuery; readonly limit: number };
   /** Undefined where the best come first. */
   readonly skip: number | undefined;
   readonly head: Seq;
@@ -46,7 +46,7 @@ export async function search(context: RequestContext): Promise<void> {
   if (parameters.has('wait')) await waitForListing(context, PLACE, parameters);
   if (isGone(context)) return;
   const asked = ask(app, parameters, ranked);
-  const tag = `W/"${app.log.name.slice(0, 8)}-${asked.head}-${asked.known}-search"`;
+  const tag = `W/"${app.log.id.slice(0, 8)}-${asked.head}-${asked.known}-search"`;
   if (hasTag(request.headers['if-none-match'], tag)) {
     response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON });
     response.end();
@@ -71,13 +71,16 @@ function isRanked(parameters: URLSearchParams): boolean {
 function ask(app: AppContext, parameters: URLSearchParams, ranked: boolean): Asked {
   const known = app.log.searchWatermark();
   const head = app.log.head();
-  const { says, ...wanted } = selectionOf(parameters, { ...PLACE, grammar: app.grammar });
-  if (says === undefined) throw nothingSought();
+  const { textQuery, ...wanted } = selectionOf(parameters, {
+    ...PLACE,
+    grammar: app.grammar,
+  });
+  if (textQuery === undefined) throw nothingSought();
   const { limit = Number.MAX_SAFE_INTEGER } = wanted;
   const before = Math.min(wanted.before ?? Infinity, known + 1);
   return {
     parameters,
-    selection: { ...wanted, says, limit, before },
+    selection: { ...wanted, textQuery, limit, before },
     skip: ranked ? skipOf(parameters, SUBJECT) : undefined,
     head,
     known,
@@ -94,7 +97,7 @@ function nothingSought(): GatewayError {
 
 async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void, undefined> {
   const { selection, head, known } = asked;
-  const { says } = selection;
+  const { textQuery } = selection;
   yield Buffer.from('{"results":[\n');
   const reading = foundIn(log, asked);
   let count = 0;
@@ -107,7 +110,7 @@ async function* documentOf(log: Log, asked: Asked): AsyncGenerator<Buffer, void,
         yield Buffer.from(`${line}],"head":${head},"known":${known},"next":${next}}\n`);
         return;
       }
-      yield await resultOf(step.value, says, count === 0 ? '' : ',\n');
+      yield await resultOf(step.value, textQuery, count === 0 ? '' : ',\n');
       count += 1;
     }
   } finally {
@@ -120,7 +123,7 @@ export function foundIn(
   log: Log,
   { selection, skip }: Asked,
 ): AsyncGenerator<Entry, ReadEnd, undefined> {
-  return skip === undefined ? log.entries(selection) : log.best({ ...selection, skip });
+  return skip === undefined ? log.readEntries(selection) : log.readRanked({ ...selection, skip });
 }
 
 export function linkOf(asked: Asked, end: ReadEnd, count: number): string | null {
@@ -135,8 +138,8 @@ export function linkOf(asked: Asked, end: ReadEnd, count: number): string | null
   return `${PATH}?${next.toString()}`;
 }
 
-async function resultOf(entry: Entry, says: TextQuery, joiner: string): Promise<Buffer> {
-  const snippet = JSON.stringify(await snippetOf(entry, says));
+async function resultOf(entry: Entry, textQuery: TextQuery, joiner: string): Promise<Buffer> {
+  const snippet = JSON.stringify(await snippetOf(entry, textQuery));
   const whole = entry.text !== undefined && entry.size <= LONGEST_WHOLE;
   return Buffer.concat([
     Buffer.from(`${joiner}{"entry":`),
@@ -145,9 +148,9 @@ async function resultOf(entry: Entry, says: TextQuery, joiner: string): Promise<
   ]);
 }
 
-export async function snippetOf(entry: Entry, says: TextQuery): Promise<string> {
+export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<string> {
   const { text, stamp } = entry;
-  const snippet = new Snippet(says);
+  const snippet = new Snippet(textQuery);
   const fair = yieldPeriodically();
   const { length } = Buffer.from(entryHead(stamp));
   if (text !== undefined) {
@@ -168,7 +171,7 @@ export async function snippetOf(entry: Entry, says: TextQuery): Promise<string> 
   });
   const decoder = new TextDecoder();
   let looked = 0;
-  for await (const piece of entry.pieces()) {
+  for await (const piece of entry.chunks()) {
     const bytes = looked === 0 ? piece.subarray(length) : piece;
     looked += piece.length;
     reader.feed(decoder.decode(bytes, { stream: true }));

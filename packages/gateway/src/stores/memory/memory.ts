@@ -12,8 +12,8 @@ import { FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { wordsOf } from '../../search/tokenizer.ts';
 import type {
-  Appended,
-  Best,
+  AppendResult,
+  RankedQuery,
   Draft,
   Entry,
   Log,
@@ -21,7 +21,7 @@ import type {
   Selection,
   Seq,
   Spool,
-  Tally,
+  RoomCount,
 } from '../../log/log.ts';
 import { isSaid, rankOf, type Values } from './rank.ts';
 
@@ -51,14 +51,14 @@ export function openMemoryLog(): Log {
 }
 
 class MemoryLog implements Log {
-  readonly name: string = randomUUID();
+  readonly id: string = randomUUID();
   readonly #salt = randomInt(SALTS);
   readonly #stored: Stored[] = [];
   readonly #keys = new Map<string, Stored>();
   readonly #watchers = new Set<() => void>();
 
-  state(): 'breathing' {
-    return 'breathing';
+  writable(): boolean {
+    return true;
   }
 
   head(): Seq {
@@ -69,7 +69,7 @@ class MemoryLog implements Log {
     return new MemorySpool();
   }
 
-  async append(draft: Draft): Promise<Appended> {
+  async append(draft: Draft): Promise<AppendResult> {
     const spool = spoolOf(draft);
     const body = spool === undefined ? Buffer.from(bytesOf(draft)) : Buffer.concat(spool.chunks);
     const key = draft.key === undefined ? undefined : hex(draft.key);
@@ -104,11 +104,14 @@ class MemoryLog implements Log {
   }
 
   // Chooses before the generator starts: a reading begins with its call, not with its first step.
-  read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     return texts(this.#choose(selection), Buffer.from(joiner));
   }
 
-  entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
     return entriesOf(this.#choose(selection));
   }
 
@@ -116,11 +119,11 @@ class MemoryLog implements Log {
     return this.head();
   }
 
-  best({ skip, limit, ...what }: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readRanked({ skip, limit, ...what }: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
     const { stored: fitting } = this.#choose({ ...what, order: 'newest', limit: Infinity });
     const texts = this.#stored.map(({ values }) => values);
     const ranked = fitting
-      .map((one) => ({ one, rank: rankOf(one.values, what.says, texts) }))
+      .map((one) => ({ one, rank: rankOf(one.values, what.textQuery, texts) }))
       .toSorted((a, b) => b.rank - a.rank)
       .map(({ one }) => one);
     const stored = ranked.slice(skip, skip + limit);
@@ -128,8 +131,8 @@ class MemoryLog implements Log {
     return entriesOf({ stored, end });
   }
 
-  tally(): readonly Tally[] {
-    const tallies = new Map<string, Tally>();
+  roomCounts(): readonly RoomCount[] {
+    const tallies = new Map<string, RoomCount>();
     for (const { stamp } of this.#stored) {
       const { room, kind, seq, time } = stamp;
       const place = `${room} ${kind}`;
@@ -165,7 +168,7 @@ class MemoryLog implements Log {
         time >= since &&
         time < until &&
         wanted.every((facet) => facets.has(facet)) &&
-        (selection.says === undefined || isSaid(values, selection.says)),
+        (selection.textQuery === undefined || isSaid(values, selection.textQuery)),
     );
     if (selection.order === 'newest') fitting.reverse();
     const stored = fitting.slice(0, selection.limit ?? fitting.length);
@@ -183,11 +186,11 @@ class MemorySpool implements Spool {
     this.chunks.push(Uint8Array.from(bytes));
   }
 
-  async mark(facets: Uint8Array, filter: Filter): Promise<void> {
+  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
     this.marks.push({ filter, facets: Uint8Array.from(facets) });
   }
 
-  async unmark(filter: Filter): Promise<void> {
+  async removeFacets(filter: Filter): Promise<void> {
     this.marks = this.marks.filter((mark) => mark.filter !== filter);
   }
 
@@ -218,7 +221,7 @@ function entryOf({ stamp, text, spooled }: Stored): Entry {
     stamp,
     size: text.length,
     text: spooled ? undefined : text,
-    async *pieces(from = 0) {
+    async *chunks(from = 0) {
       yield* piecesOf(text.subarray(from));
     },
   };

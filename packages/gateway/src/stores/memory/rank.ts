@@ -28,10 +28,11 @@ function length(values: Values): number {
   return values.reduce((sum, words) => sum + words.length + 1, 0);
 }
 
-function count(values: Values, { words, open }: Term): number {
+function count(values: Values, { words, isPrefix }: Term): number {
   const fits = (word: string | undefined, at: number): boolean =>
     word !== undefined &&
-    (word === words[at] || (open && at === words.length - 1 && word.startsWith(words[at] ?? '')));
+    (word === words[at] ||
+      (isPrefix && at === words.length - 1 && word.startsWith(words[at] ?? '')));
   return values.reduce(
     (sum, said) =>
       sum + said.filter((_, from) => words.every((_, at) => fits(said[from + at], at))).length,

@@ -2,9 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { draftOf, stampOf } from '../../log/log.fixture.ts';
-import { type Connection, joinSqliteLog } from './store.ts';
+import { type SqliteConnection, joinSqliteLog } from './store.ts';
 
-await using log = joinSqliteLog(workerData as Connection);
+await using log = joinSqliteLog(workerData as SqliteConnection);
 const entry = await log.entry(1);
 parentPort?.postMessage(Buffer.from(entry?.text ?? []).toString());
 

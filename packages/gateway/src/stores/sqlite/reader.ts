@@ -7,7 +7,15 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind, Stamp } from '@open-presence/protocol';
 
-import type { Best, Entry, Order, ReadEnd, Selection, Seq, Tally } from '../../log/log.ts';
+import type {
+  RankedQuery,
+  Entry,
+  Order,
+  ReadEnd,
+  Selection,
+  Seq,
+  RoomCount,
+} from '../../log/log.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { Joiner } from './index/joiner.ts';
 import { largePieces } from './log/large-files.ts';
@@ -102,7 +110,7 @@ export class Reader {
       stamp: stampOf(row, text),
       size: row['size'] as number,
       text: large === null ? text : undefined,
-      async *pieces(from = 0): AsyncGenerator<Uint8Array> {
+      async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
         if (large !== null) yield* largePieces(places, large, Math.max(0, from - text.length));
       },
@@ -117,12 +125,12 @@ export class Reader {
     return this.#single(this.#begin(selection, false));
   }
 
-  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+  best(what: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
     return this.#best(this.#words.best(what, this.#bounds(what)));
   }
 
-  tally(): Tally[] {
-    const tallies = new Map<string, Tally>();
+  tally(): RoomCount[] {
+    const tallies = new Map<string, RoomCount>();
     const counted = this.#tallies.all();
     const indexed = (counted[0]?.['indexed'] as Seq | undefined) ?? 0;
     const rows = [...counted, ...this.#newest.all(indexed, this.#shared.head)];
@@ -193,12 +201,13 @@ export class Reader {
   }
 
   #begin(selection: Selection, useRuns: boolean): Reading {
-    const { facets, says, order, limit } = selection;
+    const { facets, textQuery, order, limit } = selection;
     const bounds = this.#bounds(selection);
     const newest = order === 'newest';
     const until = newest ? bounds.low : bounds.high;
     const [first] = facets;
-    const only = useRuns && newest && facets.length === 1 && says === undefined ? first : undefined;
+    const only =
+      useRuns && newest && facets.length === 1 && textQuery === undefined ? first : undefined;
     const kind = only && KIND_OF_FACET.get(keyOf(Buffer.from(only), 0));
     return {
       order,
@@ -212,14 +221,18 @@ export class Reader {
     };
   }
 
-  #finding({ facets, says, order }: Selection, bounds: Bounds, until: Seq): Finding | undefined {
-    if (says !== undefined) return this.#words.finding({ says, facets, order }, bounds);
+  #finding(
+    { facets, textQuery, order }: Selection,
+    bounds: Bounds,
+    until: Seq,
+  ): Finding | undefined {
+    if (textQuery !== undefined) return this.#words.finding({ textQuery, facets, order }, bounds);
     if (facets.length === 0) return undefined;
     return new Search(this.#index, this.#tail, this.#shared, { facets, order, until });
   }
 
-  #bounds({ after, before, since, until, says }: Omit<Selection, 'order'>): Bounds {
-    const end = says === undefined ? this.#shared.head : this.#shared.searched;
+  #bounds({ after, before, since, until, textQuery }: Omit<Selection, 'order'>): Bounds {
+    const end = textQuery === undefined ? this.#shared.head : this.#shared.searched;
     let low = (after ?? 0) + 1;
     let high = Math.min(end, (before ?? Number.POSITIVE_INFINITY) - 1);
     if (since !== undefined) low = Math.max(low, this.#firstAt(since));
@@ -282,7 +295,7 @@ export class Reader {
     for (const [index, seq] of seqs.entries()) {
       if (index > 0) yield Buffer.from(joiner);
       const entry = this.entry(seq);
-      if (entry !== undefined) yield* entry.pieces();
+      if (entry !== undefined) yield* entry.chunks();
     }
   }
 

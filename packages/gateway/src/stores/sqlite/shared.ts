@@ -4,7 +4,7 @@
  */
 const HEAD = 0;
 const INDEXED = 1;
-const HOLDING = 2;
+const READ_ONLY = 2;
 const BEHIND = 3;
 const SEARCHED = 4;
 
@@ -44,12 +44,12 @@ export class Shared {
     Atomics.store(this.#cells, INDEXED, BigInt(seq));
   }
 
-  /** Whether the last attempt to store failed. Set by the writer only. */
-  get holding(): boolean {
-    return Atomics.load(this.#cells, HOLDING) === 1n;
+  /** Whether the last attempt to store succeeded. Set by the writer only. */
+  get writable(): boolean {
+    return Atomics.load(this.#cells, READ_ONLY) === 0n;
   }
-  set holding(value: boolean) {
-    Atomics.store(this.#cells, HOLDING, value ? 1n : 0n);
+  set writable(value: boolean) {
+    Atomics.store(this.#cells, READ_ONLY, value ? 0n : 1n);
   }
 
   /** Whether the index cannot follow now. Set by the indexer only. */

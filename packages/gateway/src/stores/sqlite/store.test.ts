@@ -13,7 +13,9 @@ import { openSqliteLog } from './store.ts';
 
 async function textOf(log: Log): Promise<string> {
   const selection = { facets: [facet('kind', 'garden')], order: 'newest' } as const;
-  const pieces = await Array.fromAsync(log.read(selection, ',\n'), (piece) => Buffer.from(piece));
+  const pieces = await Array.fromAsync(log.readText(selection, ',\n'), (piece) =>
+    Buffer.from(piece),
+  );
   return Buffer.concat(pieces).toString();
 }
 

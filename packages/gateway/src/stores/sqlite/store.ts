@@ -12,8 +12,8 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { entryId } from '@open-presence/protocol';
 
 import type {
-  Appended,
-  Best,
+  AppendResult,
+  RankedQuery,
   Draft,
   Entry,
   Log,
@@ -21,7 +21,7 @@ import type {
   Selection,
   Seq,
   Spool,
-  Tally,
+  RoomCount,
 } from '../../log/log.ts';
 import { type Outcome, OUTCOME_WIDTH, OUTCOMES, pack, type Packed } from './log/batch.ts';
 import type { IndexStart, ToIndexer } from './index/index-thread.ts';
@@ -43,7 +43,7 @@ import type { FromWords, ToWords, WordsStart } from './words/words-thread.ts';
 
 interface Waiting {
   readonly draft: Packed;
-  readonly resolve: (appended: Appended) => void;
+  readonly resolve: (appended: AppendResult) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -93,12 +93,12 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
  * The log that another thread of this process has opened, for the thread that was given the
  * connection. Must be disposed of before that log is.
  */
-export function joinSqliteLog(connection: Connection): Log {
+export function joinSqliteLog(connection: SqliteConnection): Log {
   return new SqliteLog(connection);
 }
 
 /** What a thread joins the log with. Transfer `writer` and `words` along with it. */
-export interface Connection {
+export interface SqliteConnection {
   readonly places: DataPaths;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
@@ -107,15 +107,15 @@ export interface Connection {
 
 /** The log in the thread that opened it, which others can join. */
 export interface OwnedLog extends Log {
-  connect(): Connection;
+  connect(): SqliteConnection;
 }
 
 export interface SqliteOptions {
   readonly folder: string;
-  /** Is told when entries can no longer be stored, and when they can again. */
-  readonly changed?: (state: 'breathing' | 'holding') => void;
-  /** Is told why words cannot be read, and by undefined when they can again. */
-  readonly wordsFail?: (why: string | undefined) => void;
+  /** Called with false when entries can no longer be stored, with true when they can again. */
+  readonly onWritableChange?: (writable: boolean) => void;
+  /** Called with the reason why the search index fails, and with undefined once it works again. */
+  readonly onSearchFailure?: (reason: string | undefined) => void;
 }
 
 /** With its parents. Node's own way never ends where nothing can be made, as in `/proc`. */
@@ -136,7 +136,7 @@ interface Parts {
 }
 
 class SqliteLog implements Log {
-  readonly name: string;
+  readonly id: string;
   readonly #places: DataPaths;
   readonly #shared: Shared;
   readonly #writer: MessagePort;
@@ -149,19 +149,19 @@ class SqliteLog implements Log {
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor({ places, shared, writer, words }: Connection) {
+  constructor({ places, shared, writer, words }: SqliteConnection) {
     this.#places = places;
     this.#shared = new Shared(shared);
     this.#writer = writer;
-    this.name = nameOf(places);
+    this.id = nameOf(places);
     this.#words = new WordsLine(words);
     this.#reader = new Reader(places, this.#shared, this.#words);
     this.#watchers = new Watchers(this.#shared);
     writer.on('message', ({ batch, results }: FromAppend) => this.#settle(batch, results));
   }
 
-  state(): 'breathing' | 'holding' {
-    return this.#shared.holding ? 'holding' : 'breathing';
+  writable(): boolean {
+    return this.#shared.writable;
   }
 
   head(): Seq {
@@ -172,7 +172,7 @@ class SqliteLog implements Log {
     return new FileSpool(this.#places, this.#spools);
   }
 
-  async append(draft: Draft): Promise<Appended> {
+  async append(draft: Draft): Promise<AppendResult> {
     if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
     const { kind, room, facets, key, body } = draft;
     if (body instanceof Uint8Array)
@@ -189,11 +189,14 @@ class SqliteLog implements Log {
     return this.#reader.entry(seq);
   }
 
-  read(selection: Selection, joiner: ',\n' | '\n'): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     return this.#reader.read(selection, joiner);
   }
 
-  entries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
     return this.#reader.entries(selection);
   }
 
@@ -201,11 +204,11 @@ class SqliteLog implements Log {
     return this.#shared.searched;
   }
 
-  best(what: Best): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readRanked(what: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
     return this.#reader.best(what);
   }
 
-  tally(): readonly Tally[] {
+  roomCounts(): readonly RoomCount[] {
     return this.#reader.tally();
   }
 
@@ -219,7 +222,7 @@ class SqliteLog implements Log {
     await this.#closing;
   }
 
-  #hand(draft: Packed): Promise<Appended> {
+  #hand(draft: Packed): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       // What is handed over within one turn of the event loop travels together, unless it is so
       // much that the writer had better begin.
@@ -253,7 +256,7 @@ class SqliteLog implements Log {
     }
   }
 
-  #appended(draft: Packed, outcome: Outcome, seq: Seq, time: number, salt: number): Appended {
+  #appended(draft: Packed, outcome: Outcome, seq: Seq, time: number, salt: number): AppendResult {
     if (outcome === 'out-of-space' || outcome === 'unavailable')
       return { outcome: 'refused', code: outcome };
     if (outcome === 'conflict') {
@@ -287,15 +290,15 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
   readonly #parts: Parts;
   #ended: Promise<void> | undefined;
 
-  constructor(parts: Parts, { changed, wordsFail }: SqliteOptions) {
+  constructor(parts: Parts, { onWritableChange, onSearchFailure }: SqliteOptions) {
     super(connectionOf(parts));
     this.#parts = parts;
     parts.words.on('message', (message: FromWords) => {
-      if (message !== 'ready') wordsFail?.(message.fails);
+      if (message !== 'ready') onSearchFailure?.(message.failure);
     });
-    if (parts.shared.holding) changed?.('holding');
+    if (!parts.shared.writable) onWritableChange?.(false);
     parts.writer.on('message', (message: FromWriter) => {
-      if (message !== 'ready') changed?.(message);
+      if (message !== 'ready') onWritableChange?.(message.writable);
     });
     for (const worker of [parts.writer, parts.indexer, parts.words]) {
       worker.on('error', (error) => {
@@ -305,7 +308,7 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
     }
   }
 
-  connect(): Connection {
+  connect(): SqliteConnection {
     return connectionOf(this.#parts);
   }
 
@@ -329,7 +332,7 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
 }
 
 /** Introduces one more thread to the writer and to the words. */
-function connectionOf({ places, shared, writer, words }: Parts): Connection {
+function connectionOf({ places, shared, writer, words }: Parts): SqliteConnection {
   const { port1, port2 } = new MessageChannel();
   writer.postMessage(port1 satisfies ToWriter, [port1]);
   const line = new MessageChannel();

@@ -71,7 +71,7 @@ export class FileSpool implements Spool {
     });
   }
 
-  async mark(facets: Uint8Array, filter: Filter): Promise<void> {
+  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
     await this.#guard(async () => {
       let handle = this.#marked.get(filter);
       if (handle === undefined) {
@@ -82,7 +82,7 @@ export class FileSpool implements Spool {
     });
   }
 
-  async unmark(filter: Filter): Promise<void> {
+  async removeFacets(filter: Filter): Promise<void> {
     const handle = this.#marked.get(filter);
     if (handle === undefined) return;
     this.#marked.delete(filter);

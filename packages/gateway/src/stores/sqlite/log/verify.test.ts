@@ -9,20 +9,21 @@ import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.t
 import type { Log } from '../../../log/log.ts';
 import { dataPathsIn } from '../schema.ts';
 import { openSqliteLog } from '../store.ts';
-import { verifyLog, type Fault, type Verified } from './verify.ts';
+import { verifyLog, type LogFault, type VerifyResult } from './verify.ts';
 
 interface Report {
-  readonly verified: Verified;
-  readonly faults: readonly Fault[];
+  readonly verified: VerifyResult;
+  readonly faults: readonly LogFault[];
 }
 
 async function verify(folder: string, signal?: AbortSignal): Promise<Report> {
-  const faults: Fault[] = [];
+  const faults: LogFault[] = [];
   const walk = verifyLog(folder, signal);
   for (;;) {
     const step = await walk.next();
     if (step.done === true) return { verified: step.value, faults };
-    if (step.value.finding === 'fault') faults.push({ seq: step.value.seq, what: step.value.what });
+    if (step.value.type === 'fault')
+      faults.push({ seq: step.value.seq, description: step.value.description });
   }
 }
 
@@ -62,7 +63,7 @@ suite('verifyLog()', () => {
   /** What is found in a copy of the log once someone has been at it. */
   async function found(
     tamper: (folder: string, db: DatabaseSync) => unknown,
-  ): Promise<readonly Fault[]> {
+  ): Promise<readonly LogFault[]> {
     await using copy = await copied(original);
     const db = new DatabaseSync(dataPathsIn(copy.path).log);
     try {
@@ -79,10 +80,10 @@ suite('verifyLog()', () => {
     const { verified, faults } = await verify(original);
     assert.deepEqual(faults, []);
     await using log = await openSqliteLog({ folder: original });
-    const pieces = log.read({ facets: [], order: 'oldest' }, '\n');
+    const pieces = log.readText({ facets: [], order: 'oldest' }, '\n');
     const text = Buffer.concat(await Array.fromAsync(pieces, (piece) => Buffer.from(piece)));
     const { name, entries, bytes, link } = verified;
-    assert.deepEqual([name, entries, bytes], [log.name, LAST, text.length - (LAST - 1)]);
+    assert.deepEqual([name, entries, bytes], [log.id, LAST, text.length - (LAST - 1)]);
     assert.match(link, /^[\da-f]{64}$/);
   });
 
@@ -102,7 +103,7 @@ suite('verifyLog()', () => {
     await using log = await openSqliteLog({ folder: empty.path });
     const { verified, faults } = await verify(empty.path);
     assert.deepEqual(faults, []);
-    assert.deepEqual([verified.name, verified.entries, verified.bytes], [log.name, 0, 0]);
+    assert.deepEqual([verified.name, verified.entries, verified.bytes], [log.id, 0, 0]);
   });
 
   test('changes nothing', async () => {
@@ -143,13 +144,13 @@ suite('verifyLog()', () => {
     test(`finds a large file of ${size} bytes instead of 700001`, async () => {
       const faults = await found(async (folder) => truncate(await largeOf(folder), size));
       assert.deepEqual(seqs(faults), [LARGE]);
-      assert.match(faults[0]?.what ?? '', /bytes, not/);
+      assert.match(faults[0]?.description ?? '', /bytes, not/);
     });
   }
 
   test('finds a lost large file', async () => {
     const faults = await found(async (folder) => rm(await largeOf(folder)));
-    assert.deepEqual(faults, [{ seq: LARGE, what: 'has lost its file' }]);
+    assert.deepEqual(faults, [{ seq: LARGE, description: 'has lost its file' }]);
   });
 
   test('takes a large file that a crash has left where it came in', async () => {
@@ -162,13 +163,15 @@ suite('verifyLog()', () => {
 
   test('finds missing rows', async () => {
     const one = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 33'));
-    assert.deepEqual(one, [{ seq: 33, what: 'is missing' }]);
+    assert.deepEqual(one, [{ seq: 33, description: 'is missing' }]);
     const first = await found((_, db) => db.exec('DELETE FROM entries WHERE seq < 6'));
-    assert.deepEqual(first, [{ seq: 1, what: 'is missing, and so are all up to 5' }]);
+    assert.deepEqual(first, [{ seq: 1, description: 'is missing, and so are all up to 5' }]);
     const keyed = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 50'));
     assert.deepEqual(seqs(keyed), [50, 50]);
     const last = await found((_, db) => db.exec(`DELETE FROM entries WHERE seq = ${LAST}`));
-    assert.deepEqual(last, [{ seq: LAST, what: 'has an idempotency key, but is not there' }]);
+    assert.deepEqual(last, [
+      { seq: LAST, description: 'has an idempotency key, but is not there' },
+    ]);
   });
 
   test('finds rows that were swapped', async () => {
@@ -230,7 +233,7 @@ suite('verifyLog()', () => {
     db.close();
     const { faults } = await verify(copy.path);
     assert.deepEqual(seqs(faults), [60, 60]);
-    assert.equal(faults[0]?.what, 'is of an earlier time than an entry before it');
+    assert.equal(faults[0]?.description, 'is of an earlier time than an entry before it');
   });
 
   test('tells every fault, and goes on after each', async () => {
@@ -251,7 +254,7 @@ suite('verifyLog()', () => {
     await writeFile(log, bytes.fill(0xff, page, page + 64));
     const { verified, faults } = await verify(copy.path);
     assert.ok(verified.entries < LAST);
-    assert.match(faults[0]?.what ?? '', /cannot be read .* neither it nor what comes after/);
+    assert.match(faults[0]?.description ?? '', /cannot be read .* neither it nor what comes after/);
   });
 
   test('throws where there is no log that it can read', async () => {
@@ -309,7 +312,7 @@ function flip(db: DatabaseSync, seq: number, place: number): void {
   db.prepare('UPDATE entries SET text = ? WHERE seq = ?').run(text, seq);
 }
 
-function seqs(faults: readonly Fault[]): (number | undefined)[] {
+function seqs(faults: readonly LogFault[]): (number | undefined)[] {
   return faults.map(({ seq }) => seq).toSorted(inOrder);
 }
 

@@ -18,24 +18,24 @@ import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
 import { largePieces } from './large-files.ts';
 import { metaOf, openLogForReading, type DataPaths, dataPathsIn } from '../schema.ts';
 
-export interface Fault {
+export interface LogFault {
   /** Undefined where it cannot be said which entry it is of. */
   readonly seq: Seq | undefined;
-  readonly what: string;
+  readonly description: string;
 }
 
-export type Finding =
-  | ({ readonly finding: 'fault' } & Fault)
+export type VerifyEvent =
+  | ({ readonly type: 'fault' } & LogFault)
   /** So many entries and bytes were read, up to the seq `at` of `head`. */
   | {
-      readonly finding: 'progress';
+      readonly type: 'progress';
       readonly entries: number;
       readonly bytes: number;
       readonly at: Seq;
       readonly head: Seq;
     };
 
-export interface Verified {
+export interface VerifyResult {
   /** The log's name. */
   readonly name: string;
   readonly entries: number;
@@ -61,7 +61,7 @@ const LAST_TIME = 8.64e15;
 export async function* verifyLog(
   folder: string,
   signal?: AbortSignal,
-): AsyncGenerator<Finding, Verified, undefined> {
+): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
   const places = dataPathsIn(folder);
   const db = openLogForReading(places);
   try {
@@ -70,9 +70,9 @@ export async function* verifyLog(
       db.prepare('SELECT coalesce(max(seq), 0) AS head FROM entries').get()?.['head'],
     );
     let faults = 0;
-    for await (const finding of findings(db, { walk, head, signal })) {
-      if (finding.finding === 'fault') faults += 1;
-      yield finding;
+    for await (const event of verifyEvents(db, { walk, head, signal })) {
+      if (event.type === 'fault') faults += 1;
+      yield event;
     }
     const { entries, bytes } = walk;
     const link = Buffer.from(walk.link).toString('hex');
@@ -88,21 +88,21 @@ interface Task {
   readonly signal: AbortSignal | undefined;
 }
 
-async function* findings(db: DatabaseSync, task: Task): AsyncGenerator<Finding> {
+async function* verifyEvents(db: DatabaseSync, task: Task): AsyncGenerator<VerifyEvent> {
   const { walk } = task;
   try {
     yield* faultsOfEntries(db, task);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const what = `cannot be read (${error.message}); neither it nor what comes after it was verified`;
-    yield { finding: 'fault', seq: walk.next, what };
+    const description = `cannot be read (${error.message}); neither it nor what comes after it was verified`;
+    yield { type: 'fault', seq: walk.next, description };
   }
   try {
     yield* faultsOfKeys(db, task);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const what = `the idempotency keys cannot be read (${error.message})`;
-    yield { finding: 'fault', seq: undefined, what };
+    const description = `the idempotency keys cannot be read (${error.message})`;
+    yield { type: 'fault', seq: undefined, description };
   }
 }
 
@@ -110,7 +110,7 @@ function isDamage(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 }
 
-async function* faultsOfEntries(db: DatabaseSync, task: Task): AsyncGenerator<Finding> {
+async function* faultsOfEntries(db: DatabaseSync, task: Task): AsyncGenerator<VerifyEvent> {
   const { walk, head, signal } = task;
   const page = db.prepare(
     'SELECT seq, time, kind, room, head, size, large, link, text FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
@@ -120,17 +120,17 @@ async function* faultsOfEntries(db: DatabaseSync, task: Task): AsyncGenerator<Fi
   for (let at = Number.MIN_SAFE_INTEGER; ;) {
     const rows = page.all(at, head, PAGE_ROWS).map(rowOf);
     for (const row of rows) {
-      for (const fault of await walk.step(row, signal)) yield { finding: 'fault', ...fault };
+      for (const fault of await walk.step(row, signal)) yield { type: 'fault', ...fault };
       at = row.seq;
     }
     const { entries, bytes } = walk;
-    yield { finding: 'progress', entries, bytes, at: Math.max(at, 0), head };
+    yield { type: 'progress', entries, bytes, at: Math.max(at, 0), head };
     if (rows.length < PAGE_ROWS) return;
     await turn(undefined, { signal });
   }
 }
 
-async function* faultsOfKeys(db: DatabaseSync, { signal }: Task): AsyncGenerator<Finding> {
+async function* faultsOfKeys(db: DatabaseSync, { signal }: Task): AsyncGenerator<VerifyEvent> {
   const page = db.prepare(
     `SELECT key, k.seq AS seq, e.seq IS NULL AS lost FROM keys AS k LEFT JOIN entries AS e USING (seq)
      WHERE key > ? ORDER BY key LIMIT ?`,
@@ -141,9 +141,9 @@ async function* faultsOfKeys(db: DatabaseSync, { signal }: Task): AsyncGenerator
     for (const { seq, lost } of rows) {
       if (lost !== 1n) continue;
       yield {
-        finding: 'fault',
+        type: 'fault',
         seq: Number(seq),
-        what: 'has an idempotency key, but is not there',
+        description: 'has an idempotency key, but is not there',
       };
     }
     if (rows.length < PAGE_KEYS) return;
@@ -204,19 +204,19 @@ class Walk {
     this.#places = places;
   }
 
-  async step(row: Row, signal: AbortSignal | undefined): Promise<Fault[]> {
+  async step(row: Row, signal: AbortSignal | undefined): Promise<LogFault[]> {
     const { seq, text } = row;
-    const faults: Fault[] = [];
+    const faults: LogFault[] = [];
     if (seq > this.next) {
-      faults.push({ seq: this.next, what: missing(this.next, seq - 1) });
+      faults.push({ seq: this.next, description: missing(this.next, seq - 1) });
       this.#before = [];
     }
     const own = ownOf(row);
-    for (const what of this.#faultsOfOwn(row, own)) faults.push({ seq, what });
+    for (const description of this.#faultsOfOwn(row, own)) faults.push({ seq, description });
     const head = own ?? text.toString('latin1', 0, row.head);
     const body = await bodyOf(this.#places, row, { head: head.length, signal });
     const wrong = typeof body === 'string' ? body : this.#faultOfBody(row, head, body);
-    if (wrong !== undefined) faults.push({ seq, what: wrong });
+    if (wrong !== undefined) faults.push({ seq, description: wrong });
     if (typeof body === 'string') this.#before = [row.link];
     this.link = row.link;
     this.next = Math.max(seq + 1, 1);

@@ -29,9 +29,8 @@ export interface FromAppend {
 export type ToWriter = /** The port of a thread that appends. */ MessagePort | 'close';
 export type FromWriter =
   | 'ready'
-  /** Whether entries can be stored, each time it changes. */
-  | 'holding'
-  | 'breathing';
+  /** Sent each time it changes. */
+  | { readonly writable: boolean };
 
 interface Batch {
   readonly from: MessagePort;
@@ -48,9 +47,9 @@ const shared = new Shared(start.shared);
 const writer = new Writer(start.places, shared);
 const clients = new Set<MessagePort>();
 const waiting: Batch[] = [];
-let told = shared.holding;
+let reported = shared.writable;
 let wakeIndexer = true;
-let probing = shared.holding ? setInterval(probe, PROBE_EVERY_MS) : undefined;
+let probing = shared.writable ? undefined : setInterval(probe, PROBE_EVERY_MS);
 
 start.index.on('message', () => {
   wakeIndexer = true;
@@ -112,12 +111,12 @@ function store(batches: readonly Batch[]): void {
 
 /** Says whether entries can be stored, where that has changed, and looks out for it to change. */
 function tell(): void {
-  const { holding } = shared;
-  if (holding === told) return;
-  told = holding;
-  port?.postMessage((holding ? 'holding' : 'breathing') satisfies FromWriter);
+  const { writable } = shared;
+  if (writable === reported) return;
+  reported = writable;
+  port?.postMessage({ writable } satisfies FromWriter);
   clearInterval(probing);
-  if (holding) probing = setInterval(probe, PROBE_EVERY_MS);
+  if (!writable) probing = setInterval(probe, PROBE_EVERY_MS);
 }
 
 function answer({ from, batch }: Batch, results: readonly Result[]): void {
@@ -133,7 +132,7 @@ function answer({ from, batch }: Batch, results: readonly Result[]): void {
 }
 
 function probe(): void {
-  if (shared.holding) writer.probe();
+  if (!shared.writable) writer.probe();
   tell();
 }
 

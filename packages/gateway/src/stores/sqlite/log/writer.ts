@@ -65,7 +65,7 @@ export class Writer {
       this.#recover();
     } catch {
       // The disk is full or fails: what is there can be read all the same.
-      shared.holding = true;
+      shared.writable = false;
     }
     rmSync(this.#probe, { force: true });
     for (const name of incomingNames(places)) this.#settle(name);
@@ -105,7 +105,7 @@ export class Writer {
       this.#db.exec("INSERT OR REPLACE INTO meta VALUES ('probed', unixepoch())");
       this.#committed();
     } catch {
-      // Still holding.
+      // Still read-only.
     }
   }
 
@@ -126,7 +126,7 @@ export class Writer {
 
   /** Once a commit went through, nothing of the failed ones before it can come back. */
   #committed(): void {
-    this.#shared.holding = false;
+    this.#shared.writable = true;
     for (const name of this.#doubtful.splice(0)) this.#settle(name);
   }
 
@@ -194,7 +194,7 @@ export class Writer {
    * while a new connection would take that for committed although it was never flushed.
    */
   #fail(error: unknown, drafts: readonly Packed[]): Result[] {
-    this.#shared.holding = true;
+    this.#shared.writable = false;
     for (const { large } of drafts) if (large) this.#doubtful.push(large.name);
     this.#recalled = false;
     try {

@@ -23,8 +23,8 @@ for (const order of ['newest', 'oldest'] satisfies Order[]) {
       port2.postMessage({ id, page: { seqs, from } } satisfies Answer);
     });
     const line = new WordsLine(port1);
-    const says = { all: [{ words: ['gar'], open: true }], none: [] };
-    const finding = line.finding({ says, facets: [], order }, { low: 1, high: MANY });
+    const textQuery = { all: [{ words: ['gar'], isPrefix: true }], none: [] };
+    const finding = line.finding({ textQuery, facets: [], order }, { low: 1, high: MANY });
     const given: Seq[] = [];
     for (let at: Seq | undefined = order === 'newest' ? MANY : 1; at !== undefined;) {
       const { seqs, from } = await finding.page(at, 64);

@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import type { Best, ReadEnd, Seq } from '../../../log/log.ts';
+import type { RankedQuery, ReadEnd, Seq } from '../../../log/log.ts';
 import type { Bounds } from '../reader.ts';
 import type { Finding, Page } from '../index/seq-finder.ts';
 import type { PageAsked } from './finder.ts';
@@ -40,7 +40,7 @@ export class WordsLine {
    * For one reading, which goes on where its page before ended. A question may cost as much as all
    * that is found, so each asks for more than the one before.
    */
-  finding(what: Pick<PageAsked, 'says' | 'facets' | 'order'>, { low, high }: Bounds): Finding {
+  finding(what: Pick<PageAsked, 'textQuery' | 'facets' | 'order'>, { low, high }: Bounds): Finding {
     const newest = what.order === 'newest';
     let held: Page = { seqs: [], from: newest ? high : low };
     let ahead = 0;
@@ -61,14 +61,14 @@ export class WordsLine {
   }
 
   /** The seqs of the best. Until it ends, the thread keeps what it ranked. */
-  async *best(what: Best, bounds: Bounds): AsyncGenerator<Seq, ReadEnd, undefined> {
-    const { says, facets, skip, limit } = what;
+  async *best(what: RankedQuery, bounds: Bounds): AsyncGenerator<Seq, ReadEnd, undefined> {
+    const { textQuery, facets, skip, limit } = what;
     this.#readings += 1;
     const reading = this.#readings;
     let last: Seq | undefined;
     let left = limit;
     try {
-      for (let asked: BestAsked | undefined = { says, facets, ...bounds, skip, limit }; ;) {
+      for (let asked: BestAsked | undefined = { textQuery, facets, ...bounds, skip, limit }; ;) {
         const { best } = await this.#ask({ best: { reading, asked } });
         asked = undefined;
         const { seqs, more } = best ?? NOTHING;

@@ -20,7 +20,7 @@ import { Tail } from '../index/tail.ts';
 import { lastPieceOf, pieceOf, seqOfPiece } from './word-index.ts';
 
 export interface Asked {
-  readonly says: TextQuery;
+  readonly textQuery: TextQuery;
   readonly facets: readonly Facet[];
   /** Both inclusive. */
   readonly low: Seq;
@@ -166,14 +166,14 @@ export class Finder {
 
   /** What lies in one row each: the newest first, so that of equals the later can be left out. */
   async #rankSmall(words: DatabaseSync, asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
-    const { says, facets, low, high } = asked;
+    const { textQuery, facets, low, high } = asked;
     const few = await this.#few(asked, rest);
     const having = this.#having(facets, 'newest', low);
     for (let at: Seq | undefined = high; at !== undefined;) {
       const { worst } = ranks;
       const statement = words.prepare(few === undefined ? RANKED : RANKED_FEW);
       const among = few === undefined ? [] : [few];
-      const rows = statement.iterate(matchOf(says), low, at, ...among, worst);
+      const rows = statement.iterate(matchOf(textQuery), low, at, ...among, worst);
       at = undefined;
       let told = 0;
       for (const row of rows) {
@@ -190,13 +190,13 @@ export class Finder {
 
   /** Large ones, each by the best of its rows. */
   async #rankLarge(words: DatabaseSync, asked: Asked, ranks: Ranks, rest: Rest): Promise<void> {
-    const { says, facets, low, high } = asked;
+    const { textQuery, facets, low, high } = asked;
     const having = this.#having(facets, 'oldest', high);
     const statement = words.prepare(RANKED_PIECES);
     statement.setReadBigInts(true);
     const fits = ({ seq }: Ranked): boolean =>
-      having.next(seq) === seq && (isOneTerm(says) || this.#isSaidIn(seq, says));
-    const any = joined(says.all, 'OR');
+      having.next(seq) === seq && (isOneTerm(textQuery) || this.#isSaidIn(seq, textQuery));
+    const any = joined(textQuery.all, 'OR');
     let best: Ranked | undefined;
     for (const row of statement.iterate(any, pieceOf(low, 0), lastPieceOf(high))) {
       const { place, rank } = row as { place: bigint; rank: number };
@@ -210,11 +210,13 @@ export class Finder {
 
   /** Without regard to facets. */
   #saying(asked: PageAsked): Page {
-    const { says, order, low, high, most } = asked;
+    const { textQuery, order, low, high, most } = asked;
     if (low > high) return { seqs: [], from: undefined };
     const newest = order === 'newest';
     const statement = newest ? this.#descending : this.#ascending;
-    const found = statement.all(matchOf(says), low, high, most).map((row) => row['place'] as Seq);
+    const found = statement
+      .all(matchOf(textQuery), low, high, most)
+      .map((row) => row['place'] as Seq);
     const whole = found.length < most;
     // Beyond the last of a full page, large ones are for the next.
     const last = whole ? undefined : found.at(-1);
@@ -232,10 +234,10 @@ export class Finder {
   }
 
   /** The large ones; `from` is where to look on when there were too many to look at. */
-  #larges({ says, order, low, high, most }: PageAsked): Page {
+  #larges({ textQuery, order, low, high, most }: PageAsked): Page {
     const newest = order === 'newest';
     const statement = newest ? this.#lastPiece : this.#firstPiece;
-    const [first] = says.all;
+    const [first] = textQuery.all;
     if (first === undefined) return { seqs: [], from: undefined };
     const phrase = phraseOf(first);
     const seqs: Seq[] = [];
@@ -246,13 +248,13 @@ export class Finder {
       if (typeof place !== 'bigint') return { seqs, from: undefined };
       const seq = seqOfPiece(place);
       if (looked >= LARGE_A_PAGE || seqs.length >= most) return { seqs, from: seq };
-      if (isOneTerm(says) || this.#isSaidIn(seq, says)) seqs.push(seq);
+      if (isOneTerm(textQuery) || this.#isSaidIn(seq, textQuery)) seqs.push(seq);
       if (newest) to = pieceOf(seq, 0) - 1n;
       else from = lastPieceOf(seq) + 1n;
     }
   }
 
-  /** Whether a large entry says all that it shall, and nothing that it shall not. */
+  /** Whether a large entry textQuery all that it shall, and nothing that it shall not. */
   #isSaidIn(seq: Seq, { all, none }: TextQuery): boolean {
     const found = (term: Term): boolean =>
       this.#firstPiece.get(phraseOf(term), pieceOf(seq, 0), lastPieceOf(seq), 1) !== undefined;
@@ -321,8 +323,8 @@ function isOneTerm({ all, none }: TextQuery): boolean {
 }
 
 /** In the words of FTS5. Words of ours have nothing that means something there. */
-function phraseOf({ words, open }: Term): string {
-  return `"${words.join(' ')}"${open ? ' *' : ''}`;
+function phraseOf({ words, isPrefix }: Term): string {
+  return `"${words.join(' ')}"${isPrefix ? ' *' : ''}`;
 }
 
 function matchOf({ all, none }: TextQuery): string {

@@ -21,7 +21,7 @@ export interface WordsStart {
 /** A line to a further thread that asks. */
 export type ToWords = 'close' | MessagePort;
 /** Or why words cannot be read now; undefined when they can again. */
-export type FromWords = 'ready' | { readonly fails: string | undefined };
+export type FromWords = 'ready' | { readonly failure: string | undefined };
 
 export interface Question {
   readonly id: number;
@@ -107,7 +107,7 @@ async function follow(): Promise<void> {
 }
 
 function tell(how: string | undefined): void {
-  if (how !== fails) port?.postMessage({ fails: how } satisfies FromWords);
+  if (how !== fails) port?.postMessage({ failure: how } satisfies FromWords);
   fails = how;
 }
 

@@ -46,20 +46,27 @@ describe('words in the SQLite store', () => {
         );
       });
       const none = random(3) === 0 ? [`-${WORDS[random(WORDS.length)]}`] : [];
-      const says = textQuery(...terms, ...none);
+      const query = textQuery(...terms, ...none);
       const facets = random(2) === 0 ? [] : [facet('identity', NAMES[random(3)] ?? '')];
-      const what = { says, facets, order: random(2) === 0 ? 'newest' : 'oldest' } as const;
+      const what = {
+        textQuery: query,
+        facets,
+        order: random(2) === 0 ? 'newest' : 'oldest',
+      } as const;
       const bounds = { after: random(100), before: 300 + random(200), limit: 1 + random(60) };
       assert.deepEqual(
         await seqsFound(log, { ...what, ...bounds }),
         await seqsFound(plain, { ...what, ...bounds }),
       );
       const skip = random(3) * 20;
-      assert.deepEqual(await bestSeqs(log, says, 40, skip), await bestSeqs(plain, says, 40, skip));
-      const which = { says, facets, limit: 40, skip: 0, after: bounds.after };
       assert.deepEqual(
-        await Array.fromAsync(log.best(which), ({ stamp }) => stamp.seq),
-        await Array.fromAsync(plain.best(which), ({ stamp }) => stamp.seq),
+        await bestSeqs(log, query, 40, skip),
+        await bestSeqs(plain, query, 40, skip),
+      );
+      const which = { textQuery: query, facets, limit: 40, skip: 0, after: bounds.after };
+      assert.deepEqual(
+        await Array.fromAsync(log.readRanked(which), ({ stamp }) => stamp.seq),
+        await Array.fromAsync(plain.readRanked(which), ({ stamp }) => stamp.seq),
       );
     }
     await rm(folder, { recursive: true, force: true });
@@ -81,7 +88,12 @@ describe('words in the SQLite store', () => {
       (one, other) => (other % 7) - (one % 7) || other - one,
     );
     const seqs = byRank.map((at) => at + 1);
-    const reading = log.best({ facets: [], says: textQuery('garden'), skip: 0, limit: Infinity });
+    const reading = log.readRanked({
+      facets: [],
+      textQuery: textQuery('garden'),
+      skip: 0,
+      limit: Infinity,
+    });
     const given: Seq[] = [];
     for await (const { stamp } of reading) {
       given.push(stamp.seq);
@@ -113,7 +125,7 @@ describe('words in the SQLite store', () => {
     for (let count = 0; count < 5; count += 1) {
       const { seq } = stampOf(await log.append(draftOf({ body: `"text":"only${count}"` })));
       await untilSearchable(log);
-      assert.deepEqual(await seqsFound(log, { says: textQuery(`only${count}`) }), [seq]);
+      assert.deepEqual(await seqsFound(log, { textQuery: textQuery(`only${count}`) }), [seq]);
     }
     ended.abort();
     await Promise.all(ranking);
@@ -139,7 +151,7 @@ describe('words in the SQLite store', () => {
       if (spoiled !== undefined) await writeFile(file, spoiled);
       await using log = await openSqliteLog({ folder });
       await untilSearchable(log);
-      assert.equal((await seqsFound(log, { says: textQuery('тиша') })).length, 50);
+      assert.equal((await seqsFound(log, { textQuery: textQuery('тиша') })).length, 50);
       await rm(folder, { recursive: true, force: true });
     });
   }
@@ -161,14 +173,14 @@ describe('words in the SQLite store', () => {
     }
     await writeFile(file, bytes);
     const told: unknown[] = [];
-    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    await using log = await openSqliteLog({ folder, onSearchFailure: (why) => told.push(why) });
     await untilSearchable(log);
     await assert.rejects(bestSeqs(log, textQuery('garden'), 5), { code: 'unavailable' });
     while (told.length < 2) await pause(20);
     assert.equal(typeof told[0], 'string');
     assert.equal(told[1], undefined);
     await untilSearchable(log);
-    assert.equal((await seqsFound(log, { says: textQuery('w7') })).length, 4);
+    assert.equal((await seqsFound(log, { textQuery: textQuery('w7') })).length, 4);
     assert.equal((await bestSeqs(log, textQuery('garden'), 5)).length, 5);
     await rm(folder, { recursive: true, force: true });
   });
@@ -180,7 +192,7 @@ describe('words in the SQLite store', () => {
     await untilSearchable(log);
     const shared = new Shared();
     const finder = new Finder(dataPathsIn(folder), shared);
-    const asked = { says: textQuery('тиша'), facets: [], low: 1, high: 5 };
+    const asked = { textQuery: textQuery('тиша'), facets: [], low: 1, high: 5 };
     const page = { ...asked, order: 'newest', most: 9 } as const;
     shared.searched = 5;
     assert.equal(finder.page(page).seqs.length, 5);
@@ -213,7 +225,7 @@ describe('words in the SQLite store', () => {
       await rm(join(folder, `search.sqlite${end}`), { force: true });
     }
     const told: unknown[] = [];
-    await using log = await openSqliteLog({ folder, wordsFail: (why) => told.push(why) });
+    await using log = await openSqliteLog({ folder, onSearchFailure: (why) => told.push(why) });
     while (told.length === 0) await pause(20);
     assert.match(String(told[0]), /Cannot read the log after 4096: .*malformed/);
     // Longer than it waits before it tries again.
@@ -242,7 +254,7 @@ describe('words in the SQLite store', () => {
     );
     await using log = await openSqliteLog({ folder: folders[1] });
     await untilSearchable(log);
-    assert.equal((await seqsFound(log, { says: textQuery('second') })).length, 11);
+    assert.equal((await seqsFound(log, { textQuery: textQuery('second') })).length, 11);
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 });
