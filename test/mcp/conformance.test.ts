@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { glob, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -144,48 +144,57 @@ suite('the official conformance suite', () => {
     await behind[Symbol.asyncDispose]();
   });
 
-  test('has no scenario for servers that is neither asked nor named as left out', async () => {
-    const told = await said(['list', '--server']);
-    const known = [...told.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].flatMap(([, name, revisions]) =>
-      (revisions ?? '').split(',').map((revision) => `${revision}: ${name}`),
+  test('has no scenario for servers that is neither run nor named as left out', async () => {
+    const output = await outputOf(['list', '--server']);
+    const existing = [...output.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].flatMap(
+      ([, name, revisions]) =>
+        (revisions ?? '').split(',').map((revision) => `${revision}: ${name}`),
     );
-    assert.ok(known.length > 0, told);
+    assert.ok(existing.length > 0, output);
     const named = [REAL, BEHIND_THE_DOOR, LEFT_OUT].flatMap((table) =>
       Object.entries(table).flatMap(([revision, names]) =>
         names.map((name) => `${revision}: ${name}`),
       ),
     );
-    assert.deepEqual(known.toSorted(), [...new Set(named)].toSorted());
+    assert.deepEqual(existing.toSorted(), [...new Set(named)].toSorted());
   });
 
   for (const [revision, scenarios] of Object.entries(REAL)) {
-    for (const scenario of scenarios) {
-      test(`${revision}: ${scenario}`, async () => {
-        const untestable = scenario === 'server-stateless' ? 4 : 0;
-        await passes(gateway.url, { revision, scenario, untestable });
+    suite(revision, () => {
+      let results: Results;
+      before(async () => {
+        results = await resultsOf(gateway.url, revision);
       });
-    }
+      for (const scenario of scenarios) {
+        test(scenario, () => {
+          assertPassed(results, scenario, scenario === 'server-stateless' ? 4 : 0);
+        });
+      }
+    });
   }
 
   for (const [revision, scenarios] of Object.entries(BEHIND_THE_DOOR)) {
-    for (const scenario of scenarios) {
-      test(`${revision}: ${scenario}, behind the door`, async () => {
-        await passes(behind.url, { revision, scenario, untestable: 0 });
+    suite(`${revision}, behind the door`, () => {
+      let results: Results;
+      before(async () => {
+        results = await resultsOf(behind.url, revision);
+      });
+      for (const scenario of scenarios) {
+        test(scenario, () => assertPassed(results, scenario, 0));
+      }
+      test('the door reported no fault of its own', () => {
         assert.deepEqual(behind.reported, []);
       });
-    }
+    });
   }
 });
 
-interface Asked {
-  readonly revision: string;
-  readonly scenario: string;
-  /** Checks that this server has no tool for. */
-  readonly untestable: number;
-}
+/** The checks of each scenario. */
+type Results = ReadonlyMap<string, readonly Fields[]>;
 
-async function passes(url: string, { revision, scenario, untestable }: Asked): Promise<void> {
-  const checks = await checked(url, revision, scenario);
+/** `untestable` counts the checks that need a tool which this server has not. */
+function assertPassed(results: Results, scenario: string, untestable: number): void {
+  const checks = results.get(scenario) ?? assert.fail('It was not run.');
   assert.ok(checks.some((check) => check['status'] === 'SUCCESS'));
   const failed = checks.filter((check) => ['FAILURE', 'WARNING'].includes(text(check['status'])));
   const faults = failed.filter((check) => !UNTESTABLE.test(String(check['errorMessage'])));
@@ -193,19 +202,23 @@ async function passes(url: string, { revision, scenario, untestable }: Asked): P
   assert.equal(failed.length, untestable);
 }
 
-/** The checks of a scenario, as the suite's own command wrote them down. */
-async function checked(url: string, revision: string, scenario: string): Promise<Fields[]> {
+/** Runs every scenario of a revision in one process, which writes each one's checks to a folder. */
+async function resultsOf(url: string, revision: string): Promise<Results> {
   await using folder = await dataFolder();
-  const asked = ['--scenario', scenario, '--spec-version', revision, '-o', folder.path];
-  const told = await said(['server', '--url', `${url}/mcp`, ...asked]);
-  for await (const file of glob(join(folder.path, '**/checks.json'))) {
-    return list(JSON.parse(await readFile(file, 'utf8'))).map(fields);
+  const which = ['--suite', 'all', '--spec-version', revision, '-o', folder.path];
+  const output = await outputOf(['server', '--url', `${url}/mcp`, ...which]);
+  const results = new Map<string, Fields[]>();
+  for (const name of await readdir(folder.path)) {
+    const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1] ?? assert.fail(name);
+    const checks = await readFile(join(folder.path, name, 'checks.json'), 'utf8');
+    results.set(scenario, list(JSON.parse(checks)).map(fields));
   }
-  assert.fail(told);
+  assert.ok(results.size > 0, output);
+  return results;
 }
 
-/** What the suite's command says, whatever its exit code: that counts what cannot be tested as failed. */
-async function said(args: readonly string[]): Promise<string> {
+/** Both streams, whatever the exit code: that counts what cannot be tested as failed. */
+async function outputOf(args: readonly string[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   execFile(process.execPath, [SUITE, ...args], (_, out, err) => resolve(out + err));
   return await promise;
