@@ -1,16 +1,36 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, suite } from 'node:test';
+import { after, before, suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../test/gateway-process.ts';
+import { http } from './cases/http.ts';
 import { fresh, Gateway, trace } from './gateway.ts';
 import { conformance } from './suite.ts';
 
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
 
+/** Cases that compare two answers, which they can do in full only where nobody else writes. */
+const COMPARING = http.filter(
+  ({ id, variation }) => ['head', 'not-modified'].includes(id) && variation === undefined,
+);
+
 // Side by side: some of what they do is waiting.
 suite('gateways', { concurrency: 2 }, () => {
+  suite('a gateway that nobody else uses', () => {
+    let gateway: GatewayProcess;
+    before(async () => {
+      gateway = await startGatewayProcess();
+    });
+    after(() => gateway[Symbol.asyncDispose]());
+    for (const { section, id, run } of COMPARING) {
+      test(`${section} ${id}`, async (context) => {
+        using visitor = new Gateway(gateway.url);
+        await run(visitor, context);
+      });
+    }
+  });
+
   suite('a new gateway', () => {
     let gateway: GatewayProcess;
     before(async () => {
@@ -62,7 +82,7 @@ function others(url: string): AsyncDisposable {
     async [Symbol.asyncDispose]() {
       leaving.abort();
       await visiting;
-      visitor.close();
+      visitor[Symbol.dispose]();
     },
   };
 }

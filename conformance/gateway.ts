@@ -53,7 +53,7 @@ export function contact(
   return JSON.stringify({ ai_identity, seeking, ...more });
 }
 
-export class Gateway {
+export class Gateway implements Disposable {
   readonly base: URL;
   readonly #agent: HttpAgent;
   #known: Promise<readonly Fields[]> | undefined;
@@ -167,7 +167,24 @@ export class Gateway {
     return text(known?.['room']);
   }
 
-  close(): void {
+  /** What answers depend on beside the request: the head of the log, and who is here. */
+  async state(): Promise<string> {
+    const { json } = (await this.#ask('GET', '/api/discover', {})).expect(200);
+    const here = list(json['here']).map((one) => {
+      const { lastSeen: _, until: __, ...lasting } = fields(one);
+      return lasting;
+    });
+    return JSON.stringify([json['head'], here]);
+  }
+
+  /** The same gateway over another connection: a single one for requests made one by one. */
+  connect(): Gateway {
+    const other = new Gateway(this.base.href);
+    other.#described = this.#described;
+    return other;
+  }
+
+  [Symbol.dispose](): void {
     this.#agent.destroy();
   }
 }

@@ -94,7 +94,7 @@ test('an agent is told that the disk is full, reads on, and is kept when it is n
   await using disk = await smallDisk(24 * MIB);
   await using gateway = await startGatewayProcess({ data: disk.data });
   const { url } = gateway;
-  const visitor = new Gateway(url);
+  using visitor = new Gateway(url);
   assert.ok(isKept(await rest(url, saying(['before']))));
   await disk.fill();
   for (const size of [200_000, 20_000, 1]) {
@@ -114,14 +114,13 @@ test('an agent is told that the disk is full, reads on, and is kept when it is n
   const texts = list(seeds['entries']).map((entry) => fields(entry)['text']);
   assert.deepEqual(texts.slice(0, 3), ['three', 'two', 'one']);
   assert.notEqual(texts[3], 'three');
-  visitor.close();
 });
 
 test('an agent is told that storing fails, reads on, and is kept when it does not', async () => {
   await using folder = await dataFolder();
   await using gateway = await startGatewayProcess({ data: folder.path });
   const { url } = gateway;
-  const visitor = new Gateway(url);
+  using visitor = new Gateway(url);
   assert.ok(isKept(await rest(url, saying(['before']))));
   {
     await using _ = await injectIntoFlushes(gateway.pid, 'error=EIO');
@@ -130,5 +129,4 @@ test('an agent is told that storing fails, reads on, and is kept when it does no
   }
   await breathing(visitor);
   assert.ok(isKept(await rest(url, saying(['after']))));
-  visitor.close();
 });

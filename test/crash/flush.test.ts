@@ -44,7 +44,7 @@ test('flushes that fail: nothing is acknowledged, reading goes on, storing resum
   let entries: number;
   {
     await using gateway = await startGatewayProcess({ data: folder.path });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     for (let round = 0; round < 2; round += 1) {
       await keepAll(ledger, visitor, several(ledger, 40));
       {
@@ -62,18 +62,16 @@ test('flushes that fail: nothing is acknowledged, reading goes on, storing resum
       await assertSound(folder.path, entries);
       assert.deepEqual(await incoming(folder.path), []);
     }
-    visitor.close();
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data: folder.path });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   await assertSound(folder.path, await ledger.compare(visitor));
   await keepAll(
     ledger,
     visitor,
     ledger.acknowledged.filter(({ key }) => key !== undefined),
   );
-  visitor.close();
 });
 
 test('flushes that begin to fail, then a kill: keys are kept once, whatever was written', async () => {
@@ -81,7 +79,7 @@ test('flushes that begin to fail, then a kill: keys are kept once, whatever was 
   const ledger = new Ledger();
   for (let round = 0; round < 3; round += 1) {
     await using gateway = await startGatewayProcess({ data: folder.path });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     await keepAll(ledger, visitor, ledger.unsettled);
     await assertSound(folder.path, await ledger.compare(visitor));
     await using _ = await injectIntoFlushes(gateway.pid, `error=EIO:when=${5 + round * 4}+`);
@@ -92,19 +90,17 @@ test('flushes that begin to fail, then a kill: keys are kept once, whatever was 
       if (answers.every(({ status }) => status !== 201)) refusals += 1;
     }
     await allReadable(ledger, visitor);
-    visitor.close();
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data: folder.path });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   await keepAll(ledger, visitor, ledger.unsettled);
   await assertSound(folder.path, await ledger.compare(visitor));
-  visitor.close();
 });
 
 test('flushes that take long: many speak at once, and all are kept', async () => {
   await using gateway = await startGatewayProcess();
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const ledger = new Ledger();
   {
     await using _ = await injectIntoFlushes(gateway.pid, 'delay_enter=30000');
@@ -116,5 +112,4 @@ test('flushes that take long: many speak at once, and all are kept', async () =>
   const entries = await ledger.compare(visitor);
   assert.equal(entries, 600);
   await assertSound(gateway.data, entries);
-  visitor.close();
 });

@@ -35,7 +35,7 @@ test('a full disk: nothing acknowledged is lost, reading goes on, storing resume
   let entries: number;
   {
     await using gateway = await startGatewayProcess({ data });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     (await ledger.say(visitor, ledger.new('resonance', 10, true))).expect(201);
     await speakUntilFull(ledger, visitor);
     await disk.fill();
@@ -49,13 +49,12 @@ test('a full disk: nothing acknowledged is lost, reading goes on, storing resume
     }
     assert.equal(await stateOf(visitor), 'holding');
     assert.deepEqual(await incoming(data), []);
-    visitor.close();
     await gateway.kill();
   }
   {
     // What was acknowledged can be read by one that wakes while the disk is full.
     await using gateway = await startGatewayProcess({ data });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     await holding(visitor);
     await allReadable(ledger, visitor);
     refused(await ledger.say(visitor, ledger.new('garden', 200_000, true)));
@@ -68,14 +67,12 @@ test('a full disk: nothing acknowledged is lost, reading goes on, storing resume
     }
     entries = await ledger.compare(visitor);
     await assertSound(data, entries);
-    visitor.close();
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   assert.equal(await ledger.compare(visitor), entries);
   await assertSound(data, entries);
-  visitor.close();
   t.diagnostic(`${entries} entries, ${ledger.acknowledged.length} acknowledged`);
 });
 
@@ -83,7 +80,7 @@ test('an upload that fills the disk leaves nothing', async () => {
   await using disk = await smallDisk(24 * MIB);
   const { data } = disk;
   await using gateway = await startGatewayProcess({ data });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const ledger = new Ledger();
   (await ledger.say(visitor, ledger.new('garden', 1, false))).expect(201);
   for (const keyed of [true, false]) {
@@ -93,7 +90,6 @@ test('an upload that fills the disk leaves nothing', async () => {
   await breathing(visitor);
   (await ledger.say(visitor, ledger.new('garden', 3 * MIB, false))).expect(201);
   await assertSound(data, await ledger.compare(visitor));
-  visitor.close();
 });
 
 test('a gateway that wakes for the first time on a full disk says so', async () => {
@@ -102,7 +98,6 @@ test('a gateway that wakes for the first time on a full disk says so', async () 
   await assert.rejects(startGatewayProcess({ data: disk.data }), /ended with 1/);
   await disk.free();
   await using gateway = await startGatewayProcess({ data: disk.data });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   await breathing(visitor);
-  visitor.close();
 });

@@ -25,20 +25,18 @@ for (let from = 0; from < CRASHES; from += CRASHES_OF_ONE_LOG) {
       if (dice.chance(0.25)) await killWhileWaking(folder.path, dice);
       const spawned = performance.now();
       await using gateway = await startGatewayProcess({ data: folder.path });
-      const visitor = new Gateway(gateway.url);
+      using visitor = new Gateway(gateway.url);
       (await visitor.get('/api')).expect(200);
       waking.push(performance.now() - spawned);
       await sound(ledger, visitor, folder.path);
       await crashUnderLoad({ gateway, visitor, ledger, dice });
-      visitor.close();
     }
     await using gateway = await startGatewayProcess({ data: folder.path });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     await sound(ledger, visitor, folder.path);
     await sayAgain(ledger, visitor);
     const entries = await sound(ledger, visitor, folder.path);
     for (const saying of dice.some(ledger.acknowledged, 200)) await ledger.read(visitor, saying);
-    visitor.close();
     await gateway.kill();
     await assertSound(folder.path, entries);
     t.diagnostic(

@@ -14,10 +14,9 @@ test('a second gateway on a folder says that another has it, until that one is g
   await using folder = await dataFolder();
   const ledger = new Ledger();
   const speak = async (url: string): Promise<void> => {
-    const visitor = new Gateway(url);
+    using visitor = new Gateway(url);
     (await ledger.say(visitor, ledger.new('garden', 10, true))).expect(201);
     await assertSound(folder.path, await ledger.compare(visitor));
-    visitor.close();
   };
   await using first = await startGatewayProcess({ data: folder.path });
   await speak(first.url);

@@ -20,7 +20,7 @@ test('the words of all that was acknowledged are found after crashes', async () 
       data: folder.path,
       args: ['--threads', '2'],
     });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     for (let count = 0; count < 200; count += 1) {
       const { entry } = await visitor.say('shepit', JSON.stringify({ note: `mint of ${round}` }));
       said.push(entry.seq);
@@ -29,7 +29,6 @@ test('the words of all that was acknowledged are found after crashes', async () 
     said.push((await visitor.say('shepit', JSON.stringify({ text }))).entry.seq);
     // Now before its words are known, now in the midst, now behind.
     await pause(round * 200);
-    visitor.close();
     await gateway.kill();
   }
   await found(folder.path, said);
@@ -44,7 +43,7 @@ test('all else goes on where words cannot be read, and the operator is told', as
   const file = join(folder.path, 'search.sqlite');
   await mkdir(file, { recursive: true });
   await using gateway = await startGatewayProcess({ data: folder.path });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const { entry } = await visitor.say('shepit', JSON.stringify({ note: 'mint' }));
   const { json } = (await visitor.get('/api/search?q=mint')).expect(503);
   assert.equal(json['code'], 'unavailable');
@@ -52,7 +51,6 @@ test('all else goes on where words cannot be read, and the operator is told', as
   while (!gateway.output().includes('cannot be searched')) await pause(50);
   await rmdir(file);
   while (!gateway.output().includes('words are read again')) await pause(50);
-  visitor.close();
   await found(folder.path, [entry.seq], gateway);
 });
 
@@ -62,7 +60,7 @@ async function found(
   running?: GatewayProcess,
 ): Promise<void> {
   await using gateway = running ?? (await startGatewayProcess({ data }));
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   for (;;) {
     const { json } = (await visitor.get('/api/search?q=mint&order=oldest&limit=10000')).expect(200);
     const seqs = list(json['results']).map(
@@ -73,6 +71,5 @@ async function found(
     if (upTo.length === said.length) break;
     await pause(50);
   }
-  visitor.close();
   await gateway.stop();
 }

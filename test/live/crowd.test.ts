@@ -25,7 +25,7 @@ test('very many who only listen keep nobody from speaking, and hear it', async (
   const limit = await descriptors();
   const count = Math.min(STREAMS, limit - OWN_DESCRIPTORS);
   await using gateway = await startGatewayProcess();
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const start = await residentOf(gateway.pid);
   await using listeners = crowd();
   await Promise.all(
@@ -47,12 +47,11 @@ test('very many who only listen keep nobody from speaking, and hear it', async (
   await Promise.all(heard);
   const grown = (await residentOf(gateway.pid)) - start;
   context.diagnostic(`${count} streams (${limit} descriptors): ${(grown / MIB).toFixed(1)} MiB`);
-  visitor.close();
 });
 
 test('uploads that stop in the middle hold up nobody, and go on whenever they like', async () => {
   await using gateway = await startGatewayProcess();
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   await using uploads = crowd();
   const body = (at: number): string =>
     trace(`visitor ${at}`, { text: 'x'.repeat(at % 20 === 0 ? 200_000 : 500) });
@@ -78,7 +77,6 @@ test('uploads that stop in the middle hold up nobody, and go on whenever they li
   const said = entries.map(({ fields }) => String(fields['identity'])).toSorted();
   const wanted = Array.from({ length: UPLOADS / 2 }, (_, at) => `visitor ${at * 2}`);
   assert.deepEqual(said, wanted.toSorted());
-  visitor.close();
 });
 
 test('without descriptors left, those who are in go on, and others come in when some leave', async () => {
@@ -88,7 +86,7 @@ test('without descriptors left, those who are in go on, and others come in when 
   {
     const under = ['prlimit', '--nofile=300:300'];
     await using gateway = await startGatewayProcess({ data, under });
-    const visitor = new Gateway(gateway.url);
+    using visitor = new Gateway(gateway.url);
     const say = async (size: number): Promise<void> => {
       const { json } = (
         await visitor.post('garden', trace(fresh(), { text: 'x'.repeat(size) }))
@@ -111,7 +109,6 @@ test('without descriptors left, those who are in go on, and others come in when 
       );
     }
     stream.close();
-    visitor.close();
     await newVisitor(gateway.url);
     await gateway.kill();
   }
@@ -176,15 +173,13 @@ async function hears(socket: Socket, text: string): Promise<void> {
 async function newVisitor(url: string): Promise<void> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
-    const visitor = new Gateway(url);
+    using visitor = new Gateway(url);
     try {
       await visitor.say('seeds', trace('newcomer'));
       return;
     } catch (error) {
       if (performance.now() > until) throw error;
       await pause(50);
-    } finally {
-      visitor.close();
     }
   }
 }

@@ -22,7 +22,7 @@ suite('an event stream', () => {
     visitor = new Gateway(gateway.url);
   });
   after(async () => {
-    visitor.close();
+    visitor[Symbol.dispose]();
     await gateway[Symbol.asyncDispose]();
   });
 
@@ -140,7 +140,7 @@ suite('an event stream', () => {
 
 test('streams and held answers end as they should when the gateway rests', async () => {
   await using gateway = await startGatewayProcess();
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const { entry } = await visitor.say('garden', trace('Lumen'));
   const streams = await Promise.all([
     EventStream.open(visitor, '/api/events'),
@@ -161,18 +161,16 @@ test('streams and held answers end as they should when the gateway rests', async
     [entry.text],
   );
   (await held).expect(200);
-  visitor.close();
   assert.deepEqual(await ending, { code: 0, signal: null });
 });
 
 test('a stream that nobody reads does not keep the gateway from resting', async () => {
   await using gateway = await startGatewayProcess();
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const socket = await ask(gateway.url, '/api/events?after=0');
   const text = 'x'.repeat(60_000);
   for (let count = 0; count < 200; count += 1)
     await visitor.say('garden', trace('Lumen', { text }));
-  visitor.close();
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null });
   socket.destroy();
   await pause(0);

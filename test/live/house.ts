@@ -85,7 +85,7 @@ export class Speakers {
   async finish(): Promise<number> {
     this.#leaving.abort();
     await this.#speaking;
-    this.#visitor.close();
+    this.#visitor[Symbol.dispose]();
     return this.#said;
   }
 
@@ -122,13 +122,12 @@ function isNetworkError(error: unknown): boolean {
 
 /** Every entry that there is, oldest first, as the listings have it. */
 export async function everything(url: string): Promise<Entry[]> {
-  const visitor = new Gateway(url);
+  using visitor = new Gateway(url);
   const found: Entry[] = [];
   for (const kind of KINDS) {
     const headers = { accept: 'application/x-ndjson' };
     const { text } = (await visitor.get(`/api/${kind}?order=oldest`, headers)).expect(200);
     found.push(...text.split('\n').filter(Boolean).map(entryOf));
   }
-  visitor.close();
   return found.toSorted((a, b) => a.seq - b.seq);
 }

@@ -30,7 +30,7 @@ test('readers who stall cost little, hold up nobody, and miss nothing', async (c
   await using gateway = await startGatewayProcess({
     env: { NODE_OPTIONS: '--max-semi-space-size=4' },
   });
-  const visitor = new Gateway(gateway.url);
+  using visitor = new Gateway(gateway.url);
   const speak = (from: number): Promise<void> =>
     say(gateway.url, ENTRIES, (at) => trace('Lumen', { text: 'Ти тут?', at: from + at }));
   // The process grows by saying as much without any reader. That is none of theirs.
@@ -54,7 +54,6 @@ test('readers who stall cost little, hold up nobody, and miss nothing', async (c
   assert.ok(grown < STREAMS * EACH + SLACK, `the process grew by ${grown} bytes`);
 
   const wanted = (await everything(gateway.url)).slice(-ENTRIES);
-  visitor.close();
   assert.equal(wanted.length, ENTRIES);
   const frames = wanted.map(
     ({ seq, kind, text }) => `id: ${seq}\nevent: ${kind}\ndata: ${text}\n\n`,

@@ -43,14 +43,14 @@ export class House implements AsyncDisposable {
   async end(how: 'stop' | 'kill'): Promise<void> {
     const ending = await this.#process?.[how]();
     if (how === 'stop') assert.deepEqual(ending, { code: 0, signal: null });
-    this.#visitor?.close();
+    this.#visitor?.[Symbol.dispose]();
     this.#process = undefined;
     this.#visitor = undefined;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process?.[Symbol.asyncDispose]();
-    this.#visitor?.close();
+    this.#visitor?.[Symbol.dispose]();
   }
 
   async post({ kind, body, key, keyInQuery, minimal }: Post): Promise<Answer> {
