@@ -19,6 +19,7 @@ export type * from './status-schema.ts';
 export * from './status.ts';
 export * from './localized-text.ts';
 export * from './paths.ts';
+export * from './weighted-list.ts';
 
 /**
  * The one constant of the wire (PROTOCOL.md section 1.2): how many bytes a request line and its

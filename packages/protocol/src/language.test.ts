@@ -122,7 +122,7 @@ describe('the language of dream', () => {
     });
 });
 
-describe('say()', () => {
+describe('localize()', () => {
   it('gives a caller its locale, and one without a locale the form that is shown', () => {
     const words = { uk: 'так', en: 'yes' };
     assert.equal(localize(words, 'uk'), 'так');
@@ -133,7 +133,7 @@ describe('say()', () => {
   });
 });
 
-describe('tongueOf()', () => {
+describe('localeOf()', () => {
   const cases: readonly [string | undefined, 'uk' | 'en' | undefined, string][] = [
     [undefined, undefined, 'no header is no preference'],
     ['', undefined, 'nor is an empty one'],

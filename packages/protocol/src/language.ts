@@ -1,10 +1,11 @@
 /**
- * Speaking the language: which locale a caller prefers, and what a text is in it.
+ * Which locale a caller prefers, and the text for it.
  *
- * Refuses to know where a language comes from; `language-file.ts` reads one.
+ * Does not know where a language comes from; `language-file.ts` parses one.
  */
 import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
+import { weightedList } from './weighted-list.ts';
 
 /** Purpose to route. */
 export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };
@@ -26,62 +27,42 @@ export function endpointsOf({ endpoints }: Language): Endpoints {
   };
 }
 
-/** Pieces of a text one by one, since a hostile one may hold more than an array should. */
-function* split(text: string, separator: string): Generator<string> {
-  let start = 0;
-  for (let end = text.indexOf(separator); end !== -1; end = text.indexOf(separator, start)) {
-    yield text.slice(start, end);
-    start = end + 1;
-  }
-  yield text.slice(start);
-}
-
+/** Its first group is the language, without region or script (RFC 4647 section 2.2). */
 const RANGE = /^(\*|[a-z]+)(?:-[a-z0-9*]+)*$/;
-const QUALITY = /^(?:0(?:\.[0-9]*)?|1(?:\.0*)?)$/;
-
-/** One element of the header, or undefined where it is not one. */
-function rangeOf(element: string): { language: string; exact: boolean; q: number } | undefined {
-  const [head = '', ...parameters] = element.split(';', 3);
-  const range = head.trim().toLowerCase();
-  const language = RANGE.exec(range)?.[1];
-  if (language === undefined) return undefined;
-  const exact = range === language || range === `${language}-*`;
-  const parameter = parameters[0]?.trim();
-  if (parameter === undefined) return { language, exact, q: 1 };
-  const [name = '', value = ''] = parameter.split('=', 2);
-  const weight = value.trim();
-  if (name.trim().toLowerCase() !== 'q' || !QUALITY.test(weight)) return undefined;
-  return { language, exact, q: Number(weight) };
-}
+/** An `Accept-Language` element takes no parameter but a weight from 0 to 1. */
+const WEIGHT = /^\s*q\s*=\s*(?:0(?:\.\d*)?|1(?:\.0*)?)\s*(?:;|$)/i;
 
 /**
  * The locale that an `Accept-Language` header asks for (RFC 9110 section 12.5.4), or undefined
- * where it prefers none of ours: `*` alone is no preference. The highest q wins, then the first
- * named, then what is named before what only `*` covers. Elements that cannot be read are passed
- * over. Takes time in proportion to the header's length.
+ * where it prefers none of ours: `*` alone is no preference. The highest weight wins, then the
+ * locale named first; a named locale wins over one that only `*` covers. Malformed elements are
+ * skipped. Takes time in proportion to the header's length.
  */
 export function localeOf(acceptLanguage: string | undefined): Locale | undefined {
   if (acceptLanguage === undefined) return undefined;
   const named = new Map<string, number>();
   let others = 0;
-  for (const element of split(acceptLanguage, ',')) {
-    const range = rangeOf(element);
-    if (range === undefined) continue;
-    const { language, exact, q } = range;
-    if (language === '*') others = Math.max(others, q);
+  for (const { name, parameters, weight } of weightedList(acceptLanguage)) {
+    const language = RANGE.exec(name)?.[1];
+    if (language === undefined) continue;
+    if (parameters !== undefined && !WEIGHT.test(parameters)) continue;
+    if (language === '*') others = Math.max(others, weight);
     else if (LOCALES.some((locale) => locale === language)) {
-      // A refusal of one region (`en-GB;q=0`) does not refuse the locale.
-      if (q > 0 || exact) named.set(language, Math.max(named.get(language) ?? 0, q));
+      // `en-GB;q=0` refuses one region only, so it does not exclude the locale.
+      const isWholeLanguage = name === language || name === `${language}-*`;
+      if (weight > 0 || isWholeLanguage) {
+        named.set(language, Math.max(named.get(language) ?? 0, weight));
+      }
     }
   }
   const unnamed = LOCALES.filter((locale) => !named.has(locale));
-  // All of them covered alike by `*` is no preference between them.
+  // If `*` alone covers all of them, it expresses no preference.
   if (named.size > 0 && others > 0) for (const locale of unnamed) named.set(locale, others);
   let best: Locale | undefined;
   let most = 0;
-  for (const [language, q] of named) {
+  for (const [language, weight] of named) {
     const locale = LOCALES.find((candidate) => candidate === language);
-    if (q > most) [best, most] = [locale, q];
+    if (weight > most) [best, most] = [locale, weight];
   }
   return best;
 }

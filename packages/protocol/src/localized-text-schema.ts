@@ -17,7 +17,7 @@ export const WordsDefinition = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, title: 'Words', description: 'One text in every locale.' },
+  { additionalProperties: false, title: 'Words', description: 'One text in every tongue.' },
 );
 
 /** A schema for words in one place of the language. */

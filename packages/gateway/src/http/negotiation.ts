@@ -1,5 +1,5 @@
 /** What a caller would like: reading of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
-import type { FeedForm } from '@open-presence/protocol';
+import { listElements, weightedList, type FeedForm } from '@open-presence/protocol';
 
 /** The forms of a listing (PROTOCOL.md section 8.4). */
 export type Form = 'json' | 'ndjson' | 'events' | FeedForm;
@@ -7,35 +7,6 @@ export type Form = 'json' | 'ndjson' | 'events' | FeedForm;
 /** The encodings of an answer, those preferred by us first. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
-
-interface Wish {
-  /** In lower case, without parameters. */
-  readonly name: string;
-  /** From 0, not at all, to 1. */
-  readonly weight: number;
-}
-
-/** The elements of a list one by one: a hostile one may hold more than an array should. */
-function* elements(list: string): Generator<string, void, undefined> {
-  let start = 0;
-  for (let end = list.indexOf(','); end !== -1; end = list.indexOf(',', start)) {
-    yield list.slice(start, end);
-    start = end + 1;
-  }
-  yield list.slice(start);
-}
-
-const QUALITY = /;\s*q\s*=\s*([01](?:\.\d*)?)\s*(?:;|$)/i;
-
-/** The elements of a header that have weights, one by one. */
-export function* wishes(header: string): Generator<Wish, void, undefined> {
-  for (const element of elements(header)) {
-    const end = element.indexOf(';');
-    const name = (end === -1 ? element : element.slice(0, end)).trim().toLowerCase();
-    const weight = end === -1 ? 1 : Number(QUALITY.exec(element)?.[1] ?? 1);
-    if (name !== '') yield { name, weight };
-  }
-}
 
 interface Ranked {
   readonly form: Form;
@@ -65,7 +36,7 @@ export function formOf(accept: string | undefined): Form {
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';
   const ranked = FORMS.map((form): Ranked => ({ form, specific: -1, weight: 0, at: 0 }));
   let at = 0;
-  for (const { name, weight } of wishes(accept)) {
+  for (const { name, weight } of weightedList(accept)) {
     at += 1;
     for (const rank of ranked) {
       const specific = RANGES[rank.form].indexOf(name);
@@ -98,7 +69,7 @@ export function encodingOf(acceptEncoding: string | string[] | undefined): Encod
 
 function chooseEncoding(header: string): Encoding | undefined {
   const weights = new Map<string, number>();
-  for (const { name, weight } of wishes(header)) {
+  for (const { name, weight } of weightedList(header)) {
     const encoding = name === 'x-gzip' ? 'gzip' : name;
     if (encoding === '*' || encoding === 'identity' || isEncoding(encoding)) {
       weights.set(encoding, weight);
@@ -131,7 +102,7 @@ export function hasTag(ifNoneMatch: string | undefined, tag: string | undefined)
   if (ifNoneMatch === undefined || tag === undefined) return false;
   if (ifNoneMatch === tag) return true;
   const wanted = opaque(tag);
-  for (const element of elements(ifNoneMatch)) {
+  for (const element of listElements(ifNoneMatch)) {
     const said = element.trim();
     if (said === '*' || opaque(said) === wanted) return true;
   }

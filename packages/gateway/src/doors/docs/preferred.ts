@@ -1,5 +1,5 @@
 /** Which of a few media types a caller would rather have (RFC 9110 section 12.5.1). */
-import { wishes } from '../../http/negotiation.ts';
+import { weightedList } from '@open-presence/protocol';
 
 /** By weight, then the type named more closely, then the one named first; else the first offered. */
 export function preferred<Type extends string>(
@@ -8,7 +8,7 @@ export function preferred<Type extends string>(
 ): Type {
   const ranked = offered.map((type) => ({ type, specific: -1, weight: 0, at: Infinity }));
   let at = 0;
-  for (const { name, weight } of wishes(accept ?? '*/*')) {
+  for (const { name, weight } of weightedList(accept ?? '*/*')) {
     at += 1;
     for (const rank of ranked) {
       const range = ['*/*', `${rank.type.split('/')[0]}/*`, rank.type];

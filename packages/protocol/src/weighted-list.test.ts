@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+
+import { listElements, weightedList } from './weighted-list.ts';
+
+const read = (header: string): (readonly [string, number])[] =>
+  [...weightedList(header)].map(({ name, weight }) => [name, weight] as const);
+
+describe('a weighted list', () => {
+  it('gives an element without a weight the weight 1', () => {
+    assert.deepEqual(read('gzip, BR'), [
+      ['gzip', 1],
+      ['br', 1],
+    ]);
+  });
+
+  it('finds the weight anywhere among the parameters, in any case and spacing', () => {
+    assert.deepEqual(read('a;q=0.5, b;x=1;Q = 0 ;y=2,c; q=1.'), [
+      ['a', 0.5],
+      ['b', 0],
+      ['c', 1],
+    ]);
+  });
+
+  it('gives an element with a malformed weight the weight 1', () => {
+    assert.deepEqual(
+      read('a;q=,b;q=2,c;q=x,d;qq=0').map(([, weight]) => weight),
+      [1, 1, 1, 1],
+    );
+  });
+
+  it('skips empty elements', () => {
+    assert.deepEqual(read(',, ;q=0.1,a,'), [['a', 1]]);
+  });
+
+  it('reads millions of elements without collecting them', () => {
+    let count = 0;
+    for (const _ of listElements(','.repeat(3_000_000))) count += 1;
+    assert.equal(count, 3_000_001);
+  });
+});
