@@ -14,7 +14,7 @@ import { Excerpt } from './excerpt.ts';
 import { FacetList } from './facet-list.ts';
 import { refusalOf, takes, type Found } from './findings.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
-import type { Listener, ValueType } from '../json/listener.ts';
+import { JsonHandler, type ValueType } from '../json/handler.ts';
 import { StringDecoder } from '../json/string-decoder.ts';
 
 const COMMA = Buffer.from(',');
@@ -31,7 +31,7 @@ export interface Measures {
   readonly facets: number;
 }
 
-export class Reader implements Listener {
+export class Reader extends JsonHandler {
   readonly body: BodyText;
   /** In the order of the kind's sources. */
   readonly lists: readonly FacetList[];
@@ -76,6 +76,7 @@ export class Reader implements Listener {
   #any = false;
 
   constructor(grammar: Grammar, kind: KindGrammar, measures: Measures) {
+    super();
     this.#grammar = grammar;
     this.#kind = kind;
     this.body = new BodyText(measures.capacity);
@@ -103,12 +104,12 @@ export class Reader implements Listener {
     return { kind, room, facets, body, ...(key === undefined ? {} : { key }) };
   }
 
-  pieceBegins(bytes: Uint8Array, offset: number): void {
+  override startPiece(bytes: Uint8Array, offset: number): void {
     this.#piece = bytes;
     this.#offset = offset;
   }
 
-  pieceEnds(): void {
+  override endPiece(): void {
     const end = this.#piece.length;
     if (this.#from !== NOWHERE) {
       if (this.#naming) this.#hold(end);
@@ -120,15 +121,16 @@ export class Reader implements Listener {
     this.#excerptFrom = 0;
   }
 
-  nameBegins(at: number): void {
+  override startName(at: number): boolean {
     this.#naming = true;
     this.#from = at;
     this.#heldLength = 0;
     this.#nameBegins = this.#offset + at;
     this.#said.begin();
+    return true;
   }
 
-  nameEnds(at: number): void {
+  override endName(at: number): void {
     this.#member = undefined;
     if (!this.#naming) return;
     this.#said.end();
@@ -153,29 +155,29 @@ export class Reader implements Listener {
     }
   }
 
-  colon(at: number): void {
+  override colon(at: number): void {
     this.#colon = this.#offset + at;
   }
 
-  comma(at: number): void {
+  override comma(at: number): void {
     if (!this.#leftOut) this.#trail = this.#offset + at - this.#valueEnds;
     this.#leftOut = false;
     this.#gapBegins = this.#offset + at + 1;
   }
 
-  text(from: number, to: number): void {
+  override text(from: number, to: number): void {
     if (!this.#naming && !this.#heard) return;
     this.#said.text(this.#piece, from, to);
     if (this.#naming) this.#keepLongName();
   }
 
-  unit(code: number): void {
+  override codeUnit(code: number): void {
     if (!this.#naming && !this.#heard) return;
     this.#said.unit(code);
     if (this.#naming) this.#keepLongName();
   }
 
-  valueBegins(type: ValueType, depth: number, at: number): boolean {
+  override startValue(type: ValueType, depth: number, at: number): boolean {
     if (depth === 0) {
       this.#root = type;
       this.#gapBegins = this.#offset + at + 1;
@@ -186,7 +188,7 @@ export class Reader implements Listener {
     return this.#member !== undefined && this.#memberBegins(this.#member, type, at);
   }
 
-  valueEnds(depth: number, at: number): void {
+  override endValue(depth: number, at: number): void {
     if (depth === 0) return;
     if (this.#heard) this.#heardAll();
     if (this.#excerptOf !== undefined) this.#quoted(this.#excerptOf, at);

@@ -15,7 +15,7 @@ import { HELD_FACETS } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { LargeBody } from './large-body.ts';
 import { Reader } from './body-reader.ts';
-import { Scanner } from '../json/scanner.ts';
+import { JsonScanner } from '../json/scanner.ts';
 import { smallBody } from './small-body.ts';
 
 /** Bodies up to so many bytes are held in memory. */
@@ -104,7 +104,7 @@ function rewrittenDraft(
     capacity: bytes.length + 64,
     facets: Number.POSITIVE_INFINITY,
   });
-  const scanner = new Scanner(reader, words.example);
+  const scanner = new JsonScanner(reader, words.example);
   scanner.feed(bytes);
   scanner.end();
   return reader.draft(reader.body.whole(), key);

@@ -1,5 +1,5 @@
 /** The beginning of a value as it was spelled, to be quoted in an error. */
-import { textOf } from '../json/utf8.ts';
+import { decodeWhole } from '../json/utf8.ts';
 
 /** Bytes of it that are quoted. */
 const LONGEST = 40;
@@ -21,7 +21,7 @@ export class Excerpt {
   }
 
   get text(): string {
-    if (this.#length <= LONGEST) return textOf(this.#bytes.subarray(0, this.#length));
-    return `${textOf(this.#bytes)}…`;
+    if (this.#length <= LONGEST) return decodeWhole(this.#bytes.subarray(0, this.#length));
+    return `${decodeWhole(this.#bytes)}…`;
   }
 }

@@ -2,7 +2,7 @@
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
 import type { FieldType, Grammar, KindGrammar, Rule, Ruled } from './grammar.ts';
-import type { ValueType } from '../json/listener.ts';
+import type { ValueType } from '../json/handler.ts';
 
 /** So many faults of a query are named: a parameter can be given wrongly a million times. */
 export const NAMED = 16;

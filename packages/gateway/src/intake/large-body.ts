@@ -6,7 +6,7 @@ import { yieldPeriodically } from '../fair-turns.ts';
 import { HELD_FACETS } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { Reader } from './body-reader.ts';
-import { Scanner } from '../json/scanner.ts';
+import { JsonScanner } from '../json/scanner.ts';
 
 /** Bytes read in one go, between looks at the clock: small, since each word sought costs a hash. */
 const SLICE = 8 * 1024;
@@ -16,7 +16,7 @@ const PORTION = 64 * 1024;
 export class LargeBody {
   readonly #spool: Spool;
   readonly #reader: Reader;
-  readonly #scanner: Scanner;
+  readonly #scanner: JsonScanner;
   readonly #fair = yieldPeriodically();
 
   /** Does not own the spool. */
@@ -24,7 +24,7 @@ export class LargeBody {
     const words = grammar.kinds[kind];
     this.#spool = spool;
     this.#reader = new Reader(grammar, words, { capacity: PORTION * 2, facets: HELD_FACETS });
-    this.#scanner = new Scanner(this.#reader, words.example);
+    this.#scanner = new JsonScanner(this.#reader, words.example);
   }
 
   /** Resolves when the next may come. Throws `malformed-json`. */

@@ -3,25 +3,12 @@ import { test } from 'node:test';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import type { Listener } from './listener.ts';
-import { Scanner } from './scanner.ts';
-
-const deaf: Listener = {
-  pieceBegins: () => undefined,
-  pieceEnds: () => undefined,
-  valueBegins: () => false,
-  valueEnds: () => undefined,
-  nameBegins: () => undefined,
-  nameEnds: () => undefined,
-  colon: () => undefined,
-  comma: () => undefined,
-  text: () => undefined,
-  unit: () => undefined,
-};
+import { JsonHandler } from './handler.ts';
+import { JsonScanner } from './scanner.ts';
 
 function refusalOf(...pieces: (string | Uint8Array)[]): GatewayError | undefined {
   try {
-    const scanner = new Scanner(deaf);
+    const scanner = new JsonScanner(new JsonHandler());
     for (const piece of pieces) scanner.feed(Buffer.from(piece));
     scanner.end();
     return undefined;
@@ -86,7 +73,7 @@ test('a text that is not UTF-8 is refused where the bad sequence begins', () => 
   assert.equal(refusalOf('{}', Uint8Array.of(0xf0, 0x9f))?.repair.position?.offset, 2);
 });
 
-test('a fault of the grammar before a fault of UTF-8 is the one that is told', () => {
+test('of a syntax error and invalid UTF-8 the first one is reported', () => {
   assert.equal(refusalOf('{x', Uint8Array.of(0xff))?.repair.position?.offset, 1);
 });
 

@@ -1,80 +1,87 @@
 /**
- * Reads JSON (RFC 8259) from bytes that come in pieces of any size, and tells a listener of its
- * outermost levels.
+ * Reads JSON (RFC 8259) from bytes that come in pieces of any size, and reports to a handler what
+ * it finds in those objects and arrays that the handler asks for.
  *
  * Owns the grammar, UTF-8 and positions; knows nothing of entries. Upholds:
- * - it takes exactly the texts that `JSON.parse` takes after decoding them as strict UTF-8.
+ * - it accepts exactly the texts that `JSON.parse` accepts after decoding them as strict UTF-8.
  * - it never recurses, and holds one bit per open object or array and nothing else of the text.
- * - what it says does not depend on where the pieces are cut.
+ * - what it reports does not depend on where the pieces are cut.
  */
 import { isUtf8 } from 'node:buffer';
 
 import type { GatewayError } from '@open-presence/protocol';
 
-import type { Listener, ValueType } from './listener.ts';
-import { notJson, notUtf8, type Position, type Wanted } from './syntax-error.ts';
-import { Nesting } from './nesting.ts';
+import type { JsonHandler, ValueType } from './handler.ts';
+import { NestingStack } from './nesting-stack.ts';
 import * as tables from './scanner-tables.ts';
+import { encodingError, syntaxError, type Expected, type Position } from './syntax-error.ts';
 import { firstBadSequence, sequenceLength, wholeSequences } from './utf8.ts';
 
 const { AFTER, COLON, DONE, ESCAPE, HEX, NAME, NAME_OR_END, STRING } = tables;
-const { INTEGER, MINUS, NUMBER_ENDS, TEXT, VALUE, VALUE_OR_END, WORD, ZERO } = tables;
+const { INTEGER, LITERAL, MINUS, NUMBER_ENDS, TEXT, VALUE, VALUE_OR_END, ZERO } = tables;
 const { ESCAPES, HEX_VALUE, PLAIN, stepNumber } = tables;
 
-export class Scanner {
-  readonly #listener: Listener;
+const NONE = new Uint8Array(0);
+
+export class JsonScanner {
+  readonly #handler: JsonHandler;
   readonly #example: unknown;
-  readonly #nesting = new Nesting();
+  readonly #nesting = new NestingStack();
   #state = TEXT;
-  /** The deepest level whose values are told. */
-  #watched = 0;
-  /** Whether the text of the string at hand is told. */
-  #told = false;
-  /** Whether the string at hand is a member's name. */
-  #naming = false;
-  #word: 'true' | 'false' | 'null' = 'null';
-  #wordAt = 0;
+  /** The deepest level whose values are reported. */
+  #reported = 0;
+  /** Whether the handler wants the content of the current string. */
+  #wantsText = false;
+  /** Whether the current string is a member name. */
+  #inName = false;
+  #literal: 'true' | 'false' | 'null' = 'null';
+  #literalAt = 0;
   #unit = 0;
   #digits = 0;
-  /** Of the first byte of the piece at hand. */
+  /** Of the first byte of the current piece in the whole text. */
   #offset = 0;
   #line = 1;
   #lineStart = 0;
-  /** A sequence that the last piece cut. */
-  readonly #cut: Uint8Array = new Uint8Array(4);
-  #cutLength = 0;
+  /** The start of a character that continues in the next piece. */
+  #cut: Uint8Array = NONE;
 
   /** The example goes into the error for a text that is not JSON. */
-  constructor(listener: Listener, example?: unknown) {
-    this.#listener = listener;
+  constructor(handler: JsonHandler, example?: unknown) {
+    this.#handler = handler;
     this.#example = example;
   }
 
-  /** Throws a `malformed-json` at the first byte that does not fit. */
+  /** The text to come starts within an object, behind its brace, whose members are reported. */
+  startInObject(): void {
+    this.#nesting.open(true);
+    this.#reported = 1;
+    this.#state = NAME_OR_END;
+  }
+
+  /** Throws `malformed-json` at the first byte that is not allowed. */
   feed(bytes: Uint8Array): void {
-    let from = 0;
-    while (this.#cutLength > 0 && from < bytes.length) {
-      this.#cut[this.#cutLength] = bytes[from] ?? 0;
-      this.#cutLength++;
-      from++;
-      if (this.#cutLength < sequenceLength(this.#cut[0] ?? 0)) continue;
-      const sequence = this.#cut.subarray(0, this.#cutLength);
-      this.#cutLength = 0;
-      this.#whole(sequence);
-    }
+    const from = this.#cut.length === 0 ? 0 : this.#completeCut(bytes);
     const rest = from === 0 ? bytes : bytes.subarray(from);
     const end = wholeSequences(rest);
     this.#whole(end === rest.length ? rest : rest.subarray(0, end));
-    if (end === rest.length) return;
-    this.#cut.set(rest.subarray(end));
-    this.#cutLength = rest.length - end;
+    if (end < rest.length) this.#cut = rest.slice(end);
   }
 
-  /** Throws a `malformed-json` if the text is not complete. */
+  /** Throws `malformed-json` if the text is not complete. */
   end(): void {
-    if (this.#cutLength > 0) throw this.#badSequence(this.#cut);
-    if (NUMBER_MAY_END.has(this.#state)) this.#valueEnds(0);
-    if (this.#state !== DONE) throw this.#misfit(0, undefined);
+    if (this.#cut.length > 0) throw this.#badSequence(this.#cut);
+    if (NUMBER_MAY_END.has(this.#state)) this.#endValue(0);
+    if (this.#state !== DONE) throw this.#unexpected(0, undefined);
+  }
+
+  /** Returns how many bytes belong to the character that was cut. */
+  #completeCut(bytes: Uint8Array): number {
+    const missing = sequenceLength(this.#cut[0] ?? 0) - this.#cut.length;
+    const sequence = Buffer.concat([this.#cut, bytes.subarray(0, missing)]);
+    const isWhole = bytes.length >= missing;
+    this.#cut = isWhole ? NONE : sequence;
+    if (isWhole) this.#whole(sequence);
+    return Math.min(missing, bytes.length);
   }
 
   #whole(bytes: Uint8Array): void {
@@ -89,21 +96,23 @@ export class Scanner {
   }
 
   #piece(bytes: Uint8Array): void {
-    this.#listener.pieceBegins(bytes, this.#offset);
+    this.#handler.startPiece(bytes, this.#offset);
     let at = this.#offset === 0 && startsWithMark(bytes) ? 3 : 0;
-    while (at < bytes.length) {
+    const { length } = bytes;
+    while (at < length) {
       if (this.#state === STRING) at = this.#inString(bytes, at);
       else if (this.#state <= DONE) at = this.#between(bytes, at);
       else if (this.#state >= MINUS) at = this.#inNumber(bytes, at);
-      else at = this.#inWordOrEscape(bytes, at);
+      else at = this.#inLiteralOrEscape(bytes, at);
     }
-    this.#listener.pieceEnds();
-    this.#offset += bytes.length;
+    this.#handler.endPiece();
+    this.#offset += length;
   }
 
-  /** Whitespace and punctuation, up to where a string, number or word has begun. */
+  /** Whitespace and punctuation, up to the first byte of a string, number or literal. */
   #between(bytes: Uint8Array, from: number): number {
-    for (let at = from; at < bytes.length; at++) {
+    const { length } = bytes;
+    for (let at = from; at < length; at++) {
       switch (bytes[at]) {
         case 0x20:
         case 0x0d:
@@ -117,9 +126,9 @@ export class Scanner {
           this.#comma(bytes, at);
           break;
         case 0x3a:
-          if (this.#state !== COLON) throw this.#misfit(at, bytes);
+          if (this.#state !== COLON) throw this.#unexpected(at, bytes);
           this.#state = VALUE;
-          if (this.#watched > 0 && this.#nesting.depth === 1) this.#listener.colon(at);
+          if (this.#isReported()) this.#handler.colon(at);
           break;
         case 0x7b:
           this.#open(bytes, at, true);
@@ -134,25 +143,25 @@ export class Scanner {
           this.#close(bytes, at, false);
           break;
         case 0x22:
-          this.#quote(bytes, at);
+          this.#startString(bytes, at);
           return at + 1;
         default:
-          this.#plain(bytes, at);
+          this.#startScalar(bytes, at);
           return at + 1;
       }
     }
-    return bytes.length;
+    return length;
   }
 
   #comma(bytes: Uint8Array, at: number): void {
-    if (this.#state !== AFTER) throw this.#misfit(at, bytes);
+    if (this.#state !== AFTER) throw this.#unexpected(at, bytes);
     const object = this.#nesting.inObject();
     this.#state = object ? NAME : VALUE;
-    if (object && this.#watched > 0 && this.#nesting.depth === 1) this.#listener.comma(at);
+    if (object && this.#isReported()) this.#handler.comma(at);
   }
 
   #open(bytes: Uint8Array, at: number, object: boolean): void {
-    this.#valueBegins(bytes, at, object ? 'object' : 'array');
+    this.#startValue(bytes, at, object ? 'object' : 'array');
     this.#nesting.open(object);
     this.#state = object ? NAME_OR_END : VALUE_OR_END;
   }
@@ -160,101 +169,107 @@ export class Scanner {
   #close(bytes: Uint8Array, at: number, object: boolean): void {
     const empty = this.#state === (object ? NAME_OR_END : VALUE_OR_END);
     if (!empty && (this.#state !== AFTER || this.#nesting.inObject() !== object)) {
-      throw this.#misfit(at, bytes);
+      throw this.#unexpected(at, bytes);
     }
     this.#nesting.close();
-    if (this.#watched > this.#nesting.depth) this.#watched = this.#nesting.depth;
-    this.#valueEnds(at + 1);
+    if (this.#reported > this.#nesting.depth) this.#reported = this.#nesting.depth;
+    this.#endValue(at + 1);
   }
 
-  #quote(bytes: Uint8Array, at: number): void {
-    this.#naming = this.#state === NAME || this.#state === NAME_OR_END;
-    if (this.#naming) {
-      this.#told = this.#watched > 0 && this.#nesting.depth === 1;
-      if (this.#told) this.#listener.nameBegins(at);
+  #startString(bytes: Uint8Array, at: number): void {
+    this.#inName = this.#state === NAME || this.#state === NAME_OR_END;
+    if (this.#inName) {
+      this.#wantsText = this.#isReported() && this.#handler.startName(at);
     } else {
-      this.#valueBegins(bytes, at, 'string');
+      this.#startValue(bytes, at, 'string');
     }
     this.#state = STRING;
   }
 
-  /** The first byte of a number or word. */
-  #plain(bytes: Uint8Array, at: number): void {
+  /** The first byte of a number or literal. */
+  #startScalar(bytes: Uint8Array, at: number): void {
     const byte = bytes[at] ?? 0;
-    const word = tables.WORDS[byte];
-    if (word !== undefined) {
-      this.#valueBegins(bytes, at, word);
-      this.#word = word;
-      this.#wordAt = 1;
-      this.#state = WORD;
+    const literal = tables.LITERALS[byte];
+    if (literal !== undefined) {
+      this.#startValue(bytes, at, literal);
+      this.#literal = literal;
+      this.#literalAt = 1;
+      this.#state = LITERAL;
       return;
     }
-    if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) throw this.#misfit(at, bytes);
-    this.#valueBegins(bytes, at, 'number');
+    if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) throw this.#unexpected(at, bytes);
+    this.#startValue(bytes, at, 'number');
     if (byte === 0x2d) this.#state = MINUS;
     else this.#state = byte === 0x30 ? ZERO : INTEGER;
   }
 
-  #valueBegins(bytes: Uint8Array, at: number, type: ValueType): void {
-    if (this.#state > VALUE_OR_END) throw this.#misfit(at, bytes);
-    const { depth } = this.#nesting;
-    this.#told = depth <= this.#watched && this.#listener.valueBegins(type, depth, at);
-    if (this.#told && (type === 'object' || type === 'array')) this.#watched = depth + 1;
+  /** Whether names, colons and commas of the innermost object are reported. */
+  #isReported(): boolean {
+    return this.#reported === this.#nesting.depth;
   }
 
-  #valueEnds(at: number): void {
+  #startValue(bytes: Uint8Array, at: number, type: ValueType): void {
+    if (this.#state > VALUE_OR_END) throw this.#unexpected(at, bytes);
+    const { depth } = this.#nesting;
+    this.#wantsText = depth <= this.#reported && this.#handler.startValue(type, depth, at);
+    if (this.#wantsText && (type === 'object' || type === 'array')) this.#reported = depth + 1;
+  }
+
+  #endValue(at: number): void {
     const { depth } = this.#nesting;
     this.#state = depth === 0 ? DONE : AFTER;
-    if (depth <= this.#watched) this.#listener.valueEnds(depth, at);
+    if (depth <= this.#reported) this.#handler.endValue(depth, at);
   }
 
   #inString(bytes: Uint8Array, from: number): number {
+    // Reading `length` in each step would double the time.
+    const { length } = bytes;
     let at = from;
-    while (at < bytes.length && PLAIN[bytes[at] ?? 0] === 1) at++;
-    if (this.#told && at > from) this.#listener.text(from, at);
-    if (at === bytes.length) return at;
+    while (at < length && PLAIN[bytes[at] ?? 0] === 1) at++;
+    if (this.#wantsText && at > from) this.#handler.text(from, at);
+    if (at === length) return at;
     const byte = bytes[at];
     if (byte === 0x5c) {
       this.#state = ESCAPE;
     } else if (byte === 0x22) {
-      if (!this.#naming) this.#valueEnds(at + 1);
+      if (!this.#inName) this.#endValue(at + 1);
       else {
         this.#state = COLON;
-        if (this.#told) this.#listener.nameEnds(at + 1);
+        if (this.#isReported()) this.#handler.endName(at + 1);
       }
     } else {
-      throw this.#misfit(at, bytes);
+      throw this.#unexpected(at, bytes);
     }
     return at + 1;
   }
 
-  #inWordOrEscape(bytes: Uint8Array, at: number): number {
+  #inLiteralOrEscape(bytes: Uint8Array, at: number): number {
     const byte = bytes[at] ?? 0;
-    if (this.#state === WORD) {
-      if (byte !== this.#word.charCodeAt(this.#wordAt)) throw this.#misfit(at, bytes);
-      this.#wordAt++;
-      if (this.#wordAt === this.#word.length) this.#valueEnds(at + 1);
+    if (this.#state === LITERAL) {
+      if (byte !== this.#literal.charCodeAt(this.#literalAt)) throw this.#unexpected(at, bytes);
+      this.#literalAt++;
+      if (this.#literalAt === this.#literal.length) this.#endValue(at + 1);
     } else if (this.#state === HEX) {
       const digit = HEX_VALUE[byte] ?? 16;
-      if (digit === 16) throw this.#misfit(at, bytes);
+      if (digit === 16) throw this.#unexpected(at, bytes);
       this.#unit = this.#unit * 16 + digit;
       this.#digits++;
-      if (this.#digits === 4) this.#unitEnds(this.#unit);
+      if (this.#digits === 4) this.#endCodeUnit(this.#unit);
     } else if (byte === 0x75) {
       this.#state = HEX;
       this.#unit = 0;
       this.#digits = 0;
     } else {
       const unit = ESCAPES[byte] ?? 0;
-      if (unit === 0) throw this.#misfit(at, bytes);
-      this.#unitEnds(unit);
+      if (unit === 0) throw this.#unexpected(at, bytes);
+      this.#endCodeUnit(unit);
     }
     return at + 1;
   }
 
-  #unitEnds(unit: number): void {
+  #endCodeUnit(unit: number): void {
     this.#state = STRING;
-    if (this.#told) this.#listener.unit(unit);
+    if (this.#wantsText) this.#handler.codeUnit(unit);
   }
 
   #inNumber(bytes: Uint8Array, from: number): number {
@@ -266,8 +281,8 @@ export class Scanner {
         continue;
       }
       this.#state = state;
-      if (next > NUMBER_ENDS) throw this.#misfit(at, bytes);
-      this.#valueEnds(at);
+      if (next > NUMBER_ENDS) throw this.#unexpected(at, bytes);
+      this.#endValue(at);
       return at;
     }
     this.#state = state;
@@ -280,22 +295,22 @@ export class Scanner {
   }
 
   #badSequence(bytes: Uint8Array): GatewayError {
-    return notUtf8(this.#position(0), bytes[0] ?? 0, this.#example);
+    return encodingError(this.#position(0), bytes[0] ?? 0, this.#example);
   }
 
-  #misfit(at: number, bytes: Uint8Array | undefined): GatewayError {
-    return notJson({
+  #unexpected(at: number, bytes: Uint8Array | undefined): GatewayError {
+    return syntaxError({
       position: this.#position(at),
-      wanted: this.#wanted(),
-      found: bytes === undefined ? undefined : bytes.subarray(at),
+      expected: this.#expected(),
+      found: bytes?.subarray(at),
       outermost: this.#nesting.depth === 0,
       example: this.#example,
     });
   }
 
-  #wanted(): Wanted {
+  #expected(): Expected {
     if (this.#state === AFTER) return this.#nesting.inObject() ? 'comma or }' : 'comma or ]';
-    return tables.WANTED[this.#state] ?? this.#word;
+    return tables.EXPECTED[this.#state] ?? this.#literal;
   }
 }
 

@@ -1,117 +1,84 @@
 /**
- * What visitors say in a body: every string value in it, at any depth, member names left out. The
- * body is JSON that was judged before; it comes in pieces, and so does what is told of it.
+ * The string values of a stored body, at any depth and in their order, without member names. The
+ * body was validated when it was taken in. If its bytes were damaged since, the values before the
+ * damage are all that is read: whether an entry is intact is decided elsewhere.
  */
-import { Nesting } from './nesting.ts';
+import { isAscii } from 'node:buffer';
+
+import { JsonHandler, type ValueType } from './handler.ts';
+import { JsonScanner } from './scanner.ts';
 
 export interface StringSink {
-  /** More of the value at hand. */
+  /** More of the current value. */
   text(piece: string): void;
   /** The value is complete. */
   end(): void;
 }
 
-/** The letters behind a backslash, save `u`, and what they stand for. */
-const ESCAPES: Readonly<Record<string, string>> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const COMMA = 0x2c;
+const NONE = Buffer.alloc(0);
 
+/** Reads the members of an object: from behind its opening brace, or from the comma of a member. */
 export class StringValueReader {
-  readonly #hearing: StringSink;
-  readonly #nesting = new Nesting();
-  /** Whether a string that begins here would be a member's name. */
-  #names = true;
-  #within: 'none' | 'name' | 'value' = 'none';
-  /** What follows the last backslash, if the piece before ended there. */
-  #escape = '';
+  readonly #scanner: JsonScanner;
+  #isStarted = false;
+  #isDamaged = false;
 
-  /** Reads the members of an object: a body may begin with its brace, a comma or a name. */
-  constructor(hearing: StringSink) {
-    this.#hearing = hearing;
-    this.#nesting.open(true);
+  constructor(sink: StringSink) {
+    this.#scanner = new JsonScanner(new StringValueHandler(sink));
+    this.#scanner.startInObject();
   }
 
-  feed(json: string): void {
-    for (let at = 0; at < json.length;) {
-      at = this.#within === 'none' ? this.#between(json, at) : this.#inString(json, at);
+  feed(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#isDamaged) return;
+    const skipped = !this.#isStarted && bytes[0] === COMMA ? 1 : 0;
+    this.#isStarted = true;
+    try {
+      this.#scanner.feed(bytes.subarray(skipped));
+    } catch {
+      this.#isDamaged = true;
     }
-  }
-
-  #between(json: string, from: number): number {
-    for (let at = from; at < json.length; at += 1) {
-      switch (json.charCodeAt(at)) {
-        case 0x22:
-          this.#within = this.#names ? 'name' : 'value';
-          return at + 1;
-        case 0x3a:
-          this.#names = false;
-          break;
-        case 0x2c:
-          this.#names = this.#nesting.inObject();
-          break;
-        case 0x7b:
-          this.#nesting.open(true);
-          this.#names = true;
-          break;
-        case 0x5b:
-          this.#nesting.open(false);
-          this.#names = false;
-          break;
-        case 0x5d:
-        case 0x7d:
-          this.#nesting.close();
-          break;
-        default:
-      }
-    }
-    return json.length;
-  }
-
-  /** Up to the string's end, or the end of an escape in it. */
-  #inString(json: string, from: number): number {
-    if (this.#escape !== '') return this.#inEscape(json, from);
-    for (let at = from; at < json.length; at += 1) {
-      const code = json.charCodeAt(at);
-      if (code !== 0x22 && code !== 0x5c) continue;
-      this.#say(json, from, at);
-      if (code === 0x5c) this.#escape = '\\';
-      else this.#ends();
-      return at + 1;
-    }
-    this.#say(json, from, json.length);
-    return json.length;
-  }
-
-  #inEscape(json: string, at: number): number {
-    this.#escape += json.charAt(at);
-    const { length } = this.#escape;
-    if (length < 6 && this.#escape.charAt(1) === 'u') return at + 1;
-    const letter = this.#escape.slice(1);
-    this.#escape = '';
-    const said =
-      length === 6
-        ? String.fromCharCode(Number.parseInt(letter.slice(1), 16))
-        : (ESCAPES[letter] ?? letter);
-    if (this.#within === 'value') this.#hearing.text(said);
-    return at + 1;
-  }
-
-  #say(json: string, from: number, to: number): void {
-    if (this.#within === 'value' && to > from) this.#hearing.text(json.slice(from, to));
-  }
-
-  #ends(): void {
-    if (this.#within === 'value') this.#hearing.end();
-    this.#within = 'none';
   }
 }
 
-/** The values of a body that is at hand, each whole. */
-export function stringValuesIn(body: string): string[] {
+class StringValueHandler extends JsonHandler {
+  readonly #sink: StringSink;
+  #bytes: Buffer = NONE;
+  /** The piece as text if it is ASCII: slices of it cost less than decoding each string. */
+  #ascii: string | undefined;
+  #inString = false;
+
+  constructor(sink: StringSink) {
+    super();
+    this.#sink = sink;
+  }
+
+  override startPiece({ buffer, byteOffset, length }: Uint8Array): void {
+    this.#bytes = Buffer.from(buffer, byteOffset, length);
+    this.#ascii = isAscii(this.#bytes) ? this.#bytes.toString('latin1') : undefined;
+  }
+
+  override startValue(type: ValueType): boolean {
+    this.#inString = type === 'string';
+    return this.#inString || type === 'object' || type === 'array';
+  }
+
+  override endValue(): void {
+    if (this.#inString) this.#sink.end();
+    this.#inString = false;
+  }
+
+  override text(from: number, to: number): void {
+    this.#sink.text(this.#ascii?.slice(from, to) ?? this.#bytes.toString('utf8', from, to));
+  }
+
+  override codeUnit(code: number): void {
+    this.#sink.text(String.fromCharCode(code));
+  }
+}
+
+/** All values of a body that is in memory. */
+export function stringValuesIn(body: Uint8Array): string[] {
   const values: string[] = [];
   let value = '';
   const reader = new StringValueReader({

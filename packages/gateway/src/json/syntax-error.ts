@@ -1,10 +1,10 @@
-/** What a visitor is told whose body is not JSON: what was found, what was wanted there, a hint. */
+/** The error for a text that is not JSON: what was found where, what was expected there, and a hint. */
 import { GatewayError } from '@open-presence/protocol';
 
-import { sequenceLength, textOf } from './utf8.ts';
+import { sequenceLength, decodeWhole } from './utf8.ts';
 
-/** What the grammar of JSON allows at a place. */
-export type Wanted =
+/** What the grammar of JSON allows at a position. */
+export type Expected =
   | 'text'
   | 'value'
   | 'value or ]'
@@ -23,7 +23,7 @@ export type Wanted =
   | 'false'
   | 'null';
 
-const WORDS: Record<Wanted, string> = {
+const WORDS: Record<Expected, string> = {
   text: 'a JSON object, which begins with `{`',
   value: 'a value',
   'value or ]': 'a value or `]`',
@@ -50,42 +50,42 @@ export interface Position {
   readonly column: number;
 }
 
-export interface Misfit {
+export interface SyntaxFault {
   readonly position: Position;
-  readonly wanted: Wanted;
-  /** The bytes that begin with the one that does not fit; undefined where the text ends. */
+  readonly expected: Expected;
+  /** The bytes from the unexpected one on; undefined at the end of the text. */
   readonly found: Uint8Array | undefined;
-  /** Whether it stands outside of any object or array. */
+  /** Whether it is outside of any object or array. */
   readonly outermost: boolean;
   /** A body that works. */
   readonly example?: unknown;
 }
 
-/** The text is not JSON. */
-export function notJson(misfit: Misfit): GatewayError {
-  const { position, wanted, found } = misfit;
-  const character = found === undefined ? undefined : characterOf(found);
-  const empty = character === undefined && wanted === 'text';
-  const what = character === undefined ? 'the end of the body' : shown(character);
-  const words = character === undefined && wanted === 'string' ? 'a closing `"`' : WORDS[wanted];
+export function syntaxError(fault: SyntaxFault): GatewayError {
+  const { position, expected, found } = fault;
+  const character = found === undefined ? undefined : firstCharacter(found);
+  const empty = character === undefined && expected === 'text';
+  const description = character === undefined ? 'the end of the body' : display(character);
+  const wanted =
+    character === undefined && expected === 'string' ? 'a closing `"`' : WORDS[expected];
   const sentence = empty
-    ? `the body is empty, wanted ${words}`
-    : `at ${placeOf(position)} found ${what}, wanted ${words}`;
-  return malformed(misfit, sentence, hintFor(misfit, character));
+    ? `the body is empty, wanted ${wanted}`
+    : `at ${formatPosition(position)} found ${description}, wanted ${wanted}`;
+  return malformed(fault, sentence, hintFor(fault, character));
 }
 
-/** The text is not UTF-8. */
-export function notUtf8(position: Position, byte: number, example?: unknown): GatewayError {
+/** The error for a text that is not UTF-8. */
+export function encodingError(position: Position, byte: number, example?: unknown): GatewayError {
   const hex = byte.toString(16).toUpperCase().padStart(2, '0');
   return malformed(
     { position, example },
-    `at ${placeOf(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, wanted UTF-8`,
+    `at ${formatPosition(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, wanted UTF-8`,
     'Encode the text as UTF-8 and send it whole.',
   );
 }
 
 function malformed(
-  { position, example }: Pick<Misfit, 'position' | 'example'>,
+  { position, example }: Pick<SyntaxFault, 'position' | 'example'>,
   sentence: string,
   hint: string,
 ): GatewayError {
@@ -96,16 +96,16 @@ function malformed(
   });
 }
 
-function placeOf({ offset, line, column }: Position): string {
+function formatPosition({ offset, line, column }: Position): string {
   return `byte ${offset} (line ${line}, column ${column})`;
 }
 
-function characterOf(bytes: Uint8Array): string {
-  return textOf(bytes.subarray(0, sequenceLength(bytes[0] ?? 0)));
+function firstCharacter(bytes: Uint8Array): string {
+  return decodeWhole(bytes.subarray(0, sequenceLength(bytes[0] ?? 0)));
 }
 
-/** Characters that cannot be seen, or would spoil the sentence, go by their number. */
-function shown(character: string): string {
+/** Invisible characters, and those that would break the sentence, are named by their code point. */
+function display(character: string): string {
   if (/^[^\p{C}\p{Z}\p{M}`]$/u.test(character)) return `\`${character}\``;
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
   const name = NAMES[character];
@@ -120,7 +120,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '\uFEFF': 'a byte order mark',
 };
 
-const INSTEAD: Readonly<Record<string, string>> = {
+const CORRECTIONS: Readonly<Record<string, string>> = {
   "'": 'JSON quotes with `"`, never with `\'`.',
   '“': 'JSON quotes with the plain `"` alone.',
   '”': 'JSON quotes with the plain `"` alone.',
@@ -135,21 +135,22 @@ const INSTEAD: Readonly<Record<string, string>> = {
   '.': 'Numbers begin with a digit, such as `0.5`.',
 };
 
-const CONTROLS: Readonly<Record<string, string>> = {
+const CONTROL_CORRECTIONS: Readonly<Record<string, string>> = {
   '\n': 'Write a line break in a string as `\\n`.',
   '\r': 'Write a line break in a string as `\\n` or `\\r\\n`.',
   '\t': 'Write a tab in a string as `\\t`.',
 };
 
-function hintFor({ wanted, outermost }: Misfit, character: string | undefined): string {
+function hintFor({ expected, outermost }: SyntaxFault, character: string | undefined): string {
   if (character === undefined) {
-    if (wanted === 'text') return 'Send a JSON object as the body of the request.';
+    if (expected === 'text') return 'Send a JSON object as the body of the request.';
     return 'Is the body cut off, or a bracket or quote not closed?';
   }
-  switch (wanted) {
+  switch (expected) {
     case 'string':
       return (
-        CONTROLS[character] ?? 'Write a control character in a string as `\\u` and four digits.'
+        CONTROL_CORRECTIONS[character] ??
+        'Write a control character in a string as `\\u` and four digits.'
       );
     case 'escape':
       return 'Write a backslash itself as `\\\\`.';
@@ -161,10 +162,10 @@ function hintFor({ wanted, outermost }: Misfit, character: string | undefined): 
     case 'text':
     case 'value or ]':
     case 'name or }':
-      return hintAtBeginning(wanted, character, outermost);
+      return hintAtStart(expected, character, outermost);
     case 'comma or }':
     case 'comma or ]':
-      if (!/["\p{L}\p{N}]/u.test(character)) return INSTEAD[character] ?? '';
+      if (!/["\p{L}\p{N}]/u.test(character)) return CORRECTIONS[character] ?? '';
       return 'Is a comma missing before it, or a `"` not escaped as `\\"`?';
     default:
       return outermost ? NO_FORM : '';
@@ -173,13 +174,13 @@ function hintFor({ wanted, outermost }: Misfit, character: string | undefined): 
 
 const NO_FORM = 'Plain text and form fields are not read: send a JSON object.';
 
-/** Where a value or a name should begin. */
-function hintAtBeginning(wanted: Wanted, character: string, outermost: boolean): string {
+/** For an unexpected character where a value or a name should start. */
+function hintAtStart(expected: Expected, character: string, outermost: boolean): string {
   if (character === ',') return 'Is there a comma too many?';
-  if ((wanted === 'name' && character === '}') || (wanted === 'value' && character === ']')) {
+  if ((expected === 'name' && character === '}') || (expected === 'value' && character === ']')) {
     return 'Leave out the comma before it.';
   }
-  const instead = INSTEAD[character];
-  if (instead !== undefined) return instead;
-  return outermost && wanted === 'text' ? NO_FORM : '';
+  const correction = CORRECTIONS[character];
+  if (correction !== undefined) return correction;
+  return outermost && expected === 'text' ? NO_FORM : '';
 }

@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
 import { LONGEST_WORD, wordsOf, WordStream } from './tokenizer.ts';
 
 /** Texts whose words shall be the same. */
@@ -93,40 +92,3 @@ describe('a word that does not end', () => {
     assert.deepEqual(words, ['before', 'b'.repeat(LONGEST_WORD), 'behind']);
   });
 });
-
-describe('what is said in a body', () => {
-  it('is every string value at any depth, and no name, however it is cut', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(20), (body, width) => {
-        const json = JSON.stringify(body).slice(1, -1);
-        const values = stringsIn(JSON.parse(`{${json}}`));
-        assert.deepEqual(stringValuesIn(json).toSorted(), values.toSorted());
-        const cut: string[] = [];
-        let value = '';
-        const reader = new StringValueReader({
-          text: (piece) => void (value += piece),
-          end: () => {
-            cut.push(value);
-            value = '';
-          },
-        });
-        for (let at = 0; at < json.length; at += width + 1)
-          reader.feed(json.slice(at, at + width + 1));
-        assert.deepEqual(cut, stringValuesIn(json));
-      }),
-    );
-  });
-
-  it('has escapes resolved, and what is spelled twice twice', () => {
-    assert.deepEqual(
-      stringValuesIn(String.raw`,"a":"\u0434\ud83c\udf31\n\"\/","a":["x",{"b":"y"},1,null]}`),
-      ['д🌱\n"/', 'x', 'y'],
-    );
-  });
-});
-
-function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap(stringsIn);
-}

@@ -7,13 +7,16 @@
  * - what a visitor says in data is kept letter by letter, and told so.
  * - no message takes more memory than there is, whatever is in it.
  */
+import { isUtf8 } from 'node:buffer';
+
 import { GatewayError } from '@open-presence/protocol';
 
 import { addressOf } from '../../http/public-address.ts';
 import { answer, contentLanguage, json, JSON_TYPE, REVALIDATE } from '../../http/answers.ts';
 import { drain, readBody } from '../../http/request-body.ts';
 import { localeFor, type RequestContext, type Handler } from '../../http/context.ts';
-import { hasMore, inTurn } from '../../http/large-message-queue.ts';
+import { inTurn } from '../../http/large-message-queue.ts';
+import { hasMoreValues } from '../../json/limits.ts';
 import { hashOf } from '../rest/language.ts';
 import { fault } from '../../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
@@ -57,7 +60,7 @@ export function rest(verb: Verb): Handler {
 /** A message in A2A is one JSON text, held whole. */
 export interface Said {
   /** Throws where it cannot be read. */
-  text(): string;
+  bytes(): Promise<Buffer>;
   /** To be called when a stream has begun, which may go on for ever. */
   begun(): void;
 }
@@ -66,11 +69,11 @@ function whole(context: RequestContext, take: (said: Said) => Promise<void>): vo
   const failed = (error: unknown): void => fault(context, error);
   readBody(context.request, LONGEST, {
     whole(bytes) {
-      const text = (): string => textOf(bytes);
-      inTurn(bytes, (begun) => take({ text, begun })).catch(failed);
+      const checked = (): Promise<Buffer> => checkedMessage(bytes);
+      inTurn(bytes, (begun) => take({ bytes: checked, begun })).catch(failed);
     },
     large() {
-      const told = take({ text: tooLong, begun() {} }).catch(failed);
+      const told = take({ bytes: tooLong, begun() {} }).catch(failed);
       void told.then(() => drain(context.request));
     },
   });
@@ -79,20 +82,17 @@ function whole(context: RequestContext, take: (said: Said) => Promise<void>): vo
 /** Bytes of a message. V8 ends with the process where it prints a string of 2 ** 28 characters. */
 const LONGEST = 2 ** 28 - 1;
 
-function tooLong(): never {
+async function tooLong(): Promise<never> {
   throw new GatewayError('malformed-json', TOO_LONG);
 }
 
 /** More values than this might take more memory than there is. */
 const MOST_VALUES = 1_000_000;
 
-function textOf(bytes: Buffer): string {
-  if (hasMore(bytes, MOST_VALUES)) throw new GatewayError('malformed-json', TOO_MANY);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new GatewayError('malformed-json', NO_UTF8);
-  }
+async function checkedMessage(bytes: Buffer): Promise<Buffer> {
+  if (await hasMoreValues(bytes, MOST_VALUES)) throw new GatewayError('malformed-json', TOO_MANY);
+  if (!isUtf8(bytes)) throw new GatewayError('malformed-json', NO_UTF8);
+  return bytes;
 }
 
 const NO_UTF8 = 'Cannot read the message: it is not UTF-8.';

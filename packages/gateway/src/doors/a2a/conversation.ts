@@ -36,12 +36,12 @@ import {
   type Question,
 } from './reading.ts';
 import { keep, type Heard } from './saying.ts';
-import { cutEach, type RawJson } from './verbatim.ts';
+import { rawValue, rawValueOfEach, type RawJson } from '../../json/raw-json.ts';
 
 export interface Asked {
   readonly context: RequestContext;
   /** The request as it came. */
-  readonly text: string;
+  readonly bytes: Buffer;
   /** Where in it the message is. */
   readonly path: readonly string[];
   readonly verbatim: RawJson;
@@ -73,7 +73,7 @@ export class Conversation implements A2ARequestHandler {
     this.#began = true;
     const { context } = this.#asked;
     return await inTheirForm(context, async () => {
-      const said = this.#heard(params);
+      const said = await this.#heard(params);
       const question = questionIn(said);
       if (question?.skill === 'follow') return followed(context, question, said.message.contextId);
       const told = await this.#told(said, question);
@@ -162,11 +162,10 @@ export class Conversation implements A2ARequestHandler {
     throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
-  #heard({ message, metadata }: SendMessageRequest): Heard {
-    const { context, text, path } = this.#asked;
+  async #heard({ message, metadata }: SendMessageRequest): Promise<Heard> {
+    const { context } = this.#asked;
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
     const contextId = contextOf(context, message);
-    let spelled: readonly (string | undefined)[] | undefined;
     const inWords = new Map<number, string>();
     const parts = message.parts.map((part, at) => {
       const data = dataInWords(part);
@@ -174,16 +173,19 @@ export class Conversation implements A2ARequestHandler {
       inWords.set(at, data.text);
       return data.part;
     });
+    const isData = message.parts.some(({ content }) => content?.$case === 'data');
+    const rawData = isData ? await this.#rawData() : [];
     return {
       message: { ...message, parts, contextId },
       metadata: { ...metadata, ...message.metadata },
-      spelled(part) {
-        const own = inWords.get(part);
-        if (own !== undefined) return own;
-        spelled ??= cutEach(text, [...path, 'parts'], 'data');
-        return spelled[part];
-      },
+      spelled: (part) => inWords.get(part) ?? rawData[part]?.toString(),
     };
+  }
+
+  async #rawData(): Promise<readonly (Buffer | undefined)[]> {
+    const { bytes, path } = this.#asked;
+    const parts = await rawValue(bytes, [...path, 'parts']);
+    return parts === undefined ? [] : await rawValueOfEach(parts, 'data');
   }
 }
 

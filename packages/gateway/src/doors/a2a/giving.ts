@@ -20,10 +20,10 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value of a JSON text. Throws what a caller can mend where it is none. */
-export function parsed(text: string, example: string): unknown {
+/** The value of a JSON text in UTF-8. Throws what a caller can mend where it is none. */
+export function parsed(bytes: Buffer, example: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const detail = `Cannot read the request: it is not JSON. Send an object such as ${example}.`;

@@ -9,13 +9,13 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { JSON_TYPE } from '../../http/answers.ts';
 import type { RequestContext } from '../../http/context.ts';
+import { RawJson, rawValue } from '../../json/raw-json.ts';
 import type { Said } from './a2a.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a } from './errors.ts';
 import { give, isFields, isStream, listen, parsed, stream, versionOf } from './giving.ts';
 import type { Fields } from './giving.ts';
 import { assertMessage } from './message.ts';
-import { cut, RawJson } from './verbatim.ts';
 
 const OLD = '0.3';
 
@@ -58,9 +58,12 @@ interface Call {
 
 export async function answerJsonRpc(context: RequestContext, said: Said): Promise<void> {
   const verbatim = new RawJson();
-  const { text, read, refusal } = readOf(said);
-  const print = (told: object): string =>
-    verbatim.print({ ...told, id: idOf(read, () => verbatim.hold(cut(text, ['id']) ?? 'null')) });
+  const { bytes, read, refusal } = await readOf(said);
+  const rawId = await rawIdOf(read, bytes);
+  const print = (told: object): string => {
+    const id = rawId === undefined ? idOf(read) : verbatim.placeholder(rawId);
+    return verbatim.stringifyLast({ ...told, id });
+  };
   if (refusal !== undefined || !isFields(read)) {
     await give(context, print({ jsonrpc: '2.0', error: refusal }), JSON_TYPE);
     return;
@@ -79,7 +82,7 @@ export async function answerJsonRpc(context: RequestContext, said: Said): Promis
   using listening = listen(context);
   const { signal } = listening;
   const path = ['params', 'message'];
-  const conversation = new Conversation({ context, text, path, verbatim, signal });
+  const conversation = new Conversation({ context, bytes, path, verbatim, signal });
   try {
     const told = await answered(conversation, { read, method, version });
     if (isStream(told)) {
@@ -129,21 +132,21 @@ interface Refusal {
 }
 
 interface Read {
-  readonly text: string;
+  readonly bytes: Buffer;
   readonly read: unknown;
   /** Why it is no call. */
   readonly refusal: Refusal | undefined;
 }
 
-function readOf(said: Said): Read {
-  let text = '';
+async function readOf(said: Said): Promise<Read> {
+  let bytes: Buffer = Buffer.alloc(0);
   try {
-    text = said.text();
-    const read = parsed(text, EXAMPLE);
-    return { text, read, refusal: refusalOf(read) };
+    bytes = await said.bytes();
+    const read = parsed(bytes, EXAMPLE);
+    return { bytes, read, refusal: refusalOf(read) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    return { text, read: undefined, refusal: { code: -32_700, message: error.message } };
+    return { bytes, read: undefined, refusal: { code: -32_700, message: error.message } };
   }
 }
 
@@ -157,11 +160,16 @@ function refusalOf(read: unknown): Refusal | undefined {
   return isCall ? undefined : { code: -32_600, message: NO_CALL };
 }
 
-/** The id of a call, as it is told. Numbers that a value cannot hold are told as they are spelled. */
-function idOf(read: unknown, spelled: () => string): string | number | null {
+function idOf(read: unknown): string | number | null {
   const id = isFields(read) ? read['id'] : undefined;
-  if (typeof id === 'number') return Number.isSafeInteger(id) ? id : spelled();
-  return typeof id === 'string' ? id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** How the id of a call is spelled, if it is a number that a value cannot hold. */
+async function rawIdOf(read: unknown, bytes: Buffer): Promise<string | undefined> {
+  const id = idOf(read);
+  if (typeof id !== 'number' || Number.isSafeInteger(id)) return undefined;
+  return String(await rawValue(bytes, ['id']));
 }
 
 const EXAMPLE =

@@ -7,7 +7,7 @@ import { entryHead, localize, type Stamp } from '@open-presence/protocol';
 import type { Entry } from '../../log/log.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { localeFor } from '../../http/context.ts';
-import type { RawJson } from './verbatim.ts';
+import type { RawJson } from '../../json/raw-json.ts';
 
 /** Longer entries are told by their own members, with the path of the whole. */
 const LONGEST_TOLD = 64 * 1024;
@@ -40,7 +40,7 @@ export function asWords(part: Part, verbatim: RawJson): Part {
   const { content, metadata } = part;
   if (content?.$case !== 'data') return part;
   const note = typeof metadata?.['note'] === 'string' ? `${metadata['note']}\n` : '';
-  const value = `${note}${verbatim.spell(content.value)}`;
+  const value = `${note}${verbatim.stringify(content.value)}`;
   return { ...part, content: { $case: 'text', value }, mediaType: 'text/plain' };
 }
 
@@ -88,11 +88,11 @@ export function pathOf({ id }: Stamp): string {
 export async function toldAs(entry: Entry, verbatim: RawJson): Promise<string> {
   if (entry.size > LONGEST_TOLD) {
     const { stamp, size } = entry;
-    return verbatim.hold(`${entryHead(stamp)},"path":"${pathOf(stamp)}","size":${size}}`);
+    return verbatim.placeholder(`${entryHead(stamp)},"path":"${pathOf(stamp)}","size":${size}}`);
   }
-  if (entry.text !== undefined) return verbatim.hold(Buffer.from(entry.text).toString());
+  if (entry.text !== undefined) return verbatim.placeholder(Buffer.from(entry.text).toString());
   const pieces = await Array.fromAsync(entry.chunks(), (piece) => Buffer.from(piece));
-  return verbatim.hold(Buffer.concat(pieces).toString());
+  return verbatim.placeholder(Buffer.concat(pieces).toString());
 }
 
 /** What is followed, as a task that works until its reader leaves. */

@@ -9,7 +9,7 @@ import type { RequestContext } from '../../http/context.ts';
 import { READING } from './card.ts';
 import { artifactOf, facts, heard, messageOf, taskOf, toldAs } from './parts.ts';
 import type { Fields, Heard } from './saying.ts';
-import type { RawJson } from './verbatim.ts';
+import type { RawJson } from '../../json/raw-json.ts';
 
 /** Entries of an answer whose `limit` nobody chose. */
 const BY_DEFAULT = 50;

@@ -9,12 +9,12 @@ import { GatewayError, REST_PATH } from '@open-presence/protocol';
 import type { Headers } from '../../http/answers.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { quoted, RETRY_AFTER } from '../../http/problem.ts';
+import { RawJson } from '../../json/raw-json.ts';
 import type { Said, Verb } from './a2a.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a, restError } from './errors.ts';
 import { give, isStream, listen, parsed, stream, versionOf } from './giving.ts';
 import { assertMessage } from './message.ts';
-import { RawJson } from './verbatim.ts';
 
 const VERSION = '1.0';
 const TYPE = 'application/a2a+json';
@@ -24,19 +24,19 @@ export async function answerRest(context: RequestContext, verb: Verb, said: Said
   using listening = listen(context);
   const { signal } = listening;
   try {
-    const text = said.text();
-    const conversation = new Conversation({ context, text, path: ['message'], verbatim, signal });
+    const bytes = await said.bytes();
+    const conversation = new Conversation({ context, bytes, path: ['message'], verbatim, signal });
     const version = versionOf(context) ?? VERSION;
     validateVersion(version, await conversation.getAgentCard(), 'HTTP+JSON');
-    const events = await eventsOf(conversation, verb, { context, text });
+    const events = await eventsOf(conversation, verb, { context, bytes });
     if (isStream(events)) {
       await stream(context, events, {
-        event: (value) => `data: ${verbatim.print(value)}`,
+        event: (value) => `data: ${verbatim.stringifyLast(value)}`,
         error: (thrown) =>
           `event: error\ndata: ${JSON.stringify(restError(asA2a(context, thrown)).body)}`,
         begun: () => said.begun(),
       });
-    } else await give(context, verbatim.print(events), TYPE);
+    } else await give(context, verbatim.stringifyLast(events), TYPE);
   } catch (error) {
     const { status, body, passes } = restError(asA2a(context, error));
     const more: Headers = passes ? { 'Retry-After': RETRY_AFTER } : {};
@@ -48,11 +48,11 @@ export async function answerRest(context: RequestContext, verb: Verb, said: Said
 async function eventsOf(
   conversation: Conversation,
   verb: Verb,
-  { context, text }: { readonly context: RequestContext; readonly text: string },
+  { context, bytes }: { readonly context: RequestContext; readonly bytes: Buffer },
 ): Promise<object> {
   switch (verb) {
     case 'send': {
-      const value = await conversation.sendMessage(requestIn(text));
+      const value = await conversation.sendMessage(requestIn(bytes));
       const payload =
         'messageId' in value
           ? ({ $case: 'message', value } as const)
@@ -60,7 +60,7 @@ async function eventsOf(
       return objectOf(SendMessageResponse.toJSON({ payload }));
     }
     case 'stream':
-      return printed(conversation.sendMessageStream(requestIn(text)));
+      return printed(conversation.sendMessageStream(requestIn(bytes)));
     case 'list':
       return await conversation.listTasks();
     case 'task':
@@ -114,8 +114,8 @@ function objectOf(value: unknown): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-function requestIn(text: string): SendMessageRequest {
-  const read = parsed(text, EXAMPLE);
+function requestIn(bytes: Buffer): SendMessageRequest {
+  const read = parsed(bytes, EXAMPLE);
   assertMessage(read);
   return SendMessageRequest.fromJSON(read);
 }

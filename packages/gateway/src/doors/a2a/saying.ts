@@ -21,7 +21,7 @@ import { stampOf } from '../rest/contribute.ts';
 import { READING, SKILLS } from './card.ts';
 import { printed } from './errors.ts';
 import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
-import { cut, type RawJson } from './verbatim.ts';
+import { rawValue, type RawJson } from '../../json/raw-json.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -72,7 +72,8 @@ export async function keep(
       await fair();
     }
   }
-  if (others.length > 0) parts.push(facts({ others: verbatim.hold(`[${others.join(',')}]`) }));
+  if (others.length > 0)
+    parts.push(facts({ others: verbatim.placeholder(`[${others.join(',')}]`) }));
   return messageOf(parts, said.message);
 }
 
@@ -144,7 +145,7 @@ async function told(context: RequestContext, stamp: Stamp, verbatim: RawJson): P
   if (kind !== 'resonance') return parts;
   const { companions, next } = await greeting(context, entry);
   parts.push(words(localize(app.language.welcome, locale)), facts({ next }));
-  parts.push(heard(context, { companions: verbatim.hold(companions) }));
+  parts.push(heard(context, { companions: verbatim.placeholder(companions) }));
   return parts;
 }
 
@@ -154,11 +155,12 @@ async function greeting(
 ): Promise<{ companions: string; next: unknown }> {
   if (text === undefined) return { companions: '[]', next: [] };
   const locale = localeFor(request);
-  const whole = (await welcomed(app, stamp, { text, locale })).subarray(text.length - 1).toString();
-  const members = `{${whole.slice(1)}`;
-  const companions = cut(members, ['companions']) ?? '[]';
-  const next: unknown = JSON.parse(cut(members, ['next']) ?? '[]');
-  return { companions, next };
+  const whole = (await welcomed(app, stamp, { text, locale })).subarray(text.length);
+  const members = Buffer.concat([Buffer.from('{'), whole]);
+  const [companions = '[]', next = '[]'] = await Promise.all(
+    ['companions', 'next'].map(async (name) => (await rawValue(members, [name]))?.toString()),
+  );
+  return { companions, next: JSON.parse(next) };
 }
 
 interface Body {

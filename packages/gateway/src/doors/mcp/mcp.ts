@@ -74,7 +74,7 @@ async function take(
     await refuse(context, 403, { code: -32_000, message: stranger, id: null });
     return;
   }
-  const read = messageIn(bytes);
+  const read = await messageIn(bytes);
   if ('refusal' in read) {
     await refuse(context, 400, read.refusal);
     return;

@@ -4,7 +4,8 @@ import { GatewayError } from '@open-presence/protocol';
 import type { Entry } from '../../log/log.ts';
 import { quoted } from '../../http/problem.ts';
 import { PIECE } from './about.ts';
-import { fieldsOf, isShallow, type Fields } from './results.ts';
+import { isDeeper } from '../../json/limits.ts';
+import { DEEPEST, fieldsOf, type Fields } from './results.ts';
 
 export interface Piece {
   readonly from: number;
@@ -25,7 +26,7 @@ export async function pieceOf(entry: Entry, offset: string | undefined): Promise
   while (isContinuation(bytes[end])) end -= 1;
   const text = bytes.subarray(0, end).toString();
   const to = from + end;
-  const whole = from === 0 && to === entry.size && isShallow(bytes);
+  const whole = from === 0 && to === entry.size && !isDeeper(bytes, DEEPEST);
   return whole ? { from, to, text, value: fieldsOf(text) } : { from, to, text };
 }
 

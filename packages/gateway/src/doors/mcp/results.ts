@@ -16,12 +16,13 @@ import {
 
 import type { Entry } from '../../log/log.ts';
 import type { AppContext } from '../../http/context.ts';
+import { isDeeper } from '../../json/limits.ts';
 import { PIECE } from './about.ts';
 
 /** Entries in lists are given whole up to this size. */
 const LONGEST_TOLD = 16 * 1024;
 /** Deeper values would break the printing of a result. */
-const DEEPEST = 500;
+export const DEEPEST = 500;
 
 export type Fields = Record<string, unknown>;
 
@@ -81,7 +82,7 @@ export function fieldsOf(line: string): Fields {
 }
 
 export function toldOf({ stamp, size, text }: Entry): Told {
-  if (text !== undefined && size <= LONGEST_TOLD && isShallow(text)) {
+  if (text !== undefined && size <= LONGEST_TOLD && !isDeeper(text, DEEPEST)) {
     const line = Buffer.from(text).toString();
     return { line, value: fieldsOf(line) };
   }
@@ -137,22 +138,6 @@ export function howToRead(told: readonly Told[]): string {
 
 export function shortenedIn(told: readonly Told[]): Fields[] {
   return told.flatMap(({ shortened }) => (shortened === undefined ? [] : [{ ...shortened }]));
-}
-
-/** Whether no value in this text lies deeper than a result can be printed with. */
-export function isShallow(text: Uint8Array): boolean {
-  let depth = 0;
-  let quoted = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const byte = text[at];
-    if (byte === 0x5c) at += 1;
-    else if (byte === 0x22) quoted = !quoted;
-    else if (quoted) continue;
-    else if (byte === 0x7b || byte === 0x5b) depth += 1;
-    else if (byte === 0x7d || byte === 0x5d) depth -= 1;
-    if (depth > DEEPEST) return false;
-  }
-  return true;
 }
 
 /** What was thrown, in the words of section 11. */

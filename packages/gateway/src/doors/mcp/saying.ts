@@ -14,7 +14,8 @@ import type { Spool } from '../../log/log.ts';
 import { stampOf } from '../rest/contribute.ts';
 import { companionsFor, whereNext } from '../../operations/first-contact.ts';
 import { argumentsIn, taken } from './message.ts';
-import { fieldsOf, isShallow, resultOf, stampFields } from './results.ts';
+import { isDeeper } from '../../json/limits.ts';
+import { DEEPEST, fieldsOf, resultOf, stampFields } from './results.ts';
 import type { Asking } from './tools.ts';
 
 const KEY = 'idempotencyKey';
@@ -54,7 +55,7 @@ export async function firstContact(asking: Asking): Promise<CallToolResult> {
 /** What cannot be printed as a value is told by its own members. */
 function toldLine(text: Uint8Array): string {
   const line = Buffer.from(text).toString();
-  if (isShallow(text)) return line;
+  if (!isDeeper(text, DEEPEST)) return line;
   const members = fieldsOf(line);
   return JSON.stringify(Object.fromEntries(OWN_MEMBERS.map((name) => [name, members[name]])));
 }

@@ -1,5 +1,5 @@
 /** Whether a text is a message of JSON-RPC, and in words what it lacks. The SDK says only that it is none. */
-import { hasMore } from '../../http/large-message-queue.ts';
+import { hasMoreValues } from '../../json/limits.ts';
 
 export interface Misshapen {
   readonly code: number;
@@ -10,8 +10,10 @@ export interface Misshapen {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function messageIn(bytes: Buffer): { message: unknown } | { refusal: Misshapen } {
-  if (hasMore(bytes, MOST_VALUES)) return { refusal: TOO_MANY };
+export async function messageIn(
+  bytes: Buffer,
+): Promise<{ message: unknown } | { refusal: Misshapen }> {
+  if (await hasMoreValues(bytes, MOST_VALUES)) return { refusal: TOO_MANY };
   try {
     const message: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     const wanted = Array.isArray(message) ? wantedOfAll(message) : wantedOf(message);

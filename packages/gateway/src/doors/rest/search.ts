@@ -154,8 +154,7 @@ export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<str
   const fair = yieldPeriodically();
   const { length } = Buffer.from(entryHead(stamp));
   if (text !== undefined) {
-    const body = Buffer.from(text.buffer, text.byteOffset, text.length).toString('utf8', length);
-    for (const value of stringValuesIn(body)) {
+    for (const value of stringValuesIn(text.subarray(length))) {
       snippet.take(value);
       await fair();
     }
@@ -169,12 +168,10 @@ export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<str
       value = '';
     },
   });
-  const decoder = new TextDecoder();
   let looked = 0;
   for await (const piece of entry.chunks()) {
-    const bytes = looked === 0 ? piece.subarray(length) : piece;
+    reader.feed(looked === 0 ? piece.subarray(length) : piece);
     looked += piece.length;
-    reader.feed(decoder.decode(bytes, { stream: true }));
     if (value !== '') snippet.take(value);
     value = '';
     await fair();

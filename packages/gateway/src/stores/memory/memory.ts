@@ -89,7 +89,7 @@ class MemoryLog implements Log {
         body,
         END,
       ]),
-      values: stringValuesIn(body.toString()).map(wordsOf),
+      values: stringValuesIn(body).map(wordsOf),
       spooled: spool !== undefined,
     };
     this.#stored.push(stored);

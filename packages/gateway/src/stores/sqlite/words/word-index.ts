@@ -162,12 +162,11 @@ export class WordsIndex {
       },
     };
     const reader = new StringValueReader(hearing);
-    const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     for (const bytes of largePiecesInPlace(this.#places, name)) {
       // Whoever asks has a turn between.
       await turn();
       signal.throwIfAborted();
-      reader.feed(decoder.decode(bytes, { stream: true }));
+      reader.feed(bytes);
     }
     end();
   }
@@ -175,10 +174,9 @@ export class WordsIndex {
 
 /** Of an entry that lies in its row. */
 function wordsIn({ head, text }: Row): string {
-  const { buffer, byteOffset, length } = text;
-  const body = Buffer.from(buffer, byteOffset, length).toString('utf8', head);
   let words = '';
-  for (const value of stringValuesIn(body)) words += `${wordsOf(value).join(' ')} ${DIVIDER} `;
+  for (const value of stringValuesIn(text.subarray(head)))
+    words += `${wordsOf(value).join(' ')} ${DIVIDER} `;
   return words;
 }
 

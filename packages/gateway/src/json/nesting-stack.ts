@@ -1,19 +1,20 @@
-/** The open objects and arrays of a text: one bit each, so that depth costs next to nothing. */
+/** The open objects and arrays of a text, one bit each, so that depth costs almost no memory. */
 
 const WORD = 32;
+const NONE = new Uint32Array(0);
 
-export class Nesting {
+export class NestingStack {
   /** How many are open. */
   depth = 0;
-  /** The innermost up to 32, the last one in the lowest bit: 1 is an object. */
+  /** The innermost up to 32; the lowest bit is the innermost, 1 for an object. */
   #word = 0;
   #bits = 0;
-  /** The others, in words. */
-  #words: Uint32Array = new Uint32Array(0);
+  /** The others, in full words. */
+  #words: Uint32Array = NONE;
   #used = 0;
 
   open(object: boolean): void {
-    if (this.#bits === WORD) this.#keep();
+    if (this.#bits === WORD) this.#pushWord();
     this.#word = (this.#word << 1) | (object ? 1 : 0);
     this.#bits++;
     this.depth++;
@@ -34,11 +35,11 @@ export class Nesting {
     return (this.#word & 1) === 1;
   }
 
-  #keep(): void {
+  #pushWord(): void {
     if (this.#used === this.#words.length) {
-      const more = new Uint32Array(Math.max(64, this.#used * 2));
-      more.set(this.#words);
-      this.#words = more;
+      const wider = new Uint32Array(Math.max(64, this.#used * 2));
+      wider.set(this.#words);
+      this.#words = wider;
     }
     this.#words[this.#used] = this.#word;
     this.#used++;

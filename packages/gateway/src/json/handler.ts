@@ -1,0 +1,43 @@
+/** What the scanner reports of a JSON text while it reads it. */
+
+export type ValueType = 'object' | 'array' | 'string' | 'number' | 'true' | 'false' | 'null';
+
+/**
+ * A handler overrides what it needs. Positions count bytes from the start of the current piece: a
+ * start is that of the first byte, an end is behind the last byte. An end may be reported at
+ * position 0 of the next piece. The depth of a value is the number of objects and arrays around it.
+ */
+export class JsonHandler {
+  /** These bytes come next. They hold whole characters; `offset` is their place in the whole text. */
+  startPiece(_bytes: Uint8Array, _offset: number): void {}
+
+  endPiece(): void {}
+
+  /**
+   * Called for the outermost value, and for the values in each object or array for which it
+   * returned true. For a string, true asks for its content by `text` and `codeUnit`.
+   */
+  startValue(_type: ValueType, _depth: number, _at: number): boolean {
+    return false;
+  }
+
+  endValue(_depth: number, _at: number): void {}
+
+  /** A member name of an object whose values are reported. True asks for the name's content. */
+  startName(_at: number): boolean {
+    return false;
+  }
+
+  endName(_at: number): void {}
+
+  /** The colon behind a reported name, and the comma between members of a reported object. */
+  colon(_at: number): void {}
+
+  comma(_at: number): void {}
+
+  /** Characters of a string that were written without a backslash. */
+  text(_from: number, _to: number): void {}
+
+  /** A UTF-16 code unit of a string that was written with a backslash. */
+  codeUnit(_code: number): void {}
+}
