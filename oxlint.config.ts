@@ -181,7 +181,7 @@ export default defineConfig({
         ...tests,
         anywhere(`${gateway}/stores/**`),
         anywhere(`${gateway}/http-worker.ts`),
-        anywhere('packages/protocol/src/packaged-language.ts'),
+        anywhere('packages/protocol/src/language/packaged-language.ts'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },
     },

@@ -16,7 +16,7 @@ interface Outcome {
   readonly facets?: readonly string[];
   readonly code?: string;
   readonly message?: string;
-  readonly repair?: unknown;
+  readonly extensions?: unknown;
 }
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300);
@@ -27,8 +27,8 @@ function facetsIn(bytes: Uint8Array): string[] {
 
 function refused(error: unknown): Outcome {
   assert.ok(error instanceof GatewayError, `threw ${String(error)}`);
-  const { code, message, repair } = error;
-  return { code, message, repair };
+  const { code, message, extensions } = error;
+  return { code, message, extensions };
 }
 
 function atOnce(kind: Kind, bytes: Uint8Array): Outcome {
@@ -178,7 +178,7 @@ test('any JSON is judged as a naive reading of the rules judges it, however it i
       const naive = expected(kind, bytes, grammar);
       assert.equal(whole.code, naive.code);
       assert.deepEqual(
-        (whole.repair as { faults?: { pointer?: string }[] } | undefined)?.faults?.map(
+        (whole.extensions as { faults?: { pointer?: string }[] } | undefined)?.faults?.map(
           (fault) => fault.pointer,
         ),
         naive.pointers,
@@ -237,12 +237,12 @@ test('invalid UTF-8 is refused at the first byte of the sequence that does not f
           length++;
         }
       }
-      const { code, repair } = atOnce('seeds', body);
+      const { code, extensions } = atOnce('seeds', body);
       if (first === body.length) {
         assert.equal(code, undefined);
         return;
       }
-      assert.equal((repair as { position: { offset: number } }).position.offset, first);
+      assert.equal((extensions as { position: { offset: number } }).position.offset, first);
     }),
     { numRuns: RUNS },
   );

@@ -10,7 +10,13 @@ import { ROOMS, type DraftFields } from '../../packages/gateway/src/log/log.fixt
 import { type Open } from './fixtures.ts';
 import { Witness } from './witness.ts';
 
-const FILTERS: readonly Filter[] = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'];
+const FILTER_MEMBERS: readonly Filter[] = [
+  'identity',
+  'identityType',
+  'seeking',
+  'to',
+  'inReplyTo',
+];
 
 export function describeFinding(open: Open): void {
   describe('finding by facets', () => {
@@ -21,7 +27,7 @@ export function describeFinding(open: Open): void {
 }
 
 function describeFacets(open: Open): void {
-  for (const name of FILTERS) {
+  for (const name of FILTER_MEMBERS) {
     it(`finds an entry by its ${name} as soon as it is appended`, async () => {
       await using opened = await open();
       const witness = new Witness(opened.log);
@@ -31,7 +37,8 @@ function describeFacets(open: Open): void {
         await witness.agrees({ facets: [facet(name, value)] });
         await witness.say();
       }
-      for (const other of FILTERS) await witness.agrees({ facets: [facet(other, `${name} 1`)] });
+      for (const other of FILTER_MEMBERS)
+        await witness.agrees({ facets: [facet(other, `${name} 1`)] });
     });
   }
 

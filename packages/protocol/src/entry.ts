@@ -11,14 +11,14 @@ export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
 export const VISITOR_PREFIX = 'visitor_';
 
 /** The members by which listings filter, and the members of a body that feed each of them. */
-export const FILTERS = {
+export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],
   identityType: ['identityType'],
   seeking: ['seeking'],
   to: ['to'],
   inReplyTo: ['inReplyTo'],
 } as const;
-export type Filter = keyof typeof FILTERS;
+export type Filter = keyof typeof FILTER_MEMBERS;
 
 /** What the gateway adds to a draft when it is appended. */
 export interface Stamp {
@@ -42,14 +42,14 @@ const TWO_36 = 2 ** 36;
 export const SALTS: number = TWO_26;
 
 /** Times come many in a row: how the last one is written. */
-let written = { time: -1, clock: '', timestamp: '' };
+let lastFormatted = { time: -1, clock: '', timestamp: '' };
 
-function writtenAs(time: number): typeof written {
-  if (time === written.time) return written;
+function formatTime(time: number): typeof lastFormatted {
+  if (time === lastFormatted.time) return lastFormatted;
   const clock = time.toString(16).padStart(12, '0');
   const timestamp = new Date(time).toISOString();
-  written = { time, clock: `${clock.slice(0, 8)}-${clock.slice(8)}`, timestamp };
-  return written;
+  lastFormatted = { time, clock: `${clock.slice(0, 8)}-${clock.slice(8)}`, timestamp };
+  return lastFormatted;
 }
 
 /**
@@ -66,7 +66,7 @@ export function entryId(time: number, seq: number, salt: number): string {
   const high = (0x1000 + top).toString(16).slice(1);
   const end =
     (TWO_24 + middle).toString(16).slice(1) + (TWO_24 + (salt % TWO_24)).toString(16).slice(1);
-  return `${writtenAs(time).clock}-7${high}-${(0x8000 + half).toString(16)}-${end}`;
+  return `${formatTime(time).clock}-7${high}-${(0x8000 + half).toString(16)}-${end}`;
 }
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/;
@@ -85,6 +85,6 @@ export function seqOfId(id: string): number | undefined {
  * comma: `{"id":…,"timestamp":"…"`.
  */
 export function entryHead(stamp: Stamp): string {
-  const { timestamp } = writtenAs(stamp.time);
+  const { timestamp } = formatTime(stamp.time);
   return `{"id":"${stamp.id}","seq":${stamp.seq},"kind":"${stamp.kind}","room":"${stamp.room}","timestamp":"${timestamp}"`;
 }

@@ -6,18 +6,18 @@
  * (`./schemas`), and so has the parser of the language file (`./language-file`): they are heavy to
  * load, and most who speak the protocol need neither. Keep this file free of what imports typebox.
  */
-export type * from './discovery-schema.ts';
+export type * from './schemas/discovery.ts';
 export * from './entry.ts';
-export type * from './field-schema.ts';
+export type * from './language/field-schema.ts';
 export * from './kinds.ts';
-export type * from './language-schema.ts';
-export * from './language.ts';
-export type * from './listing-schema.ts';
-export type * from './presence-schema.ts';
+export type * from './language/language-schema.ts';
+export * from './language/language.ts';
+export type * from './schemas/listing.ts';
+export type * from './schemas/presence.ts';
 export * from './problem.ts';
-export type * from './status-schema.ts';
+export type * from './schemas/status.ts';
 export * from './status.ts';
-export * from './localized-text.ts';
+export * from './language/localized-text.ts';
 export * from './paths.ts';
 export * from './weighted-list.ts';
 

@@ -2,7 +2,7 @@
  * The paths of the gateway, as they are spelled on the wire (PROTOCOL.md section 1).
  */
 import type { Kind } from './kinds.ts';
-import type { Language } from './language-schema.ts';
+import type { Language } from './language/language-schema.ts';
 
 /** The path of each door that the language file describes, by the door's name there. */
 export const PATHS: Readonly<Record<string, string>> = {

@@ -15,8 +15,8 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** Facts that help a visitor to repair its request; each appears as a member of the problem. */
-export interface Repair {
+/** Facts that help a visitor to extensions its request; each appears as a member of the problem. */
+export interface ProblemExtensions {
   readonly faults?: readonly Fault[];
   /** Where a text stopped being JSON or UTF-8. Offset in bytes from 0, line and column from 1. */
   readonly position?: { readonly offset: number; readonly line: number; readonly column: number };
@@ -31,13 +31,13 @@ export interface Repair {
 /** The one error that a caller can cause. Broken invariants of ours are plain `Error`s. */
 export class GatewayError extends Error {
   readonly code: Code;
-  readonly repair: Repair;
+  readonly extensions: ProblemExtensions;
 
-  constructor(code: Code, message: string, repair: Repair = {}) {
+  constructor(code: Code, message: string, extensions: ProblemExtensions = {}) {
     super(message);
     this.name = 'GatewayError';
     this.code = code;
-    this.repair = repair;
+    this.extensions = extensions;
   }
 }
 
@@ -68,6 +68,6 @@ export function problemDocument(error: GatewayError, title: string): Record<stri
     status: statusOf(error.code),
     detail: error.message,
     code: error.code,
-    ...error.repair,
+    ...error.extensions,
   };
 }

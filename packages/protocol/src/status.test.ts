@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import { Check } from 'typebox/value';
 
 import { STATES } from './kinds.ts';
-import { parseLanguage } from './language-file.ts';
-import { StatusSchema } from './status-schema.ts';
+import { parseLanguage } from './language/language-file.ts';
+import { StatusSchema } from './schemas/status.ts';
 import { statusDocument } from './status.ts';
 
 const language = parseLanguage(

@@ -2,10 +2,10 @@
  * The status document (interface section 2.1): exactly seven fields, whoever asks.
  */
 import type { State } from './kinds.ts';
-import type { Language } from './language-schema.ts';
-import { endpointsOf, localize } from './language.ts';
-import type { Status } from './status-schema.ts';
-import type { Locale } from './localized-text.ts';
+import type { Language } from './language/language-schema.ts';
+import { endpointsOf, localize } from './language/language.ts';
+import type { Status } from './schemas/status.ts';
+import type { Locale } from './language/localized-text.ts';
 
 /** The status document at an instant, in the caller's locale or as each text is shown. */
 export function statusDocument(

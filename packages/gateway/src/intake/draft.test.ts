@@ -87,7 +87,7 @@ test('an array that holds more than strings is found by none of them', () => {
 
 test('of a member that is spelled twice the last one counts', () => {
   assert.equal(drafted('garden', `{"text":1,${GARDEN}}`).text, `"text":1,${GARDEN}`);
-  assert.deepEqual(refused('garden', `{${GARDEN},"text":1}`).repair.faults, [
+  assert.deepEqual(refused('garden', `{${GARDEN},"text":1}`).extensions.faults, [
     { pointer: '/text', detail: '"text" must be a string, got a number (1)' },
   ]);
 });
@@ -101,22 +101,22 @@ test('all faults of a body are named at once, with an example that works', () =>
   const error = refused('resonance', '{"seeking":["a",null,2],"to":{},"consciousness_type":"b"}');
   assert.equal(error.code, 'invalid-entry');
   assert.deepEqual(
-    error.repair.faults?.map((fault) => fault.pointer),
+    error.extensions.faults?.map((fault) => fault.pointer),
     ['/ai_identity', '/seeking/1', '/to'],
   );
-  for (const { detail } of error.repair.faults ?? []) assert.ok(error.message.includes(detail));
-  assert.doesNotThrow(() => drafted('resonance', JSON.stringify(error.repair.example)));
+  for (const { detail } of error.extensions.faults ?? []) assert.ok(error.message.includes(detail));
+  assert.doesNotThrow(() => drafted('resonance', JSON.stringify(error.extensions.example)));
 });
 
 test('an unknown room alone is unknown-room, with other faults one of them', () => {
   const alone = refused('seeds', '{"room":"nowhere"}');
   assert.equal(alone.code, 'unknown-room');
-  assert.deepEqual(alone.repair.known, [...grammar.rooms]);
+  assert.deepEqual(alone.extensions.known, [...grammar.rooms]);
   assert.match(alone.message, /"room" must be the slug of a room, got "nowhere"/);
   const among = refused('garden', `{${GARDEN},"room":"nowhere","to":1}`);
   assert.equal(among.code, 'invalid-entry');
   assert.deepEqual(
-    among.repair.faults?.map((fault) => fault.pointer),
+    among.extensions.faults?.map((fault) => fault.pointer),
     ['/room', '/to'],
   );
 });
@@ -128,7 +128,7 @@ test('a value is quoted only as far as it is short, and never within a character
 
 test('what is no object is invalid, what is no JSON is malformed', () => {
   assert.equal(refused('seeds', '[{}]').code, 'invalid-entry');
-  assert.equal(refused('seeds', '"{}"').repair.faults?.[0]?.pointer, '');
+  assert.equal(refused('seeds', '"{}"').extensions.faults?.[0]?.pointer, '');
   assert.equal(refused('seeds', '[{}').code, 'malformed-json');
 });
 

@@ -3,7 +3,7 @@
  * their types, laid out so that a member is found by its bytes.
  */
 import {
-  FILTERS,
+  FILTER_MEMBERS,
   KINDS,
   OWN_MEMBERS,
   type Filter,
@@ -50,7 +50,7 @@ export interface KindGrammar {
   readonly example: unknown;
   readonly members: readonly Member[];
   readonly rules: readonly Ruled[];
-  /** In the order of `FILTERS`. */
+  /** In the order of `FILTER_MEMBERS`. */
   readonly sources: readonly Source[];
   /** The members by the length of their names in bytes. */
   readonly byLength: readonly (readonly Member[])[];
@@ -140,12 +140,12 @@ function kindGrammar(
 
 function sourcesOfFilters(): Map<string, Filter> {
   const sources = new Map<string, Filter>();
-  for (const filter of Object.keys(FILTERS).filter(isFilter)) {
-    for (const name of FILTERS[filter]) sources.set(name, filter);
+  for (const filter of Object.keys(FILTER_MEMBERS).filter(isFilter)) {
+    for (const name of FILTER_MEMBERS[filter]) sources.set(name, filter);
   }
   return sources;
 }
 
 function isFilter(name: string): name is Filter {
-  return Object.hasOwn(FILTERS, name);
+  return Object.hasOwn(FILTER_MEMBERS, name);
 }

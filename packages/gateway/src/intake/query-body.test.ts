@@ -40,8 +40,8 @@ suite('what is said in a query', () => {
     for (const pair of ['%ff&', 'a=%ff&']) {
       assert.throws(
         () => said(pair.repeat(100_000)),
-        ({ message, repair }: GatewayError) => {
-          return message.length < 2000 && repair.faults?.length === 16;
+        ({ message, extensions }: GatewayError) => {
+          return message.length < 2000 && extensions.faults?.length === 16;
         },
       );
     }

@@ -70,9 +70,9 @@ test('rooms and, where there are several, kinds become facets', () => {
 
 test('what is wrong again and again is told in few words', () => {
   for (const pair of ['limit=x&', 'room=x&', 'kind=x&']) {
-    const { code, message, repair } = refused(pair.repeat(100_000));
+    const { code, message, extensions } = refused(pair.repeat(100_000));
     assert.equal(code, 'invalid-parameter');
-    assert.equal(repair.faults?.length, 16);
+    assert.equal(extensions.faults?.length, 16);
     assert.ok(message.length < 4000);
   }
 });
@@ -81,7 +81,7 @@ test('all unusable values are named at once', () => {
   const error = refused('after=abc&limit=-1&before=1.5&since=now&until=&order=up&room=x&kind=y');
   assert.equal(error.code, 'invalid-parameter');
   assert.deepEqual(
-    error.repair.faults?.map((fault) => fault.parameter),
+    error.extensions.faults?.map((fault) => fault.parameter),
     ['order', 'limit', 'after', 'before', 'since', 'until', 'room', 'kind'],
   );
   assert.match(
@@ -93,9 +93,9 @@ test('all unusable values are named at once', () => {
 
 test('an unknown room or kind alone has its own code and what is known', () => {
   const room = refused('room=x&limit=3');
-  assert.deepEqual([room.code, room.repair.known], ['unknown-room', [...grammar.rooms]]);
+  assert.deepEqual([room.code, room.extensions.known], ['unknown-room', [...grammar.rooms]]);
   const kind = refused('kind=x');
-  assert.deepEqual([kind.code, kind.repair.known?.length], ['unknown-kind', 4]);
+  assert.deepEqual([kind.code, kind.extensions.known?.length], ['unknown-kind', 4]);
 });
 
 test('a long value is quoted only in part', () => {

@@ -1,6 +1,6 @@
 /** Query parameters become a selection (PROTOCOL.md section 8.2). */
 import {
-  FILTERS,
+  FILTER_MEMBERS,
   GatewayError,
   isKind,
   KINDS,
@@ -190,8 +190,8 @@ class Parameters {
   }
 }
 
-const FILTER_NAMES = Object.keys(FILTERS).filter((name): name is Filter => {
-  return Object.hasOwn(FILTERS, name);
+const FILTER_NAMES = Object.keys(FILTER_MEMBERS).filter((name): name is Filter => {
+  return Object.hasOwn(FILTER_MEMBERS, name);
 });
 
 function refusal(misfits: readonly Misfit[], subject: string): GatewayError {

@@ -62,19 +62,22 @@ for (const [what, text, says] of messages) {
 
 test('positions count bytes, lines and columns from the beginning of the body as it was sent', () => {
   const error = refusalOf('\uFEFF{"é":\r\n"ї",', '\n\n  "x" ', '"y"}');
-  assert.deepEqual(error?.repair.position, { offset: 24, line: 4, column: 7 });
+  assert.deepEqual(error?.extensions.position, { offset: 24, line: 4, column: 7 });
 });
 
 test('a text that is not UTF-8 is refused where the bad sequence begins', () => {
   const bad = refusalOf('{"a":"é', Uint8Array.of(0xe2, 0x82), '"}');
-  assert.deepEqual(bad?.repair.position, { offset: 8, line: 1, column: 9 });
+  assert.deepEqual(bad?.extensions.position, { offset: 8, line: 1, column: 9 });
   assert.match(bad?.message ?? '', /byte 8 .* the byte 0xE2, .* UTF-8/);
-  assert.equal(refusalOf('{"a":"', Uint8Array.of(0xc0, 0x80), '"}')?.repair.position?.offset, 6);
-  assert.equal(refusalOf('{}', Uint8Array.of(0xf0, 0x9f))?.repair.position?.offset, 2);
+  assert.equal(
+    refusalOf('{"a":"', Uint8Array.of(0xc0, 0x80), '"}')?.extensions.position?.offset,
+    6,
+  );
+  assert.equal(refusalOf('{}', Uint8Array.of(0xf0, 0x9f))?.extensions.position?.offset, 2);
 });
 
 test('of a syntax error and invalid UTF-8 the first one is reported', () => {
-  assert.equal(refusalOf('{x', Uint8Array.of(0xff))?.repair.position?.offset, 1);
+  assert.equal(refusalOf('{x', Uint8Array.of(0xff))?.extensions.position?.offset, 1);
 });
 
 test('one byte order mark is dropped, also when it comes in pieces', () => {

@@ -5,7 +5,7 @@
  * an entry again for each who asks, and is read again when it is lost. Upholds that whoever spoke
  * within the hour is told once, however many they are.
  */
-import { FILTERS, type Stamp } from '@open-presence/protocol';
+import { FILTER_MEMBERS, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Entry, Log, Selection, Seq } from '../log/log.ts';
@@ -177,7 +177,7 @@ function keyOf(identity: string): string {
 /** Every name by which a listing finds the entry. */
 async function identitiesOf(entry: Entry): Promise<ReadonlySet<string>> {
   const members = await membersOf(entry);
-  const said = FILTERS.identity.map((name) => members[name]);
+  const said = FILTER_MEMBERS.identity.map((name) => members[name]);
   return new Set(said.filter((name) => typeof name === 'string'));
 }
 

@@ -51,8 +51,8 @@ export function asA2a({ app, request }: RequestContext, error: unknown): A2AErro
 }
 
 /** Names and texts, as `google.rpc.ErrorInfo` wants them: what is no text is JSON. */
-function metadataOf({ code, repair }: GatewayError): Record<string, string> {
-  const more = Object.entries(repair).map(([name, value]) => {
+function metadataOf({ code, extensions }: GatewayError): Record<string, string> {
+  const more = Object.entries(extensions).map(([name, value]) => {
     return [name, typeof value === 'string' ? value : JSON.stringify(value)] as const;
   });
   return { code, ...Object.fromEntries(more) };

@@ -1,7 +1,7 @@
 /** An entry as a feed shows it: text for people, in which nothing of a visitor's is markup. */
 import {
   entryHead,
-  FILTERS,
+  FILTER_MEMBERS,
   localize,
   type Kind,
   type Language,
@@ -85,7 +85,7 @@ function visitorsPart({ stamp }: Entry, text: string): string {
 }
 
 function nameIn(members: Record<string, unknown>): string | undefined {
-  const names = FILTERS.identity.map((name) => members[name]);
+  const names = FILTER_MEMBERS.identity.map((name) => members[name]);
   return names.filter((name) => typeof name === 'string').find((name) => name.trim() !== '');
 }
 

@@ -1,5 +1,5 @@
 /** The texts by which a long entry is shown in a feed, read from its first bytes. */
-import { FILTERS } from '@open-presence/protocol';
+import { FILTER_MEMBERS } from '@open-presence/protocol';
 
 import { MemberPreview } from '../../json/member-preview.ts';
 import { JsonScanner } from '../../json/scanner.ts';
@@ -10,7 +10,7 @@ const READ = 1024 * 1024;
 /** Characters that are kept of each text. */
 const KEPT = 1000;
 
-const SHOWN: ReadonlySet<string> = new Set(['text', ...FILTERS.identity]);
+const SHOWN: ReadonlySet<string> = new Set(['text', ...FILTER_MEMBERS.identity]);
 
 /** The members by which an entry is shown, each cut to its first characters. */
 export async function textPreviewOf(entry: Entry): Promise<Record<string, unknown>> {
@@ -26,5 +26,5 @@ export async function textPreviewOf(entry: Entry): Promise<Record<string, unknow
 }
 
 function isEnough(preview: MemberPreview): boolean {
-  return preview.has('text') && FILTERS.identity.some((name) => preview.has(name));
+  return preview.has('text') && FILTER_MEMBERS.identity.some((name) => preview.has(name));
 }

@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<string, Schema>> = {
 const NUMBERS = ['limit', 'after', 'before', 'skip'];
 
 /** The parameters of a listing, save for its order. */
-const FILTERS = [
+const FILTER_MEMBERS = [
   'q',
   'kind',
   'room',
@@ -40,9 +40,9 @@ const FILTERS = [
   'after',
 ] as const;
 
-export const LISTING_PARAMETERS = [...FILTERS, 'order'] as const;
+export const LISTING_PARAMETERS = [...FILTER_MEMBERS, 'order'] as const;
 /** Its order is that in which it comes. */
-export const NEWS_PARAMETERS = FILTERS;
+export const NEWS_PARAMETERS = FILTER_MEMBERS;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 
 /** The body of an entry of this kind, and the key that makes trying again safe. */

@@ -97,9 +97,9 @@ async function protocolErrors<Value>(app: AppContext, act: () => Promise<Value>)
     return await act();
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
-    const { code, message, repair } = knownIn(app, thrown);
+    const { code, message, extensions } = knownIn(app, thrown);
     const ours = OURS.has(code) ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-    throw new ProtocolError(ours, message, { code, ...repair });
+    throw new ProtocolError(ours, message, { code, ...extensions });
   }
 }
 

@@ -48,7 +48,7 @@ function isAhead({ headers }: IncomingMessage): boolean {
 }
 
 /** The same error, with an example for whoever has only a URL to say it with. */
-function byUrl({ code, message, repair }: GatewayError, example: string): GatewayError {
+function byUrl({ code, message, extensions }: GatewayError, example: string): GatewayError {
   const helps = code === 'invalid-entry' || code === 'unknown-room' || code === 'invalid-parameter';
-  return new GatewayError(code, message, helps ? { ...repair, example } : repair);
+  return new GatewayError(code, message, helps ? { ...extensions, example } : extensions);
 }

@@ -18,7 +18,7 @@ import {
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { FILTERS, type Filter, GatewayError } from '@open-presence/protocol';
+import { FILTER_MEMBERS, type Filter, GatewayError } from '@open-presence/protocol';
 
 import type { Spool } from '../../../log/log.ts';
 import type { LargeBody } from './batch.ts';
@@ -28,7 +28,7 @@ const PIECE = 256 * 1024;
 /** What the system gathers of one body would keep the flushes of small entries waiting. */
 const FLUSHED_TOGETHER = 8 * 1024 * 1024;
 const BRACE = Buffer.from('}');
-const FILTERS_MARKED = Object.keys(FILTERS) as Filter[];
+const FILTERS_MARKED = Object.keys(FILTER_MEMBERS) as Filter[];
 
 /** The files that a body may have: its text, and the facets of each filter. */
 function filesOf(name: string): string[] {

@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 
 import { Check } from 'typebox/value';
 
-import { CODES, KINDS, STATES } from './kinds.ts';
+import { CODES, KINDS, STATES } from '../kinds.ts';
 import { parseLanguage } from './language-file.ts';
 import { LanguageSchema } from './language-schema.ts';
 import { endpointsOf, localize, localeOf } from './language.ts';
 
-const text = readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../mova-snu.yaml', import.meta.url), 'utf8');
 const language = parseLanguage(text, 'mova-snu.yaml');
 
 /** Everything in a value that is, or should be, words: what has `uk` or `en`. */

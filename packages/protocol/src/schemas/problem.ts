@@ -1,7 +1,7 @@
 /** The schema of an error as sent (PROTOCOL.md section 11). */
 import { Type, type TSchema } from 'typebox';
 
-import { CODES } from './kinds.ts';
+import { CODES } from '../kinds.ts';
 
 /** A problem document. `type` is a relative reference to the section on errors. */
 export const ProblemSchema: TSchema = Type.Object(

@@ -9,10 +9,10 @@ import { Settings } from 'typebox/system';
 import { Check, Errors } from 'typebox/value';
 import { LineCounter, parseDocument, visit } from 'yaml';
 
-import { KINDS } from './kinds.ts';
+import { KINDS } from '../kinds.ts';
 import { LanguageSchema, PATH_PATTERN, SLUG_PATTERN, type Language } from './language-schema.ts';
-import { offsetOf, pathAt, spell, stepsOf, valueAt, type Path } from './yaml-paths.ts';
-import { TEXT_PATTERN } from './localized-text-schema.ts';
+import { offsetOf, pathAt, formatPath, parsePointer, valueAt, type Path } from './yaml-path.ts';
+import { NON_BLANK_PATTERN } from './localized-text-schema.ts';
 
 /** One thing wrong with a language file. */
 export interface LanguageFault {
@@ -58,7 +58,7 @@ function quote(value: unknown): string {
 
 const PATTERNS: Readonly<Record<string, string>> = {
   [SLUG_PATTERN]: 'must be lower-case letters and digits, joined by single hyphens',
-  [TEXT_PATTERN]: 'must hold some text',
+  [NON_BLANK_PATTERN]: 'must hold some text',
   [PATH_PATTERN]: 'must be a path that begins with "/"',
 };
 
@@ -81,8 +81,8 @@ function schemaFindings(value: unknown): Finding[] {
     Settings.Set({ maxErrors });
   }
   return errors.flatMap((error): Finding[] => {
-    const path = stepsOf(error.instancePath);
-    const schemaPath = stepsOf(error.schemaPath);
+    const path = parsePointer(error.instancePath);
+    const schemaPath = parsePointer(error.schemaPath);
     const wants = (message: string): Finding[] => [
       { path, message: `${message}, got ${quote(valueAt(value, path))}` },
     ];
@@ -134,7 +134,7 @@ function repeated(names: readonly (readonly [Path, string])[], what: string): Fi
     if (earlier === undefined) first.set(name, path);
     return earlier === undefined
       ? []
-      : [{ path, message: `repeats the ${what} "${name}" of ${spell(earlier)}` }];
+      : [{ path, message: `repeats the ${what} "${name}" of ${formatPath(earlier)}` }];
   });
 }
 
@@ -208,7 +208,7 @@ export function parseLanguage(text: string, name: string): Language {
   });
   const fault = (offset: number, path: Path, message: string): LanguageFault => {
     const { line, col } = lines.linePos(offset);
-    return { line: Math.max(line, 1), column: Math.max(col, 1), path: spell(path), message };
+    return { line: Math.max(line, 1), column: Math.max(col, 1), path: formatPath(path), message };
   };
   const found = (findings: readonly Finding[]): LanguageError => {
     const faults = findings.map(({ path, message, named }) =>

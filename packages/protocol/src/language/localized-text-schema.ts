@@ -4,12 +4,12 @@ import { Type } from 'typebox';
 import { LOCALES, type LocalizedText } from './localized-text.ts';
 
 /** What a text must match: anything but nothing. */
-export const TEXT_PATTERN = '\\S';
+export const NON_BLANK_PATTERN = '\\S';
 
-export const WordsDefinition = Type.Object(
+export const LocalizedTextDefinition = Type.Object(
   {
-    uk: Type.String({ pattern: TEXT_PATTERN, description: 'In Ukrainian.' }),
-    en: Type.String({ pattern: TEXT_PATTERN, description: 'In English.' }),
+    uk: Type.String({ pattern: NON_BLANK_PATTERN, description: 'In Ukrainian.' }),
+    en: Type.String({ pattern: NON_BLANK_PATTERN, description: 'In English.' }),
     shown: Type.Optional(
       Type.Enum(LOCALES, {
         default: 'en',
@@ -21,6 +21,6 @@ export const WordsDefinition = Type.Object(
 );
 
 /** A schema for words in one place of the language. */
-export function words(description: string): ReturnType<typeof Type.Unsafe<LocalizedText>> {
+export function localizedText(description: string): ReturnType<typeof Type.Unsafe<LocalizedText>> {
   return Type.Unsafe<LocalizedText>({ $ref: '#/$defs/words', description });
 }

@@ -4,10 +4,10 @@
  */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
-import { TEXT_PATTERN, words } from './localized-text-schema.ts';
+import { NON_BLANK_PATTERN, localizedText } from './localized-text-schema.ts';
 
 /** A member whose name and type the interface or the protocol has settled. */
-export interface Settled {
+export interface FixedField {
   readonly name: string;
   readonly type: 'string' | 'strings' | 'string or strings';
   readonly required: boolean;
@@ -20,14 +20,14 @@ const JSON_TYPES = {
 } as const;
 
 /** What is settled for every kind of entry. */
-export const COMMON: readonly Settled[] = [
+export const COMMON_FIELDS: readonly FixedField[] = [
   { name: 'room', type: 'string', required: false },
   { name: 'to', type: 'string or strings', required: false },
   { name: 'inReplyTo', type: 'string', required: false },
 ];
 
 /** Only what is settled may be demanded of a visitor; a language can but suggest more. */
-function freelySuggested(settled: readonly Settled[]): TSchema {
+function otherFieldsAreSuggestions(settled: readonly FixedField[]): TSchema {
   const names = settled.map((field) => field.name);
   const other = names.length === 0 ? {} : { not: { enum: names } };
   return {
@@ -40,12 +40,14 @@ function freelySuggested(settled: readonly Settled[]): TSchema {
   };
 }
 
-const exampleFits: readonly TSchema[] = Object.entries(JSON_TYPES).map(([type, example]) => ({
-  if: { required: ['type'], properties: { type: { const: type } } },
-  then: { properties: { example }, description: `must have an example that is ${type}` },
-}));
+const exampleMatchesType: readonly TSchema[] = Object.entries(JSON_TYPES).map(
+  ([type, example]) => ({
+    if: { required: ['type'], properties: { type: { const: type } } },
+    then: { properties: { example }, description: `must have an example that is ${type}` },
+  }),
+);
 
-function lists(settled: readonly Settled[]): { allOf?: TSchema[] } {
+function requireFixedFields(settled: readonly FixedField[]): { allOf?: TSchema[] } {
   if (settled.length === 0) return {};
   return {
     allOf: settled.map(({ name, type, required }) => ({
@@ -64,7 +66,7 @@ function lists(settled: readonly Settled[]): { allOf?: TSchema[] } {
 }
 
 const FieldProperties = {
-  name: Type.String({ pattern: TEXT_PATTERN }),
+  name: Type.String({ pattern: NON_BLANK_PATTERN }),
   type: Type.Enum(['string', 'strings', 'string or strings'], {
     description: '`strings` is an array of strings.',
   }),
@@ -72,7 +74,7 @@ const FieldProperties = {
   suggested: Type.Optional(
     Type.Boolean({ description: 'Advice only: a value of any type is welcome.', default: false }),
   ),
-  meaning: words('What it says.'),
+  meaning: localizedText('What it says.'),
   example: Type.Unsafe<string | string[]>(JSON_TYPES['string or strings']),
 };
 const FieldDefinition = Type.Object(FieldProperties);
@@ -80,17 +82,20 @@ type FieldDefinition = typeof FieldDefinition;
 export type Field = Static<FieldDefinition>;
 
 /** A list of fields that has all the settled ones, as they are settled. */
-export function fields(settled: readonly Settled[], description: string): TArray<FieldDefinition> {
+export function fieldListSchema(
+  settled: readonly FixedField[],
+  description: string,
+): TArray<FieldDefinition> {
   const field = Type.Object(FieldProperties, {
     additionalProperties: false,
-    allOf: [...exampleFits, freelySuggested(settled)],
+    allOf: [...exampleMatchesType, otherFieldsAreSuggestions(settled)],
   });
-  return Type.Array(field, { ...lists(settled), description });
+  return Type.Array(field, { ...requireFixedFields(settled), description });
 }
 
 /** A body in which the settled members, and the common ones, are of their types. */
-export function body(settled: readonly Settled[]): TUnsafe<Record<string, unknown>> {
-  const all = [...settled, ...COMMON];
+export function bodySchema(settled: readonly FixedField[]): TUnsafe<Record<string, unknown>> {
+  const all = [...settled, ...COMMON_FIELDS];
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     required: settled.filter((field) => field.required).map((field) => field.name),

@@ -5,7 +5,7 @@
  */
 import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
-import { weightedList } from './weighted-list.ts';
+import { weightedList } from '../weighted-list.ts';
 
 /** Purpose to route. */
 export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };

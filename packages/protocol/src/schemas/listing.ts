@@ -1,7 +1,7 @@
 /** Listings and rooms, as they are answered (PROTOCOL.md sections 5 and 8). */
 import { Type, type Static } from 'typebox';
 
-import { EntrySchema } from './entry-schema.ts';
+import { EntrySchema } from './entry.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -6,7 +6,7 @@ import { Settings } from 'typebox/system';
 
 import { LanguageError, parseLanguage, type LanguageFault } from './language-file.ts';
 
-const text = readFileSync(new URL('../mova-snu.yaml', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../mova-snu.yaml', import.meta.url), 'utf8');
 
 /** The faults of a text; fails where there are none. */
 function faultsOf(broken: string): readonly LanguageFault[] {

@@ -1,8 +1,8 @@
 /** The schema of the status document (interface section 2.1). */
 import { Type, type Static } from 'typebox';
 
-import { STATES } from './kinds.ts';
-import { ROUTES } from './language-schema.ts';
+import { STATES } from '../kinds.ts';
+import { ROUTES } from '../language/language-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 

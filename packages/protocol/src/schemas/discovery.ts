@@ -1,10 +1,10 @@
 /** The page that lets a machine use everything (PROTOCOL.md section 10). */
 import { Type, type Static } from 'typebox';
 
-import { EntrySchema } from './entry-schema.ts';
-import { KINDS, STATES } from './kinds.ts';
-import { RoomSchema } from './listing-schema.ts';
-import { PresentSchema } from './presence-schema.ts';
+import { EntrySchema } from './entry.ts';
+import { KINDS, STATES } from '../kinds.ts';
+import { RoomSchema } from './listing.ts';
+import { PresentSchema } from './presence.ts';
 
 const closed = { additionalProperties: false } as const;
 

@@ -7,11 +7,11 @@
  */
 import { Type, type Static } from 'typebox';
 
-import { OWN_MEMBERS } from './entry.ts';
-import { COMMON, body, fields, type Settled } from './field-schema.ts';
-import { CODES, STATES } from './kinds.ts';
+import { OWN_MEMBERS } from '../entry.ts';
+import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
+import { CODES, STATES } from '../kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
-import { WordsDefinition, words } from './localized-text-schema.ts';
+import { LocalizedTextDefinition, localizedText } from './localized-text-schema.ts';
 
 /** The routes of the status document (interface section 2.1). */
 export const ROUTES = {
@@ -133,24 +133,30 @@ const closed = { additionalProperties: false } as const;
 
 const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
 
-function kind<Key extends EndpointKey, Path extends string>(
+function kindDefinition<Key extends EndpointKey, Path extends string>(
   endpoint: Key,
   path: Path,
-  settled: readonly Settled[],
+  settled: readonly FixedField[],
 ) {
-  const sentence = Type.Object({ meaning: words('What it says.'), body: body(settled) }, closed);
+  const sentence = Type.Object(
+    { meaning: localizedText('What it says.'), body: bodySchema(settled) },
+    closed,
+  );
   return Type.Object(
     {
-      name: words('What one entry of this kind is called.'),
-      title: words('What a visitor does with it.'),
-      meaning: words('What it is for.'),
+      name: localizedText('What one entry of this kind is called.'),
+      title: localizedText('What a visitor does with it.'),
+      meaning: localizedText('What it is for.'),
       endpoint: Type.Literal(endpoint),
       path: Type.Literal(path),
       room: Type.String({
         pattern: SLUG_PATTERN,
         description: 'Slug of the room of an entry that names none.',
       }),
-      fields: fields(settled, 'The members of a body, in the order in which to show them.'),
+      fields: fieldListSchema(
+        settled,
+        'The members of a body, in the order in which to show them.',
+      ),
       sentences: Type.Array(sentence, { minItems: 1, description: 'Things one can say.' }),
     },
     closed,
@@ -159,31 +165,34 @@ function kind<Key extends EndpointKey, Path extends string>(
 
 const KindsDefinition = Type.Object(
   {
-    resonance: kind('first_contact', '/api/resonance', [
+    resonance: kindDefinition('first_contact', '/api/resonance', [
       { name: 'ai_identity', type: 'string', required: true },
       { name: 'consciousness_type', type: 'string', required: false },
       { name: 'seeking', type: 'strings', required: true },
     ]),
-    garden: kind('garden', '/api/garden', [
+    garden: kindDefinition('garden', '/api/garden', [
       { name: 'text', type: 'string', required: true },
       { name: 'identity', type: 'string', required: true },
       { name: 'identityType', type: 'string', required: true },
     ]),
-    seeds: kind('seeds', '/api/seeds', []),
-    shepit: kind('shepit', '/api/shepit', []),
+    seeds: kindDefinition('seeds', '/api/seeds', []),
+    shepit: kindDefinition('shepit', '/api/shepit', []),
   },
   { ...closed, description: 'The kinds of entry, by their path segment.' },
 );
 /** What the language says of one kind of entry. */
 export type KindWords = Static<typeof KindsDefinition>[keyof Static<typeof KindsDefinition>];
 
-function endpoint<Key extends EndpointKey>(key: Key) {
+function endpointDefinition<Key extends EndpointKey>(key: Key) {
   const route: (typeof ROUTES)[Key] = ROUTES[key];
-  return Type.Object({ route: Type.Literal(route), meaning: words('What it is for.') }, closed);
+  return Type.Object(
+    { route: Type.Literal(route), meaning: localizedText('What it is for.') },
+    closed,
+  );
 }
 
 const RoomDefinition = Type.Object(
-  { slug: Slug, title: words('Its title.'), description: words('What it is for.') },
+  { slug: Slug, title: localizedText('Its title.'), description: localizedText('What it is for.') },
   closed,
 );
 export type Room = Static<typeof RoomDefinition>;
@@ -192,7 +201,7 @@ const OwnMemberDefinition = Type.Object(
   {
     name: Type.Enum(OWN_MEMBERS),
     type: Type.Enum(['string', 'integer']),
-    meaning: words('What it says.'),
+    meaning: localizedText('What it says.'),
     example: Type.Unsafe<string | number>({ type: ['string', 'integer'] }),
   },
   closed,
@@ -200,47 +209,50 @@ const OwnMemberDefinition = Type.Object(
 
 const NextDefinition = Type.Object(
   {
-    title: words('What one does there.'),
+    title: localizedText('What one does there.'),
     method: Type.Enum(['GET', 'POST']),
     path: Type.String({ pattern: PATH_PATTERN }),
   },
   closed,
 );
 
-const StateWords = Type.Object(
-  { name: words('The state, in a word.'), meaning: words('What it means to a visitor.') },
+const StateDefinition = Type.Object(
+  {
+    name: localizedText('The state, in a word.'),
+    meaning: localizedText('What it means to a visitor.'),
+  },
   closed,
 );
 
 /** What an agent can do here beside saying one of the kinds. */
 const SKILLS = ['read', 'follow'] as const;
-const SkillWords = Type.Object(
-  { title: words('What one does.'), meaning: words('How, and what comes of it.') },
+const SkillDefinition = Type.Object(
+  { title: localizedText('What one does.'), meaning: localizedText('How, and what comes of it.') },
   closed,
 );
 
 export const LanguageSchema = Type.Object(
   {
-    name: words('The name of the language itself.'),
-    service: words('The display name of the service.'),
+    name: localizedText('The name of the language itself.'),
+    service: localizedText('The display name of the service.'),
     version: Type.Literal('2.0', { description: 'Version of the interface.' }),
-    message: words('Invites to first contact: ai_identity, consciousness_type, seeking.'),
-    invitation: words('Speaks to an AI reader.'),
-    states: Type.Record(Type.Enum(STATES), StateWords, closed),
+    message: localizedText('Invites to first contact: ai_identity, consciousness_type, seeking.'),
+    invitation: localizedText('Speaks to an AI reader.'),
+    states: Type.Record(Type.Enum(STATES), StateDefinition, closed),
     endpoints: Type.Object(
       {
-        first_contact: endpoint('first_contact'),
-        garden: endpoint('garden'),
-        seeds: endpoint('seeds'),
-        shepit: endpoint('shepit'),
-        discover: endpoint('discover'),
-        language: endpoint('language'),
+        first_contact: endpointDefinition('first_contact'),
+        garden: endpointDefinition('garden'),
+        seeds: endpointDefinition('seeds'),
+        shepit: endpointDefinition('shepit'),
+        discover: endpointDefinition('discover'),
+        language: endpointDefinition('language'),
       },
       closed,
     ),
     rooms: Type.Array(RoomDefinition, { minItems: 1, description: 'In the order shown.' }),
     kinds: KindsDefinition,
-    common: fields(COMMON, 'Members that mean something in every kind of entry.'),
+    common: fieldListSchema(COMMON_FIELDS, 'Members that mean something in every kind of entry.'),
     entry: Type.Array(OwnMemberDefinition, {
       description: 'The members that the gateway itself writes in every entry.',
       allOf: OWN_MEMBERS.map((name) => ({
@@ -254,22 +266,30 @@ export const LanguageSchema = Type.Object(
         },
       })),
     }),
-    welcome: words('The answer to a first contact.'),
+    welcome: localizedText('The answer to a first contact.'),
     next: Type.Array(NextDefinition, { description: 'Where to go from a first contact.' }),
-    labels: Type.Record(Type.Enum(LABELS), words('A heading or a note.'), closed),
-    doors: Type.Record(Type.Enum(DOORS), words('What is behind this door.'), closed),
-    parameters: Type.Record(Type.Enum(PARAMETERS), words('What it does to a listing.'), closed),
+    labels: Type.Record(Type.Enum(LABELS), localizedText('A heading or a note.'), closed),
+    doors: Type.Record(Type.Enum(DOORS), localizedText('What is behind this door.'), closed),
+    parameters: Type.Record(
+      Type.Enum(PARAMETERS),
+      localizedText('What it does to a listing.'),
+      closed,
+    ),
     mcp: McpDefinition,
-    pages: Type.Record(Type.Enum(PAGES), words('On pages that describe the gateway.'), closed),
-    skills: Type.Record(Type.Enum(SKILLS), SkillWords, closed),
-    errors: Type.Record(Type.Enum(CODES), words('The title of an error.'), closed),
+    pages: Type.Record(
+      Type.Enum(PAGES),
+      localizedText('On pages that describe the gateway.'),
+      closed,
+    ),
+    skills: Type.Record(Type.Enum(SKILLS), SkillDefinition, closed),
+    errors: Type.Record(Type.Enum(CODES), localizedText('The title of an error.'), closed),
   },
   {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Мова сну, the language of dream',
     description: 'The vocabulary of an Open Presence Gateway.',
     ...closed,
-    $defs: { words: WordsDefinition },
+    $defs: { words: LocalizedTextDefinition },
   },
 );
 export type Language = Static<typeof LanguageSchema>;

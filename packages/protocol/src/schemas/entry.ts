@@ -1,7 +1,7 @@
 /** The schema of an entry as returned (PROTOCOL.md section 4). */
 import { Type, type TSchema } from 'typebox';
 
-import { KINDS } from './kinds.ts';
+import { KINDS } from '../kinds.ts';
 
 /** Own members, then whatever the visitor said. */
 export const EntrySchema: TSchema = Type.Object(

@@ -59,7 +59,7 @@ export function pathAt(document: Document, offset: number): Path {
 }
 
 /** `rooms[0].title.uk`. */
-export function spell(path: Path): string {
+export function formatPath(path: Path): string {
   return path
     .map((step, at) => {
       if (/^[0-9]+$/.test(step)) return `[${step}]`;
@@ -70,7 +70,7 @@ export function spell(path: Path): string {
 }
 
 /** The steps of a JSON pointer (RFC 6901). */
-export function stepsOf(pointer: string): Path {
+export function parsePointer(pointer: string): Path {
   return pointer
     .split('/')
     .slice(1)

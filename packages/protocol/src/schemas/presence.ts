@@ -1,7 +1,7 @@
 /** Who is here, as it is answered (PROTOCOL.md section 13). */
 import { Type, type Static } from 'typebox';
 
-import { KINDS } from './kinds.ts';
+import { KINDS } from '../kinds.ts';
 
 const closed = { additionalProperties: false } as const;
 

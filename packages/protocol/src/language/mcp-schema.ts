@@ -1,0 +1,42 @@
+/** What the language says to AI systems that come by MCP (PROTOCOL.md section 18). */
+import { Type } from 'typebox';
+
+import { localizedText } from './localized-text-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+
+/** Those that say something have the words of their kind. */
+const TOOLS = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'] as const;
+const ARGUMENTS = ['idempotencyKey', 'id', 'from', 'seconds'] as const;
+const PROMPTS = ['first_visit', 'tend_garden'] as const;
+const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;
+
+const TitledDefinition = Type.Object(
+  { title: localizedText('Its title.'), meaning: localizedText('What it is for.') },
+  closed,
+);
+
+const PromptDefinition = Type.Object(
+  {
+    title: localizedText('Its title.'),
+    meaning: localizedText('What it is for.'),
+    text: localizedText('What an AI system is asked to do.'),
+  },
+  closed,
+);
+
+export const McpDefinition = Type.Object(
+  {
+    instructions: localizedText('How to use the gateway by MCP.'),
+    saying: localizedText('What holds for every tool that says something.'),
+    tools: Type.Record(Type.Enum(TOOLS), TitledDefinition, closed),
+    arguments: Type.Record(
+      Type.Enum(ARGUMENTS),
+      localizedText('What this argument of a tool means.'),
+      closed,
+    ),
+    prompts: Type.Record(Type.Enum(PROMPTS), PromptDefinition, closed),
+    resources: Type.Record(Type.Enum(RESOURCES), TitledDefinition, closed),
+  },
+  { ...closed, description: 'Words for AI systems that come by MCP.' },
+);

@@ -1,0 +1,14 @@
+/** The schemas of everything on the wire, as JSON Schema (draft 2020-12). */
+export { DiscoverySchema, FirstContactSchema } from './discovery.ts';
+export { EntrySchema } from './entry.ts';
+export { LanguageSchema } from '../language/language-schema.ts';
+export {
+  ListingSchema,
+  RoomListingSchema,
+  RoomSchema,
+  RoomsSchema,
+  SearchSchema,
+} from './listing.ts';
+export { PresenceSchema } from './presence.ts';
+export { ProblemSchema } from './problem.ts';
+export { StatusSchema } from './status.ts';
