@@ -1,16 +1,16 @@
 /**
- * The gateway's own part of an entry: the members it writes before the visitor's, and the id,
- * from which the seq can be read back, so that an entry is found by its id without an index.
+ * The gateway's own part of an entry: the members it writes before the visitor's, and the id. An id
+ * contains the seq, so an entry is found by id without an index.
  */
 import type { Kind } from './kinds.ts';
 
-/** The members that the gateway writes itself, in the order in which it writes them. */
+/** The members that the gateway writes, in order. */
 export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
 
-/** What a visitor's member of one of those names is called in the entry: `visitor_id`. */
+/** Renames a visitor's member that has the name of an own member: `visitor_id`. */
 export const VISITOR_PREFIX = 'visitor_';
 
-/** The members by which listings filter, and the members of a body that feed each of them. */
+/** By filter: the members of a body in which it looks for its value. */
 export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],
   identityType: ['identityType'],
@@ -20,7 +20,7 @@ export const FILTER_MEMBERS = {
 } as const;
 export type Filter = keyof typeof FILTER_MEMBERS;
 
-/** What the gateway adds to a draft when it is appended. */
+/** What the gateway adds to a draft on append. */
 export interface Stamp {
   /** Place in the log: 1, 2, 3 … without gaps. */
   readonly seq: number;
@@ -38,40 +38,40 @@ const TWO_24 = 2 ** 24;
 const TWO_26 = 2 ** 26;
 const TWO_36 = 2 ** 36;
 
-/** How many different salts `entryId` takes: 0 … 2²⁶ − 1. */
+/** `entryId` takes salts from 0 to `SALTS` − 1. */
 export const SALTS: number = TWO_26;
 
-/** Times come many in a row: how the last one is written. */
-let lastFormatted = { time: -1, clock: '', timestamp: '' };
+/** Many entries in a row have the same time, so the last result is cached. */
+let lastFormatted = { time: -1, idPrefix: '', timestamp: '' };
 
 function formatTime(time: number): typeof lastFormatted {
   if (time === lastFormatted.time) return lastFormatted;
-  const clock = time.toString(16).padStart(12, '0');
+  const hex = time.toString(16).padStart(12, '0');
   const timestamp = new Date(time).toISOString();
-  lastFormatted = { time, clock: `${clock.slice(0, 8)}-${clock.slice(8)}`, timestamp };
+  lastFormatted = { time, idPrefix: `${hex.slice(0, 8)}-${hex.slice(8)}`, timestamp };
   return lastFormatted;
 }
 
 /**
  * A UUIDv7 whose 74 free bits are the seq (48 bits, RFC 9562 section 6.2, method 1) and a salt
- * (26 bits, tells apart the entries of different logs). Ids sort as their seqs do.
+ * (26 bits, which differs between logs). Ids sort like their seqs.
  */
 export function entryId(time: number, seq: number, salt: number): string {
-  // Without `%`, and in parts of at most 32 bits: numbers beyond are slow to divide and to print.
+  // In parts of at most 32 bits, and without `%`: larger numbers are slow to divide and to format.
   const top = Math.floor(seq / TWO_36);
   const low = seq - top * TWO_36;
   const half = Math.floor(low / TWO_22);
   const middle = (low - half * TWO_22) * 4 + (salt >>> 24);
-  // One digit more than is wanted stands in for padding.
+  // A leading digit that is cut off again is faster than padding.
   const high = (0x1000 + top).toString(16).slice(1);
   const end =
     (TWO_24 + middle).toString(16).slice(1) + (TWO_24 + (salt % TWO_24)).toString(16).slice(1);
-  return `${formatTime(time).clock}-7${high}-${(0x8000 + half).toString(16)}-${end}`;
+  return `${formatTime(time).idPrefix}-7${high}-${(0x8000 + half).toString(16)}-${end}`;
 }
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/;
 
-/** The seq that an id carries, or undefined where the text is no id of ours. Case is ignored. */
+/** The seq in an id, or undefined if the text is not an entry id. Ignores case. */
 export function seqOfId(id: string): number | undefined {
   const parts = id.length === 36 ? UUID7.exec(id.toLowerCase()) : null;
   if (parts === null) return undefined;
@@ -80,10 +80,7 @@ export function seqOfId(id: string): number | undefined {
   return Number.parseInt(high, 16) * TWO_36 + low + Math.floor(Number.parseInt(end, 16) / TWO_26);
 }
 
-/**
- * The text of an entry up to where the visitor's members begin, without a closing brace or a
- * comma: `{"id":…,"timestamp":"…"`.
- */
+/** The text of an entry up to the visitor's members, without comma: `{"id":…,"timestamp":"…"`. */
 export function entryHead(stamp: Stamp): string {
   const { timestamp } = formatTime(stamp.time);
   return `{"id":"${stamp.id}","seq":${stamp.seq},"kind":"${stamp.kind}","room":"${stamp.room}","timestamp":"${timestamp}"`;

@@ -1,10 +1,10 @@
 /**
  * The wire contract: entries, kinds, rooms, the language, errors, and the shapes of answers.
  *
- * Owns every spelling that goes over the wire. Refuses to know transport and storage: no I/O,
- * nothing of Node's, so that it runs in a browser as it is. The schemas have a door of their own
- * (`./schemas`), and so has the parser of the language file (`./language-file`): they are heavy to
- * load, and most who speak the protocol need neither. Keep this file free of what imports typebox.
+ * Owns every spelling that goes over the wire. Knows neither transport nor storage: no I/O and no
+ * Node APIs, so it runs in a browser. The schemas (`./schemas`) and the parser of the language file
+ * (`./language-file`) have entry points of their own, since they are slow to load and most users of
+ * the protocol need neither. This file must not import typebox, directly or indirectly.
  */
 export type * from './schemas/discovery.ts';
 export * from './entry.ts';
@@ -21,8 +21,5 @@ export * from './language/localized-text.ts';
 export * from './paths.ts';
 export * from './weighted-list.ts';
 
-/**
- * The one constant of the wire (PROTOCOL.md section 1.2): how many bytes a request line and its
- * headers may take together.
- */
+/** The greatest size of a request line and its headers together, in bytes (PROTOCOL.md section 1.2). */
 export const MAX_HEADER_SIZE: number = 16 * 1024 * 1024;

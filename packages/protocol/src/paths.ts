@@ -1,10 +1,8 @@
-/**
- * The paths of the gateway, as they are spelled on the wire (PROTOCOL.md section 1).
- */
+/** The gateway's paths (PROTOCOL.md section 1). */
 import type { Kind } from './kinds.ts';
 import type { Language } from './language/language-schema.ts';
 
-/** The path of each door that the language file describes, by the door's name there. */
+/** By the name of the door in the language file. */
 export const PATHS: Readonly<Record<string, string>> = {
   status: '/api',
   discover: '/api/discover',
@@ -40,18 +38,19 @@ export const PATHS: Readonly<Record<string, string>> = {
 export const JSON_RPC_PATH = '/a2a';
 export const REST_PATH = '/a2a/v1';
 
-/** The path of an entry. */
 export function entryPath(id: string): string {
   return `/api/entries/${id}`;
 }
 
-/** The path and query that say this body; of its members only those with texts. */
+/** The GET path that appends this body; members that are not strings are left out. */
 export function sayPath(kind: Kind, body: unknown): string {
   const pairs = Object.entries(typeof body === 'object' && body !== null ? body : {}).flatMap(
     ([name, value]: [string, unknown]) => {
       const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-      return values.flatMap((one) =>
-        typeof one === 'string' ? [`${encodeURIComponent(name)}=${encodeURIComponent(one)}`] : [],
+      return values.flatMap((element) =>
+        typeof element === 'string'
+          ? [`${encodeURIComponent(name)}=${encodeURIComponent(element)}`]
+          : [],
       );
     },
   );
@@ -67,22 +66,22 @@ export const FEED_TYPES: Readonly<Record<FeedForm, string>> = {
   'json-feed': 'application/feed+json',
 };
 
-/** The feed of everything has no listing beside it: its addresses are `/feed.atom`, `/feed.json`. */
+/** The base of the feed of all entries, which has no listing: `/feed.atom`, `/feed.json`. */
 export const EVERYTHING = '/feed';
 
-/** The address of a feed of what is listed at a path. */
+/** The path of the feed of a listing. */
 export function feedPath(path: string, form: FeedForm): string {
   return path === EVERYTHING && form === 'json-feed' ? `${path}.json` : `${path}.${form}`;
 }
 
-/** For a `Link` header: the feeds of what is listed at a path. */
+/** For a `Link` header: the feeds of a listing. */
 export function feedLinks(path: string): string {
   return FEED_FORMS.map((form) => {
     return `<${feedPath(path, form)}>; rel="alternate"; type="${FEED_TYPES[form]}"`;
   }).join(', ');
 }
 
-/** Where the gateway describes itself (RFC 8288, RFC 8631). */
+/** Descriptions of the gateway (RFC 8288, RFC 8631). */
 const SERVICE_LINKS = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</reference>; rel="service-doc"; type="text/html"',
@@ -92,7 +91,6 @@ const SERVICE_LINKS = [
   '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
 ];
 
-/** The `Link` header by which answers lead to what describes the gateway. */
 export const SERVICE_LINK_HEADER: Readonly<Record<string, string>> = {
   Link: SERVICE_LINKS.join(', '),
 };

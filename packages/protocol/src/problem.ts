@@ -1,26 +1,26 @@
 /**
- * What can go wrong, as a visitor is told of it (RFC 9457, PROTOCOL.md section 11). A
- * `GatewayError` is thrown by whoever finds the fault; each door turns it into its own form, HTTP
- * by `statusOf` and `problemDocument`.
+ * Errors that a caller can cause, and their form as problem details (RFC 9457, PROTOCOL.md section
+ * 11). The code that detects a fault throws `GatewayError`; each door maps it to its own protocol,
+ * HTTP by `statusOf` and `problemDocument`.
  */
 import type { Code } from './kinds.ts';
 
-/** One thing wrong with a request, and how to mend it. */
+/** One thing wrong with a request, and what is expected instead. */
 export interface Fault {
   /** JSON pointer (RFC 6901) to the member of the body, `""` for the body as a whole. */
   readonly pointer?: string;
   /** Name of the query parameter or header. */
   readonly parameter?: string;
-  /** What is wanted there, and what was found. */
+  /** What is expected there, and what was found. */
   readonly detail: string;
 }
 
-/** Facts that help a visitor to extensions its request; each appears as a member of the problem. */
+/** Extension members (RFC 9457 section 3.2) that help a caller to correct its request. */
 export interface ProblemExtensions {
   readonly faults?: readonly Fault[];
   /** Where a text stopped being JSON or UTF-8. Offset in bytes from 0, line and column from 1. */
   readonly position?: { readonly offset: number; readonly line: number; readonly column: number };
-  /** A body, path or value that would have worked. */
+  /** A body, path or value that works. */
   readonly example?: unknown;
   /** The values that exist: rooms, kinds, paths or methods. */
   readonly known?: readonly string[];
@@ -28,7 +28,7 @@ export interface ProblemExtensions {
   readonly entry?: string;
 }
 
-/** The one error that a caller can cause. Broken invariants of ours are plain `Error`s. */
+/** The only error that a caller can cause. Broken invariants are plain `Error`s. */
 export class GatewayError extends Error {
   readonly code: Code;
   readonly extensions: ProblemExtensions;
@@ -55,12 +55,11 @@ const STATUS: Record<Code, number> = {
   internal: 500,
 };
 
-/** The HTTP status that goes with a code. */
 export function statusOf(code: Code): number {
   return STATUS[code];
 }
 
-/** The problem as sent; `title` is the code's title in the caller's locale. */
+/** `title`: the title of the code in the caller's locale. */
 export function problemDocument(error: GatewayError, title: string): Record<string, unknown> {
   return {
     type: `/mova-snu.yaml#${error.code}`,

@@ -7,7 +7,6 @@ import { endpointsOf, localize } from './language/language.ts';
 import type { Status } from './schemas/status.ts';
 import type { Locale } from './language/localized-text.ts';
 
-/** The status document at an instant, in the caller's locale or as each text is shown. */
 export function statusDocument(
   language: Language,
   state: State,

@@ -1,12 +1,12 @@
 /**
- * Fields: the members of a body as a language describes them, and the ones that no language can
- * change because the interface or the protocol has settled them.
+ * Schemas of fields: the members of a body as a language describes them. Those that the interface
+ * or the protocol fixes, no language can change.
  */
 import { Type, type Static, type TArray, type TSchema, type TUnsafe } from 'typebox';
 
 import { NON_BLANK_PATTERN, localizedText } from './localized-text-schema.ts';
 
-/** A member whose name and type the interface or the protocol has settled. */
+/** A member whose name and type the interface or the protocol fixes. */
 export interface FixedField {
   readonly name: string;
   readonly type: 'string' | 'strings' | 'string or strings';
@@ -19,16 +19,16 @@ const JSON_TYPES = {
   'string or strings': { type: ['string', 'array'], items: { type: 'string' } },
 } as const;
 
-/** What is settled for every kind of entry. */
+/** The fixed fields of every kind of entry. */
 export const COMMON_FIELDS: readonly FixedField[] = [
   { name: 'room', type: 'string', required: false },
   { name: 'to', type: 'string or strings', required: false },
   { name: 'inReplyTo', type: 'string', required: false },
 ];
 
-/** Only what is settled may be demanded of a visitor; a language can but suggest more. */
-function otherFieldsAreSuggestions(settled: readonly FixedField[]): TSchema {
-  const names = settled.map((field) => field.name);
+/** A language cannot require further fields of a visitor, only suggest them. */
+function otherFieldsAreSuggestions(fixed: readonly FixedField[]): TSchema {
+  const names = fixed.map((field) => field.name);
   const other = names.length === 0 ? {} : { not: { enum: names } };
   return {
     if: { required: ['name'], properties: { name: other } },
@@ -47,10 +47,10 @@ const exampleMatchesType: readonly TSchema[] = Object.entries(JSON_TYPES).map(
   }),
 );
 
-function requireFixedFields(settled: readonly FixedField[]): { allOf?: TSchema[] } {
-  if (settled.length === 0) return {};
+function requireFixedFields(fixed: readonly FixedField[]): { allOf?: TSchema[] } {
+  if (fixed.length === 0) return {};
   return {
-    allOf: settled.map(({ name, type, required }) => ({
+    allOf: fixed.map(({ name, type, required }) => ({
       description: `must list "${name}" with "type: ${type}" and "required: ${required}"`,
       contains: {
         required: ['name', 'type', 'required'],
@@ -81,24 +81,24 @@ const FieldDefinition = Type.Object(FieldProperties);
 type FieldDefinition = typeof FieldDefinition;
 export type Field = Static<FieldDefinition>;
 
-/** A list of fields that has all the settled ones, as they are settled. */
+/** A list of fields that includes all the fixed ones, unchanged. */
 export function fieldListSchema(
-  settled: readonly FixedField[],
+  fixed: readonly FixedField[],
   description: string,
 ): TArray<FieldDefinition> {
   const field = Type.Object(FieldProperties, {
     additionalProperties: false,
-    allOf: [...exampleMatchesType, otherFieldsAreSuggestions(settled)],
+    allOf: [...exampleMatchesType, otherFieldsAreSuggestions(fixed)],
   });
-  return Type.Array(field, { ...requireFixedFields(settled), description });
+  return Type.Array(field, { ...requireFixedFields(fixed), description });
 }
 
-/** A body in which the settled members, and the common ones, are of their types. */
-export function bodySchema(settled: readonly FixedField[]): TUnsafe<Record<string, unknown>> {
-  const all = [...settled, ...COMMON_FIELDS];
+/** A body in which the fixed and the common members have their types. */
+export function bodySchema(fixed: readonly FixedField[]): TUnsafe<Record<string, unknown>> {
+  const all = [...fixed, ...COMMON_FIELDS];
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
-    required: settled.filter((field) => field.required).map((field) => field.name),
+    required: fixed.filter((field) => field.required).map((field) => field.name),
     properties: Object.fromEntries(all.map((field) => [field.name, JSON_TYPES[field.type]])),
     description: 'A body that works when it is sent as it stands.',
   });

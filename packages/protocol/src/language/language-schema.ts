@@ -1,9 +1,9 @@
 /**
  * The shape of the language file, as JSON Schema (draft 2020-12) and as types.
  *
- * Owns what a language file must hold. What the interface fixes, no language can change: the six
- * routes, the four kinds with their paths and the members that their bodies must have, the
- * gateway's own members. Words and rooms are free, and nothing has a greatest length or count.
+ * No language can change what the interface fixes: the six routes, the four kinds with their paths
+ * and the members that their bodies must have, the gateway's own members. Texts and rooms are free,
+ * and no length or count is limited.
  */
 import { Type, type Static } from 'typebox';
 
@@ -136,10 +136,10 @@ const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in 
 function kindDefinition<Key extends EndpointKey, Path extends string>(
   endpoint: Key,
   path: Path,
-  settled: readonly FixedField[],
+  fixed: readonly FixedField[],
 ) {
   const sentence = Type.Object(
-    { meaning: localizedText('What it says.'), body: bodySchema(settled) },
+    { meaning: localizedText('What it says.'), body: bodySchema(fixed) },
     closed,
   );
   return Type.Object(
@@ -153,10 +153,7 @@ function kindDefinition<Key extends EndpointKey, Path extends string>(
         pattern: SLUG_PATTERN,
         description: 'Slug of the room of an entry that names none.',
       }),
-      fields: fieldListSchema(
-        settled,
-        'The members of a body, in the order in which to show them.',
-      ),
+      fields: fieldListSchema(fixed, 'The members of a body, in the order in which to show them.'),
       sentences: Type.Array(sentence, { minItems: 1, description: 'Things one can say.' }),
     },
     closed,
@@ -180,8 +177,6 @@ const KindsDefinition = Type.Object(
   },
   { ...closed, description: 'The kinds of entry, by their path segment.' },
 );
-/** What the language says of one kind of entry. */
-export type KindWords = Static<typeof KindsDefinition>[keyof Static<typeof KindsDefinition>];
 
 function endpointDefinition<Key extends EndpointKey>(key: Key) {
   const route: (typeof ROUTES)[Key] = ROUTES[key];
@@ -224,7 +219,7 @@ const StateDefinition = Type.Object(
   closed,
 );
 
-/** What an agent can do here beside saying one of the kinds. */
+/** A2A skills beside those that append an entry of a kind. */
 const SKILLS = ['read', 'follow'] as const;
 const SkillDefinition = Type.Object(
   { title: localizedText('What one does.'), meaning: localizedText('How, and what comes of it.') },

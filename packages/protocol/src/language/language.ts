@@ -7,15 +7,15 @@ import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
 import { weightedList } from '../weighted-list.ts';
 
-/** Purpose to route. */
+/** The `endpoints` of the status document: purpose to route. */
 export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };
 
-/** The text in the caller's locale or, for a caller without one, in the form shown by default. */
-export function localize(words: LocalizedText, locale: Locale | undefined): string {
-  return words[locale ?? words.shown ?? 'en'];
+/** Without a locale: the form shown by default. */
+export function localize(text: LocalizedText, locale: Locale | undefined): string {
+  return text[locale ?? text.shown ?? 'en'];
 }
 
-/** The `endpoints` of the status document, in the interface's order. */
+/** In the interface's order. */
 export function endpointsOf({ endpoints }: Language): Endpoints {
   return {
     first_contact: endpoints.first_contact.route,

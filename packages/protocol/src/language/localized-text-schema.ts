@@ -1,9 +1,7 @@
-/** The schema of words. */
 import { Type } from 'typebox';
 
 import { LOCALES, type LocalizedText } from './localized-text.ts';
 
-/** What a text must match: anything but nothing. */
 export const NON_BLANK_PATTERN = '\\S';
 
 export const LocalizedTextDefinition = Type.Object(
@@ -20,7 +18,7 @@ export const LocalizedTextDefinition = Type.Object(
   { additionalProperties: false, title: 'Words', description: 'One text in every tongue.' },
 );
 
-/** A schema for words in one place of the language. */
+/** Refers to `LocalizedTextDefinition`, with a description of this use. */
 export function localizedText(description: string): ReturnType<typeof Type.Unsafe<LocalizedText>> {
   return Type.Unsafe<LocalizedText>({ $ref: '#/$defs/words', description });
 }

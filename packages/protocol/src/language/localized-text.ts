@@ -1,12 +1,10 @@
-/** Words: one text in every locale, as every human text of the language is written. */
-
-/** The locales that every text is written in. */
+/** Every text of the language exists in each of these. */
 export const LOCALES = ['uk', 'en'] as const;
 export type Locale = (typeof LOCALES)[number];
 
 export interface LocalizedText {
   readonly uk: string;
   readonly en: string;
-  /** Which of the two is given to a caller that asks for neither; `en` if it isn't said. */
+  /** For a caller that prefers neither; `en` if absent. */
   readonly shown?: Locale;
 }

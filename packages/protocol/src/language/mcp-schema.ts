@@ -1,11 +1,11 @@
-/** What the language says to AI systems that come by MCP (PROTOCOL.md section 18). */
+/** The language's texts for MCP clients (PROTOCOL.md section 18). */
 import { Type } from 'typebox';
 
 import { localizedText } from './localized-text-schema.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** Those that say something have the words of their kind. */
+/** Tools that append an entry use the texts of its kind. */
 const TOOLS = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'] as const;
 const ARGUMENTS = ['idempotencyKey', 'id', 'from', 'seconds'] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;

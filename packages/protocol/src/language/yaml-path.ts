@@ -1,18 +1,22 @@
-/**
- * Places in a language file: between a path in the value, an offset in the text, and how a path
- * is written in a message.
- */
+/** Paths in a language file: converted to and from offsets in its text, JSON pointers, messages. */
 import { isAlias, isMap, isScalar, isSeq } from 'yaml';
 import type { Document } from 'yaml';
 
-/** The names and numbers that lead from the root to a value. */
+/** The keys and indexes that lead from the root to a value. */
 export type Path = readonly string[];
 
+export interface PathFault {
+  readonly path: Path;
+  readonly message: string;
+  /** Whether the key is wrong rather than its value. */
+  readonly atKey?: boolean;
+}
+
 /**
- * Where in the text to look for what is at a path: a scalar where it begins, a collection, or what
- * is `named` wrongly, at its name. Where the path ends early, the deepest place on it.
+ * Where the value at a path begins if it is a scalar, else where its key does; `atKey` asks for
+ * the key. Where the path leads nowhere, the deepest existing place on it.
  */
-export function offsetOf(document: Document, path: Path, named = false): number {
+export function offsetOf(document: Document, path: Path, atKey = false): number {
   let node: unknown = document.contents;
   let offset = document.contents?.range?.[0] ?? 0;
   for (const step of path) {
@@ -30,35 +34,35 @@ export function offsetOf(document: Document, path: Path, named = false): number 
     } else return offset;
     node = found;
   }
-  const value = !named && isScalar(node) && node.value !== null ? node.range?.[0] : undefined;
+  const value = !atKey && isScalar(node) && node.value !== null ? node.range?.[0] : undefined;
   return value ?? offset;
 }
 
-/** The path of what stands at a place in the text. */
+/** The path of the node at an offset. */
 export function pathAt(document: Document, offset: number): Path {
   const path: string[] = [];
-  const begun = (node: unknown): boolean =>
+  const hasStarted = (node: unknown): boolean =>
     (isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) &&
     (node.range?.[0] ?? Infinity) <= offset;
   let node: unknown = document.contents;
   while (isMap(node) || isSeq(node)) {
     if (isMap(node)) {
-      const pair = node.items.findLast(({ key }) => begun(key));
+      const pair = node.items.findLast(({ key }) => hasStarted(key));
       if (pair === undefined || !isScalar(pair.key)) break;
       path.push(String(pair.key.value));
       node = pair.value;
     } else {
-      const index = node.items.findLastIndex(begun);
+      const index = node.items.findLastIndex(hasStarted);
       if (index === -1) break;
       path.push(String(index));
       node = node.items[index];
     }
-    if (!begun(node)) break;
+    if (!hasStarted(node)) break;
   }
   return path;
 }
 
-/** `rooms[0].title.uk`. */
+/** As in `rooms[0].title.uk`. */
 export function formatPath(path: Path): string {
   return path
     .map((step, at) => {
@@ -69,7 +73,7 @@ export function formatPath(path: Path): string {
     .join('');
 }
 
-/** The steps of a JSON pointer (RFC 6901). */
+/** The path of a JSON pointer (RFC 6901). */
 export function parsePointer(pointer: string): Path {
   return pointer
     .split('/')
@@ -77,7 +81,6 @@ export function parsePointer(pointer: string): Path {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The value at a path, or undefined. */
 export function valueAt(root: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (value, step) =>

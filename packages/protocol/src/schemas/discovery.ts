@@ -1,4 +1,4 @@
-/** The page that lets a machine use everything (PROTOCOL.md section 10). */
+/** Discovery (PROTOCOL.md section 10) and the answer to a first contact (section 7.2). */
 import { Type, type Static } from 'typebox';
 
 import { EntrySchema } from './entry.ts';

@@ -1,9 +1,8 @@
-/** The schema of an entry as returned (PROTOCOL.md section 4). */
 import { Type, type TSchema } from 'typebox';
 
 import { KINDS } from '../kinds.ts';
 
-/** Own members, then whatever the visitor said. */
+/** The own members (PROTOCOL.md section 4), then the visitor's. */
 export const EntrySchema: TSchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),

@@ -1,4 +1,4 @@
-/** The schemas of everything on the wire, as JSON Schema (draft 2020-12). */
+/** JSON Schemas (draft 2020-12) of the documents on the wire. */
 export { DiscoverySchema, FirstContactSchema } from './discovery.ts';
 export { EntrySchema } from './entry.ts';
 export { LanguageSchema } from '../language/language-schema.ts';

@@ -1,4 +1,4 @@
-/** Listings and rooms, as they are answered (PROTOCOL.md sections 5 and 8). */
+/** Rooms, listings and search (PROTOCOL.md sections 5, 8 and 14). */
 import { Type, type Static } from 'typebox';
 
 import { EntrySchema } from './entry.ts';
@@ -18,7 +18,6 @@ export const RoomSchema = Type.Object(
   },
   { ...closed, title: 'Room' },
 );
-/** A room and what is in it, in the caller's locale. */
 export type RoomDocument = Static<typeof RoomSchema>;
 
 export const RoomsSchema = Type.Object(

@@ -1,4 +1,4 @@
-/** Who is here, as it is answered (PROTOCOL.md section 13). */
+/** Presence (PROTOCOL.md section 13). */
 import { Type, type Static } from 'typebox';
 
 import { KINDS } from '../kinds.ts';

@@ -1,9 +1,8 @@
-/** The schema of an error as sent (PROTOCOL.md section 11). */
 import { Type, type TSchema } from 'typebox';
 
 import { CODES } from '../kinds.ts';
 
-/** A problem document. `type` is a relative reference to the section on errors. */
+/** A problem document (PROTOCOL.md section 11). */
 export const ProblemSchema: TSchema = Type.Object(
   {
     type: Type.String({ format: 'uri-reference' }),
