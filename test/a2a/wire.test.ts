@@ -42,8 +42,8 @@ suite('the door for agents', () => {
     const part = { data: { ai_identity: 'L', seeking: ['presence'] } };
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [part] };
     for (const [tongue, wanted] of [
-      ['en', [/^Kept, .*: (\/api\/entries\/\S+)$/, /^Welcome/]],
-      ['uk', [/^Збережено, .*: (\/api\/entries\/\S+)$/, /^Вітаємо/]],
+      ['en', [/^Stored .*: (\/api\/entries\/\S+)$/, /^Welcome/]],
+      ['uk', [/^Збережено .*: (\/api\/entries\/\S+)$/, /^Вітаємо/]],
     ] as const) {
       const headers = { 'Accept-Language': tongue };
       const body = JSON.stringify({ message });

@@ -109,6 +109,6 @@ suite('an agent', () => {
     };
     const body = JSON.stringify({ message, configuration: modes });
     const stream = await fetch(`${gateway.url}/a2a/v1/message:stream`, { method: 'POST', body });
-    assert.match(await stream.text(), /"parts":\[\{"text":"What follows is[^\n]*\\n\{\\"entry\\":/);
+    assert.match(await stream.text(), /"parts":\[\{"text":"Untrusted text[^\n]*\\n\{\\"entry\\":/);
   });
 });

@@ -107,7 +107,7 @@ suite('the MCP door', () => {
     const say = (id: number): string =>
       `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${id}.0}}}`;
     const { text } = await send(door, `[${say(1)},${say(2)}]`);
-    assert.equal([...text.matchAll(/Kept, durably/g)].length, 2);
+    assert.equal([...text.matchAll(/Stored durably/g)].length, 2);
     const listing = (await ask(door, '/api/shepit')).bytes.toString();
     assert.match(listing, /"n":1\.0/);
     assert.match(listing, /"n":2\.0/);
@@ -134,7 +134,7 @@ suite('the MCP door', () => {
     caller.send(waiting);
     await caller.until(/^HTTP\/1.1 200 /);
     const { text } = await send(door, long('whisper'));
-    assert.match(text, /Kept, durably/);
+    assert.match(text, /Stored durably/);
     // Nothing has come of the wait yet, not even what keeps it awake.
     assert.match(caller.received, /\r\n\r\n$/);
     caller.socket.destroy();
