@@ -11,7 +11,7 @@ import { run } from './children.ts';
 const SEED = fileURLToPath(import.meta.resolve('./seed.ts'));
 /** What says how a log is stored: when it changes, logs are seeded anew. */
 const FORMAT = fileURLToPath(
-  import.meta.resolve('../packages/gateway/src/stores/sqlite/schema.ts'),
+  import.meta.resolve('../packages/gateway/src/stores/sqlite/log/log-database.ts'),
 );
 /** Goes up when seeded logs are to be others. */
 const VERSION = 2;

@@ -22,12 +22,8 @@ import { Presence } from './presence/presence.ts';
 import { loadLanguage } from './load-language.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
-export {
-  verifyLog,
-  type LogFault,
-  type VerifyEvent,
-  type VerifyResult,
-} from './stores/sqlite/log/verify.ts';
+export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 
 export interface GatewayConfig {
   readonly host: string;

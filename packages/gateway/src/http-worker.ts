@@ -10,7 +10,8 @@ import { appContextOf, HttpListener, type ListenOptions } from './http/http-list
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { parseLanguageBytes } from './load-language.ts';
-import { type SqliteConnection, joinSqliteLog } from './stores/sqlite/store.ts';
+import type { SqliteConnection } from './stores/sqlite/sqlite-log.ts';
+import { joinSqliteLog } from './stores/sqlite/store.ts';
 
 export interface HttpStart {
   readonly place: ListenOptions;

@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { draftOf, stampOf } from '../../log/log.fixture.ts';
-import { type SqliteConnection, joinSqliteLog } from './store.ts';
+import type { SqliteConnection } from './sqlite-log.ts';
+import { joinSqliteLog } from './store.ts';
 
 await using log = joinSqliteLog(workerData as SqliteConnection);
 const entry = await log.entry(1);

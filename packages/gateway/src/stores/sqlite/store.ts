@@ -1,91 +1,76 @@
 /**
- * The embedded store: SQLite in one folder. A writer's thread commits what arrived together in one
- * flushed transaction; an indexer's thread follows it; reading happens on the caller's thread.
- * Upholds everything that `log.ts` says of a log, for every thread that has joined it.
+ * The embedded store: SQLite in one folder. It upholds the contract of `log/log.ts`, for every thread
+ * that has joined it. `log/` writes and reads the entries, `index/` finds them by facets, `words/`
+ * finds them by words. Each has a thread of its own; reading happens in the caller's thread.
+ *
+ * Imports between them go one way: words → index → log → the files beside this one that import
+ * none of the three.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { setTimeout as pause } from 'node:timers/promises';
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, type Transferable, Worker } from 'node:worker_threads';
 
-import { entryId } from '@open-presence/protocol';
-
-import type {
-  AppendResult,
-  RankedQuery,
-  Draft,
-  Entry,
-  Log,
-  ReadEnd,
-  Selection,
-  Seq,
-  Spool,
-  RoomCount,
-} from '../../log/log.ts';
-import { type Outcome, OUTCOME_WIDTH, OUTCOMES, pack, type Packed } from './log/batch.ts';
-import type { IndexStart, ToIndexer } from './index/index-thread.ts';
-import { FileSpool, makeLargeFolders } from './log/large-files.ts';
+import type { Log } from '../../log/log.ts';
+import { type DataPaths, dataPathsIn } from './data-paths.ts';
+import type { IndexerStart, ToIndexer } from './index/messages.ts';
 import { lockFolder } from './log/folder-lock.ts';
-import { Reader } from './reader.ts';
-import { metaOf, openForReading, type DataPaths, dataPathsIn } from './schema.ts';
-import { Shared } from './shared.ts';
-import type {
-  FromAppend,
-  FromWriter,
-  ToAppend,
-  ToWriter,
-  WriterStart,
-} from './log/writer-thread.ts';
-import { Watchers } from './watchers.ts';
-import { WordsLine } from './words/client.ts';
-import type { FromWords, ToWords, WordsStart } from './words/words-thread.ts';
+import { makeUploadFolder } from './log/large-files.ts';
+import type { FromWriter, ToWriter, WriterStart } from './log/messages.ts';
+import { SharedState } from './shared-state.ts';
+import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
+import type { FromWords, ToWords, WordsStart } from './words/messages.ts';
 
-interface Waiting {
-  readonly draft: Packed;
-  readonly resolve: (appended: AppendResult) => void;
-  readonly reject: (error: Error) => void;
+export interface SqliteOptions {
+  readonly folder: string;
+  /** Called with false when entries can no longer be stored, with true when they can again. */
+  readonly onWritableChange?: (writable: boolean) => void;
+  /** Called with the reason why search fails, and with undefined once it works again. */
+  readonly onSearchFailure?: (reason: string | undefined) => void;
 }
 
-type Start = WriterStart | IndexStart | WordsStart;
-
-const MOST_GATHERED = 32;
-/** What a thread leaves behind is collected before it is more than this, while it is in the cache. */
-const YOUNG_MB = 8;
-/** Words are many and short-lived; those who read them are in no hurry. */
-const YOUNG_WORDS_MB = 1;
-const NO_BODY = new Uint8Array(0);
+/** The log in the thread that opened it. */
+export interface OwnedLog extends Log {
+  /** For one more thread to join the log, with `joinSqliteLog`. */
+  connect(): SqliteConnection;
+}
 
 /**
- * Opens the log in a folder, which is made if it is not there. Resolves once the index has caught
- * up. Throws when another process has the folder, or what lies there is no log of ours.
+ * Maximum size of the young generation of the threads' heaps: garbage is collected while it is in
+ * the processor's cache. The words of entries are many and short-lived.
+ */
+const YOUNG_GENERATION_MB = 8;
+const YOUNG_GENERATION_OF_WORDS_MB = 1;
+
+/**
+ * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
+ * caught up. Throws when another process has the folder, or it has something else than a log.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
-  const places = dataPathsIn(resolve(options.folder));
-  makeFolder(places.folder);
-  await using started = new AsyncDisposableStack();
-  const lock = started.adopt(lockFolder(places), (held) => held.close());
-  makeLargeFolders(places);
-  const shared = new Shared();
+  const paths = dataPathsIn(resolve(options.folder));
+  makeFolder(paths.folder);
+  await using opened = new AsyncDisposableStack();
+  const lock = opened.adopt(lockFolder(paths), (db) => db.close());
+  makeUploadFolder(paths);
+  const shared = new SharedState();
+  const common = { paths, shared: shared.memory };
+  const start = async (
+    file: string,
+    data: ThreadStart,
+    transfer: Transferable[],
+  ): Promise<Worker> =>
+    opened.adopt(
+      await startThread(file, data, transfer),
+      async (worker) => void (await worker.terminate()),
+    );
   const { port1, port2 } = new MessageChannel();
-  const startThread = async (file: string, start: Start): Promise<Worker> =>
-    started.adopt(await thread(file, start), async (worker) => void (await worker.terminate()));
-  const memory = shared.memory;
-  const writer = await startThread('./log/writer-thread.ts', {
-    places,
-    shared: memory,
-    index: port1,
-  });
-  const indexer = await startThread('./index/index-thread.ts', {
-    places,
-    shared: memory,
-    writer: port2,
-  });
-  // Visitors don't wait until it has read all: what it knows, it says.
-  const words = await startThread('./words/words-thread.ts', { places, shared: memory });
-  const log = new OwnedSqliteLog({ places, shared, lock, writer, indexer, words }, options);
-  // From here on the log closes them itself, each when it has finished.
-  started.move();
+  const writer = await start('./log/writer-thread.ts', { ...common, indexer: port1 }, [port1]);
+  const indexer = await start('./index/index-thread.ts', { ...common, writer: port2 }, [port2]);
+  // The full-text index need not have caught up: `searchWatermark` says how far it is.
+  const words = await start('./words/words-thread.ts', common, []);
+  const log = new OwnedSqliteLog({ paths, shared, lock, writer, indexer, words }, options);
+  // From here on the log closes them itself, in its own order.
+  opened.move();
   return log;
 }
 
@@ -97,28 +82,7 @@ export function joinSqliteLog(connection: SqliteConnection): Log {
   return new SqliteLog(connection);
 }
 
-/** What a thread joins the log with. Transfer `writer` and `words` along with it. */
-export interface SqliteConnection {
-  readonly places: DataPaths;
-  readonly shared: SharedArrayBuffer;
-  readonly writer: MessagePort;
-  readonly words: MessagePort;
-}
-
-/** The log in the thread that opened it, which others can join. */
-export interface OwnedLog extends Log {
-  connect(): SqliteConnection;
-}
-
-export interface SqliteOptions {
-  readonly folder: string;
-  /** Called with false when entries can no longer be stored, with true when they can again. */
-  readonly onWritableChange?: (writable: boolean) => void;
-  /** Called with the reason why the search index fails, and with undefined once it works again. */
-  readonly onSearchFailure?: (reason: string | undefined) => void;
-}
-
-/** With its parents. Node's own way never ends where nothing can be made, as in `/proc`. */
+/** Creates the parents as well. Node's `recursive` never returns where that fails, as in `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -126,236 +90,84 @@ function makeFolder(path: string): void {
   mkdirSync(path);
 }
 
-interface Parts {
-  readonly places: DataPaths;
-  readonly shared: Shared;
+interface StoreParts {
+  readonly paths: DataPaths;
+  readonly shared: SharedState;
   readonly lock: DatabaseSync;
   readonly writer: Worker;
   readonly indexer: Worker;
   readonly words: Worker;
 }
 
-class SqliteLog implements Log {
-  readonly id: string;
-  readonly #places: DataPaths;
-  readonly #shared: Shared;
-  readonly #writer: MessagePort;
-  readonly #words: WordsLine;
-  readonly #reader: Reader;
-  readonly #watchers: Watchers;
-  #gathered: Waiting[] = [];
-  #batch = 0;
-  readonly #underWay = new Map<number, readonly Waiting[]>();
-  readonly #spools = new Set<FileSpool>();
-  #closing: Promise<void> | undefined;
-
-  constructor({ places, shared, writer, words }: SqliteConnection) {
-    this.#places = places;
-    this.#shared = new Shared(shared);
-    this.#writer = writer;
-    this.id = nameOf(places);
-    this.#words = new WordsLine(words);
-    this.#reader = new Reader(places, this.#shared, this.#words);
-    this.#watchers = new Watchers(this.#shared);
-    writer.on('message', ({ batch, results }: FromAppend) => this.#settle(batch, results));
-  }
-
-  writable(): boolean {
-    return this.#shared.writable;
-  }
-
-  head(): Seq {
-    return this.#shared.head;
-  }
-
-  spool(): Spool {
-    return new FileSpool(this.#places, this.#spools);
-  }
-
-  async append(draft: Draft): Promise<AppendResult> {
-    if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
-    const { kind, room, facets, key, body } = draft;
-    if (body instanceof Uint8Array)
-      return this.#hand({ kind, room, facets, key, body, large: undefined });
-    if (!(body instanceof FileSpool))
-      throw new TypeError('A spool belongs to the log that gave it.');
-    const large = await body.seal();
-    const appended = await this.#hand({ kind, room, facets, key, body: NO_BODY, large });
-    if (large.marked && appended.outcome === 'appended') await this.#indexed(appended.stamp.seq);
-    return appended;
-  }
-
-  async entry(seq: Seq): Promise<Entry | undefined> {
-    return this.#reader.entry(seq);
-  }
-
-  readText(
-    selection: Selection,
-    joiner: ',\n' | '\n',
-  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
-    return this.#reader.read(selection, joiner);
-  }
-
-  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
-    return this.#reader.entries(selection);
-  }
-
-  searchWatermark(): Seq {
-    return this.#shared.searched;
-  }
-
-  readRanked(what: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
-    return this.#reader.best(what);
-  }
-
-  roomCounts(): readonly RoomCount[] {
-    return this.#reader.tally();
-  }
-
-  watch(moved: () => void): Disposable {
-    return this.#watchers.add(moved);
-  }
-
-  /** Stores what was handed over before, then closes. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing ??= this.#close();
-    await this.#closing;
-  }
-
-  #hand(draft: Packed): Promise<AppendResult> {
-    return new Promise((resolve, reject) => {
-      // What is handed over within one turn of the event loop travels together, unless it is so
-      // much that the writer had better begin.
-      if (this.#gathered.length === 0) setImmediate(() => this.#flush());
-      this.#gathered.push({ draft, resolve, reject });
-      if (this.#gathered.length >= MOST_GATHERED) this.#flush();
-    });
-  }
-
-  #flush(): void {
-    const waiting = this.#gathered;
-    if (waiting.length === 0) return;
-    this.#gathered = [];
-    this.#batch += 1;
-    this.#underWay.set(this.#batch, waiting);
-    const drafts = pack(waiting.map(({ draft }) => draft));
-    this.#writer.postMessage({ batch: this.#batch, drafts } satisfies ToAppend, [drafts]);
-  }
-
-  #settle(batch: number, results: Float64Array): void {
-    const waiting = this.#underWay.get(batch) ?? [];
-    this.#underWay.delete(batch);
-    for (const [index, one] of waiting.entries()) {
-      const at = index * OUTCOME_WIDTH;
-      const [outcome = 0, seq = 0, time = 0, salt = 0] = results.subarray(at, at + OUTCOME_WIDTH);
-      try {
-        one.resolve(this.#appended(one.draft, OUTCOMES[outcome] ?? 'unavailable', seq, time, salt));
-      } catch (error) {
-        one.reject(error as Error);
-      }
-    }
-  }
-
-  #appended(draft: Packed, outcome: Outcome, seq: Seq, time: number, salt: number): AppendResult {
-    if (outcome === 'out-of-space' || outcome === 'unavailable')
-      return { outcome: 'refused', code: outcome };
-    if (outcome === 'conflict') {
-      const entry = this.#reader.entry(seq);
-      if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
-      return { outcome, stamp: entry.stamp };
-    }
-    const { kind, room } = draft;
-    return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
-  }
-
-  /** Facets that lie in a file are found only once they are indexed. */
-  async #indexed(seq: Seq): Promise<void> {
-    const shared = this.#shared;
-    while (shared.indexed < seq && !shared.indexFails && this.#closing === undefined)
-      await pause(5);
-  }
-
-  async #close(): Promise<void> {
-    this.#flush();
-    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
-    while (this.#underWay.size > 0) await pause(1);
-    this.#watchers[Symbol.dispose]();
-    this.#writer.close();
-    this.#words.close();
-    await this.#reader.close();
-  }
-}
-
 class OwnedSqliteLog extends SqliteLog implements OwnedLog {
-  readonly #parts: Parts;
-  #ended: Promise<void> | undefined;
+  readonly #parts: StoreParts;
+  #ending: Promise<void> | undefined;
 
-  constructor(parts: Parts, { onWritableChange, onSearchFailure }: SqliteOptions) {
-    super(connectionOf(parts));
+  constructor(parts: StoreParts, { onWritableChange, onSearchFailure }: SqliteOptions) {
+    super(connectTo(parts));
     this.#parts = parts;
-    parts.words.on('message', (message: FromWords) => {
-      if (message !== 'ready') onSearchFailure?.(message.failure);
-    });
     if (!parts.shared.writable) onWritableChange?.(false);
     parts.writer.on('message', (message: FromWriter) => {
       if (message !== 'ready') onWritableChange?.(message.writable);
     });
+    parts.words.on('message', (message: FromWords) => {
+      if (message !== 'ready') onSearchFailure?.(message.failure);
+    });
     for (const worker of [parts.writer, parts.indexer, parts.words]) {
       worker.on('error', (error) => {
-        // A thread ends by itself only by a fault of ours: better no gateway than a false one.
+        // Only a bug ends a thread: crash rather than serve with a broken store.
         throw error;
       });
     }
   }
 
   connect(): SqliteConnection {
-    return connectionOf(this.#parts);
+    return connectTo(this.#parts);
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended ??= this.#end();
-    await this.#ended;
+    this.#ending ??= this.#end();
+    await this.#ending;
   }
 
   async #end(): Promise<void> {
     await super[Symbol.asyncDispose]();
     const { writer, indexer, words, lock } = this.#parts;
-    const ends = [writer, indexer, words].map(
-      (worker) => new Promise((end) => worker.once('exit', end)),
+    const exits = [writer, indexer, words].map(
+      (worker) => new Promise((resolve) => worker.once('exit', resolve)),
     );
     writer.postMessage('close' satisfies ToWriter);
     indexer.postMessage('close' satisfies ToIndexer);
     words.postMessage('close' satisfies ToWords);
-    await Promise.all(ends);
+    await Promise.all(exits);
     lock.close();
   }
 }
 
-/** Introduces one more thread to the writer and to the words. */
-function connectionOf({ places, shared, writer, words }: Parts): SqliteConnection {
-  const { port1, port2 } = new MessageChannel();
-  writer.postMessage(port1 satisfies ToWriter, [port1]);
-  const line = new MessageChannel();
-  words.postMessage(line.port1 satisfies ToWords, [line.port1]);
-  return { places, shared: shared.memory, writer: port2, words: line.port2 };
+/** Registers one more thread with the writer and the full-text index. */
+function connectTo({ paths, shared, writer, words }: StoreParts): SqliteConnection {
+  const appends = new MessageChannel();
+  writer.postMessage(appends.port1 satisfies ToWriter, [appends.port1]);
+  const queries = new MessageChannel();
+  words.postMessage(queries.port1 satisfies ToWords, [queries.port1]);
+  return { paths, shared: shared.memory, writer: appends.port2, words: queries.port2 };
 }
 
-function nameOf(places: DataPaths): string {
-  const log = openForReading(places.log);
-  try {
-    return String(metaOf(log, 'name'));
-  } finally {
-    log.close();
-  }
-}
+type ThreadStart = WriterStart | IndexerStart | WordsStart;
 
-/** Starts a thread and waits until it is ready for work. */
-async function thread(file: string, start: Start): Promise<Worker> {
-  const ports = 'index' in start ? [start.index] : 'writer' in start ? [start.writer] : [];
+/** Resolves when the thread is ready. */
+async function startThread(
+  file: string,
+  workerData: ThreadStart,
+  transferList: Transferable[],
+): Promise<Worker> {
+  const isWords = transferList.length === 0;
   const worker = new Worker(new URL(file, import.meta.url), {
-    workerData: start,
-    transferList: ports,
-    resourceLimits: { maxYoungGenerationSizeMb: ports.length > 0 ? YOUNG_MB : YOUNG_WORDS_MB },
+    workerData,
+    transferList,
+    resourceLimits: {
+      maxYoungGenerationSizeMb: isWords ? YOUNG_GENERATION_OF_WORDS_MB : YOUNG_GENERATION_MB,
+    },
   });
   await new Promise<void>((resolve, reject) => {
     worker.once('message', () => resolve());

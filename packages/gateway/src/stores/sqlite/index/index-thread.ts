@@ -1,29 +1,20 @@
-/** The indexer's thread: follows the log a little behind, many entries at a time. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+/** The indexer's thread: follows the log with a small lag, many entries at a time. */
+import { parentPort, workerData } from 'node:worker_threads';
 
+import { SharedState } from '../shared-state.ts';
 import { Indexer } from './indexer.ts';
-import type { DataPaths } from '../schema.ts';
-import { Shared } from '../shared.ts';
+import type { FromIndexer, IndexerStart } from './messages.ts';
 
-export interface IndexStart {
-  readonly places: DataPaths;
-  readonly shared: SharedArrayBuffer;
-  /** Wakes us when the head has moved; we answer when we have caught up. */
-  readonly writer: MessagePort;
-}
-export type ToIndexer = 'close';
-export type FromIndexer = 'ready';
+/** Entries are indexed together after this delay, so that a facet gets few rows. */
+const BATCH_DELAY_MS = 250;
+const RETRY_DELAY_MS = 1000;
 
-/** How long entries gather before they are indexed together: the rows of a facet are then few. */
-const GATHER_MS = 250;
-const RETRY_MS = 1000;
-
-const start = workerData as IndexStart;
+const start = workerData as IndexerStart;
 const port = parentPort;
-if (port === null) throw new Error('The indexer runs in a thread of its own.');
-const shared = new Shared(start.shared);
-const indexer = new Indexer(start.places, shared);
-let pause: NodeJS.Timeout | undefined;
+if (port === null) throw new Error('The indexer must run in a worker thread.');
+const shared = new SharedState(start.shared);
+const indexer = new Indexer(start.paths, shared);
+let timer: NodeJS.Timeout | undefined;
 let immediate: NodeJS.Immediate | undefined;
 
 try {
@@ -32,10 +23,10 @@ try {
   retry();
 }
 start.writer.on('message', () => {
-  pause ??= setTimeout(advance, GATHER_MS);
+  timer ??= setTimeout(advance, BATCH_DELAY_MS);
 });
 port.on('message', () => {
-  clearTimeout(pause);
+  clearTimeout(timer);
   clearImmediate(immediate);
   indexer.close();
   start.writer.close();
@@ -44,20 +35,20 @@ port.on('message', () => {
 port.postMessage('ready' satisfies FromIndexer);
 
 function advance(): void {
-  pause = undefined;
+  timer = undefined;
   try {
     indexer.step();
     if (indexer.isFarBehind()) immediate = setImmediate(advance);
-    else if (shared.indexed < shared.head) pause = setTimeout(advance, GATHER_MS);
+    else if (shared.indexed < shared.head) timer = setTimeout(advance, BATCH_DELAY_MS);
     else start.writer.postMessage(null);
-    shared.indexFails = false;
+    shared.indexFailing = false;
   } catch {
     retry();
   }
 }
 
-/** The disk refuses: the log says so to visitors; entries are found through the tail meanwhile. */
+/** After a disk error. Meanwhile entries are found in the unindexed tail. */
 function retry(): void {
-  shared.indexFails = true;
-  pause = setTimeout(advance, RETRY_MS);
+  shared.indexFailing = true;
+  timer = setTimeout(advance, RETRY_DELAY_MS);
 }

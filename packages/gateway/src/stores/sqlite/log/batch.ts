@@ -1,36 +1,35 @@
 /**
- * How drafts travel to the writer's thread and their outcomes back: as bytes in one transferred
- * buffer for all drafts of a turn, since cloning objects costs more than storing them.
+ * The binary form in which drafts are sent to the writer's thread, and results back: one transferred
+ * buffer per batch, because cloning the objects would cost more than storing them.
  */
 import { KINDS, type Kind } from '@open-presence/protocol';
 
-/** A draft as the writer sees it. The views end with the batch. */
-export interface Packed {
+/** A draft for the writer. Unpacked ones are views of the batch. */
+export interface PackedDraft {
   readonly kind: Kind;
   readonly room: string;
   readonly facets: Uint8Array;
   readonly key: Uint8Array | undefined;
-  /** Small: the body itself. */
+  /** Empty if the body is large. */
   readonly body: Uint8Array;
-  /** Large: the file that has the body. */
   readonly large: LargeBody | undefined;
 }
 
-/** A body in a file of its own. */
+/** A body in its own file. */
 export interface LargeBody {
   readonly name: string;
   /** Bytes of the file: the body and the closing brace. */
   readonly size: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** Whether there are facets in files beside it. */
+  /** Whether files beside it have facets. */
   readonly marked: boolean;
 }
 
 const HEADER = 16;
 const KEY_SIZE = 32;
 
-export function pack(drafts: readonly Packed[]): ArrayBuffer {
+export function packDrafts(drafts: readonly PackedDraft[]): ArrayBuffer {
   const larges = drafts.map((d) => (d.large ? Buffer.from(JSON.stringify(d.large)) : undefined));
   let total = 0;
   for (const [index, draft] of drafts.entries()) {
@@ -62,22 +61,22 @@ export function pack(drafts: readonly Packed[]): ArrayBuffer {
   return buffer.buffer;
 }
 
-export function unpack(packed: ArrayBuffer): Packed[] {
+export function unpackDrafts(packed: ArrayBuffer): PackedDraft[] {
   const buffer = Buffer.from(packed);
-  const drafts: Packed[] = [];
+  const drafts: PackedDraft[] = [];
   let at = 0;
   const take = (size: number): Buffer => buffer.subarray(at, (at += size));
   while (at < buffer.length) {
     const kind = KINDS[buffer[at] ?? 0] ?? KINDS[0];
     const flags = buffer[at + 1] ?? 0;
-    const ofRoom = buffer.readUInt32LE(at + 4);
-    const ofFacets = buffer.readUInt32LE(at + 8);
-    const ofBody = buffer.readUInt32LE(at + 12);
+    const roomSize = buffer.readUInt32LE(at + 4);
+    const facetsSize = buffer.readUInt32LE(at + 8);
+    const bodySize = buffer.readUInt32LE(at + 12);
     at += HEADER;
-    const room = buffer.toString('latin1', at, (at += ofRoom));
+    const room = buffer.toString('latin1', at, (at += roomSize));
     const key = (flags & 1) === 0 ? undefined : take(KEY_SIZE);
-    const facets = take(ofFacets);
-    const body = take(ofBody);
+    const facets = take(facetsSize);
+    const body = take(bodySize);
     const large: LargeBody | undefined =
       (flags & 2) === 0 ? undefined : (JSON.parse(body.toString()) as LargeBody);
     drafts.push({ kind, room, facets, key, body, large });
@@ -85,14 +84,34 @@ export function unpack(packed: ArrayBuffer): Packed[] {
   return drafts;
 }
 
-export const OUTCOMES = [
-  'appended',
-  'repeated',
-  'conflict',
-  'out-of-space',
-  'unavailable',
-] as const;
+const OUTCOMES = ['appended', 'repeated', 'conflict', 'out-of-space', 'unavailable'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Numbers of one outcome: place in `OUTCOMES`, seq, time, salt. */
-export const OUTCOME_WIDTH = 4;
+/** What became of a draft. Seq, time and salt are 0 where nothing was stored. */
+export interface WriteResult {
+  readonly outcome: Outcome;
+  readonly seq: number;
+  readonly time: number;
+  readonly salt: number;
+}
+
+/** Numbers of one result: index in `OUTCOMES`, seq, time, salt. */
+const RESULT_WIDTH = 4;
+
+export function packResults(results: readonly WriteResult[]): Float64Array<ArrayBuffer> {
+  const numbers = new Float64Array(results.length * RESULT_WIDTH);
+  for (const [index, { outcome, seq, time, salt }] of results.entries()) {
+    const at = index * RESULT_WIDTH;
+    numbers[at] = OUTCOMES.indexOf(outcome);
+    numbers[at + 1] = seq;
+    numbers[at + 2] = time;
+    numbers[at + 3] = salt;
+  }
+  return numbers;
+}
+
+export function unpackResult(numbers: Float64Array, index: number): WriteResult {
+  const at = index * RESULT_WIDTH;
+  const [outcome = 0, seq = 0, time = 0, salt = 0] = numbers.subarray(at, at + RESULT_WIDTH);
+  return { outcome: OUTCOMES[outcome] ?? 'unavailable', seq, time, salt };
+}

@@ -1,14 +1,13 @@
-/**
- * One data folder, one gateway: an exclusive lock that the operating system lets go of by itself
- * when the process ends, however it ends.
- */
 import { DatabaseSync } from 'node:sqlite';
 
-import type { DataPaths } from '../schema.ts';
+import type { DataPaths } from '../data-paths.ts';
 
-/** Holds the folder until closed. Throws at once when another process holds it. */
-export function lockFolder(places: DataPaths): DatabaseSync {
-  const db = new DatabaseSync(places.lock, { timeout: 0 });
+/**
+ * Locks the data folder for one gateway until the database is closed. The operating system releases
+ * the lock when the process ends, however it ends. Throws at once when another process has it.
+ */
+export function lockFolder(paths: DataPaths): DatabaseSync {
+  const db = new DatabaseSync(paths.lock, { timeout: 0 });
   try {
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     return db;
@@ -16,7 +15,7 @@ export function lockFolder(places: DataPaths): DatabaseSync {
     db.close();
     if (error instanceof Error && /locked|busy/.test(error.message)) {
       throw new Error(
-        `Another gateway is using the data folder "${places.folder}". Stop it first, or start this one with a folder of its own (--data).`,
+        `Another gateway is using the data folder "${paths.folder}". Stop it first, or start this one with a folder of its own (--data).`,
         { cause: error },
       );
     }

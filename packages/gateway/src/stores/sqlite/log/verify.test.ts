@@ -7,9 +7,10 @@ import { after, before, suite, test } from 'node:test';
 
 import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
 import type { Log } from '../../../log/log.ts';
-import { dataPathsIn } from '../schema.ts';
+import { dataPathsIn } from '../data-paths.ts';
 import { openSqliteLog } from '../store.ts';
-import { verifyLog, type LogFault, type VerifyResult } from './verify.ts';
+import type { LogFault } from './chain-verifier.ts';
+import { verifyLog, type VerifyResult } from './verify.ts';
 
 interface Report {
   readonly verified: VerifyResult;
@@ -18,9 +19,9 @@ interface Report {
 
 async function verify(folder: string, signal?: AbortSignal): Promise<Report> {
   const faults: LogFault[] = [];
-  const walk = verifyLog(folder, signal);
+  const events = verifyLog(folder, signal);
   for (;;) {
-    const step = await walk.next();
+    const step = await events.next();
     if (step.done === true) return { verified: step.value, faults };
     if (step.value.type === 'fault')
       faults.push({ seq: step.value.seq, description: step.value.description });

@@ -1,7 +1,7 @@
 /**
- * The one writer of the log: gives each draft its seq, time, id and link, and commits all drafts
- * at hand in one transaction. What it reports as appended is flushed; when a commit fails, nothing
- * of it is reported and the next drafts take the same seqs.
+ * The only writer of the log. Assigns seq, time, id and link to each draft, and commits many drafts
+ * in one transaction. What it reports as appended is flushed. When a commit fails, it reports none
+ * of its entries as appended, and the next drafts get the same seqs.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,28 +9,22 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 
-import { type Outcome, type Packed } from './batch.ts';
-import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { discard, incomingNames, settle } from './large-files.ts';
-import { flushWal, openLogForWriting, type DataPaths } from '../schema.ts';
-import type { Shared } from '../shared.ts';
-
-export interface Result {
-  readonly outcome: Outcome;
-  readonly seq: number;
-  readonly time: number;
-  readonly salt: number;
-}
+import type { DataPaths } from '../data-paths.ts';
+import type { SharedState } from '../shared-state.ts';
+import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
+import { FIRST_LINK, linkOf, sha256 } from './hash-chain.ts';
+import { finalizeUpload, removeUpload, uploadNames } from './large-files.ts';
+import { flushWal, openLogForWriting } from './log-database.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
 const SQLITE_FULL = 13;
-/** Enough that a commit of small entries will find room as well. */
+/** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
 
 export class Writer {
-  readonly #places: DataPaths;
-  readonly #shared: Shared;
+  readonly #paths: DataPaths;
+  readonly #shared: SharedState;
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
@@ -41,17 +35,17 @@ export class Writer {
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
-  /** Whether nothing lies in the WAL that was not flushed by whoever wrote it. */
-  #recovered = false;
+  /** Whether everything in the WAL has been flushed. */
+  #walIsFlushed = false;
   /** Whether seq, time and link are those of the last entry. */
-  #recalled = false;
-  /** Large bodies of commits that failed: whether they count is known after the next commit. */
-  #doubtful: string[] = [];
+  #lastIsLoaded = false;
+  /** Uploads of failed commits: the next commit shows whether an entry has them. */
+  #unconfirmedUploads: string[] = [];
 
-  constructor(places: DataPaths, shared: Shared) {
-    this.#places = places;
+  constructor(paths: DataPaths, shared: SharedState) {
+    this.#paths = paths;
     this.#shared = shared;
-    this.#db = openLogForWriting(places);
+    this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
     this.#insert = this.#db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
@@ -60,37 +54,37 @@ export class Writer {
     this.#stampOf = this.#db.prepare(
       'SELECT time, substr(text, 8, 36) AS id FROM entries WHERE seq = ?',
     );
-    this.#recall();
+    this.#loadLast();
     try {
       this.#recover();
     } catch {
-      // The disk is full or fails: what is there can be read all the same.
+      // The disk is full or failed. The entries can be read all the same.
       shared.writable = false;
     }
     rmSync(this.#probe, { force: true });
-    for (const name of incomingNames(places)) this.#settle(name);
+    for (const name of uploadNames(paths)) this.#finishUpload(name);
   }
 
-  /** Stores the drafts in their order, in one commit. */
-  commit(drafts: readonly Packed[]): Result[] {
-    const results: Result[] = [];
-    const larges: string[] = [];
+  /** Stores the drafts in their order, in one transaction. */
+  commit(drafts: readonly PackedDraft[]): WriteResult[] {
+    const results: WriteResult[] = [];
+    const uploads: string[] = [];
     try {
       this.#recover();
       this.#begin.run();
       const now = Math.max(this.#time, Date.now());
-      for (const draft of drafts) results.push(this.#append(draft, now, larges));
+      for (const draft of drafts) results.push(this.#append(draft, now, uploads));
       this.#end.run();
     } catch (error) {
       return this.#fail(error, drafts);
     }
     this.#shared.head = this.#seq;
-    for (const name of larges) this.#settle(name);
+    for (const name of uploads) this.#finishUpload(name);
     this.#committed();
     return results;
   }
 
-  /** Finds out whether storing works again, and says so in the shared state. */
+  /** Tries whether storing works again, and updates the shared state. */
   probe(): void {
     try {
       this.#recover();
@@ -114,32 +108,32 @@ export class Writer {
   }
 
   get #probe(): string {
-    return join(this.#places.folder, 'probe');
+    return join(this.#paths.folder, 'probe');
   }
 
-  /** Before anything is written: what came of the process before, or of a commit that failed. */
+  /** Must precede every write: repairs what an earlier process or a failed commit left. */
   #recover(): void {
-    if (!this.#recovered) flushWal(this.#db);
-    this.#recovered = true;
-    if (!this.#recalled) this.#recall();
+    if (!this.#walIsFlushed) flushWal(this.#db);
+    this.#walIsFlushed = true;
+    if (!this.#lastIsLoaded) this.#loadLast();
   }
 
-  /** Once a commit went through, nothing of the failed ones before it can come back. */
+  /** After a successful commit, nothing of the failed ones before it can reappear. */
   #committed(): void {
     this.#shared.writable = true;
-    for (const name of this.#doubtful.splice(0)) this.#settle(name);
+    for (const name of this.#unconfirmedUploads.splice(0)) this.#finishUpload(name);
   }
 
-  #append(draft: Packed, time: number, larges: string[]): Result {
-    const body = draft.large ? Buffer.from(draft.large.digest, 'hex') : digestOf(draft.body);
+  #append(draft: PackedDraft, time: number, uploads: string[]): WriteResult {
+    const body = draft.large ? Buffer.from(draft.large.digest, 'hex') : sha256(draft.body);
     const content =
-      draft.key && digestOf(Buffer.concat([Buffer.from(`${draft.kind} ${draft.room} `), body]));
+      draft.key && sha256(Buffer.concat([Buffer.from(`${draft.kind} ${draft.room} `), body]));
     if (draft.key && content) {
-      const known = this.#findKey.get(draft.key);
-      if (known !== undefined) {
-        if (draft.large) larges.push(draft.large.name);
-        const same = Buffer.compare(content, known['content'] as Uint8Array) === 0;
-        return this.#earlier(known['seq'] as number, same ? 'repeated' : 'conflict');
+      const existing = this.#findKey.get(draft.key);
+      if (existing !== undefined) {
+        if (draft.large) uploads.push(draft.large.name);
+        const same = Buffer.compare(content, existing['content'] as Uint8Array) === 0;
+        return this.#existing(existing['seq'] as number, same ? 'repeated' : 'conflict');
       }
     }
     const seq = this.#seq + 1;
@@ -153,23 +147,23 @@ export class Writer {
     };
     this.#store(stamp, draft, body);
     if (draft.key && content) this.#addKey.run(draft.key, content, seq);
-    if (draft.large) larges.push(draft.large.name);
+    if (draft.large) uploads.push(draft.large.name);
     return { outcome: 'appended', seq, time, salt };
   }
 
-  #store(stamp: Stamp, draft: Packed, body: Uint8Array): void {
-    const opening = Buffer.from(entryHead(stamp));
-    const link = linkOf(this.#link, opening, body);
+  #store(stamp: Stamp, draft: PackedDraft, body: Uint8Array): void {
+    const head = Buffer.from(entryHead(stamp));
+    const link = linkOf(this.#link, head, body);
     let text: Buffer;
-    if (draft.large) text = draft.large.size > 1 ? Buffer.concat([opening, COMMA]) : opening;
-    else if (draft.body.length === 0) text = Buffer.concat([opening, BRACE]);
-    else text = Buffer.concat([opening, COMMA, draft.body, BRACE]);
+    if (draft.large) text = draft.large.size > 1 ? Buffer.concat([head, COMMA]) : head;
+    else if (draft.body.length === 0) text = Buffer.concat([head, BRACE]);
+    else text = Buffer.concat([head, COMMA, draft.body, BRACE]);
     this.#insert.run(
       stamp.seq,
       stamp.time,
       stamp.kind,
       stamp.room,
-      opening.length,
+      head.length,
       text.length + (draft.large?.size ?? 0),
       draft.large?.name ?? null,
       draft.large?.marked === true ? 1 : 0,
@@ -182,7 +176,7 @@ export class Writer {
     this.#link = link;
   }
 
-  #earlier(seq: number, outcome: Outcome): Result {
+  #existing(seq: number, outcome: Outcome): WriteResult {
     const row = this.#stampOf.get(seq);
     const id = Buffer.from(row?.['id'] as Uint8Array).toString();
     const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
@@ -190,37 +184,37 @@ export class Writer {
   }
 
   /**
-   * The connection is kept: it writes its next commit over what the failed one left in the WAL,
-   * while a new connection would take that for committed although it was never flushed.
+   * Keeps the connection: its next commit overwrites what the failed one left in the WAL. A new
+   * connection would take that for committed, although it was never flushed.
    */
-  #fail(error: unknown, drafts: readonly Packed[]): Result[] {
+  #fail(error: unknown, drafts: readonly PackedDraft[]): WriteResult[] {
     this.#shared.writable = false;
-    for (const { large } of drafts) if (large) this.#doubtful.push(large.name);
-    this.#recalled = false;
+    for (const { large } of drafts) if (large) this.#unconfirmedUploads.push(large.name);
+    this.#lastIsLoaded = false;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      this.#recall();
+      this.#loadLast();
     } catch {
-      // Whatever is broken shows again at the next attempt.
+      // The next attempt fails in the same way.
     }
     const full = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
     const outcome: Outcome = full ? 'out-of-space' : 'unavailable';
     return drafts.map(() => ({ outcome, seq: 0, time: 0, salt: 0 }));
   }
 
-  /** After a commit, or when its key had an entry already: the file is in its place or gone. */
-  #settle(name: string): void {
+  /** Moves the file to its final place if an entry has it, else removes it. */
+  #finishUpload(name: string): void {
     try {
-      const kept = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
-      if (kept === undefined) discard(this.#places, name);
-      else settle(this.#places, name);
+      const entry = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
+      if (entry === undefined) removeUpload(this.#paths, name);
+      else finalizeUpload(this.#paths, name);
     } catch {
-      // It can be read where it came in; the next commit tries again.
-      this.#doubtful.push(name);
+      // Readers find it in the folder of uploads; the next commit tries again.
+      this.#unconfirmedUploads.push(name);
     }
   }
 
-  #recall(): void {
+  #loadLast(): void {
     const last = this.#db
       .prepare('SELECT seq, time, link FROM entries ORDER BY seq DESC LIMIT 1')
       .get();
@@ -228,6 +222,6 @@ export class Writer {
     this.#time = (last?.['time'] as number | undefined) ?? 0;
     this.#link = (last?.['link'] as Uint8Array | undefined) ?? FIRST_LINK;
     this.#shared.head = this.#seq;
-    this.#recalled = true;
+    this.#lastIsLoaded = true;
   }
 }

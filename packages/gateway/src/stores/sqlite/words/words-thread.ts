@@ -1,185 +1,173 @@
 /**
- * The thread of the words: follows the log a little behind, many entries at a time, and answers the
- * other threads what they look for.
+ * The thread of the full-text index: follows the log with a small lag, many entries at a time, and
+ * answers queries of the other threads.
  */
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import type { DataPaths } from '../schema.ts';
-import type { Page } from '../index/seq-finder.ts';
-import { Shared } from '../shared.ts';
-import { type BestAsked, type BestFound, BestReading } from './best.ts';
-import { Finder, type PageAsked } from './finder.ts';
-import { errcodeOf, isSpoiled, removeWords, WordsIndex } from './word-index.ts';
+import { removeDatabase } from '../database.ts';
+import { SharedState } from '../shared-state.ts';
+import type {
+  FromQueryClient,
+  FromWords,
+  QueryRequest,
+  QueryResponse,
+  RankedPage,
+  RankedPageRequest,
+  ToWords,
+  WordsStart,
+} from './messages.ts';
+import { QueryEngine } from './query-engine.ts';
+import { RankedResults } from './ranked-results.ts';
+import { WordIndexer } from './word-indexer.ts';
+import { isCorrupt, isCorruptTable } from './words-database.ts';
 
-export interface WordsStart {
-  readonly places: DataPaths;
-  readonly shared: SharedArrayBuffer;
-}
-/** A line to a further thread that asks. */
-export type ToWords = 'close' | MessagePort;
-/** Or why words cannot be read now; undefined when they can again. */
-export type FromWords = 'ready' | { readonly failure: string | undefined };
-
-export interface Question {
-  readonly id: number;
-  readonly page?: PageAsked;
-  readonly best?: BestStep;
-}
-/** The next of a reading; with `asked`, its first. */
-interface BestStep {
-  readonly reading: number;
-  readonly asked: BestAsked | undefined;
-}
-/** Or that a reading has ended. */
-export type Asking = Question | { readonly ended: number };
-export interface Answer {
-  readonly id: number;
-  readonly page?: Page;
-  readonly best?: BestFound;
-  /** Why there is neither: the disk refuses. */
-  readonly failed?: string;
-}
-
-/** How long entries gather before they are read together. */
-const GATHER_MS = 250;
-const RETRY_MS = 1000;
-/** For how long others have the processor while they speak, for each stretch of our work. */
-const GIVEN_WAY = 4;
-/** A large entry is one long stretch: what comes behind it is not kept waiting for that. */
-const LONGEST_WAY_MS = 2000;
-/** As FTS5 says that its tables are broken. */
-const CORRUPT_VTAB = 267;
+/** Entries are indexed together after this delay. */
+const BATCH_DELAY_MS = 250;
+const RETRY_DELAY_MS = 1000;
+/** While entries are appended, the indexer sleeps for this many times as long as it works. */
+const SLEEP_FACTOR = 4;
+/** A large entry is one long step: the entries after it do not wait four times as long. */
+const MAX_SLEEP_MS = 2000;
 
 const start = workerData as WordsStart;
 const port = parentPort;
-if (port === null) throw new Error('Words are looked after in a thread of their own.');
-const shared = new Shared(start.shared);
-const ended = new AbortController();
-const { signal } = ended;
-let open: { readonly index: WordsIndex; readonly finder: Finder } | undefined;
-const lines = new Map<MessagePort, Map<number, BestReading>>();
-/** Why words cannot be read, as the operator was told. */
-let fails: string | undefined;
-/** How somebody who asked found that the file is spoiled. */
-let spoiled: Error | undefined;
+if (port === null) throw new Error('The full-text index must run in a worker thread.');
+const shared = new SharedState(start.shared);
+const closing = new AbortController();
+const { signal } = closing;
+let index: { readonly indexer: WordIndexer; readonly engine: QueryEngine } | undefined;
+/** The ranked results that each client is reading. */
+const clients = new Map<MessagePort, Map<number, RankedResults>>();
+/** The failure that was reported last. */
+let reported: string | undefined;
+/** An error that a query has had, if it means that the file is damaged. */
+let damage: Error | undefined;
 
 port.on('message', (message: ToWords) => {
   if (message === 'close') {
-    ended.abort();
-    shared.stir();
-    return;
-  }
-  const readings = new Map<number, BestReading>();
-  lines.set(message, readings);
-  message.on('message', (asking: Asking) => {
-    if ('ended' in asking) end(readings, asking.ended);
-    else void answer(message, asking);
-  });
-  message.on('close', () => {
-    for (const reading of readings.keys()) end(readings, reading);
-    lines.delete(message);
-  });
+    closing.abort();
+    shared.wakeWaiters();
+  } else addClient(message);
 });
 port.postMessage('ready' satisfies FromWords);
-await follow();
-close();
-for (const line of lines.keys()) line.close();
+await followLog();
+closeIndex();
+for (const client of clients.keys()) client.close();
 port.close();
 
-async function follow(): Promise<void> {
+function addClient(client: MessagePort): void {
+  const results = new Map<number, RankedResults>();
+  clients.set(client, results);
+  client.on('message', (message: FromQueryClient) => {
+    if ('endOfResults' in message) disposeResults(results, message.endOfResults);
+    else void respond(client, message);
+  });
+  client.on('close', () => {
+    for (const id of results.keys()) disposeResults(results, id);
+    clients.delete(client);
+  });
+}
+
+async function followLog(): Promise<void> {
   while (!signal.aborted) {
     try {
-      await advance();
-      tell(undefined);
+      await indexNext();
+      report(undefined);
     } catch (error) {
       if (signal.aborted) return;
-      tell(String(error));
-      if (isSpoiled(error)) {
-        close();
-        removeWords(start.places);
+      report(String(error));
+      if (isCorrupt(error)) {
+        closeIndex();
+        removeDatabase(start.paths.search);
       }
-      await pause(RETRY_MS, undefined, { signal }).catch(() => {});
+      await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => {});
     }
   }
 }
 
-function tell(how: string | undefined): void {
-  if (how !== fails) port?.postMessage({ failure: how } satisfies FromWords);
-  fails = how;
+function report(failure: string | undefined): void {
+  if (failure !== reported) port?.postMessage({ failure } satisfies FromWords);
+  reported = failure;
 }
 
-async function advance(): Promise<void> {
-  if (spoiled !== undefined) {
-    const error = spoiled;
-    spoiled = undefined;
+async function indexNext(): Promise<void> {
+  if (damage !== undefined) {
+    const error = damage;
+    damage = undefined;
     throw error;
   }
-  if (open === undefined) {
-    const index = new WordsIndex(start.places, shared);
-    try {
-      open = { index, finder: new Finder(start.places, shared) };
-    } catch (error) {
-      index.close();
-      throw error;
-    }
-  }
+  index ??= openIndex();
   const { searched, head } = shared;
   if (searched >= head) {
-    await shared.moved(head);
-    await pause(GATHER_MS, undefined, { signal });
+    await shared.headMoved(head);
+    await sleep(BATCH_DELAY_MS, undefined, { signal });
     return;
   }
-  const began = performance.now();
-  await open.index.step(signal);
-  // Whoever asks has a turn between; while others speak, so has what keeps their words.
-  if (shared.head === head) await turn();
+  const started = performance.now();
+  await index.indexer.step(signal);
+  // Let queries run; while entries are appended, leave most of the processor to the other threads.
+  if (shared.head === head) await nextTick();
   else {
-    const given = Math.min(LONGEST_WAY_MS, GIVEN_WAY * (performance.now() - began));
-    await pause(given, undefined, { signal });
+    const elapsed = performance.now() - started;
+    await sleep(Math.min(MAX_SLEEP_MS, SLEEP_FACTOR * elapsed), undefined, { signal });
   }
 }
 
-async function answer(line: MessagePort, { id, page, best }: Question): Promise<void> {
-  const give = (found: Omit<Answer, 'id'>): void =>
-    line.postMessage({ id, ...found } satisfies Answer);
-  const asked = open;
+function openIndex(): NonNullable<typeof index> {
+  const indexer = new WordIndexer(start.paths, shared);
   try {
-    if (asked === undefined) throw new Error('It could not be opened.');
-    const { finder } = asked;
-    if (page !== undefined) give({ page: finder.page(page) });
-    if (best !== undefined) give({ best: await bestOf(finder, line, best) });
+    return { indexer, engine: new QueryEngine(start.paths, shared) };
   } catch (error) {
-    give({ failed: String(error) });
-    // What was closed meanwhile, or is read anew, was told already.
-    if (asked !== open || open === undefined || !lines.has(line)) return;
-    if (error instanceof GatewayError) return;
-    // Filters are looked up in other files.
-    const alone = (page ?? best?.asked)?.facets.length === 0;
-    if (isSpoiled(error) && (alone || errcodeOf(error) === CORRUPT_VTAB)) {
-      spoiled = error as Error;
-      shared.stir();
-    } else tell(String(error));
+    indexer.close();
+    throw error;
   }
 }
 
-async function bestOf(finder: Finder, line: MessagePort, step: BestStep): Promise<BestFound> {
-  const readings = lines.get(line);
-  if (step.asked !== undefined) readings?.set(step.reading, new BestReading(finder, step.asked));
-  const reading = readings?.get(step.reading);
-  if (reading === undefined) throw new Error('It has ended.');
-  return await reading.next();
+async function respond(client: MessagePort, { id, page, ranked }: QueryRequest): Promise<void> {
+  const send = (response: Omit<QueryResponse, 'id'>): void =>
+    client.postMessage({ id, ...response } satisfies QueryResponse);
+  const current = index;
+  try {
+    if (current === undefined) throw new Error('The full-text index is not open.');
+    const { engine } = current;
+    if (page !== undefined) send({ page: engine.page(page) });
+    if (ranked !== undefined) send({ ranked: await rankedPage(engine, client, ranked) });
+  } catch (error) {
+    send({ error: String(error) });
+    // An index that has been closed meanwhile has been reported already.
+    if (current !== index || index === undefined || !clients.has(client)) return;
+    if (error instanceof GatewayError) return;
+    // With facets, the error may be of another database.
+    const hasFacets = (page ?? ranked?.query)?.facets.length !== 0;
+    if (isCorrupt(error) && (!hasFacets || isCorruptTable(error))) {
+      damage = error as Error;
+      shared.wakeWaiters();
+    } else report(String(error));
+  }
 }
 
-function end(readings: Map<number, BestReading>, reading: number): void {
-  readings.get(reading)?.[Symbol.dispose]();
-  readings.delete(reading);
+async function rankedPage(
+  engine: QueryEngine,
+  client: MessagePort,
+  { results: id, query }: RankedPageRequest,
+): Promise<RankedPage> {
+  const open = clients.get(client);
+  if (query !== undefined) open?.set(id, new RankedResults(engine, query));
+  const results = open?.get(id);
+  if (results === undefined) throw new Error('The results have been disposed of.');
+  return await results.nextPage();
 }
 
-function close(): void {
-  open?.finder.close();
-  open?.index.close();
-  open = undefined;
+function disposeResults(open: Map<number, RankedResults>, id: number): void {
+  open.get(id)?.[Symbol.dispose]();
+  open.delete(id);
+}
+
+function closeIndex(): void {
+  index?.engine.close();
+  index?.indexer.close();
+  index = undefined;
 }

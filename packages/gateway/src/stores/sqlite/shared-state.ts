@@ -1,14 +1,14 @@
 /**
- * What the threads of the store share without asking each other: the head, how far the index and
- * the words have come, and whether entries can be stored.
+ * What the threads of the store share through memory: the head, the watermarks of the index and of
+ * search, and whether entries can be stored.
  */
 const HEAD = 0;
 const INDEXED = 1;
 const READ_ONLY = 2;
-const BEHIND = 3;
+const INDEX_FAILING = 3;
 const SEARCHED = 4;
 
-export class Shared {
+export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
@@ -26,17 +26,17 @@ export class Shared {
     Atomics.notify(this.#cells, HEAD);
   }
 
-  /** Resolves when the head is another one than `head`, or at `stir`. Keeps no process alive. */
-  async moved(head: number): Promise<void> {
+  /** Resolves when the head is not `head`, or on `wakeWaiters`. Does not keep the process alive. */
+  async headMoved(head: number): Promise<void> {
     await Atomics.waitAsync(this.#cells, HEAD, BigInt(head)).value;
   }
 
-  /** Lets those go that wait for the head. */
-  stir(): void {
+  /** Resolves every pending `headMoved`, although the head has not moved. */
+  wakeWaiters(): void {
     Atomics.notify(this.#cells, HEAD);
   }
 
-  /** The newest seq that the index has. Set by the indexer only. */
+  /** The newest seq in the index. Set by the indexer only. */
   get indexed(): number {
     return Number(Atomics.load(this.#cells, INDEXED));
   }
@@ -52,15 +52,15 @@ export class Shared {
     Atomics.store(this.#cells, READ_ONLY, value ? 0n : 1n);
   }
 
-  /** Whether the index cannot follow now. Set by the indexer only. */
-  get indexFails(): boolean {
-    return Atomics.load(this.#cells, BEHIND) === 1n;
+  /** Whether the last attempt to index failed. Set by the indexer only. */
+  get indexFailing(): boolean {
+    return Atomics.load(this.#cells, INDEX_FAILING) === 1n;
   }
-  set indexFails(value: boolean) {
-    Atomics.store(this.#cells, BEHIND, value ? 1n : 0n);
+  set indexFailing(value: boolean) {
+    Atomics.store(this.#cells, INDEX_FAILING, value ? 1n : 0n);
   }
 
-  /** The newest seq whose words are known. Set by the thread of the words only. */
+  /** The newest seq in the full-text index. Set by its thread only. */
   get searched(): number {
     return Number(Atomics.load(this.#cells, SEARCHED));
   }

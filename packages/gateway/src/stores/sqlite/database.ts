@@ -1,0 +1,86 @@
+/** What the databases of a data folder have in common. */
+import { rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+/** A database that holds nothing but what can be rebuilt from the log. */
+export interface DerivedDatabase {
+  readonly file: string;
+  readonly cacheKiB: number;
+  readonly format: number;
+  /** Has a table `meta` (see `META_TABLE`). */
+  readonly tables: string;
+  /** The id of the log that it is derived from. */
+  readonly logId: string;
+  isUsable(db: DatabaseSync): boolean;
+  /** Whether the error means that the file must be rebuilt. Other errors are thrown. */
+  isDamage(error: unknown): boolean;
+}
+
+export const META_TABLE =
+  'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
+
+export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+  db.exec(`PRAGMA cache_size = -${cacheKiB}`);
+  return db;
+}
+
+/** Opens the database for its one writer, or returns undefined where it must be rebuilt. */
+export function openDerived(database: DerivedDatabase): DatabaseSync | undefined {
+  let db: DatabaseSync | undefined;
+  try {
+    db = connect(database);
+    const { format, logId } = database;
+    const matches = readPragma(db, 'user_version') === format && readMeta(db, 'log') === logId;
+    if (matches && database.isUsable(db)) return db;
+  } catch (error) {
+    db?.close();
+    if (database.isDamage(error)) return undefined;
+    throw error;
+  }
+  db.close();
+  return undefined;
+}
+
+/** Replaces the database by an empty one. */
+export function createDerived(database: DerivedDatabase): DatabaseSync {
+  removeDatabase(database.file);
+  const db = connect(database);
+  db.exec(`BEGIN IMMEDIATE; ${database.tables}; PRAGMA user_version = ${database.format}`);
+  db.prepare("INSERT INTO meta VALUES ('log', ?)").run(database.logId);
+  db.exec('COMMIT');
+  return db;
+}
+
+export function removeDatabase(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+}
+
+/** Not flushed on every commit: what a power cut takes is derived from the log again. */
+function connect({ file, cacheKiB }: DerivedDatabase): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    db.exec(`PRAGMA cache_size = -${cacheKiB}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+export function readMeta(db: DatabaseSync, name: string): string | number | undefined {
+  const value = db.prepare('SELECT value FROM meta WHERE name = ?').get(name)?.['value'];
+  return typeof value === 'string' || typeof value === 'number' ? value : undefined;
+}
+
+/** A seq in the table `meta`, 0 where there is none. */
+export function readMetaSeq(db: DatabaseSync, name: string): number {
+  const seq = readMeta(db, name);
+  return typeof seq === 'number' ? seq : 0;
+}
+
+export function readPragma(db: DatabaseSync, name: string): number {
+  const value = db.prepare(`PRAGMA ${name}`).get()?.[name];
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,60 @@
+/** The format of `index.sqlite`: posting lists, runs, and the number of entries of each room. */
+import type { DatabaseSync } from 'node:sqlite';
+
+import {
+  createDerived,
+  type DerivedDatabase,
+  META_TABLE,
+  openDerived,
+  readMetaSeq,
+} from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { hasAllRuns, removeRuns } from './runs-writer.ts';
+
+const FORMAT = 1;
+
+const TABLES = `
+  ${META_TABLE};
+  -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
+  CREATE TABLE postings (
+    part INTEGER NOT NULL,
+    facet BLOB NOT NULL,
+    first INTEGER NOT NULL,
+    seqs BLOB NOT NULL,
+    PRIMARY KEY (part, facet, first)
+  ) WITHOUT ROWID, STRICT;
+  CREATE TABLE runs (
+    kind TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    PRIMARY KEY (kind, last)
+  ) WITHOUT ROWID, STRICT;
+  CREATE TABLE tallies (
+    room TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (room, kind)
+  ) WITHOUT ROWID, STRICT;
+`;
+
+/** Opens the index of this log; an empty one where there is none that can be used. */
+export function openIndex(paths: DataPaths, logId: string, head: number): DatabaseSync {
+  const database: DerivedDatabase = {
+    file: paths.index,
+    cacheKiB: 4096,
+    format: FORMAT,
+    tables: TABLES,
+    logId,
+    isUsable: (db) => readMetaSeq(db, 'indexed') <= head && hasAllRuns(db, paths),
+    isDamage: () => true,
+  };
+  const existing = openDerived(database);
+  if (existing !== undefined) return existing;
+  removeRuns(paths);
+  return createDerived(database);
+}

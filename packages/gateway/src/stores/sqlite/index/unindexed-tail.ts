@@ -1,0 +1,70 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
+import type { Order, Seq } from '../../../log/log.ts';
+import { facetKey } from './facet-key.ts';
+import { atOrAbove, atOrBelow } from './postings.ts';
+
+interface Segment {
+  readonly first: Seq;
+  last: Seq;
+  readonly seqs: Map<string, Seq[]>;
+}
+
+/** Long enough to be few, short enough to be discarded soon. */
+const SEGMENT_SEQS = 4096;
+
+/**
+ * Posting lists of the newest entries, which the index does not have yet, so that an entry is found
+ * as soon as it is acknowledged. Filled on demand, discarded as the index catches up.
+ */
+export class UnindexedTail {
+  readonly #rows: StatementSync;
+  #segments: Segment[] = [];
+  #head: Seq = 0;
+
+  constructor(log: DatabaseSync) {
+    this.#rows = log.prepare('SELECT seq, facets FROM entries WHERE seq > ? AND seq <= ?');
+  }
+
+  /** Makes the tail cover all seqs after `indexed` up to `head`. */
+  update(indexed: Seq, head: Seq): void {
+    this.#segments = this.#segments.filter(({ last }) => last > indexed);
+    const from = Math.max(this.#head, indexed);
+    if (head <= from) return;
+    for (const row of this.#rows.iterate(from, head)) {
+      this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
+    }
+    this.#head = head;
+  }
+
+  /** The first seq with the facet at or beyond `from`, but not beyond `until`. */
+  seek(facet: Facet, from: Seq, until: Seq, order: Order): Seq | undefined {
+    const key = facetKey(Buffer.from(facet), 0);
+    const segments = order === 'newest' ? this.#segments.toReversed() : this.#segments;
+    for (const { first, last, seqs } of segments) {
+      if (order === 'newest' ? first > from : last < from) continue;
+      const postings = seqs.get(key);
+      if (postings === undefined) continue;
+      const seq = order === 'newest' ? atOrBelow(postings, from) : atOrAbove(postings, from);
+      if (seq === undefined) continue;
+      return (order === 'newest' ? seq >= until : seq <= until) ? seq : undefined;
+    }
+    return undefined;
+  }
+
+  #add(seq: Seq, facets: Buffer): void {
+    let segment = this.#segments.at(-1);
+    if (segment === undefined || seq - segment.first >= SEGMENT_SEQS) {
+      segment = { first: seq, last: seq, seqs: new Map() };
+      this.#segments.push(segment);
+    }
+    segment.last = seq;
+    for (let at = 0; at < facets.length; at += FACET_SIZE) {
+      const key = facetKey(facets, at);
+      const postings = segment.seqs.get(key);
+      if (postings === undefined) segment.seqs.set(key, [seq]);
+      else if (postings.at(-1) !== seq) postings.push(seq);
+    }
+  }
+}

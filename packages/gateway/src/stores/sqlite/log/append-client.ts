@@ -1,0 +1,59 @@
+/** Sends a thread's drafts to the writer's thread, in batches. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+
+import { packDrafts, type PackedDraft, unpackResult, type WriteResult } from './batch.ts';
+import type { AppendRequest, AppendResponse } from './messages.ts';
+
+interface PendingAppend {
+  readonly draft: PackedDraft;
+  readonly resolve: (result: WriteResult) => void;
+}
+
+const MAX_BATCH = 32;
+
+export class AppendClient {
+  readonly #port: MessagePort;
+  #gathered: PendingAppend[] = [];
+  #batch = 0;
+  readonly #inFlight = new Map<number, readonly PendingAppend[]>();
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', ({ batch, results }: AppendResponse) => {
+      const pending = this.#inFlight.get(batch) ?? [];
+      this.#inFlight.delete(batch);
+      for (const [index, { resolve }] of pending.entries()) resolve(unpackResult(results, index));
+    });
+  }
+
+  append(draft: PackedDraft): Promise<WriteResult> {
+    return new Promise((resolve) => {
+      // Drafts of one turn of the event loop are sent together, unless they are enough for the
+      // writer to start on.
+      if (this.#gathered.length === 0) setImmediate(() => this.flush());
+      this.#gathered.push({ draft, resolve });
+      if (this.#gathered.length >= MAX_BATCH) this.flush();
+    });
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    const pending = this.#gathered;
+    if (pending.length === 0) return;
+    this.#gathered = [];
+    this.#batch += 1;
+    this.#inFlight.set(this.#batch, pending);
+    const drafts = packDrafts(pending.map(({ draft }) => draft));
+    this.#port.postMessage({ batch: this.#batch, drafts } satisfies AppendRequest, [drafts]);
+  }
+
+  /** Resolves when the results of what was sent have arrived. */
+  async drain(): Promise<void> {
+    while (this.#inFlight.size > 0) await sleep(1);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash, randomUUID, type Hash } from 'node:crypto';
+import { type FileHandle, open as openFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { type Filter, GatewayError } from '@open-presence/protocol';
+
+import type { Spool } from '../../../log/log.ts';
+import type { DataPaths } from '../data-paths.ts';
+import type { LargeBody } from './batch.ts';
+import { facetsFile, filesOf } from './large-files.ts';
+
+/** Bytes: a longer flush of one body would delay the flushes of small entries. */
+const FLUSH_INTERVAL = 8 * 1024 * 1024;
+const BRACE = Buffer.from('}');
+
+/** Writes a body, and facets, to files in the folder of uploads. */
+export class FileSpool implements Spool {
+  readonly #paths: DataPaths;
+  readonly #open: Set<FileSpool>;
+  readonly #name: string = randomUUID();
+  readonly #digest: Hash = createHash('sha256');
+  #body: FileHandle | undefined;
+  readonly #facets = new Map<Filter, FileHandle>();
+  #size = 0;
+  #unflushed = 0;
+  #sealed = false;
+
+  /** `open`: the spools that the log must dispose of when it closes. */
+  constructor(paths: DataPaths, open: Set<FileSpool>) {
+    this.#paths = paths;
+    this.#open = open;
+    open.add(this);
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#digest.update(bytes);
+    await this.#orDispose(async () => {
+      const file = await this.#bodyFile();
+      await file.writeFile(bytes);
+      this.#size += bytes.length;
+      this.#unflushed += bytes.length;
+      if (this.#unflushed < FLUSH_INTERVAL) return;
+      this.#unflushed = 0;
+      await file.datasync();
+    });
+  }
+
+  async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
+    await this.#orDispose(async () => {
+      let handle = this.#facets.get(filter);
+      if (handle === undefined) {
+        handle = await openFile(join(this.#paths.incoming, facetsFile(this.#name, filter)), 'w');
+        this.#facets.set(filter, handle);
+      }
+      await handle.writeFile(facets);
+    });
+  }
+
+  async removeFacets(filter: Filter): Promise<void> {
+    const handle = this.#facets.get(filter);
+    if (handle === undefined) return;
+    this.#facets.delete(filter);
+    await this.#orDispose(async () => {
+      await handle.close();
+      await rm(join(this.#paths.incoming, facetsFile(this.#name, filter)), { force: true });
+    });
+  }
+
+  /** Completes the body and flushes its files, which belong to the writer from then on. */
+  async seal(): Promise<LargeBody> {
+    const digest = this.#digest.digest('hex');
+    const marked = this.#facets.size > 0;
+    await this.#orDispose(async () => {
+      await (await this.#bodyFile()).writeFile(BRACE);
+      for (const handle of this.#handles()) await handle.sync();
+      await this.#close();
+      const folder = await openFile(this.#paths.incoming, 'r');
+      try {
+        await folder.sync();
+      } finally {
+        await folder.close();
+      }
+    });
+    this.#sealed = true;
+    return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#sealed) return;
+    this.#sealed = true;
+    await this.#close();
+    for (const file of filesOf(this.#name)) {
+      await rm(join(this.#paths.incoming, file), { force: true });
+    }
+  }
+
+  async #bodyFile(): Promise<FileHandle> {
+    this.#body ??= await openFile(join(this.#paths.incoming, this.#name), 'w');
+    return this.#body;
+  }
+
+  #handles(): FileHandle[] {
+    return [...(this.#body === undefined ? [] : [this.#body]), ...this.#facets.values()];
+  }
+
+  async #close(): Promise<void> {
+    this.#open.delete(this);
+    const handles = this.#handles();
+    this.#body = undefined;
+    this.#facets.clear();
+    for (const handle of handles) await handle.close();
+  }
+
+  async #orDispose(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      const full = error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+      throw full
+        ? new GatewayError(
+            'out-of-space',
+            'Cannot store the entry: the disk is full. Try again later.',
+          )
+        : new GatewayError(
+            'unavailable',
+            'Cannot store the entry: writing to the disk failed. Try again later.',
+          );
+    }
+  }
+}

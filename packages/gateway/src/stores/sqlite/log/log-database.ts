@@ -1,0 +1,104 @@
+/**
+ * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged. All other
+ * databases are derived from it.
+ */
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+import { openForReading, readPragma } from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+
+/** "OPGL" */
+const APPLICATION_ID = 0x4f50474c;
+
+/**
+ * Each step migrates the format from the version that is its index to the next one. Released steps
+ * are never changed; new ones are added.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
+  -- text: the whole entry; for a large one its head and a comma, the rest being in the file.
+  -- head: bytes of the gateway's own members at its beginning. size: bytes of the whole entry.
+  -- link: SHA-256 chaining this entry to the one before. marked: whether files have more facets.
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    room TEXT NOT NULL,
+    head INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    large TEXT,
+    marked INTEGER NOT NULL,
+    link BLOB NOT NULL,
+    facets BLOB NOT NULL,
+    text BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX entries_large ON entries (large) WHERE large IS NOT NULL;
+  CREATE TABLE keys (key BLOB PRIMARY KEY, content BLOB NOT NULL, seq INTEGER NOT NULL)
+    WITHOUT ROWID, STRICT;
+  INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
+  `,
+];
+const FORMAT = MIGRATIONS.length;
+
+/**
+ * Opens the log for its one writer and migrates an older format. Throws when the file is not a log,
+ * or of a newer format than this program knows.
+ */
+export function openLogForWriting(paths: DataPaths): DatabaseSync {
+  const db = new DatabaseSync(paths.log, { timeout: 5000 });
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  const version = readPragma(db, 'user_version');
+  const refusal = version === 0 ? undefined : refusalOf(db, paths);
+  if (refusal !== undefined) {
+    db.close();
+    throw new Error(refusal);
+  }
+  for (let step = version; step < FORMAT; step += 1) {
+    db.exec(
+      `BEGIN IMMEDIATE; ${MIGRATIONS[step]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step + 1}; COMMIT`,
+    );
+  }
+  return db;
+}
+
+/**
+ * Must be called once before the first write. The WAL of an earlier process may hold frames of a
+ * commit whose flush failed. Once everything is in the main file, and flushed, it does not matter
+ * which pages of the WAL reached the disk. Throws where that cannot be done now.
+ */
+export function flushWal(db: DatabaseSync): void {
+  const busy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
+  if (busy !== 0) throw new Error('The WAL cannot be flushed while another connection reads it.');
+}
+
+/**
+ * Opens the log without changing it, whether a gateway runs on it or not. Throws when there is
+ * none, or one of another format than this program writes.
+ */
+export function openLogForReading(paths: DataPaths): DatabaseSync {
+  if (!existsSync(paths.log)) throw new Error(`There is no log in "${paths.folder}".`);
+  const db = openForReading(paths.log);
+  try {
+    const refusal = refusalOf(db, paths);
+    if (refusal !== undefined) throw new Error(refusal);
+    const version = readPragma(db, 'user_version');
+    if (version === FORMAT) return db;
+    throw new Error(
+      `"${paths.log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
+    );
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Why this program cannot use a file that is not empty. */
+function refusalOf(db: DatabaseSync, { log }: DataPaths): string | undefined {
+  if (readPragma(db, 'application_id') !== APPLICATION_ID)
+    return `"${log}" is not the log of a presence gateway.`;
+  const version = readPragma(db, 'user_version');
+  if (version <= FORMAT) return undefined;
+  return `"${log}" has format ${version}; this version of the gateway knows formats up to ${FORMAT}. Use the newer version that wrote it.`;
+}

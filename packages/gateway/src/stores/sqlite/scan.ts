@@ -1,0 +1,120 @@
+/** One pass over a selection: which seqs, or which run of them, come next. */
+import type { Order, ReadEnd, Seq } from '../../log/log.ts';
+import type { Run } from './index/runs.ts';
+import type { RunCursor } from './index/runs-reader.ts';
+import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
+
+/** Bytes that a page of texts should have, and the rows of the first page. */
+const PAGE_SIZE = 128 * 1024;
+const FIRST_PAGE_ROWS = 64;
+const MAX_PAGE_ROWS = 1024;
+/** Runs are not looked up for fewer entries. */
+const MIN_ENTRIES_FOR_RUNS = 256;
+
+export interface ScanOptions {
+  readonly order: Order;
+  readonly range: SeqRange;
+  readonly limit: number;
+  /** Finds the seqs, if the selection has not all of the range. */
+  readonly source: SeqSource | undefined;
+  /** The runs of the selected kind, if runs can be used. */
+  readonly runs: RunCursor | undefined;
+}
+
+/** Either seqs, or a run that is read as a whole; `seqs` is then its last one. */
+export interface ScanPage extends SeqPage {
+  readonly run?: Run;
+}
+
+export class Scan {
+  readonly order: Order;
+  readonly runs: RunCursor | undefined;
+  readonly #range: SeqRange;
+  readonly #source: SeqSource | undefined;
+  #next: Seq | undefined;
+  #left: number;
+  #last: Seq | undefined;
+  #rows = FIRST_PAGE_ROWS;
+  /** The run directly after the one that was read last, if no other entries are between them. */
+  #followingRun: Run | undefined;
+
+  constructor({ order, range, limit, source, runs }: ScanOptions) {
+    this.order = order;
+    this.runs = runs;
+    this.#range = range;
+    this.#source = source;
+    this.#left = limit;
+    const { low, high } = range;
+    if (low <= high) this.#next = order === 'newest' ? high : low;
+  }
+
+  get hasNext(): boolean {
+    return this.#next !== undefined && this.#left > 0;
+  }
+
+  get isFirst(): boolean {
+    return this.#last === undefined;
+  }
+
+  /** The run to read ahead. */
+  get followingRun(): Run | undefined {
+    return this.#followingRun;
+  }
+
+  /** Returns a value rather than a promise where it can: awaiting costs more than a small page. */
+  nextPage(): ScanPage | Promise<ScanPage> {
+    const at = this.#next ?? 0;
+    const limit = Math.min(this.#rows, this.#left);
+    if (this.#source === undefined) return this.#consecutive(at, limit);
+    const run = this.#followingRun;
+    if (run?.last === at) return { seqs: [at], run, next: run.first - 1 };
+    const page = this.#source.page(at, limit);
+    return page instanceof Promise ? page : this.#upToRun(page);
+  }
+
+  /** Continues after a page. */
+  advance({ seqs, run, next }: ScanPage): void {
+    this.#last = run?.first ?? seqs.at(-1) ?? this.#last;
+    this.#next = next;
+    this.#left -= run?.count ?? seqs.length;
+    if (run !== undefined)
+      this.#followingRun = this.runs?.find(this.#range.low, next ?? 0, this.#left);
+  }
+
+  /** Adapts the size of the next pages to the size of the texts. */
+  resize(bytes: number, rows: number): void {
+    const average = Math.max(1, bytes / rows);
+    this.#rows = Math.max(1, Math.min(MAX_PAGE_ROWS, Math.floor(PAGE_SIZE / average)));
+  }
+
+  async end(): Promise<ReadEnd> {
+    const last = this.#last;
+    if (this.#source === undefined) return { last, more: this.#next !== undefined };
+    for (let from = this.#next; from !== undefined;) {
+      const page = await this.#source.page(from, 1);
+      if (page.seqs.length > 0) return { last, more: true };
+      from = page.next;
+    }
+    return { last, more: false };
+  }
+
+  #consecutive(at: Seq, limit: number): SeqPage {
+    const { low, high } = this.#range;
+    const step = this.order === 'newest' ? -1 : 1;
+    const available = this.order === 'newest' ? at - low + 1 : high - at + 1;
+    const length = Math.min(limit, available);
+    const seqs = Array.from({ length }, (_, index) => at + step * index);
+    return { seqs, next: available > limit ? at + step * limit : undefined };
+  }
+
+  /** The run if one starts here, else the seqs up to the next run. */
+  #upToRun(page: SeqPage): ScanPage {
+    const [first] = page.seqs;
+    if (this.runs === undefined || first === undefined) return page;
+    if (this.#left < MIN_ENTRIES_FOR_RUNS) return page;
+    const run = this.runs.find(this.#range.low, first, this.#left);
+    if (run === undefined || run.last < (page.next ?? 0)) return page;
+    if (run.last === first) return { seqs: [first], run, next: run.first - 1 };
+    return { seqs: page.seqs.filter((seq) => seq > run.last), next: run.last };
+  }
+}

@@ -1,0 +1,160 @@
+/** The log as one thread uses it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+
+import { entryId } from '@open-presence/protocol';
+
+import type {
+  AppendResult,
+  Draft,
+  Entry,
+  Log,
+  RankedQuery,
+  ReadEnd,
+  RoomCount,
+  Selection,
+  Seq,
+  Spool,
+} from '../../log/log.ts';
+import { openForReading, readMeta } from './database.ts';
+import type { DataPaths } from './data-paths.ts';
+import { HeadWatchers } from './head-watchers.ts';
+import { AppendClient } from './log/append-client.ts';
+import type { PackedDraft } from './log/batch.ts';
+import { FileSpool } from './log/file-spool.ts';
+import { Reader } from './reader.ts';
+import { SharedState } from './shared-state.ts';
+import { QueryClient } from './words/query-client.ts';
+
+/** What a thread needs to join the log. Transfer `writer` and `words` along with it. */
+export interface SqliteConnection {
+  readonly paths: DataPaths;
+  readonly shared: SharedArrayBuffer;
+  readonly writer: MessagePort;
+  readonly words: MessagePort;
+}
+
+const NO_BODY = new Uint8Array(0);
+
+export class SqliteLog implements Log {
+  readonly id: string;
+  readonly #paths: DataPaths;
+  readonly #shared: SharedState;
+  readonly #writer: AppendClient;
+  readonly #queries: QueryClient;
+  readonly #reader: Reader;
+  readonly #watchers: HeadWatchers;
+  readonly #spools = new Set<FileSpool>();
+  #closing: Promise<void> | undefined;
+
+  constructor({ paths, shared, writer, words }: SqliteConnection) {
+    this.#paths = paths;
+    this.#shared = new SharedState(shared);
+    this.id = readId(paths);
+    this.#queries = new QueryClient(words);
+    this.#reader = new Reader(paths, this.#shared, this.#queries);
+    this.#watchers = new HeadWatchers(this.#shared);
+    this.#writer = new AppendClient(writer);
+  }
+
+  writable(): boolean {
+    return this.#shared.writable;
+  }
+
+  head(): Seq {
+    return this.#shared.head;
+  }
+
+  spool(): Spool {
+    return new FileSpool(this.#paths, this.#spools);
+  }
+
+  async append(draft: Draft): Promise<AppendResult> {
+    if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
+    const { kind, room, facets, key, body } = draft;
+    if (body instanceof Uint8Array)
+      return await this.#append({ kind, room, facets, key, body, large: undefined });
+    if (!(body instanceof FileSpool))
+      throw new TypeError('A spool belongs to the log that created it.');
+    const large = await body.seal();
+    const result = await this.#append({ kind, room, facets, key, body: NO_BODY, large });
+    if (large.marked && result.outcome === 'appended') await this.#untilIndexed(result.stamp.seq);
+    return result;
+  }
+
+  async entry(seq: Seq): Promise<Entry | undefined> {
+    return this.#reader.entry(seq);
+  }
+
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    return this.#reader.readText(selection, joiner);
+  }
+
+  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#reader.readEntries(selection);
+  }
+
+  searchWatermark(): Seq {
+    return this.#shared.searched;
+  }
+
+  readRanked(query: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
+    return this.#reader.readRanked(query);
+  }
+
+  roomCounts(): readonly RoomCount[] {
+    return this.#reader.roomCounts();
+  }
+
+  watch(onMove: () => void): Disposable {
+    return this.#watchers.add(onMove);
+  }
+
+  /** Stores what was appended before, then closes. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #append(draft: PackedDraft): Promise<AppendResult> {
+    const { outcome, seq, time, salt } = await this.#writer.append(draft);
+    if (outcome === 'out-of-space' || outcome === 'unavailable')
+      return { outcome: 'refused', code: outcome };
+    if (outcome === 'conflict') {
+      const entry = this.#reader.entry(seq);
+      if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
+      return { outcome, stamp: entry.stamp };
+    }
+    const { kind, room } = draft;
+    return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
+  }
+
+  /** Facets in files are not in the unindexed tail. */
+  async #untilIndexed(seq: Seq): Promise<void> {
+    const shared = this.#shared;
+    while (shared.indexed < seq && !shared.indexFailing && this.#closing === undefined)
+      await sleep(5);
+  }
+
+  async #close(): Promise<void> {
+    this.#writer.flush();
+    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
+    await this.#writer.drain();
+    this.#watchers[Symbol.dispose]();
+    this.#writer.close();
+    this.#queries.close();
+    await this.#reader.close();
+  }
+}
+
+function readId(paths: DataPaths): string {
+  const log = openForReading(paths.log);
+  try {
+    return String(readMeta(log, 'name'));
+  } finally {
+    log.close();
+  }
+}

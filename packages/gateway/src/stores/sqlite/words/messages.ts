@@ -1,0 +1,65 @@
+/** What is sent to the thread of the full-text index, and what it sends. */
+import type { MessagePort } from 'node:worker_threads';
+
+import type { Facet } from '../../../log/facet.ts';
+import type { Order, Seq } from '../../../log/log.ts';
+import type { TextQuery } from '../../../log/text-query.ts';
+import type { DataPaths } from '../data-paths.ts';
+import type { SeqPage, SeqRange } from '../seq-source.ts';
+
+export interface WordsStart {
+  readonly paths: DataPaths;
+  readonly shared: SharedArrayBuffer;
+}
+
+/** The port of a thread that sends queries, or the request to close. */
+export type ToWords = MessagePort | 'close';
+
+/** `failure`: why search fails, or undefined once it works again. Sent when it changes. */
+export type FromWords = 'ready' | { readonly failure: string | undefined };
+
+export interface MatchQuery extends SeqRange {
+  readonly textQuery: TextQuery;
+  readonly facets: readonly Facet[];
+}
+
+export interface PageQuery extends MatchQuery {
+  readonly order: Order;
+  readonly limit: number;
+}
+
+export interface RankedMatchQuery extends MatchQuery {
+  /** How many of the best results to leave out. */
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** Asks for the next page of ranked results; `query` comes with the first request. */
+export interface RankedPageRequest {
+  /** Identifies the ranked results among those of a port. */
+  readonly results: number;
+  readonly query: RankedMatchQuery | undefined;
+}
+
+export interface RankedPage {
+  readonly seqs: readonly Seq[];
+  readonly more: boolean;
+}
+
+/** Has either `page` or `ranked`. */
+export interface QueryRequest {
+  readonly id: number;
+  readonly page?: PageQuery;
+  readonly ranked?: RankedPageRequest;
+}
+
+/** A request, or that ranked results are not needed any more. */
+export type FromQueryClient = QueryRequest | { readonly endOfResults: number };
+
+export interface QueryResponse {
+  readonly id: number;
+  readonly page?: SeqPage;
+  readonly ranked?: RankedPage;
+  /** Why there is neither. */
+  readonly error?: string;
+}

@@ -1,0 +1,167 @@
+/**
+ * Reads the log and writes the words of all string values to the full-text index. Never slows a
+ * commit, and owns nothing that cannot be rebuilt from the log.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';
+import type { Seq } from '../../../log/log.ts';
+import { AT_ONCE, wordsOf, WordStream } from '../../../search/tokenizer.ts';
+import { openForReading, readMeta, readMetaSeq } from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { largeChunksSync } from '../log/large-files.ts';
+import type { SharedState } from '../shared-state.ts';
+import { largeRowId } from './row-ids.ts';
+import { openWords } from './words-database.ts';
+
+/** Maximum number of entries, and approximate maximum of bytes, per transaction. */
+const BATCH_ENTRIES = 4096;
+const BATCH_SIZE = 4 * 1024 * 1024;
+/** Characters in a row of a large entry. After each `ROWS_PER_LENGTH` rows it doubles. */
+const ROW_LENGTH = 64 * 1024;
+const ROWS_PER_LENGTH = 2 ** 20;
+/** Ends each value, so that no phrase matches across two values. The tokenizer never returns it. */
+const VALUE_END = '\uf8ff';
+
+interface EntryRow {
+  readonly seq: Seq;
+  /** Bytes of the gateway's members. */
+  readonly head: number;
+  readonly large: string | null;
+  readonly text: Uint8Array;
+}
+
+export class WordIndexer {
+  readonly #paths: DataPaths;
+  readonly #shared: SharedState;
+  readonly #log: DatabaseSync;
+  readonly #db: DatabaseSync;
+  readonly #rows: StatementSync;
+  readonly #add: StatementSync;
+  readonly #setSearched: StatementSync;
+
+  constructor(paths: DataPaths, shared: SharedState) {
+    this.#paths = paths;
+    this.#shared = shared;
+    // A small cache: the log is read once, in order.
+    this.#log = openForReading(paths.log, 256);
+    this.#db = openWords(paths, String(readMeta(this.#log, 'name') ?? ''), shared.head);
+    this.#rows = this.#log.prepare(
+      'SELECT seq, head, large, text FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq',
+    );
+    this.#add = this.#db.prepare('INSERT INTO texts (rowid, words) VALUES (?, ?)');
+    this.#add.setReadBigInts(true);
+    this.#setSearched = this.#db.prepare("INSERT OR REPLACE INTO meta VALUES ('searched', ?)");
+    // `run` returns the last row id, which may be that of a large entry.
+    this.#setSearched.setReadBigInts(true);
+    shared.searched = readMetaSeq(this.#db, 'searched');
+  }
+
+  /** Indexes the next entries, if there are any. Adds none if the signal aborts it. */
+  async step(signal: AbortSignal): Promise<void> {
+    const from = this.#shared.searched;
+    const last = Math.min(this.#shared.head, from + BATCH_ENTRIES);
+    if (last <= from) return;
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const larges: EntryRow[] = [];
+      const to = this.#addSmall(from, last, larges);
+      // After the small ones: FTS5 inserts ascending row ids at the least cost.
+      for (const { seq, large } of larges) await this.#addLarge(seq, large ?? '', signal);
+      signal.throwIfAborted();
+      this.#setSearched.run(to);
+      this.#db.exec('COMMIT');
+      this.#shared.searched = to;
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+    }
+  }
+
+  close(): void {
+    this.#db.close();
+    this.#log.close();
+  }
+
+  /** Returns the seq up to which it has read. Collects the large entries. */
+  #addSmall(from: Seq, last: Seq, larges: EntryRow[]): Seq {
+    let size = 0;
+    for (const result of this.#readRows(from, last)) {
+      const row = result as unknown as EntryRow;
+      if (row.large !== null) larges.push(row);
+      else this.#add.run(row.seq, wordsIn(row));
+      size += row.text.length;
+      if (size >= BATCH_SIZE) return row.seq;
+    }
+    return last;
+  }
+
+  /** Wraps errors, so that a damaged log is not taken for a damaged full-text index. */
+  *#readRows(from: Seq, last: Seq): Generator<Record<string, unknown>, void, undefined> {
+    try {
+      yield* this.#rows.iterate(from, last);
+    } catch (error) {
+      throw new Error(`Cannot read the log after ${from}: ${String(error)}`, { cause: error });
+    }
+  }
+
+  async #addLarge(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
+    const row = new LargeRowWriter(seq, this.#add);
+    const words = new WordStream((more) => row.push(more));
+    const reader = new StringValueReader({
+      text(value: string): void {
+        for (let at = 0; at < value.length; at += AT_ONCE) {
+          words.push(value.slice(at, at + AT_ONCE));
+        }
+      },
+      end(): void {
+        words.end();
+        row.push([VALUE_END]);
+      },
+    });
+    for (const bytes of largeChunksSync(this.#paths, name)) {
+      // Queries are answered in between.
+      await nextTick();
+      signal.throwIfAborted();
+      reader.feed(bytes);
+    }
+    row.flush();
+  }
+}
+
+/** Divides the words of a large entry among rows. */
+class LargeRowWriter {
+  readonly #seq: Seq;
+  readonly #add: StatementSync;
+  #row: string[] = [];
+  #length = 0;
+  #part = 0;
+
+  constructor(seq: Seq, add: StatementSync) {
+    this.#seq = seq;
+    this.#add = add;
+  }
+
+  push(words: readonly string[]): void {
+    const joined = words.join(' ');
+    this.#row.push(joined);
+    this.#length += joined.length + 1;
+    if (this.#length >= ROW_LENGTH * 2 ** Math.floor(this.#part / ROWS_PER_LENGTH)) this.flush();
+  }
+
+  flush(): void {
+    if (this.#length === 0) return;
+    this.#add.run(largeRowId(this.#seq, this.#part), this.#row.join(' '));
+    this.#row = [];
+    this.#length = 0;
+    this.#part += 1;
+  }
+}
+
+/** The words of a small entry. */
+function wordsIn({ head, text }: EntryRow): string {
+  let words = '';
+  for (const value of stringValuesIn(text.subarray(head)))
+    words += `${wordsOf(value).join(' ')} ${VALUE_END} `;
+  return words;
+}

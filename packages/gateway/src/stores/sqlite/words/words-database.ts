@@ -1,0 +1,60 @@
+/**
+ * The format of `search.sqlite`: a contentless FTS5 table, which has the words of all string values
+ * and their positions, but not the texts.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+import {
+  createDerived,
+  type DerivedDatabase,
+  META_TABLE,
+  openDerived,
+  readMetaSeq,
+} from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+
+/** Must change with the tables, and with the tokenizer. */
+const FORMAT = 1;
+
+// `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
+const TABLES = `
+  ${META_TABLE};
+  CREATE VIRTUAL TABLE texts USING
+    fts5(words, content='', contentless_delete=0, detail=full, tokenize='ascii');
+`;
+
+const SQLITE_ERROR = 1;
+const SQLITE_CORRUPT_VTAB = 267;
+/** SQLITE_CORRUPT, SQLITE_NOTADB. */
+const CORRUPT: ReadonlySet<unknown> = new Set([11, 26, SQLITE_CORRUPT_VTAB]);
+
+/**
+ * Opens the full-text index of this log; an empty one where there is none that can be used. Throws
+ * on other errors, such as too many open files: the index may be intact.
+ */
+export function openWords(paths: DataPaths, logId: string, head: number): DatabaseSync {
+  const database: DerivedDatabase = {
+    file: paths.search,
+    cacheKiB: 2048,
+    format: FORMAT,
+    tables: TABLES,
+    logId,
+    isUsable: (db) => readMetaSeq(db, 'searched') <= head,
+    isDamage: (error) => isCorrupt(error) || errorCode(error) === SQLITE_ERROR,
+  };
+  return openDerived(database) ?? createDerived(database);
+}
+
+/** Whether the error says that the file is damaged, or not a database. */
+export function isCorrupt(error: unknown): boolean {
+  return CORRUPT.has(errorCode(error));
+}
+
+/** Whether the error says that the FTS5 tables are damaged. */
+export function isCorruptTable(error: unknown): boolean {
+  return errorCode(error) === SQLITE_CORRUPT_VTAB;
+}
+
+function errorCode(error: unknown): unknown {
+  return error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+}
