@@ -1,19 +1,18 @@
-/**
- * How many connections the descriptors of the process are enough for. Node raises its limit as far
- * as it may when it starts; what remains is shared out here.
- */
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Kept for the store: files of large bodies and of long readings. A quarter where there are few. */
-const KEPT = 1024;
+/** Descriptors reserved for files of large bodies and long reads; a quarter where there are few. */
+const RESERVED = 1024;
 
-/** Infinity where the system doesn't tell. */
+/**
+ * How many connections the file descriptors of the process allow. Node has raised the soft limit as
+ * far as it can. Infinity where the system has no `/proc`.
+ */
 export async function connectionLimit(): Promise<number> {
   try {
     const limits = await readFile('/proc/self/limits', 'latin1');
     const limit = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
     const { length: open } = await readdir('/proc/self/fd');
-    return Math.max(1, limit - open - Math.min(KEPT, Math.floor(limit / 4)));
+    return Math.max(1, limit - open - Math.min(RESERVED, Math.floor(limit / 4)));
   } catch {
     return Number.POSITIVE_INFINITY;
   }

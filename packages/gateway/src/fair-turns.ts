@@ -1,32 +1,32 @@
 /**
- * Fair turns on a thread. Work that takes long is done a little at a time, and of all who have such
- * work, one goes on in each turn of the event loop: so whoever asks for little waits for one of them
- * at most, however many they are.
+ * Cooperative scheduling within a thread. Long work runs in slices, and in each iteration of the
+ * event loop one piece of long work continues: so short work waits for one slice at most, however
+ * much long work there is.
  */
 
-/** How long one works before it is somebody else's turn. */
-const TURN_MS = 2;
+/** Length of a slice. */
+const SLICE_MS = 2;
 
 const waiting: (() => void)[] = [];
 
-/** Resolves when it is the caller's turn, behind all who wait already. */
+/** Resolves when it is the caller's turn, after all who are waiting already. */
 export function nextTurn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  if (waiting.push(resolve) === 1) setImmediate(next);
+  if (waiting.push(resolve) === 1) setImmediate(resumeNext);
   return promise;
 }
 
-function next(): void {
+function resumeNext(): void {
   waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(next);
+  if (waiting.length > 0) setImmediate(resumeNext);
 }
 
-/** What long work calls again and again: waits for a turn when it has had its time. */
+/** Returns a function for long work to call often: it waits for a turn after each slice. */
 export function yieldPeriodically(): () => Promise<void> {
-  let began = performance.now();
+  let sliceStart = performance.now();
   return async () => {
-    if (performance.now() - began <= TURN_MS) return;
+    if (performance.now() - sliceStart <= SLICE_MS) return;
     await nextTurn();
-    began = performance.now();
+    sliceStart = performance.now();
   };
 }

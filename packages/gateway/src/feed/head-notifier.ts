@@ -1,84 +1,88 @@
 /**
- * Wakes the followers of one log in one thread. Several commits make one ring where they come fast,
- * and all who wait are told the same head, so that what they read can be shared.
+ * Wakes the followers of a log in one thread. Commits that come fast are one notification, and all
+ * waiters get the same head, so that what they read can be shared.
  */
-import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log, Seq } from '../log/log.ts';
 
 interface Waiter {
   readonly after: Seq;
-  readonly told: (head: Seq | undefined) => void;
+  readonly resolve: (head: Seq | undefined) => void;
 }
 
-/** The least time between two rings, in ms; what comes sooner is told together. */
-const PACE = 10;
-/** Followers woken within one turn of the event loop: others have their turn in between. */
-const WOKEN_TOGETHER = 64;
+/** Minimum time between two notifications. */
+const INTERVAL_MS = 10;
+/** Waiters notified per iteration of the event loop, so that other work can run in between. */
+const BATCH_SIZE = 64;
 
-const bells = new WeakMap<Log, HeadNotifier>();
+const notifiers = new WeakMap<Log, HeadNotifier>();
 
 export class HeadNotifier {
   readonly #log: Log;
   #waiters = new Set<Waiter>();
-  /** The head that was told last. */
-  #told: Seq = 0;
+  /** The head of the last notification. */
+  #head: Seq = 0;
   #watching: Disposable | undefined;
-  #ringing = false;
+  #isNotifying = false;
 
   private constructor(log: Log) {
     this.#log = log;
   }
 
+  /** The one notifier of the log in this thread. */
   static of(log: Log): HeadNotifier {
-    const known = bells.get(log);
-    if (known !== undefined) return known;
-    const bell = new HeadNotifier(log);
-    bells.set(log, bell);
-    return bell;
+    let notifier = notifiers.get(log);
+    if (notifier === undefined) {
+      notifier = new HeadNotifier(log);
+      notifiers.set(log, notifier);
+    }
+    return notifier;
   }
 
-  /** Tells a head beyond `after`, once, perhaps at once. Disposing of it tells undefined. */
-  await(after: Seq, told: (head: Seq | undefined) => void): Disposable | undefined {
+  /**
+   * Calls back once with a head greater than `after`, perhaps during this call. Disposing of the
+   * result before calls back with undefined.
+   */
+  wait(after: Seq, resolve: (head: Seq | undefined) => void): Disposable | undefined {
     this.#watch();
-    if (after < this.#told) {
-      told(this.#told);
+    if (after < this.#head) {
+      resolve(this.#head);
       return undefined;
     }
-    const waiter = { after, told };
+    const waiter = { after, resolve };
     this.#waiters.add(waiter);
     return {
       [Symbol.dispose]: () => {
-        if (this.#waiters.delete(waiter)) told(undefined);
+        if (this.#waiters.delete(waiter)) resolve(undefined);
       },
     };
   }
 
   #watch(): void {
     if (this.#watching !== undefined) return;
-    this.#told = Math.max(this.#told, this.#log.head());
+    this.#head = Math.max(this.#head, this.#log.head());
     this.#watching = this.#log.watch(() => {
-      if (!this.#ringing) void this.#ring();
+      if (!this.#isNotifying) void this.#notify();
     });
   }
 
-  async #ring(): Promise<void> {
-    this.#ringing = true;
-    this.#told = this.#log.head();
-    const woken = [...this.#waiters].filter(({ after }) => after < this.#told);
-    if (this.#waiters.size === 0) this.#rest();
-    for (const [index, waiter] of woken.entries()) {
-      if (index > 0 && index % WOKEN_TOGETHER === 0) await turn();
-      // It may have gone meanwhile.
-      if (this.#waiters.delete(waiter)) waiter.told(this.#told);
+  async #notify(): Promise<void> {
+    this.#isNotifying = true;
+    this.#head = this.#log.head();
+    const reached = [...this.#waiters].filter(({ after }) => after < this.#head);
+    if (this.#waiters.size === 0) this.#unwatch();
+    for (const [index, waiter] of reached.entries()) {
+      if (index > 0 && index % BATCH_SIZE === 0) await nextTick();
+      // It may have been disposed of meanwhile.
+      if (this.#waiters.delete(waiter)) waiter.resolve(this.#head);
     }
-    await pause(PACE, undefined, { ref: false });
-    this.#ringing = false;
-    if (this.#watching !== undefined && this.#log.head() > this.#told) void this.#ring();
+    await sleep(INTERVAL_MS, undefined, { ref: false });
+    this.#isNotifying = false;
+    if (this.#watching !== undefined && this.#log.head() > this.#head) void this.#notify();
   }
 
-  /** Nobody waits: commits need not be heard of. */
-  #rest(): void {
+  #unwatch(): void {
     this.#watching?.[Symbol.dispose]();
     this.#watching = undefined;
   }

@@ -1,76 +1,81 @@
-/** Waiting until a selection has something new (PROTOCOL.md section 12.4). */
-import { setTimeout as pause } from 'node:timers/promises';
+/** Waiting until a selection has a new entry (PROTOCOL.md section 12.4). */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Log, Selection, Seq } from '../log/log.ts';
 import { follow } from './follow.ts';
 
-/** What a timer can hold. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-/** How often it is looked whether more words are known. */
-const LOOK_MS = 100;
+/** What a timer of Node can hold. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+/** How often the search watermark is polled. */
+const POLL_INTERVAL_MS = 100;
 
 export interface WaitOptions {
-  /** In ms, of any length. */
+  /** Of any length. */
   readonly timeoutMs: number;
-  /** Aborted when nobody waits any more. */
+  /** Any of them ends the waiting. */
   readonly signals: readonly AbortSignal[];
 }
 
-/** Resolves when the selection has an entry after its cursor, the time is up, or a signal says so. */
+/** Resolves when the selection has an entry after its cursor, on timeout, or on a signal. */
 export async function waitForEntries(
   log: Log,
   selection: Selection & { readonly after: Seq },
-  { timeoutMs: wait, signals }: WaitOptions,
+  { timeoutMs, signals }: WaitOptions,
 ): Promise<void> {
-  const { after, before = Infinity } = selection;
   const ending = new AbortController();
   const end = (): void => ending.abort();
-  const timer = setTimeoutAt(performance.now() + wait, end);
+  using _timer = startTimer(performance.now() + timeoutMs, end);
   for (const signal of signals) {
     signal.addEventListener('abort', end);
     if (signal.aborted) end();
   }
   try {
-    if (selection.textQuery !== undefined) {
-      await searchedNews(log, selection, ending.signal);
-      return;
-    }
-    for await (const news of follow(log, selection, { after, signal: ending.signal })) {
-      const bounded = { ...news, before: Math.min(before, news.before), limit: 1 };
-      for await (const _ of log.readEntries(bounded)) return;
-    }
+    if (selection.textQuery === undefined) await waitForHead(log, selection, ending.signal);
+    else await waitForWatermark(log, selection, ending.signal);
   } finally {
-    timer[Symbol.dispose]();
     for (const signal of signals) signal.removeEventListener('abort', end);
   }
 }
 
-/** Words are known a moment after the head has moved. */
-async function searchedNews(
+async function waitForHead(
+  log: Log,
+  selection: Selection & { readonly after: Seq },
+  signal: AbortSignal,
+): Promise<void> {
+  const { after, before = Infinity } = selection;
+  for await (const range of follow(log, selection, { after, signal })) {
+    const newest = { ...range, before: Math.min(before, range.before), limit: 1 };
+    for await (const _ of log.readEntries(newest)) return;
+  }
+}
+
+/** The search watermark follows the head with a small lag. */
+async function waitForWatermark(
   log: Log,
   selection: Selection & { readonly after: Seq },
   signal: AbortSignal,
 ): Promise<void> {
   const { before = Infinity } = selection;
   for (let { after } = selection; !signal.aborted;) {
-    const known = log.searchWatermark();
-    if (known > after) {
-      const upTo = { before: Math.min(before, known + 1), order: 'oldest', limit: 1 } as const;
-      for await (const _ of log.readEntries({ ...selection, after, ...upTo })) return;
-      after = known;
+    const watermark = log.searchWatermark();
+    if (watermark > after) {
+      const range = { after, before: Math.min(before, watermark + 1) };
+      const first = { ...selection, ...range, order: 'oldest', limit: 1 } as const;
+      for await (const _ of log.readEntries(first)) return;
+      after = watermark;
     }
-    await pause(LOOK_MS, undefined, { signal }).catch(() => {});
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }
 
-/** A timer of any length. */
-function setTimeoutAt(until: number, done: () => void): Disposable {
-  let timer: NodeJS.Timeout;
-  const set = (): void => {
-    const left = until - performance.now();
-    if (left <= 0) done();
-    else timer = setTimeout(set, Math.min(left, LONGEST_TIMER));
+/** A timer of any length. `end`: on the clock of `performance.now()`. */
+function startTimer(end: number, onTimeout: () => void): Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  const check = (): void => {
+    const left = end - performance.now();
+    if (left <= 0) onTimeout();
+    else timer = setTimeout(check, Math.min(left, MAX_TIMER_MS));
   };
-  timer = setTimeout(set, Math.min(Math.max(0, until - performance.now()), LONGEST_TIMER));
+  check();
   return { [Symbol.dispose]: () => clearTimeout(timer) };
 }

@@ -1,82 +1,85 @@
-/** What the threads of one gateway tell each other of who is here. */
 import { randomUUID } from 'node:crypto';
 import { BroadcastChannel } from 'node:worker_threads';
 
-/** A visitor named by one event stream that is open. */
+/** A visitor named by an open event stream. Times are ms since 1970. */
 export interface StreamPresence {
   readonly identity: string;
   readonly room: string | undefined;
   readonly since: number;
-  /** Among the streams of its thread. */
+  /** Unique among the streams of its thread. */
   readonly number: number;
 }
 
 /** A visitor named by requests. */
 export interface RequestPresence {
   readonly identity: string;
-  /** That of the last request. */
+  /** The room of the last request. */
   readonly room: string | undefined;
   readonly since: number;
   readonly lastSeen: number;
 }
 
 export type PresenceMessage =
-  /** A new thread asks for what the others have. */
-  | { readonly what: 'who' }
-  | { readonly what: 'entered'; readonly stream: StreamPresence }
-  | { readonly what: 'left'; readonly stream: StreamPresence }
-  | { readonly what: 'saw'; readonly seen: RequestPresence }
+  /** From a new thread: asks the others for their state. */
+  | { readonly type: 'join' }
+  | { readonly type: 'stream opened'; readonly stream: StreamPresence }
+  | { readonly type: 'stream closed'; readonly stream: StreamPresence }
+  | { readonly type: 'request'; readonly request: RequestPresence }
   /** The thread ends, and its streams with it. */
-  | { readonly what: 'over' };
+  | { readonly type: 'leave' };
 
-interface Post {
+interface Envelope {
   readonly from: string;
-  readonly news: readonly PresenceMessage[];
+  readonly messages: readonly PresenceMessage[];
 }
 
 /**
- * The other threads. What one of them tells is heard in the order in which it was told, and more
- * than once if somebody asked. Keeps no process alive.
+ * Broadcasts to the other threads of a gateway. Messages of one thread arrive in order; those that
+ * answer a `join` may repeat earlier ones. Does not keep the process alive.
  */
 export class OtherThreads implements Disposable {
-  readonly #me = randomUUID();
+  readonly #id = randomUUID();
   #channel: BroadcastChannel | undefined;
-  #untold: PresenceMessage[] = [];
+  #unsent: PresenceMessage[] = [];
 
-  /** Without a name there are no others. */
-  constructor(name: string | undefined, hear: (from: string, news: PresenceMessage) => void) {
+  /** Without a name there are no other threads. */
+  constructor(
+    name: string | undefined,
+    onMessage: (from: string, message: PresenceMessage) => void,
+  ) {
     if (name === undefined) return;
     const channel = new BroadcastChannel(name);
     channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      if (isPost(data)) for (const news of data.news) hear(data.from, news);
+      if (!isEnvelope(data)) return;
+      for (const message of data.messages) onMessage(data.from, message);
     };
     channel.unref();
     this.#channel = channel;
   }
 
-  /** What is told in one turn of the event loop travels together. */
-  tell(news: PresenceMessage): void {
-    if (this.#channel !== undefined && this.#untold.push(news) === 1) {
-      setImmediate(() => this.#send());
+  /** Messages of one turn of the event loop are sent together. */
+  send(message: PresenceMessage): void {
+    if (this.#channel !== undefined && this.#unsent.push(message) === 1) {
+      setImmediate(() => this.#flush());
     }
   }
 
   [Symbol.dispose](): void {
-    this.tell({ what: 'over' });
-    this.#send();
+    this.send({ type: 'leave' });
+    this.#flush();
     this.#channel?.close();
     this.#channel = undefined;
   }
 
-  #send(): void {
-    const news = this.#untold;
-    this.#untold = [];
-    if (news.length === 0) return;
-    const post: Post = { from: this.#me, news };
-    this.#channel?.postMessage(post);
+  #flush(): void {
+    const messages = this.#unsent;
+    this.#unsent = [];
+    if (messages.length === 0) return;
+    const envelope: Envelope = { from: this.#id, messages };
+    this.#channel?.postMessage(envelope);
   }
 }
 
-function isPost(data: unknown): data is Post {
-  return typeof data === 'object' && data !== null && 'from' in data && 'news' in data;
+function isEnvelope(data: unknown): data is Envelope {
+  return typeof data === 'object' && data !== null && 'from' in data && 'messages' in data;
 }

@@ -170,7 +170,7 @@ suite('presence', () => {
   test('keeps no process alive', () => {
     const script = `
       const { Presence } = await import(${JSON.stringify(import.meta.resolve('./presence.ts'))});
-      new Presence('alone').saw({ identity: 'Lumen', room: undefined });`;
+      new Presence('alone').recordRequest({ identity: 'Lumen', room: undefined });`;
     const run = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
     assert.equal(run.status, 0, run.stderr.toString());
   });

@@ -1,11 +1,12 @@
 /**
  * Who is here now (PROTOCOL.md section 13).
  *
- * Owns what this thread and the others of its gateway know of visitors who are present: event
- * streams that are open, and requests that named their visitor, for as long as these count. Refuses
- * to know HTTP and what was said: who spoke is read from the log (`lately.ts`). Upholds that a
- * visitor is here once, by however many streams and requests, whichever threads have them; that
- * every arrival and every departure is told once; and that requests are remembered in flat memory.
+ * Owns what this thread and the others of its gateway know of present visitors: open event streams,
+ * and recent requests that named their visitor. Knows neither HTTP nor entries: `recent-authors.ts`
+ * reads those from the log. Upholds:
+ * - a visitor is present once, by however many streams and requests, in whichever threads.
+ * - listeners get every arrival and every departure once.
+ * - the memory for requests is bounded.
  */
 import {
   OtherThreads,
@@ -14,10 +15,10 @@ import {
   type StreamPresence,
 } from './other-threads.ts';
 
-/** A visitor who said who reads. */
+/** A visitor who has named itself. */
 export interface Visitor {
   readonly identity: string;
-  /** Slug of a room that exists. */
+  /** Slug of an existing room. */
   readonly room: string | undefined;
 }
 
@@ -35,87 +36,89 @@ export interface PresentVisitor {
   readonly via: 'stream' | 'request';
   readonly room: string | undefined;
   readonly since: number;
-  /** By a stream: now. */
+  /** For a stream: now. */
   readonly lastSeen: number;
-  /** A stream has no end that is known. */
+  /** Undefined for a stream. */
   readonly until: number | undefined;
 }
 
-/** How long a request makes its visitor present. */
-const STAYS_MS = 5 * 60_000;
-/** So many visitors are remembered by their requests, those seen last. */
-const REMEMBERED = 65_536;
-/** Characters that their names may take together, since one name may have millions. */
-const REMEMBERED_LENGTH = 16 * 1024 * 1024;
-
-/** Those who are here are sorted by so many at least, where few of them are wanted. */
-const SORTED_TOGETHER = 1024;
+/** How long a visitor is present after a request. */
+const REQUEST_TTL_MS = 5 * 60_000;
+/** Maximum number of visitors by requests, and of characters of their names together. */
+const MAX_REQUESTS = 65_536;
+const MAX_REQUESTS_LENGTH = 16 * 1024 * 1024;
+/** Visitors collected before the newest few of them are selected. */
+const SELECTION_BATCH = 1024;
 
 /** A visitor by all its streams. */
-type Streaming = Pick<StreamPresence, 'identity' | 'room' | 'since'>;
+type MergedStreams = Pick<StreamPresence, 'identity' | 'room' | 'since'>;
 type Listener = (change: PresenceChange) => void;
 
 export class Presence implements Disposable {
-  readonly #stays: number;
+  readonly #requestTtlMs: number;
   readonly #others: OtherThreads;
   readonly #listeners = new Set<Listener>();
   /** By identity, then by thread and number. */
   readonly #streams = new Map<string, Map<string, StreamPresence>>();
-  /** By identity, in the order in which they were seen. */
+  /** By identity, the least recently seen first. */
   readonly #requests = new Map<string, RequestPresence>();
-  /** Of the names of `#requests`. */
-  #length = 0;
-  #opened = 0;
+  /** Of the names in `#requests`. */
+  #requestsLength = 0;
+  #lastNumber = 0;
   #expiry: NodeJS.Timeout | undefined;
 
-  /** `channel`: a name that the threads of one gateway share, and no other gateway. */
-  constructor(channel?: string, staysMs: number = STAYS_MS) {
-    this.#stays = staysMs;
-    this.#others = new OtherThreads(channel, (from, news) => this.#hear(from, news));
-    this.#others.tell({ what: 'who' });
+  /** `channel`: a name that the threads of one gateway share, and no other gateway has. */
+  constructor(channel?: string, requestTtlMs: number = REQUEST_TTL_MS) {
+    this.#requestTtlMs = requestTtlMs;
+    this.#others = new OtherThreads(channel, (from, message) => this.#receive(from, message));
+    this.#others.send({ type: 'join' });
   }
 
-  /** An event stream opens. Disposing of the result, once or more often, says that it is closed. */
+  /** Dispose of the result, once or more often, when the stream is closed. */
   openStream({ identity, room }: Visitor): Disposable {
-    this.#opened += 1;
-    const since = Date.now();
-    const stream = { identity: kept(identity), room, since, number: this.#opened };
-    this.#entered(OURS, stream);
-    this.#others.tell({ what: 'entered', stream });
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
+    const stream = { identity: copyOf(identity), room, since: Date.now(), number };
+    this.#addStream(OWN_THREAD, stream);
+    this.#others.send({ type: 'stream opened', stream });
     return {
       [Symbol.dispose]: () => {
-        if (this.#left(OURS, stream)) this.#others.tell({ what: 'left', stream });
+        if (this.#removeStream(OWN_THREAD, stream))
+          this.#others.send({ type: 'stream closed', stream });
       },
     };
   }
 
-  /** A request named its visitor. */
   recordRequest({ identity, room }: Visitor): void {
     const now = Date.now();
-    const seen = this.#see({ identity, room, since: now, lastSeen: now });
-    this.#others.tell({ what: 'saw', seen });
+    const request = this.#addRequest({ identity, room, since: now, lastSeen: now });
+    this.#others.send({ type: 'request', request });
   }
 
-  /** Newest arrival first, as it is now; at most so many. */
-  list(most: number = Infinity): PresentVisitor[] {
+  /** The newest arrival first. */
+  list(limit: number = Infinity): PresentVisitor[] {
     const now = Date.now();
-    this.#sweep(now);
-    let arrived: (RequestPresence | Streaming)[] = [];
-    const add = (one: RequestPresence | Streaming): void => {
-      if (arrived.push(one) >= 2 * most + SORTED_TOGETHER) arrived = newest(arrived, most);
+    this.#removeExpired(now);
+    let visitors: (RequestPresence | MergedStreams)[] = [];
+    const add = (visitor: RequestPresence | MergedStreams): void => {
+      if (visitors.push(visitor) >= 2 * limit + SELECTION_BATCH) visitors = newest(visitors, limit);
     };
-    for (const seen of this.#requests.values()) if (!this.#streams.has(seen.identity)) add(seen);
-    for (const streams of this.#streams.values()) add(together(streams));
-    return newest(arrived, most)
+    for (const request of this.#requests.values()) {
+      if (!this.#streams.has(request.identity)) add(request);
+    }
+    for (const streams of this.#streams.values()) add(merge(streams));
+    return newest(visitors, limit)
       .toReversed()
-      .map((one) => {
-        if (!('lastSeen' in one)) return { ...one, via: 'stream', lastSeen: now, until: undefined };
-        return { ...one, via: 'request', until: one.lastSeen + this.#stays };
-      });
+      .map((visitor) =>
+        'lastSeen' in visitor
+          ? { ...visitor, via: 'request', until: visitor.lastSeen + this.#requestTtlMs }
+          : { ...visitor, via: 'stream', lastSeen: now, until: undefined },
+      );
   }
 
-  /** Tells of each visitor who arrives or goes from now on. The listener must not throw. */
+  /** Calls back when a visitor arrives or goes. The listener must not throw. */
   watch(listener: Listener): Disposable {
+    // A wrapper, so that a listener that is added twice is called twice.
     const own: Listener = (change) => listener(change);
     this.#listeners.add(own);
     return { [Symbol.dispose]: () => void this.#listeners.delete(own) };
@@ -129,164 +132,164 @@ export class Presence implements Disposable {
     clearTimeout(this.#expiry);
   }
 
-  #hear(from: string, news: PresenceMessage): void {
-    switch (news.what) {
-      case 'who':
-        return this.#answer();
-      case 'entered':
-        return this.#entered(from, news.stream);
-      case 'left':
-        return void this.#left(from, news.stream);
-      case 'saw':
-        return void this.#see(news.seen);
-      case 'over':
-        return this.#over(from);
+  #receive(from: string, message: PresenceMessage): void {
+    switch (message.type) {
+      case 'join':
+        return this.#sendAll();
+      case 'stream opened':
+        return this.#addStream(from, message.stream);
+      case 'stream closed':
+        return void this.#removeStream(from, message.stream);
+      case 'request':
+        return void this.#addRequest(message.request);
+      case 'leave':
+        return this.#removeThread(from);
     }
   }
 
-  /** Tells what this thread has. Streams are told by their own thread alone. */
-  #answer(): void {
+  /** Requests may be of any thread; streams are sent by their own thread alone. */
+  #sendAll(): void {
     for (const streams of this.#streams.values()) {
       for (const [key, stream] of streams) {
-        if (key === keyOf(OURS, stream)) this.#others.tell({ what: 'entered', stream });
+        if (key === streamKey(OWN_THREAD, stream))
+          this.#others.send({ type: 'stream opened', stream });
       }
     }
-    for (const seen of this.#requests.values()) this.#others.tell({ what: 'saw', seen });
+    for (const request of this.#requests.values()) this.#others.send({ type: 'request', request });
   }
 
-  #entered(from: string, stream: StreamPresence): void {
-    this.#sweep(Date.now());
+  #addStream(thread: string, stream: StreamPresence): void {
+    this.#removeExpired(Date.now());
     const { identity, room, since } = stream;
     const isNew = !this.#isHere(identity);
     const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
-    this.#streams.set(identity, streams.set(keyOf(from, stream), stream));
-    if (isNew) this.#tell({ identity, state: 'here', room, time: since });
+    this.#streams.set(identity, streams.set(streamKey(thread, stream), stream));
+    if (isNew) this.#emit({ identity, state: 'here', room, time: since });
   }
 
-  /** Whether it was there. */
-  #left(from: string, stream: StreamPresence): boolean {
+  /** Returns whether the stream was there. */
+  #removeStream(thread: string, stream: StreamPresence): boolean {
     const now = Date.now();
-    this.#sweep(now);
+    this.#removeExpired(now);
     const { identity, room } = stream;
     const streams = this.#streams.get(identity);
-    if (streams?.delete(keyOf(from, stream)) !== true) return false;
+    if (streams?.delete(streamKey(thread, stream)) !== true) return false;
     if (streams.size === 0) this.#streams.delete(identity);
-    if (!this.#isHere(identity)) this.#tell({ identity, state: 'gone', room, time: now });
+    if (!this.#isHere(identity)) this.#emit({ identity, state: 'gone', room, time: now });
     return true;
   }
 
-  #over(from: string): void {
+  #removeThread(thread: string): void {
     for (const streams of this.#streams.values()) {
       for (const [key, stream] of streams) {
-        if (key === keyOf(from, stream)) this.#left(from, stream);
+        if (key === streamKey(thread, stream)) this.#removeStream(thread, stream);
       }
     }
   }
 
-  /** What is now known of the visitor. */
-  #see(seen: RequestPresence): RequestPresence {
+  /** Returns the request merged with the earlier ones of the visitor. */
+  #addRequest(request: RequestPresence): RequestPresence {
     const now = Date.now();
-    this.#sweep(now);
-    if (seen.lastSeen + this.#stays <= now) return seen;
-    const known = this.#requests.get(seen.identity);
-    const isNew = !this.#isHere(seen.identity);
+    this.#removeExpired(now);
+    if (request.lastSeen + this.#requestTtlMs <= now) return request;
+    const earlier = this.#requests.get(request.identity);
+    const isNew = !this.#isHere(request.identity);
     const merged =
-      known === undefined ? { ...seen, identity: kept(seen.identity) } : later(known, seen);
-    // Put behind those who were seen before.
-    if (known === undefined) this.#length += merged.identity.length;
-    else this.#requests.delete(known.identity);
+      earlier === undefined
+        ? { ...request, identity: copyOf(request.identity) }
+        : mergeRequests(earlier, request);
+    // Deleted first, so that it moves to the end of the map.
+    if (earlier === undefined) this.#requestsLength += merged.identity.length;
+    else this.#requests.delete(earlier.identity);
     this.#requests.set(merged.identity, merged);
     if (isNew) {
       const { identity, room, since } = merged;
-      this.#tell({ identity, state: 'here', room, time: since });
+      this.#emit({ identity, state: 'here', room, time: since });
     }
-    this.#forgetBeyondBounds(now);
-    this.#awaitExpiry(now);
+    this.#evict(now);
+    this.#scheduleExpiry(now);
     return merged;
   }
 
-  #forgetBeyondBounds(now: number): void {
+  /** Removes the least recently seen visitors beyond the limits, but not the last one. */
+  #evict(now: number): void {
     for (const oldest of this.#requests.values()) {
-      const fits = this.#requests.size <= REMEMBERED && this.#length <= REMEMBERED_LENGTH;
+      const fits =
+        this.#requests.size <= MAX_REQUESTS && this.#requestsLength <= MAX_REQUESTS_LENGTH;
       if (fits || this.#requests.size === 1) return;
-      this.#forget(oldest, now);
+      this.#removeRequest(oldest, now);
     }
   }
 
-  /** Forgets requests whose time is up. */
-  #sweep(now: number): void {
-    for (const seen of this.#requests.values()) {
-      const until = seen.lastSeen + this.#stays;
+  #removeExpired(now: number): void {
+    for (const request of this.#requests.values()) {
+      const until = request.lastSeen + this.#requestTtlMs;
       if (until > now) return;
-      this.#forget(seen, until);
+      this.#removeRequest(request, until);
     }
   }
 
-  #forget({ identity, room }: RequestPresence, time: number): void {
+  #removeRequest({ identity, room }: RequestPresence, time: number): void {
     this.#requests.delete(identity);
-    this.#length -= identity.length;
-    if (!this.#isHere(identity)) this.#tell({ identity, state: 'gone', room, time });
+    this.#requestsLength -= identity.length;
+    if (!this.#isHere(identity)) this.#emit({ identity, state: 'gone', room, time });
   }
 
-  #awaitExpiry(now: number): void {
+  #scheduleExpiry(now: number): void {
     if (this.#expiry !== undefined) return;
     const [oldest] = this.#requests.values();
     if (oldest === undefined) return;
-    // A clock that was set back must not make this wait longer.
-    const wait = Math.min(oldest.lastSeen + this.#stays - now, this.#stays);
+    // Limited, so that a clock that is set back does not extend it.
+    const delay = Math.min(oldest.lastSeen + this.#requestTtlMs - now, this.#requestTtlMs);
     this.#expiry = setTimeout(() => {
       this.#expiry = undefined;
       const now = Date.now();
-      this.#sweep(now);
-      this.#awaitExpiry(now);
-    }, wait).unref();
+      this.#removeExpired(now);
+      this.#scheduleExpiry(now);
+    }, delay).unref();
   }
 
   #isHere(identity: string): boolean {
     return this.#streams.has(identity) || this.#requests.has(identity);
   }
 
-  #tell(change: PresenceChange): void {
+  #emit(change: PresenceChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }
 
-/** Stands for this thread in keys. */
-const OURS = '';
+const OWN_THREAD = '';
 
-function keyOf(from: string, { number }: StreamPresence): string {
-  return `${from} ${number}`;
+function streamKey(thread: string, { number }: StreamPresence): string {
+  return `${thread} ${number}`;
 }
 
-/** Of those who arrived in the same millisecond, the later one is further behind. */
-function newest<One extends Pick<RequestPresence, 'since'>>(
-  arrived: readonly One[],
-  most: number,
-): One[] {
-  const inOrder = arrived.toSorted((one, other) => one.since - other.since);
-  return inOrder.slice(Math.max(0, inOrder.length - most));
+/** The newest `limit`, oldest first. Of the same millisecond, the later one in the list is newer. */
+function newest<T extends MergedStreams>(visitors: readonly T[], limit: number): T[] {
+  const sorted = visitors.toSorted((a, b) => a.since - b.since);
+  return sorted.slice(Math.max(0, sorted.length - limit));
 }
 
-/** Several streams are one presence: here since the first, where the newest is. */
-function together(streams: ReadonlyMap<string, StreamPresence>): Streaming {
+/** Present since the first stream, in the room of the newest. */
+function merge(streams: ReadonlyMap<string, StreamPresence>): MergedStreams {
   let [first] = streams.values();
-  let newest = first;
+  let last = first;
   for (const stream of streams.values()) {
     if (stream.since < (first?.since ?? 0)) first = stream;
-    if (stream.since >= (newest?.since ?? 0)) newest = stream;
+    if (stream.since >= (last?.since ?? 0)) last = stream;
   }
-  if (first === undefined || newest === undefined) throw new Error('Nobody is here by no stream.');
-  return { identity: first.identity, room: newest.room, since: first.since };
+  if (first === undefined || last === undefined) throw new Error('A visitor has no stream.');
+  return { identity: first.identity, room: last.room, since: first.since };
 }
 
-/** Threads may tell of the same visitor in any order. */
-function later(known: RequestPresence, seen: RequestPresence): RequestPresence {
-  const { room, lastSeen } = seen.lastSeen < known.lastSeen ? known : seen;
-  const since = Math.min(known.since, seen.since);
-  return { identity: known.identity, room, since, lastSeen };
+/** Requests of several threads may arrive in any order. */
+function mergeRequests(earlier: RequestPresence, request: RequestPresence): RequestPresence {
+  const { room, lastSeen } = request.lastSeen < earlier.lastSeen ? earlier : request;
+  const since = Math.min(earlier.since, request.since);
+  return { identity: earlier.identity, room, since, lastSeen };
 }
 
-/** A name of its own: one that was cut out of a URL would keep the whole URL alive. */
-function kept(identity: string): string {
+/** A slice of a URL would keep the whole URL in memory. */
+function copyOf(identity: string): string {
   return Buffer.from(identity).toString();
 }

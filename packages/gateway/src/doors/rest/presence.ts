@@ -124,7 +124,7 @@ export async function* spokeIn(
 ): AsyncGenerator<LatelyDocument, void, undefined> {
   if (limit === 0) return;
   let count = 0;
-  for await (const one of recentAuthors.spoke(known, wanted)) {
+  for await (const one of recentAuthors.list(known, wanted)) {
     yield latelyAs(one, await readSeeking(log, one.identity, known.head));
     count += 1;
     if (count === limit) return;

@@ -1,8 +1,7 @@
 /**
- * The naive store: one array, searched from end to end. It owns a log that lives as long as the
- * process, and is what other stores are compared with, so it prefers being plainly right to being
- * fast, and shares no code with them. It refuses to know files, indexes and threads. It upholds
- * `log.contract.ts`; of the port's promises it leaves two: nothing outlives it, and memory grows.
+ * The naive store: one array, searched from end to end. Other stores are compared with it, so it is
+ * simple rather than fast, and shares no code with them. It upholds the contract of `log/log.ts`
+ * except for two points: entries do not outlive the process, and memory grows with them.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 
@@ -23,9 +22,9 @@ import type {
   Spool,
   RoomCount,
 } from '../../log/log.ts';
-import { isSaid, rankOf, type Values } from './rank.ts';
+import { matches, rankOf, type Values } from './rank.ts';
 
-interface Stored {
+interface StoredEntry {
   readonly stamp: Stamp;
   /** In hex. */
   readonly facets: ReadonlySet<string>;
@@ -35,13 +34,13 @@ interface Stored {
   readonly spooled: boolean;
 }
 
-interface Mark {
+interface SpooledFacets {
   readonly filter: Filter;
   readonly facets: Uint8Array;
 }
 
-interface Chosen {
-  readonly stored: readonly Stored[];
+interface Page {
+  readonly entries: readonly StoredEntry[];
   readonly end: ReadEnd;
 }
 
@@ -53,8 +52,8 @@ export function openMemoryLog(): Log {
 class MemoryLog implements Log {
   readonly id: string = randomUUID();
   readonly #salt = randomInt(SALTS);
-  readonly #stored: Stored[] = [];
-  readonly #keys = new Map<string, Stored>();
+  readonly #entries: StoredEntry[] = [];
+  readonly #keys = new Map<string, StoredEntry>();
   readonly #watchers = new Set<() => void>();
 
   writable(): boolean {
@@ -62,7 +61,7 @@ class MemoryLog implements Log {
   }
 
   head(): Seq {
-    return this.#stored.length;
+    return this.#entries.length;
   }
 
   spool(): Spool {
@@ -79,10 +78,10 @@ class MemoryLog implements Log {
       return { outcome, stamp: earlier.stamp };
     }
     const stamp = this.#nextStamp(draft);
-    const marked = spool?.marks.map(({ facets }) => facets) ?? [];
-    const stored: Stored = {
+    const spooled = spool?.facets.map(({ facets }) => facets) ?? [];
+    const stored: StoredEntry = {
       stamp,
-      facets: new Set([draft.facets, ...marked].flatMap(split)),
+      facets: new Set([draft.facets, ...spooled].flatMap(split)),
       body,
       text: Buffer.concat([
         Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : '')),
@@ -92,60 +91,60 @@ class MemoryLog implements Log {
       values: stringValuesIn(body).map(wordsOf),
       spooled: spool !== undefined,
     };
-    this.#stored.push(stored);
+    this.#entries.push(stored);
     if (key !== undefined) this.#keys.set(key, stored);
-    for (const watcher of this.#watchers) watcher();
+    for (const callback of this.#watchers) callback();
     return { outcome: 'appended', stamp };
   }
 
   async entry(seq: Seq): Promise<Entry | undefined> {
-    const stored = this.#stored.find(({ stamp }) => stamp.seq === seq);
+    const stored = this.#entries.find(({ stamp }) => stamp.seq === seq);
     return stored === undefined ? undefined : entryOf(stored);
   }
 
-  // Chooses before the generator starts: a reading begins with its call, not with its first step.
+  // Selects before the generator starts: a read starts when it is called, not at its first step.
   readText(
     selection: Selection,
     joiner: ',\n' | '\n',
   ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
-    return texts(this.#choose(selection), Buffer.from(joiner));
+    return textsOf(this.#select(selection), Buffer.from(joiner));
   }
 
   readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
-    return entriesOf(this.#choose(selection));
+    return entriesOf(this.#select(selection));
   }
 
   searchWatermark(): Seq {
     return this.head();
   }
 
-  readRanked({ skip, limit, ...what }: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
-    const { stored: fitting } = this.#choose({ ...what, order: 'newest', limit: Infinity });
-    const texts = this.#stored.map(({ values }) => values);
-    const ranked = fitting
-      .map((one) => ({ one, rank: rankOf(one.values, what.textQuery, texts) }))
+  readRanked({ skip, limit, ...query }: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
+    const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
+    const all = this.#entries.map(({ values }) => values);
+    const ranked = matching
+      .map((entry) => ({ entry, rank: rankOf(entry.values, query.textQuery, all) }))
       .toSorted((a, b) => b.rank - a.rank)
-      .map(({ one }) => one);
-    const stored = ranked.slice(skip, skip + limit);
-    const end = { last: stored.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
-    return entriesOf({ stored, end });
+      .map(({ entry }) => entry);
+    const entries = ranked.slice(skip, skip + limit);
+    const end = { last: entries.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
+    return entriesOf({ entries, end });
   }
 
   roomCounts(): readonly RoomCount[] {
-    const tallies = new Map<string, RoomCount>();
-    for (const { stamp } of this.#stored) {
+    const counts = new Map<string, RoomCount>();
+    for (const { stamp } of this.#entries) {
       const { room, kind, seq, time } = stamp;
-      const place = `${room} ${kind}`;
-      const count = (tallies.get(place)?.count ?? 0) + 1;
-      tallies.set(place, { room, kind, count, latest: { seq, time } });
+      const key = `${room} ${kind}`;
+      const count = (counts.get(key)?.count ?? 0) + 1;
+      counts.set(key, { room, kind, count, latest: { seq, time } });
     }
-    return [...tallies.values()];
+    return [...counts.values()];
   }
 
-  watch(moved: () => void): Disposable {
-    const watcher = (): void => moved();
-    this.#watchers.add(watcher);
-    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+  watch(onMove: () => void): Disposable {
+    const callback = (): void => onMove();
+    this.#watchers.add(callback);
+    return { [Symbol.dispose]: () => void this.#watchers.delete(callback) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -153,55 +152,54 @@ class MemoryLog implements Log {
   }
 
   #nextStamp({ kind, room }: Draft): Stamp {
-    const seq = this.#stored.length + 1;
-    const time = Math.max(this.#stored.at(-1)?.stamp.time ?? 0, Date.now());
+    const seq = this.#entries.length + 1;
+    const time = Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
     return { seq, id: entryId(time, seq, this.#salt), kind, room, time };
   }
 
-  #choose(selection: Selection): Chosen {
+  #select(selection: Selection): Page {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
     const wanted = selection.facets.map(hex);
-    const fitting = this.#stored.filter(
+    const matching = this.#entries.filter(
       ({ stamp: { seq, time }, facets, values }) =>
         seq > after &&
         seq < before &&
         time >= since &&
         time < until &&
         wanted.every((facet) => facets.has(facet)) &&
-        (selection.textQuery === undefined || isSaid(values, selection.textQuery)),
+        (selection.textQuery === undefined || matches(values, selection.textQuery)),
     );
-    if (selection.order === 'newest') fitting.reverse();
-    const stored = fitting.slice(0, selection.limit ?? fitting.length);
-    const end = { last: stored.at(-1)?.stamp.seq, more: stored.length < fitting.length };
-    return { stored, end };
+    if (selection.order === 'newest') matching.reverse();
+    const entries = matching.slice(0, selection.limit ?? matching.length);
+    const end = { last: entries.at(-1)?.stamp.seq, more: entries.length < matching.length };
+    return { entries, end };
   }
 }
 
 class MemorySpool implements Spool {
   readonly chunks: Uint8Array[] = [];
-  /** Those that were taken back are gone from here. */
-  marks: Mark[] = [];
+  facets: SpooledFacets[] = [];
 
   async write(bytes: Uint8Array): Promise<void> {
     this.chunks.push(Uint8Array.from(bytes));
   }
 
   async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    this.marks.push({ filter, facets: Uint8Array.from(facets) });
+    this.facets.push({ filter, facets: Uint8Array.from(facets) });
   }
 
   async removeFacets(filter: Filter): Promise<void> {
-    this.marks = this.marks.filter((mark) => mark.filter !== filter);
+    this.facets = this.facets.filter((added) => added.filter !== filter);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // What was not appended is in no log.
+    // Owns nothing but memory.
   }
 }
 
 const END = Buffer.from('}');
-/** Longer texts are handed out in pieces of this size. */
-const PIECE = 65_536;
+/** Maximum size of a chunk. */
+const CHUNK_SIZE = 65_536;
 
 function spoolOf({ body }: Draft): MemorySpool | undefined {
   return body instanceof MemorySpool ? body : undefined;
@@ -212,42 +210,46 @@ function bytesOf({ body }: Draft): Uint8Array {
   throw new TypeError('Cannot append the spool of another log');
 }
 
-function isSame({ stamp, body: known }: Stored, { kind, room }: Draft, body: Buffer): boolean {
-  return stamp.kind === kind && stamp.room === room && known.equals(body);
+function isSame(
+  { stamp, body: stored }: StoredEntry,
+  { kind, room }: Draft,
+  body: Buffer,
+): boolean {
+  return stamp.kind === kind && stamp.room === room && stored.equals(body);
 }
 
-function entryOf({ stamp, text, spooled }: Stored): Entry {
+function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
   return {
     stamp,
     size: text.length,
     text: spooled ? undefined : text,
     async *chunks(from = 0) {
-      yield* piecesOf(text.subarray(from));
+      yield* chunksOf(text.subarray(from));
     },
   };
 }
 
-async function* entriesOf({ stored, end }: Chosen): AsyncGenerator<Entry, ReadEnd, undefined> {
-  for (const one of stored) yield entryOf(one);
+async function* entriesOf({ entries, end }: Page): AsyncGenerator<Entry, ReadEnd, undefined> {
+  for (const entry of entries) yield entryOf(entry);
   return end;
 }
 
-async function* texts(
-  { stored, end }: Chosen,
+async function* textsOf(
+  { entries, end }: Page,
   joiner: Uint8Array,
 ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
-  for (const [index, { text }] of stored.entries()) {
+  for (const [index, { text }] of entries.entries()) {
     const joined = index === 0 ? text : Buffer.concat([joiner, text]);
-    for (const piece of piecesOf(joined)) yield piece;
+    for (const chunk of chunksOf(joined)) yield chunk;
   }
   return end;
 }
 
-function* piecesOf(text: Buffer): Generator<Uint8Array, void, undefined> {
-  for (let at = 0; at < text.length; at += PIECE) yield text.subarray(at, at + PIECE);
+function* chunksOf(text: Buffer): Generator<Uint8Array, void, undefined> {
+  for (let at = 0; at < text.length; at += CHUNK_SIZE) yield text.subarray(at, at + CHUNK_SIZE);
 }
 
-/** Joined facets, each in hex. */
+/** Concatenated facets, each in hex. */
 function split(facets: Uint8Array): string[] {
   const count = facets.length / FACET_SIZE;
   return Array.from({ length: count }, (_, index) =>

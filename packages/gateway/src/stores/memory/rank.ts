@@ -1,41 +1,40 @@
-/**
- * Which texts say what is sought, and how well: Okapi BM25, worked out for every text each time.
- * A text is a list of values, each a list of words.
- */
+/** Matching and ranking (Okapi BM25) without an index: looks at every entry each time. */
 import type { TextQuery, Term } from '../../log/text-query.ts';
 
+/** The string values of an entry, each as a list of words. */
 export type Values = readonly (readonly string[])[];
 
-export function isSaid(values: Values, { all, none }: TextQuery): boolean {
-  const found = (term: Term): boolean => count(values, term) > 0;
-  return all.every(found) && !none.some(found);
+export function matches(values: Values, { all, none }: TextQuery): boolean {
+  const hasTerm = (term: Term): boolean => count(values, term) > 0;
+  return all.every(hasTerm) && !none.some(hasTerm);
 }
 
-/** The better, the greater. `texts` are all there are. */
-export function rankOf(values: Values, { all }: TextQuery, texts: readonly Values[]): number {
-  const average = texts.reduce((sum, text) => sum + length(text), 0) / texts.length;
+/** The greater, the better. `entries`: all of the log. */
+export function rankOf(values: Values, { all }: TextQuery, entries: readonly Values[]): number {
+  const average = entries.reduce((sum, entry) => sum + length(entry), 0) / entries.length;
   return all.reduce((sum, term) => {
-    const having = texts.filter((text) => count(text, term) > 0).length;
-    const rare = Math.max(1e-6, Math.log((texts.length - having + 0.5) / (having + 0.5)));
-    const times = count(values, term);
-    const damped = times + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
-    return sum + rare * ((times * (1.2 + 1)) / damped);
+    const matching = entries.filter((entry) => count(entry, term) > 0).length;
+    const rarity = (entries.length - matching + 0.5) / (matching + 0.5);
+    const weight = Math.max(1e-6, Math.log(rarity));
+    const frequency = count(values, term);
+    const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
+    return sum + weight * ((frequency * (1.2 + 1)) / saturation);
   }, 0);
 }
 
-/** With one more for the end of each value. */
+/** In words, counting the end of each value as one. */
 function length(values: Values): number {
   return values.reduce((sum, words) => sum + words.length + 1, 0);
 }
 
 function count(values: Values, { words, isPrefix }: Term): number {
-  const fits = (word: string | undefined, at: number): boolean =>
+  const isMatch = (word: string | undefined, at: number): boolean =>
     word !== undefined &&
     (word === words[at] ||
       (isPrefix && at === words.length - 1 && word.startsWith(words[at] ?? '')));
   return values.reduce(
-    (sum, said) =>
-      sum + said.filter((_, from) => words.every((_, at) => fits(said[from + at], at))).length,
+    (sum, value) =>
+      sum + value.filter((_, from) => words.every((_, at) => isMatch(value[from + at], at))).length,
     0,
   );
 }
