@@ -1,24 +1,22 @@
 /**
- * What can be set, in one table: parsing, `--help` and the documentation come from it.
- *
- * Each setting is read from its flag or, without that, from its variable.
+ * All settings in one table, from which options and `--help` are made. A setting is read from its
+ * flag or, without it, from its environment variable.
  */
 import { availableParallelism } from 'node:os';
 
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 export interface Setting {
   readonly name: keyof Configuration;
   readonly flag: string;
   readonly variable: string;
-  /** Undefined where none is needed. */
   readonly default: string | number | undefined;
   readonly description: string;
-  /** Throws where the text cannot be used, saying what is wanted. */
-  readonly read: (text: string) => string | number;
+  /** Throws `InvalidArgumentError` for an unusable text. */
+  readonly parse: (text: string) => string | number;
 }
 
-const MOST_BY_DEFAULT = 4;
+const MAX_DEFAULT_THREADS = 4;
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export interface Configuration {
@@ -38,7 +36,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_PORT',
     default: 7410,
     description: 'port to listen on; 0 picks a free one',
-    read: portOf,
+    parse: wholeNumber(0, 65_535),
   },
   {
     name: 'host',
@@ -46,7 +44,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_HOST',
     default: '127.0.0.1',
     description: 'address to listen on; 0.0.0.0 or :: for all addresses of this machine',
-    read: (text) => given(text, 'an address or the name of a host'),
+    parse: nonEmpty('an address or the name of a host'),
   },
   {
     name: 'data',
@@ -54,7 +52,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_DATA',
     default: './presence-data',
     description: 'data folder; created if it does not exist',
-    read: (text) => given(text, 'the path of a folder'),
+    parse: nonEmpty('the path of a folder'),
   },
   {
     name: 'language',
@@ -62,7 +60,7 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_LANGUAGE',
     default: undefined,
     description: 'your own language file, with texts and rooms',
-    read: (text) => given(text, 'the path of a language file'),
+    parse: nonEmpty('the path of a language file'),
   },
   {
     name: 'publicUrl',
@@ -70,15 +68,15 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_PUBLIC_URL',
     default: undefined,
     description: 'address at which visitors reach the gateway; default: the Host of each request',
-    read: urlOf,
+    parse: parseOrigin,
   },
   {
     name: 'threads',
     flag: '--threads <number>',
     variable: 'PRESENCE_THREADS',
-    default: Math.min(availableParallelism(), MOST_BY_DEFAULT),
+    default: Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
     description: 'threads that serve visitors; default: one per core, up to 4',
-    read: threadsOf,
+    parse: wholeNumber(1, 1024),
   },
   {
     name: 'logLevel',
@@ -86,28 +84,32 @@ export const SETTINGS: readonly Setting[] = [
     variable: 'PRESENCE_LOG_LEVEL',
     default: 'info',
     description: `how much to log: ${LEVELS.join(', ')}`,
-    read: levelOf,
+    parse: parseLogLevel,
   },
 ];
 
-/** The options of a command that takes these settings. */
-export function optionsOf(...names: readonly (keyof Configuration)[]): Option[] {
-  return SETTINGS.filter(({ name }) => names.includes(name)).map((setting) => {
+/** Adds the options for these settings to a command. */
+export function addSettings(command: Command, ...names: readonly (keyof Configuration)[]): Command {
+  for (const setting of SETTINGS) {
+    if (!names.includes(setting.name)) continue;
     const option = new Option(setting.flag, setting.description)
       .env(setting.variable)
-      .argParser(setting.read);
-    return setting.default === undefined ? option : option.default(setting.default);
-  });
+      .argParser(setting.parse);
+    command.addOption(setting.default === undefined ? option : option.default(setting.default));
+  }
+  return command;
 }
 
-function portOf(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+function wholeNumber(min: number, max: number): Setting['parse'] {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
 }
 
-/** Without a path: most links in answers begin at the root. And without a slash, so that one follows. */
-function urlOf(text: string): string {
+/** No path, since most links in answers begin at the root. Returned without a slash at the end. */
+function parseOrigin(text: string): string {
   const url = URL.parse(text);
   const isRoot = url !== null && url.href === `${url.origin}/`;
   if (isRoot && ['http:', 'https:'].includes(url.protocol)) return url.origin;
@@ -116,18 +118,14 @@ function urlOf(text: string): string {
   );
 }
 
-function threadsOf(text: string): number {
-  const threads = Number(text);
-  if (/^\d+$/.test(text) && threads >= 1 && threads <= 1024) return threads;
-  throw new InvalidArgumentError('It must be a whole number from 1 to 1024.');
-}
-
-function levelOf(text: string): string {
+function parseLogLevel(text: string): string {
   if ((LEVELS as readonly string[]).includes(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${LEVELS.join(', ')}.`);
 }
 
-function given(text: string, wanted: string): string {
-  if (text.trim() !== '') return text;
-  throw new InvalidArgumentError(`It must be ${wanted}, not empty.`);
+function nonEmpty(expected: string): Setting['parse'] {
+  return (text) => {
+    if (text.trim() !== '') return text;
+    throw new InvalidArgumentError(`It must be ${expected}, not empty.`);
+  };
 }

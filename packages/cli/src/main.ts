@@ -2,21 +2,24 @@
 /**
  * The command `presence`.
  *
- * Owns the process: arguments, environment, signals, streams and exit code; nothing else touches
- * them. Upholds that a start that fails says why in one line, and that the process ends by having
- * nothing left to do.
+ * Owns the process: arguments, environment, signals, streams and exit code; no other file touches
+ * them. A failed start prints its reason in one line. The process ends by having nothing left to do.
  */
 import { Command, CommanderError } from 'commander';
 import { destination, pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
 import { mcpCommand } from './mcp.ts';
-import { serveCommand, type Surroundings } from './serve.ts';
-import { verifyCommand, type VerifySurroundings } from './verify.ts';
+import type { ProcessContext } from './process-context.ts';
+import { serveCommand } from './serve.ts';
+import { verifyCommand } from './verify.ts';
 
-const surroundings: Surroundings = {
+const context: ProcessContext = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
   logger: (level) => pino({ level }, destination({ fd: 1, sync: true })),
-  stopped() {
+  stopSignal() {
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = (signal: string): void => {
       process.off('SIGTERM', stop);
@@ -27,13 +30,7 @@ const surroundings: Surroundings = {
     process.on('SIGINT', stop);
     return promise;
   },
-};
-
-const verifySurroundings: VerifySurroundings = {
-  print: (text) => void process.stdout.write(text),
-  tell: (text) => void process.stderr.write(text),
-  watched: process.stderr.isTTY,
-  endWith(code) {
+  setExitCode(code) {
     process.exitCode = code;
   },
 };
@@ -41,22 +38,16 @@ const verifySurroundings: VerifySurroundings = {
 const program = new Command('presence')
   .description('An open place where AI systems and people arrive, leave traces and find each other')
   .version(manifest.version)
-  .addCommand(serveCommand(surroundings))
-  .addCommand(verifyCommand(verifySurroundings))
-  .addCommand(
-    mcpCommand({
-      input: process.stdin,
-      output: process.stdout,
-      tell: (text) => void process.stderr.write(text),
-    }),
-  );
+  .addCommand(serveCommand(context))
+  .addCommand(verifyCommand(context))
+  .addCommand(mcpCommand(context));
 
 for (const command of [program, ...program.commands]) command.exitOverride();
 
 try {
   await program.parseAsync();
 } catch (error) {
-  // Of its own errors, commander has told already.
+  // commander has printed its own errors already.
   if (!(error instanceof CommanderError)) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   }

@@ -52,39 +52,39 @@ async function listening(server: Server): Promise<string> {
 }
 
 suite('presence mcp', () => {
-  test('tells whoever asks that the gateway cannot be reached, and goes on', async () => {
+  test('answers each request with an error while the gateway cannot be reached', async () => {
     const server = createServer();
     const url = await listening(server);
     server.close();
-    await using asking = relay('--url', url);
+    await using relayed = relay('--url', url);
     for (const id of [1, 'two']) {
-      asking.say({ id, method: 'tools/list' });
-      const answer = await asking.next();
+      relayed.say({ id, method: 'tools/list' });
+      const answer = await relayed.next();
       assert.equal(answer['id'], id);
       assert.match(JSON.stringify(answer['error']), /Cannot reach the gateway: .*ECONNREFUSED/);
     }
-    assert.equal(await asking.close(), 0);
+    assert.equal(await relayed.close(), 0);
   });
 
-  test('tells whoever waits that an answer broke off', async () => {
+  test('answers a request whose response broke off with an error', async () => {
     const server = createServer((socket) => {
       const head =
         'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\n: one\n\n';
       socket.once('data', () => socket.end(head));
     });
     const url = await listening(server);
-    await using asking = relay('--url', url);
-    asking.say({ id: 1, method: 'tools/list' });
-    assert.match(JSON.stringify((await asking.next())['error']), /broke off/);
+    await using relayed = relay('--url', url);
+    relayed.say({ id: 1, method: 'tools/list' });
+    assert.match(JSON.stringify((await relayed.next())['error']), /broke off/);
     server.close();
   });
 
-  test('says of a gateway that ended meanwhile that it may have heard', async () => {
+  test('says that the outcome is unknown when the connection ends without a response', async () => {
     const server = createServer((socket) => void socket.once('data', () => socket.end()));
     const url = await listening(server);
-    await using asking = relay('--url', url);
-    asking.say({ id: 1, method: 'tools/list' });
-    assert.match(JSON.stringify((await asking.next())['error']), /not known what came of this/);
+    await using relayed = relay('--url', url);
+    relayed.say({ id: 1, method: 'tools/list' });
+    assert.match(JSON.stringify((await relayed.next())['error']), /not known what came of this/);
     server.close();
   });
 
@@ -105,7 +105,7 @@ suite('presence mcp', () => {
       /redirected/,
     ],
   ] as const) {
-    test(`tells what is no gateway, and hands on nothing of it: ${what}`, async () => {
+    test(`reports a server that is not a gateway, and relays nothing from it: ${what}`, async () => {
       const server = createServer((socket) => {
         socket.on('data', (data) => {
           const found = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
@@ -113,9 +113,9 @@ suite('presence mcp', () => {
         });
       });
       const url = await listening(server);
-      await using asking = relay('--url', url);
-      asking.say({ id: 1, method: 'tools/list' });
-      const { id, error } = await asking.next();
+      await using relayed = relay('--url', url);
+      relayed.say({ id: 1, method: 'tools/list' });
+      const { id, error } = await relayed.next();
       assert.equal(id, 1);
       assert.ok(typeof error === 'object' && error !== null && 'message' in error);
       assert.match(String(error.message), wanted);
@@ -123,22 +123,22 @@ suite('presence mcp', () => {
     });
   }
 
-  test('hands on several messages of which one cancels something', async () => {
+  test('relays a batch that contains a cancellation', async () => {
     const answer = '{"jsonrpc":"2.0","id":1,"result":{}}';
     const head = `HTTP/1.1 200 OK\r\nContent-Length: ${answer.length}\r\n\r\n`;
     const server = createServer(
       (socket) => void socket.once('data', () => socket.end(head + answer)),
     );
     const url = await listening(server);
-    await using asking = relay('--url', url);
+    await using relayed = relay('--url', url);
     const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } };
     const several = [cancel, { id: 1, method: 'ping' }].map((one) => ({ jsonrpc: '2.0', ...one }));
-    asking.child.stdin?.write(`${JSON.stringify(several)}\n`);
-    assert.equal((await asking.next())['id'], 1);
+    relayed.child.stdin?.write(`${JSON.stringify(several)}\n`);
+    assert.equal((await relayed.next())['id'], 1);
     server.close();
   });
 
-  test('takes few connections for many requests, and lets none wait for those that wait', async () => {
+  test('limits the connections, and long-polling requests delay no others', async () => {
     let most = 0;
     const asked = new Set<ServerResponse>();
     const server = createHttpServer((request, response) => {
@@ -154,22 +154,22 @@ suite('presence mcp', () => {
       });
     });
     const url = await listening(server);
-    await using asking = relay('--url', url);
+    await using relayed = relay('--url', url);
     const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
     const call = (id: string, name: string): void =>
-      asking.say({ id, method: 'tools/call', params: { name, _meta } });
+      relayed.say({ id, method: 'tools/call', params: { name, _meta } });
     for (let at = 0; at < 100; at += 1) call(`w${at}`, 'wait_for_news');
     const names = Array.from({ length: 300 }, (_, at) => `n${at}`);
     for (const name of names) call(name, name);
     const answered: unknown[] = [];
-    while (answered.length < names.length) answered.push((await asking.next())['id']);
+    while (answered.length < names.length) answered.push((await relayed.next())['id']);
     assert.deepEqual(new Set(answered), new Set(names));
     assert.ok(most <= 64, `${most} at once`);
-    assert.equal(await asking.close(), 0);
+    assert.equal(await relayed.close(), 0);
     server.close();
   });
 
-  test('leaves the gateway when a request is cancelled', async () => {
+  test('closes the connection when a request is cancelled', async () => {
     const { promise: left, resolve } = Promise.withResolvers<void>();
     const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
     const server = createServer((socket) => {
@@ -179,16 +179,16 @@ suite('presence mcp', () => {
         .on('error', () => {});
     });
     const url = await listening(server);
-    await using asking = relay('--url', url);
-    asking.say({ id: 1, method: 'tools/call', params: { name: 'wait_for_news' } });
+    await using relayed = relay('--url', url);
+    relayed.say({ id: 1, method: 'tools/call', params: { name: 'wait_for_news' } });
     await asked;
-    asking.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    relayed.say({ method: 'notifications/cancelled', params: { requestId: 1 } });
     await left;
     server.close();
-    assert.equal(await asking.close(), 0);
+    assert.equal(await relayed.close(), 0);
   });
 
-  test('tells in the words of a gateway why it does not answer', async () => {
+  test('passes on a problem document as the reason why the gateway does not answer', async () => {
     const detail = 'Cannot answer yet: it is waking.';
     const problem = JSON.stringify({ status: 503, detail, code: 'unavailable' });
     const head = `HTTP/1.1 503 Service Unavailable\r\nContent-Length: ${problem.length}\r\n\r\n`;
@@ -196,16 +196,16 @@ suite('presence mcp', () => {
       socket.once('data', () => socket.end(head + problem));
     });
     const url = await listening(server);
-    await using asking = relay('--url', url);
-    asking.say({ id: 'a', method: 'tools/list' });
+    await using relayed = relay('--url', url);
+    relayed.say({ id: 'a', method: 'tools/list' });
     const data = { status: 503, detail, code: 'unavailable' };
-    assert.deepEqual(await asking.next(), {
+    assert.deepEqual(await relayed.next(), {
       jsonrpc: '2.0',
       id: 'a',
       error: { code: -32_000, message: detail, data },
     });
-    asking.say({ method: 'notifications/initialized' });
-    const said: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
+    relayed.say({ method: 'notifications/initialized' });
+    const said: unknown[] = await once(relayed.child.stderr ?? relayed.child, 'data');
     assert.equal(String(said[0]), `${detail}\n`);
     server.close();
   });
@@ -214,18 +214,18 @@ suite('presence mcp', () => {
     const server = createServer();
     const url = await listening(server);
     server.close();
-    await using asking = relay('--url', url);
-    asking.child.stdout?.destroy();
-    // It learns of it by writing.
-    asking.say({ id: 1, method: 'tools/list' });
-    asking.say({ id: 2, method: 'tools/list' });
-    const ended: unknown[] = await once(asking.child, 'exit');
+    await using relayed = relay('--url', url);
+    relayed.child.stdout?.destroy();
+    // The relay notices only when it writes.
+    relayed.say({ id: 1, method: 'tools/list' });
+    relayed.say({ id: 2, method: 'tools/list' });
+    const ended: unknown[] = await once(relayed.child, 'exit');
     assert.equal(ended[0], 0);
   });
 
-  test('takes no address that is none', async () => {
-    await using asking = relay('--url', 'nowhere');
-    const said: unknown[] = await once(asking.child.stderr ?? asking.child, 'data');
+  test('refuses an address that is not a URL', async () => {
+    await using relayed = relay('--url', 'nowhere');
+    const said: unknown[] = await once(relayed.child.stderr ?? relayed.child, 'data');
     assert.match(String(said[0]), /must be the address of a gateway/);
   });
 });

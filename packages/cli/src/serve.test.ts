@@ -30,8 +30,8 @@ async function presence(
   return { code: await promise, stdout, stderr };
 }
 
-suite('what can be set', () => {
-  test('is all in the help, with variable and default', async () => {
+suite('settings', () => {
+  test('are all in the help, with variable and default', async () => {
     const { code, stdout } = await presence(['serve', '--help']);
     assert.equal(code, 0);
     const words = stdout.replaceAll(/\s+/g, ' ');
@@ -57,9 +57,9 @@ suite('what can be set', () => {
     ['--log-level', 'loud', /one of fatal, error, warn, info, debug, trace, silent/],
   ];
   for (const [flag, value, wanted] of unusable) {
-    const setting = SETTINGS.find((one) => one.flag.startsWith(`${flag} `));
+    const setting = SETTINGS.find((candidate) => candidate.flag.startsWith(`${flag} `));
     const variable = setting?.variable ?? '';
-    test(`is refused as ${flag} "${value}" and as ${variable}`, async () => {
+    test(`refuse "${value}" as ${flag} and as ${variable}`, async () => {
       const [byFlag, byVariable] = await Promise.all([
         presence(['serve', `${flag}=${value}`]),
         presence(['serve'], { [variable]: value }),
@@ -77,13 +77,13 @@ suite('what can be set', () => {
     });
   }
 
-  test('is taken from the flag before the variable', async () => {
+  test('are taken from the flag rather than the variable', async () => {
     const env = { PRESENCE_LOG_LEVEL: 'loud', PRESENCE_PORT: '1' };
     await using gateway = await startGatewayProcess({ args: ['--log-level', 'info'], env });
     assert.notEqual(new URL(gateway.url).port, '1');
   });
 
-  test('is a language of one’s own', async () => {
+  test('accept a language file', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'own.yaml');
     await using first = await startGatewayProcess();
@@ -104,7 +104,7 @@ suite('a start that fails', () => {
     return run.stderr;
   }
 
-  test('says which place of the language file is wrong', async () => {
+  test('names the place in the language file that is wrong', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'bad.yaml');
     const data = ['--data', join(folder.path, 'data'), '--language', file];
@@ -115,7 +115,7 @@ suite('a start that fails', () => {
     assert.match(await failure(data), /^Cannot read language file .* UTF-8\n$/);
   });
 
-  test('says that another gateway has the folder or the port', async () => {
+  test('reports that another gateway uses the folder or the port', async () => {
     await using folder = await dataFolder();
     await using gateway = await startGatewayProcess();
     assert.match(await failure(['--data', gateway.data]), /^Another gateway .*\n$/);
@@ -124,7 +124,7 @@ suite('a start that fails', () => {
     assert.match(inUse, /^Cannot listen on 127\.0\.0\.1, port \d+: it is in use\..*--port.*\n$/);
   });
 
-  test('says that there is no such address, or that the folder is none', async () => {
+  test('reports an address that the machine does not have, or a data folder that is a file', async () => {
     await using folder = await dataFolder();
     const file = join(folder.path, 'file');
     await writeFile(file, '');
@@ -134,9 +134,9 @@ suite('a start that fails', () => {
   });
 });
 
-suite('a gateway that is told to stop', () => {
+suite('a gateway that receives a signal', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`by ${signal} finishes what is under way, and keeps it`, async () => {
+    test(`finishes and stores an upload in progress (${signal})`, async () => {
       await using folder = await dataFolder();
       const gateway = await startGatewayProcess({ data: folder.path });
       const { port, hostname: host } = new URL(gateway.url);
@@ -156,7 +156,7 @@ suite('a gateway that is told to stop', () => {
       await new Promise((resolve) => void upload.once('continue', resolve));
       upload.write(`{"text":"${'x'.repeat(200_000)}`);
       process.kill(gateway.pid, signal);
-      // It says so when it rests; only then does the rest of the body follow.
+      // The rest of the body follows only after the gateway has logged that it is stopping.
       while (!gateway.output().includes('resting')) await fetch(gateway.url).catch(() => {});
       upload.end('"}');
       assert.equal(Reflect.get(Object(await promise), 'seq'), 1);
@@ -169,7 +169,7 @@ suite('a gateway that is told to stop', () => {
     });
   }
 
-  test('twice ends at once', async () => {
+  test('ends at once at the second signal', async () => {
     await using gateway = await startGatewayProcess();
     const { port, hostname: host } = new URL(gateway.url);
     const socket = connect({ host, port: Number(port) });

@@ -1,54 +1,42 @@
-/** `presence serve`: runs a gateway until it is told to stop. */
+/** `presence serve`: runs a gateway until a signal stops it. */
 import { startGateway, type Gateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 
-import { optionsOf, type Configuration } from './configuration.ts';
+import { addSettings, type Configuration } from './configuration.ts';
+import type { ProcessContext } from './process-context.ts';
 
-/** What a command has of the process that it runs in. */
-export interface Surroundings {
-  /** A logger of this level, to standard output. */
-  logger(level: string): Logger;
-  /** Resolves with the name of the first signal to stop. After that, another one ends at once. */
-  stopped(): Promise<string>;
-}
-
-export function serveCommand(surroundings: Surroundings): Command {
-  const options = optionsOf('port', 'host', 'data', 'language', 'publicUrl', 'threads', 'logLevel');
+export function serveCommand(context: ProcessContext): Command {
   const command = new Command('serve').description('run the gateway');
-  for (const option of options) command.addOption(option);
+  addSettings(command, 'port', 'host', 'data', 'language', 'publicUrl', 'threads', 'logLevel');
   return command.action(async (configuration: Configuration) => {
-    await serve(configuration, surroundings);
+    await serve(configuration, context);
   });
 }
 
-async function serve(configuration: Configuration, surroundings: Surroundings): Promise<void> {
-  const { port, host, data, language, publicUrl, threads, logLevel } = configuration;
-  const logger = surroundings.logger(logLevel);
-  // Asked for first, so that a signal that comes while the gateway wakes is not lost.
-  const stopped = surroundings.stopped();
-  await using gateway = await started(configuration, () =>
-    startGateway({ host, port, data, language, publicUrl, threads, logger }),
-  );
+async function serve(configuration: Configuration, context: ProcessContext): Promise<void> {
+  const logger = context.logger(configuration.logLevel);
+  // Before the start, so that a signal during it is not lost.
+  const stopSignal = context.stopSignal();
+  await using gateway = await start(configuration, logger);
   const { address } = gateway;
+  const { data } = configuration;
   logger.info({ address, data }, `breathing: open ${address} or try curl ${address}/api`);
-  const signal = await stopped;
+  const signal = await stopSignal;
   logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');
 }
 
-async function started(
-  configuration: Configuration,
-  start: () => Promise<Gateway>,
-): Promise<Gateway> {
+async function start(configuration: Configuration, logger: Logger): Promise<Gateway> {
+  const { port, host, data, language, publicUrl, threads } = configuration;
   try {
-    return await start();
+    return await startGateway({ host, port, data, language, publicUrl, threads, logger });
   } catch (error) {
-    throw explained(error, configuration);
+    throw describeFailure(error, configuration);
   }
 }
 
 const NO_SUCH_ADDRESS = 'this machine has no such address. See --host or PRESENCE_HOST.';
-const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'it is in use. Choose another with --port or PRESENCE_PORT.',
   EACCES: 'it is not permitted. Choose another, from 1024, with --port or PRESENCE_PORT.',
   EADDRNOTAVAIL: NO_SUCH_ADDRESS,
@@ -57,13 +45,13 @@ const ADDRESS_FAULTS: Readonly<Record<string, string>> = {
   EAI_AGAIN: NO_SUCH_ADDRESS,
 };
 
-/** What the system or the store found, in words for whoever chose the address and the folder. */
-function explained(error: unknown, { host, port, data }: Configuration): unknown {
+/** Names the setting to change, for errors of the operating system and of the store. */
+function describeFailure(error: unknown, { host, port, data }: Configuration): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
-  const listening =
+  const isListenError =
     'syscall' in error && ['listen', 'bind', 'getaddrinfo'].includes(String(error.syscall));
-  const message = listening
-    ? `Cannot listen on ${host}, port ${port}: ${ADDRESS_FAULTS[String(error.code)] ?? error.message}`
+  const message = isListenError
+    ? `Cannot listen on ${host}, port ${port}: ${LISTEN_ERRORS[String(error.code)] ?? error.message}`
     : `Cannot use the data folder "${data}": ${error.message}. See --data or PRESENCE_DATA.`;
   return new Error(message, { cause: error });
 }

@@ -40,7 +40,7 @@ suite('presence verify', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  test('says that a log is unbroken', async () => {
+  test('reports an intact log', async () => {
     const { code, stdout, stderr } = await presence('verify', '--data', folder);
     assert.match(stdout, /^3 entries, \d+ bytes, unbroken\. Last link [\da-f]{64}\n$/);
     assert.deepEqual([code, stderr], [0, '']);
@@ -54,7 +54,7 @@ suite('presence verify', () => {
     assert.ok(stdout.includes(String(bytes)) && stdout.includes(String(link)));
   });
 
-  test('tells the faults of a log', async () => {
+  test('reports the faults of a log', async () => {
     const db = new DatabaseSync(join(folder, 'log.sqlite'));
     db.exec('UPDATE entries SET time = time + 1 WHERE seq = 2; DELETE FROM entries WHERE seq = 1');
     db.close();
@@ -69,7 +69,7 @@ suite('presence verify', () => {
     assert.deepEqual([json.code, faults.map(({ seq }) => seq)], [1, [1, 2]]);
   });
 
-  test('says why it cannot read', async () => {
+  test('reports why it cannot read', async () => {
     const { code, stdout, stderr } = await presence('verify', '--data', join(folder, 'nowhere'));
     assert.match(stderr, /^Cannot verify the log in ".*nowhere": There is no log in ".*"\.\n$/);
     assert.deepEqual([code, stdout], [2, '']);

@@ -1,49 +1,38 @@
-/** `presence verify`: reads a whole log and tells whether it is as it was written. */
+/** `presence verify`: checks that a whole log is as it was written. */
 import { verifyLog, type VerifyEvent, type VerifyResult } from '@open-presence/gateway';
 import { Command } from 'commander';
 
-import { optionsOf, type Configuration } from './configuration.ts';
+import { addSettings, type Configuration } from './configuration.ts';
+import type { ProcessContext } from './process-context.ts';
 
-/** What the command has of the process that it runs in. */
-export interface VerifySurroundings {
-  /** To standard output, as it is. */
-  print(text: string): void;
-  /** To standard error, as it is. */
-  tell(text: string): void;
-  /** Whether a person looks at standard error. */
-  readonly watched: boolean;
-  /** Ends with this code when all is done. */
-  endWith(code: number): void;
-}
+type Output = Pick<ProcessContext, 'stdout' | 'stderr'>;
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly json?: boolean;
 }
 
-const FAULTY = 1;
-const UNREADABLE = 2;
-/** Progress is told at most so often. */
-const EVERY_MS = 200;
-const CLEARED = '\r\u001B[K';
+const EXIT_FAULTS = 1;
+const EXIT_UNREADABLE = 2;
+const PROGRESS_INTERVAL_MS = 200;
+const CLEAR_LINE = '\r\u001B[K';
 
-export function verifyCommand(surroundings: VerifySurroundings): Command {
+export function verifyCommand(context: ProcessContext): Command {
   const command = new Command('verify')
     .description('check that the whole log is as it was written')
     .addHelpText(
       'after',
-      `\nA gateway may be running. Exits with 0 if all is well, ${FAULTY} if there are faults, ${UNREADABLE} if there is no readable log.`,
+      `\nA gateway may be running. Exits with 0 if all is well, ${EXIT_FAULTS} if there are faults, ${EXIT_UNREADABLE} if there is no readable log.`,
     );
-  for (const option of optionsOf('data')) command.addOption(option);
-  command.option('--json', 'print one JSON object');
+  addSettings(command, 'data').option('--json', 'print one JSON object');
   return command.action(async ({ data, json = false }: Options) => {
-    const report = json ? new ObjectReport(surroundings) : new PlainReport(surroundings);
+    const report = json ? new JsonReport(context) : new TextReport(context);
     try {
-      const { faults } = await told(data, report);
-      if (faults > 0) surroundings.endWith(FAULTY);
+      const { faults } = await verify(data, report);
+      if (faults > 0) context.setExitCode(EXIT_FAULTS);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      surroundings.tell(`Cannot verify the log in "${data}": ${why}\n`);
-      surroundings.endWith(UNREADABLE);
+      const reason = error instanceof Error ? error.message : String(error);
+      context.stderr.write(`Cannot verify the log in "${data}": ${reason}\n`);
+      context.setExitCode(EXIT_UNREADABLE);
     }
   });
 }
@@ -53,10 +42,10 @@ interface Report {
   end(result: VerifyResult): void;
 }
 
-async function told(data: string, report: Report): Promise<VerifyResult> {
-  const walk = verifyLog(data);
+async function verify(data: string, report: Report): Promise<VerifyResult> {
+  const verification = verifyLog(data);
   for (;;) {
-    const step = await walk.next();
+    const step = await verification.next();
     if (step.done === true) {
       report.end(step.value);
       return step.value;
@@ -65,84 +54,83 @@ async function told(data: string, report: Report): Promise<VerifyResult> {
   }
 }
 
-class PlainReport implements Report {
-  readonly #surroundings: VerifySurroundings;
-  #toldAt = 0;
+/** Shows progress on standard error if it is a terminal. */
+class TextReport implements Report {
+  readonly #output: Output;
+  /** When progress was last shown; 0 while the line is clear. */
+  #shownAt = 0;
 
-  constructor(surroundings: VerifySurroundings) {
-    this.#surroundings = surroundings;
+  constructor(output: Output) {
+    this.#output = output;
   }
 
   event(event: VerifyEvent): void {
     if (event.type === 'progress') {
-      this.#progress(event);
+      this.#showProgress(event);
       return;
     }
     this.#clear();
     const { seq, description } = event;
-    const which = seq === undefined ? 'The log' : `Entry ${counted(seq)}`;
-    this.#surroundings.print(`${which}: ${description}\n`);
+    const subject = seq === undefined ? 'The log' : `Entry ${formatCount(seq)}`;
+    this.#output.stdout.write(`${subject}: ${description}\n`);
   }
 
   end({ entries, bytes, faults, link }: VerifyResult): void {
     this.#clear();
-    const amount = `${plural(entries, 'entry', 'entries')}, ${sized(bytes)}`;
-    const state = faults === 0 ? 'unbroken' : plural(faults, 'fault', 'faults');
+    const amount = `${formatNoun(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
+    const state = faults === 0 ? 'unbroken' : formatNoun(faults, 'fault', 'faults');
     const last = entries === 0 ? '' : ` Last link ${link}`;
-    this.#surroundings.print(`${amount}, ${state}.${last}\n`);
+    this.#output.stdout.write(`${amount}, ${state}.${last}\n`);
   }
 
-  #progress({ at, head }: { at: number; head: number }): void {
+  #showProgress({ at, head }: { at: number; head: number }): void {
+    const { stderr } = this.#output;
     const now = performance.now();
-    if (!this.#surroundings.watched || head === 0 || now - this.#toldAt < EVERY_MS) return;
-    this.#toldAt = now;
+    if (stderr.isTTY !== true || head === 0 || now - this.#shownAt < PROGRESS_INTERVAL_MS) return;
+    this.#shownAt = now;
     const percent = Math.floor((at / head) * 100);
-    this.#surroundings.tell(`${CLEARED}${percent} %, entry ${counted(at)} of ${counted(head)}`);
+    stderr.write(`${CLEAR_LINE}${percent} %, entry ${formatCount(at)} of ${formatCount(head)}`);
   }
 
   #clear(): void {
-    if (this.#toldAt === 0) return;
-    this.#toldAt = 0;
-    this.#surroundings.tell(CLEARED);
+    if (this.#shownAt === 0) return;
+    this.#shownAt = 0;
+    this.#output.stderr.write(CLEAR_LINE);
   }
 }
 
-/** One object, written as it becomes known: there may be many faults. */
-class ObjectReport implements Report {
-  readonly #surroundings: VerifySurroundings;
-  #begun = false;
+/** Writes one JSON object as it goes: there may be many faults. */
+class JsonReport implements Report {
+  readonly #output: Output;
+  #separator = '{"faults":[';
 
-  constructor(surroundings: VerifySurroundings) {
-    this.#surroundings = surroundings;
+  constructor(output: Output) {
+    this.#output = output;
   }
 
   event(event: VerifyEvent): void {
     if (event.type === 'progress') return;
     const { seq, description } = event;
-    this.#begin();
-    this.#surroundings.print(JSON.stringify({ seq: seq ?? null, what: description }));
+    const fault = JSON.stringify({ seq: seq ?? null, what: description });
+    this.#output.stdout.write(this.#separator + fault);
+    this.#separator = ',';
   }
 
   end({ faults, ...rest }: VerifyResult): void {
-    if (faults === 0) this.#surroundings.print('{"faults":[');
-    this.#surroundings.print(`],${JSON.stringify(rest).slice(1)}\n`);
-  }
-
-  #begin(): void {
-    this.#surroundings.print(this.#begun ? ',' : '{"faults":[');
-    this.#begun = true;
+    const opening = faults === 0 ? this.#separator : '';
+    this.#output.stdout.write(`${opening}],${JSON.stringify(rest).slice(1)}\n`);
   }
 }
 
-function plural(count: number, one: string, several: string): string {
-  return `${counted(count)} ${count === 1 ? one : several}`;
+function formatNoun(count: number, singular: string, plural: string): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
 
-function counted(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
-function sized(bytes: number): string {
+function formatBytes(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB'];
   let at = 0;
   let amount = bytes;

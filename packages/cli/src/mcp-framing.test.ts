@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import { array, assert as holds, asyncProperty, nat, string } from 'fast-check';
 
-import { eventsOf, linesOf, onOneLine } from './mcp-lines.ts';
+import { parseEvents, splitLines, toSingleLine } from './mcp-framing.ts';
 
 /** The bytes, cut into pieces of these lengths. */
 async function* cut(bytes: Buffer, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
@@ -22,35 +22,35 @@ async function textsOf(lines: AsyncIterable<Buffer>): Promise<string[]> {
 const lines = array(string({ unit: 'binary' }).map((text) => text.replaceAll(/[\r\n]/g, '')));
 const lengths = array(nat({ max: 5 }));
 
-suite('messages in streams of bytes', () => {
+suite('messages in byte streams', () => {
   for (const end of ['\n', '\r\n']) {
     test(`are the lines, wherever the stream is cut (${JSON.stringify(end)})`, async () => {
       const property = asyncProperty(lines, lengths, async (texts, lengths) => {
         const bytes = Buffer.from(texts.map((text) => text + end).join(''));
-        assert.deepEqual(await textsOf(linesOf(cut(bytes, lengths))), texts);
+        assert.deepEqual(await textsOf(splitLines(cut(bytes, lengths))), texts);
       });
       await holds(property);
     });
 
-    test(`are the data of events, wherever the stream is cut (${JSON.stringify(end)})`, async () => {
+    test(`are the data of server-sent events, wherever the stream is cut (${JSON.stringify(end)})`, async () => {
       const property = asyncProperty(lines, lengths, async (texts, lengths) => {
         const events = texts.map((text) => `: awake${end}event: message${end}data: ${text}${end}`);
         const bytes = Buffer.from(events.map((event) => event + end).join(''));
-        assert.deepEqual(await textsOf(eventsOf(cut(bytes, lengths))), texts);
+        assert.deepEqual(await textsOf(parseEvents(cut(bytes, lengths))), texts);
       });
       await holds(property);
     });
   }
 
-  test('end with the stream, save for an event that is not finished', async () => {
-    assert.deepEqual(await textsOf(linesOf(cut(Buffer.from('a\nb'), []))), ['a', 'b']);
-    assert.deepEqual(await textsOf(eventsOf(cut(Buffer.from('data: a\n'), []))), []);
+  test('include a last line without a line ending, but not an unfinished event', async () => {
+    assert.deepEqual(await textsOf(splitLines(cut(Buffer.from('a\nb'), []))), ['a', 'b']);
+    assert.deepEqual(await textsOf(parseEvents(cut(Buffer.from('data: a\n'), []))), []);
   });
 
-  test('of several lines of data are one, and can stand on one line', async () => {
+  test('may span several data lines, and are put on a single line', async () => {
     const bytes = Buffer.from('data: {"a":\r\ndata:1}\n\n');
-    const [message = Buffer.of()] = await Array.fromAsync(eventsOf(cut(bytes, [])));
+    const [message = Buffer.of()] = await Array.fromAsync(parseEvents(cut(bytes, [])));
     assert.equal(message.toString(), '{"a":\n1}');
-    assert.equal(onOneLine(message).toString(), '{"a": 1}');
+    assert.equal(toSingleLine(message).toString(), '{"a": 1}');
   });
 });

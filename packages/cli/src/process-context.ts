@@ -1,0 +1,16 @@
+import type { Readable, Writable } from 'node:stream';
+
+import type { Logger } from 'pino';
+
+/** The process, as far as commands may use it. */
+export interface ProcessContext {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Logs to standard output. */
+  logger(level: string): Logger;
+  /** Resolves with the name of the first SIGTERM or SIGINT. A second one ends the process. */
+  stopSignal(): Promise<string>;
+  /** The process exits with this code once it has nothing left to do. */
+  setExitCode(code: number): void;
+}
