@@ -31,7 +31,7 @@ function frameOf({ stamp: { seq, kind }, text }: Told): string {
 /** A log of which a reading comes in these pieces, through one buffer. */
 function logOf(pieces: Iterable<Uint8Array>): Log {
   return Object.assign(openMemoryLog(), {
-    async *read(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+    async *readText(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
       const buffer = Buffer.alloc(1 << 20);
       for (const piece of pieces) {
         buffer.set(piece);

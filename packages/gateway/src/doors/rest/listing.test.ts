@@ -25,7 +25,7 @@ function endlessLog(
   times: number,
 ): { log: Log; seen: { pieces: number; ended: number; begun: number } } {
   const seen = { pieces: 0, ended: 0, begun: 0 };
-  async function* read(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  async function* readText(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
     seen.begun += 1;
     try {
       for (let at = 0; at < times; at++) {
@@ -38,7 +38,7 @@ function endlessLog(
     }
   }
   const log = openMemoryLog();
-  const own = { read, head: () => 1 };
+  const own = { readText, head: () => 1 };
   const proxy = new Proxy(log, {
     get(target, name) {
       const value: unknown = Reflect.get(name in own ? own : target, name);
@@ -234,7 +234,7 @@ suite('a long listing', () => {
     const failure = new Error('the disk is gone');
     const memory = openMemoryLog();
     const log = Object.assign(memory, {
-      async *read(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+      async *readText(): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
         for (let at = 0; at < 3; at++) yield MEGABYTE;
         throw failure;
       },
