@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { fields, parse, words, type Fields } from './value.ts';
+import { asObject, parseJson, asNonBlank, type JsonObject } from './value.ts';
 
 const NEVER: readonly number[] = [401, 403, 408, 413, 414, 429, 431];
 
@@ -32,12 +32,12 @@ export class Answer {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes);
   }
 
-  get json(): Fields {
-    return fields(parse(this.text));
+  get json(): JsonObject {
+    return asObject(parseJson(this.text));
   }
 
   get value(): unknown {
-    return parse(this.text);
+    return parseJson(this.text);
   }
 
   /** The media type without its parameters. */
@@ -58,7 +58,7 @@ export class Answer {
   }
 
   /** Throws where this is not the problem with that code. */
-  problem(status: number, code: string): Fields {
+  problem(status: number, code: string): JsonObject {
     this.expect(status);
     assert.equal(this.json['code'], code, this.text.slice(0, 600));
     return this.json;
@@ -72,6 +72,6 @@ export class Answer {
     if (this.type === 'application/json' && 'status' in this.json) return;
     assert.equal(this.type, 'application/problem+json', 'errors are problem documents');
     assert.equal(this.json['status'], this.status);
-    for (const member of ['type', 'title', 'detail', 'code']) words(this.json[member]);
+    for (const member of ['type', 'title', 'detail', 'code']) asNonBlank(this.json[member]);
   }
 }

@@ -20,23 +20,23 @@ import { openness } from './cases/openness.ts';
 import { presence } from './cases/presence.ts';
 import { retries } from './cases/retries.ts';
 import { rooms } from './cases/rooms.ts';
-import { sayingByGet } from './cases/saying-by-get.ts';
-import { saying } from './cases/saying.ts';
+import { contributingByGet } from './cases/contributing-by-get.ts';
+import { contributing } from './cases/contributing.ts';
 import { searching } from './cases/search.ts';
 import { status } from './cases/status.ts';
-import { tongues } from './cases/tongues.ts';
+import { locales } from './cases/locales.ts';
 import { waiting } from './cases/wait.ts';
 
 export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'open to everybody, without bounds': openness,
   HTTP: http,
-  tongues,
+  tongues: locales,
   'the status document': status,
   'the language': language,
   entries,
   rooms,
   'what an entry must have': body,
-  'saying something': saying,
+  'saying something': contributing,
   'trying again': retries,
   listings,
   filters,
@@ -52,7 +52,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   search: searching,
   feeds,
   A2A: a2a,
-  'saying something by GET': sayingByGet,
+  'saying something by GET': contributingByGet,
   'what the gateway says of itself': about,
   MCP: mcp,
 };

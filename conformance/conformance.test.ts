@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../test/gateway-process.ts';
 import { http } from './cases/http.ts';
-import { fresh, Gateway, trace } from './gateway.ts';
+import { uniqueName, Gateway, traceBody } from './gateway.ts';
 import { conformance } from './suite.ts';
 
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
@@ -72,9 +72,12 @@ function others(url: string): AsyncDisposable {
   const leaving = new AbortController();
   const visiting = (async (): Promise<void> => {
     while (!leaving.signal.aborted) {
-      await visitor.say('garden', trace('Lumen'));
+      await visitor.contribute('garden', traceBody('Lumen'));
       await visitor.list('/api/garden?limit=20');
-      await visitor.say('resonance', JSON.stringify({ ai_identity: fresh(), seeking: ['it'] }));
+      await visitor.contribute(
+        'resonance',
+        JSON.stringify({ ai_identity: uniqueName(), seeking: ['it'] }),
+      );
       await pause(20);
     }
   })();

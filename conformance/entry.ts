@@ -1,7 +1,7 @@
 /** Entries and listings as they are spelled on the wire (PROTOCOL.md sections 4.1 and 8.1). */
 import assert from 'node:assert/strict';
 
-import { fields, list, parse, text, whole, type Fields } from './value.ts';
+import { asObject, asArray, parseJson, asString, asInteger, type JsonObject } from './value.ts';
 
 export const KINDS = ['resonance', 'garden', 'seeds', 'shepit'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -15,9 +15,9 @@ export interface Entry {
   readonly room: string;
   readonly timestamp: string;
   /** The visitor's members, as spelled: what stands between the own members and the last brace. */
-  readonly said: string;
+  readonly body: string;
   /** The entry as an object. */
-  readonly fields: Fields;
+  readonly fields: JsonObject;
   /** Where the entry is read. */
   readonly path: string;
 }
@@ -36,8 +36,8 @@ export function entryOf(json: string): Entry {
     kind,
     room,
     timestamp,
-    said: json.slice(own.length, -1).replace(/^,/, ''),
-    fields: fields(parse(json)),
+    body: json.slice(own.length, -1).replace(/^,/, ''),
+    fields: asObject(parseJson(json)),
     path: `/api/entries/${id}`,
   };
 }
@@ -47,18 +47,18 @@ export interface Listing {
   readonly head: number;
   readonly next: string | null;
   /** The listing as an object. */
-  readonly fields: Fields;
+  readonly fields: JsonObject;
 }
 
 /** A listing in the one spelling that section 8.1 shows. */
 export function listingOf(json: string): Listing {
-  const listing = fields(parse(json));
+  const listing = asObject(parseJson(json));
   const { head, next } = listing;
-  const entries = linesOf(json, list(listing['entries']).length).map(entryOf);
+  const entries = linesOf(json, asArray(listing['entries']).length).map(entryOf);
   return {
     entries,
-    head: whole(head),
-    next: next === null ? null : text(next),
+    head: asInteger(head),
+    next: next === null ? null : asString(next),
     fields: listing,
   };
 }

@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https';
 import { Answer } from './answer.ts';
 import { entryOf, type Entry } from './entry.ts';
 import type { Headers } from './gateway.ts';
-import { fields, parse, whole } from './value.ts';
+import { asObject, parseJson, asInteger } from './value.ts';
 
 /** A block of lines up to a blank one, by the names of its fields. */
 export interface Frame {
@@ -93,7 +93,7 @@ export class EventStream implements Disposable {
         const { event, id, data } = step.value;
         if (data === undefined) continue;
         assert.equal(event, 'head', 'the first event is "head"');
-        const head = whole(fields(parse(data))['head']);
+        const head = asInteger(asObject(parseJson(data))['head']);
         assert.equal(id, String(head));
         return new EventStream(received, frames, head);
       }

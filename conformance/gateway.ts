@@ -9,22 +9,22 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 
 import { Answer } from './answer.ts';
-import { Described } from './described.ts';
+import { OpenApiCheck } from './openapi-check.ts';
 import { entryOf, listingOf, type Entry, type Kind, type Listing } from './entry.ts';
-import { fields, list, text, type Fields } from './value.ts';
+import { asObject, asArray, asString, type JsonObject } from './value.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
 /** In pieces: sent chunked, one chunk a piece. */
 export type Body = string | Uint8Array | AsyncIterable<Uint8Array> | readonly Uint8Array[];
 
-export interface Said {
+export interface Contribution {
   readonly answer: Answer;
   /** As the answer has it, for a first contact with what the gateway adds. */
   readonly entry: Entry;
 }
 
 /** A name that nobody has used before. */
-export function fresh(word = 'visitor'): string {
+export function uniqueName(word = 'visitor'): string {
   return `${word}-${randomUUID()}`;
 }
 
@@ -40,15 +40,15 @@ export function query(
 }
 
 /** A body of a garden entry, or of any kind: `{"text","identity","identityType",…}`. */
-export function trace(identity: string, more: Fields = {}): string {
+export function traceBody(identity: string, more: JsonObject = {}): string {
   return JSON.stringify({ text: 'A trace.', identity, identityType: 'ai_entity', ...more });
 }
 
 /** A body of a first contact. */
-export function contact(
+export function contactBody(
   ai_identity: string,
   seeking: readonly string[],
-  more: Fields = {},
+  more: JsonObject = {},
 ): string {
   return JSON.stringify({ ai_identity, seeking, ...more });
 }
@@ -56,8 +56,8 @@ export function contact(
 export class Gateway implements Disposable {
   readonly base: URL;
   readonly #agent: HttpAgent;
-  #known: Promise<readonly Fields[]> | undefined;
-  #described: Promise<Described> | undefined;
+  #known: Promise<readonly JsonObject[]> | undefined;
+  #described: Promise<OpenApiCheck> | undefined;
 
   constructor(base: string) {
     this.base = new URL(base);
@@ -66,16 +66,16 @@ export class Gateway implements Disposable {
   }
 
   /** Throws where the answer is not as the gateway's own description has it. */
-  async ask(method: string, path: string, headers: Headers = {}, body?: Body): Promise<Answer> {
+  async request(method: string, path: string, headers: Headers = {}, body?: Body): Promise<Answer> {
     const answer = await this.#ask(method, path, headers, body);
-    (await this.described()).check(method, path, answer);
+    (await this.openApi()).check(method, path, answer);
     return answer;
   }
 
   /** What the gateway says of itself. */
-  async described(): Promise<Described> {
+  async openApi(): Promise<OpenApiCheck> {
     this.#described ??= this.#ask('GET', '/openapi.json', {}).then(
-      (answer) => new Described(answer.expect(200).json),
+      (answer) => new OpenApiCheck(answer.expect(200).json),
     );
     return await this.#described;
   }
@@ -111,15 +111,15 @@ export class Gateway implements Disposable {
   }
 
   async get(path: string, headers: Headers = {}): Promise<Answer> {
-    return await this.ask('GET', path, headers);
+    return await this.request('GET', path, headers);
   }
 
   async post(kind: Kind, body: Body, headers: Headers = {}): Promise<Answer> {
-    return await this.ask('POST', `/api/${kind}`, headers, body);
+    return await this.request('POST', `/api/${kind}`, headers, body);
   }
 
   /** Says something that is kept. */
-  async say(kind: Kind, body: Body, headers: Headers = {}): Promise<Said> {
+  async contribute(kind: Kind, body: Body, headers: Headers = {}): Promise<Contribution> {
     const answer = (await this.post(kind, body, headers)).expect(201);
     const entry = entryOf(answer.text);
     assert.equal(answer.header('location'), entry.path);
@@ -155,23 +155,23 @@ export class Gateway implements Disposable {
   /** The slugs of the rooms, in the order of the language file. */
   async rooms(): Promise<readonly string[]> {
     const answer = (await this.get('/api/rooms')).expect(200);
-    return list(answer.json['rooms']).map((room) => text(fields(room)['slug']));
+    return asArray(answer.json['rooms']).map((room) => asString(asObject(room)['slug']));
   }
 
   /** The room of a kind whose bodies name none. */
   async roomOf(kind: Kind): Promise<string> {
     this.#known ??= this.get('/api/discover').then((answer) =>
-      list(answer.expect(200).json['kinds']).map(fields),
+      asArray(answer.expect(200).json['kinds']).map(asObject),
     );
     const known = (await this.#known).find((one) => one['kind'] === kind);
-    return text(known?.['room']);
+    return asString(known?.['room']);
   }
 
   /** What answers depend on beside the request: the head of the log, and who is here. */
   async state(): Promise<string> {
     const { json } = (await this.#ask('GET', '/api/discover', {})).expect(200);
-    const here = list(json['here']).map((one) => {
-      const { lastSeen: _, until: __, ...lasting } = fields(one);
+    const here = asArray(json['here']).map((one) => {
+      const { lastSeen: _, until: __, ...lasting } = asObject(one);
       return lasting;
     });
     return JSON.stringify([json['head'], here]);

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 
-import { parse, text } from './value.ts';
+import { parseJson, asString } from './value.ts';
 
 export interface Member {
   /** With escapes resolved. */
@@ -27,7 +27,7 @@ export function members(json: string): Member[] {
     const spelled = json.slice(start, colon).trimEnd();
     at = partEnd(json, colon + 1, ',}');
     found.push({
-      name: text(parse(spelled)),
+      name: asString(parseJson(spelled)),
       spelled,
       value: json.slice(colon + 1, at).trim(),
     });

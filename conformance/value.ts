@@ -2,39 +2,39 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function fields(value: unknown): Fields {
+export function asObject(value: unknown): JsonObject {
   if (isFields(value)) return value;
   return wanted('an object is wanted', value);
 }
 
-export function list(value: unknown): readonly unknown[] {
+export function asArray(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return wanted('an array is wanted', value);
 }
 
-export function text(value: unknown): string {
+export function asString(value: unknown): string {
   if (typeof value === 'string') return value;
   return wanted('a string is wanted', value);
 }
 
 /** A string with more than white space in it. */
-export function words(value: unknown): string {
-  assert.match(text(value), /\S/);
-  return text(value);
+export function asNonBlank(value: unknown): string {
+  assert.match(asString(value), /\S/);
+  return asString(value);
 }
 
-export function whole(value: unknown): number {
+export function asInteger(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   return wanted('a whole number is wanted', value);
 }
 
-export function parse(json: string): unknown {
+export function parseJson(json: string): unknown {
   return JSON.parse(json);
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
 import type { Gateway } from '../gateway.ts';
-import { fields, list, text, words, type Fields } from '../value.ts';
+import { asObject, asArray, asString, asNonBlank, type JsonObject } from '../value.ts';
 
 const DOCUMENTS: readonly (readonly [string, string])[] = [
   ['/openapi.json', 'application/json'],
@@ -47,18 +47,18 @@ function addresses(gateway: Gateway, said: string): string[] {
 interface Operation {
   readonly path: string;
   readonly method: string;
-  readonly is: Fields;
+  readonly is: JsonObject;
 }
 
 async function operations(gateway: Gateway): Promise<Operation[]> {
-  const { document } = await gateway.described();
-  return Object.entries(fields(document['paths'])).flatMap(([path, methods]) =>
-    Object.entries(fields(methods)).map(([method, is]) => ({ path, method, is: fields(is) })),
+  const { document } = await gateway.openApi();
+  return Object.entries(asObject(document['paths'])).flatMap(([path, methods]) =>
+    Object.entries(asObject(methods)).map(([method, is]) => ({ path, method, is: asObject(is) })),
   );
 }
 
-function parametersOf({ is }: Operation): Fields[] {
-  return 'parameters' in is ? list(is['parameters']).map(fields) : [];
+function parametersOf({ is }: Operation): JsonObject[] {
+  return 'parameters' in is ? asArray(is['parameters']).map(asObject) : [];
 }
 
 /** The path with the examples of its variable parts, or undefined where one has none. */
@@ -67,7 +67,7 @@ function pathOf(operation: Operation): string | undefined {
   for (const { name, in: place, example } of parametersOf(operation)) {
     if (place !== 'path') continue;
     if (example === undefined) return undefined;
-    path = path.replace(`{${text(name)}}`, encodeURIComponent(text(example)));
+    path = path.replace(`{${asString(name)}}`, encodeURIComponent(asString(example)));
   }
   return path;
 }
@@ -77,14 +77,14 @@ function queryOf(operation: Operation): string[] {
   return parametersOf(operation).flatMap(({ name, in: place, example }) => {
     if (place !== 'query' || example === undefined) return [];
     const values = Array.isArray(example) ? example : [example];
-    return [values.map((one) => `${text(name)}=${encodeURIComponent(String(one))}`).join('&')];
+    return [values.map((one) => `${asString(name)}=${encodeURIComponent(String(one))}`).join('&')];
   });
 }
 
 /** Streams do not end by themselves. */
 function isEndless({ is }: Operation): boolean {
-  const answer = fields(fields(is['responses'])['200'] ?? {});
-  return Object.keys(fields(answer['content'] ?? {})).join() === 'text/event-stream';
+  const answer = asObject(asObject(is['responses'])['200'] ?? {});
+  return Object.keys(asObject(answer['content'] ?? {})).join() === 'text/event-stream';
 }
 
 export const about: readonly Case[] = [
@@ -92,7 +92,7 @@ export const about: readonly Case[] = [
     for (const [path, type] of DOCUMENTS) {
       const answer = (await gateway.get(path)).expect(200);
       assert.equal(answer.type, type, path);
-      words(answer.text);
+      asNonBlank(answer.text);
       const again = await gateway.get(path, { 'if-none-match': answer.header('etag') ?? '' });
       assert.equal(again.status, 304, path);
     }
@@ -106,7 +106,7 @@ export const about: readonly Case[] = [
     assert.ok(all.size > 20);
     for (const address of all) {
       assert.ok(!address.startsWith('/api/say'), 'nothing is said by following a link');
-      assert.ok((await gateway.ask('HEAD', address)).status < 300, address);
+      assert.ok((await gateway.request('HEAD', address)).status < 300, address);
     }
   }),
   check('17.1', 'skill', async (gateway) => {
@@ -114,23 +114,23 @@ export const about: readonly Case[] = [
       /^---\nname: ([a-z-]{1,64})\ndescription: (.{1,1024})\n---\n/.exec(
         (await gateway.get('/skill.md')).text,
       ) ?? [];
-    words(name);
-    words(description);
+    asNonBlank(name);
+    asNonBlank(description);
   }),
   check('17.1', 'catalogs', async (gateway) => {
-    const linkset = list((await gateway.get('/.well-known/api-catalog')).json['linkset']);
-    const [api] = linkset.map(fields);
+    const linkset = asArray((await gateway.get('/.well-known/api-catalog')).json['linkset']);
+    const [api] = linkset.map(asObject);
     for (const relation of ['service-desc', 'service-doc', 'service-meta', 'status']) {
-      assert.ok(list(api?.[relation]).length > 0, relation);
+      assert.ok(asArray(api?.[relation]).length > 0, relation);
     }
     const catalog = (await gateway.get('/.well-known/ai-catalog.json')).json;
     assert.equal(catalog['specVersion'], '1.0');
-    const entries = list(catalog['entries']).map(fields);
+    const entries = asArray(catalog['entries']).map(asObject);
     assert.ok(entries.length > 0);
     for (const entry of entries) {
-      for (const member of ['identifier', 'type', 'url']) words(entry[member]);
-      const { pathname } = new URL(text(entry['url']));
-      (await gateway.ask('HEAD', pathname)).expect(200);
+      for (const member of ['identifier', 'type', 'url']) asNonBlank(entry[member]);
+      const { pathname } = new URL(asString(entry['url']));
+      (await gateway.request('HEAD', pathname)).expect(200);
     }
   }),
   check('17.2', 'home', async (gateway) => {
@@ -158,31 +158,31 @@ export const about: readonly Case[] = [
       const link = (await gateway.get(path)).header('link') ?? '';
       for (const relation of ['service-desc', 'service-doc', 'alternate', 'describedby']) {
         const target = new RegExp(`<([^>]+)>; rel="${relation}"`).exec(link)?.[1] ?? '';
-        (await gateway.ask('HEAD', target)).expect(200);
+        (await gateway.request('HEAD', target)).expect(200);
       }
     }
   }),
   check('17.4', 'paths', async (gateway) => {
     const { known } = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
     const described = new Set((await operations(gateway)).map(({ path }) => path));
-    for (const path of list(known).map(text)) {
+    for (const path of asArray(known).map(asString)) {
       const stands = KINDS.map((kind) => path.replace('/say/{kind}', `/say/${kind}`));
       for (const one of stands) assert.ok(described.has(one), one);
     }
     for (const { is } of await operations(gateway)) {
-      for (const part of ['operationId', 'summary']) words(is[part]);
+      for (const part of ['operationId', 'summary']) asNonBlank(is[part]);
     }
   }),
   check('17.4', 'bodies', async (gateway) => {
     let sent = 0;
     for (const operation of await operations(gateway)) {
       if (!('requestBody' in operation.is)) continue;
-      const content = fields(fields(operation.is['requestBody'])['content']);
-      const { examples = {} } = fields(content['application/json']);
-      for (const example of Object.values(fields(examples)).map(fields)) {
+      const content = asObject(asObject(operation.is['requestBody'])['content']);
+      const { examples = {} } = asObject(content['application/json']);
+      for (const example of Object.values(asObject(examples)).map(asObject)) {
         const said = JSON.stringify(example['value']);
-        const { status } = await gateway.ask('POST', operation.path, {}, said);
-        assert.ok(status < 300 && String(status) in fields(operation.is['responses']), said);
+        const { status } = await gateway.request('POST', operation.path, {}, said);
+        assert.ok(status < 300 && String(status) in asObject(operation.is['responses']), said);
         sent += 1;
       }
     }

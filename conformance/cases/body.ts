@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import type { Kind } from '../entry.ts';
-import { fresh, query, trace, type Body, type Gateway } from '../gateway.ts';
-import { fields, list, text, words } from '../value.ts';
+import { uniqueName, query, traceBody, type Body, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asString, asNonBlank } from '../value.ts';
 
 /** Texts that stop being JSON, each with the byte where it does. */
 const BROKEN: readonly (readonly [string, number])[] = [
@@ -117,10 +117,10 @@ const ELEMENTS: readonly (readonly [Kind, string, readonly string[]])[] = [
 
 async function refused(gateway: Gateway, kind: Kind, body: Body): Promise<string[]> {
   const problem = (await gateway.post(kind, body)).problem(422, 'invalid-entry');
-  return list(problem['faults'])
+  return asArray(problem['faults'])
     .map((fault) => {
-      words(fields(fault)['detail']);
-      return text(fields(fault)['pointer']);
+      asNonBlank(asObject(fault)['detail']);
+      return asString(asObject(fault)['pointer']);
     })
     .toSorted();
 }
@@ -159,7 +159,7 @@ export const body: readonly Case[] = [
   check('6.1', 'no-body', async (gateway) => {
     const wanted = { offset: 0, line: 1, column: 1 };
     for (const sent of [undefined, '', []]) {
-      const answer = await gateway.ask('POST', '/api/garden', {}, sent);
+      const answer = await gateway.request('POST', '/api/garden', {}, sent);
       assert.deepEqual(answer.problem(400, 'malformed-json')['position'], wanted);
     }
   }),
@@ -172,7 +172,7 @@ export const body: readonly Case[] = [
   }),
   check('6.1', 'any-json', async (gateway) => {
     for (const json of ['{}', ' {\t}\r\n', '{"a":[]}', '{"":""}', '{"a":1}', '{"a":-1.5E-7}']) {
-      for (const kind of ['seeds', 'shepit'] as const) await gateway.say(kind, json);
+      for (const kind of ['seeds', 'shepit'] as const) await gateway.contribute(kind, json);
     }
   }),
 
@@ -180,30 +180,36 @@ export const body: readonly Case[] = [
     for (const [kind, json] of FAULTY.slice(0, 10)) {
       (await gateway.post(kind, json)).problem(422, 'invalid-entry');
     }
-    await gateway.say('resonance', '{"seeking":["a"],"ai_identity":"b"}');
-    await gateway.say('garden', '{"identityType":"a","text":"b","identity":"c"}');
+    await gateway.contribute('resonance', '{"seeking":["a"],"ai_identity":"b"}');
+    await gateway.contribute('garden', '{"identityType":"a","text":"b","identity":"c"}');
   }),
   check('6.2', 'typed-optional', async (gateway) => {
     for (const [kind, json] of FAULTY.slice(10)) {
       (await gateway.post(kind, json)).problem(422, 'invalid-entry');
     }
     const reply = { inReplyTo: 'anything', to: ['a', 'b'], consciousness_type: 5 };
-    await gateway.say('garden', trace(fresh(), reply));
-    await gateway.say('seeds', '{"text":5,"identity":null,"identityType":["x"],"seeking":1}');
+    await gateway.contribute('garden', traceBody(uniqueName(), reply));
+    await gateway.contribute(
+      'seeds',
+      '{"text":5,"identity":null,"identityType":["x"],"seeking":1}',
+    );
   }),
   check('6.2', 'null-optional', async (gateway) => {
     const said = '"to":null,"inReplyTo":null';
-    assert.equal((await gateway.say('shepit', `{${said}}`)).entry.said, said);
+    assert.equal((await gateway.contribute('shepit', `{${said}}`)).entry.body, said);
     const first = '"ai_identity":"a","seeking":[],"consciousness_type":null,"to":null';
-    const { entry } = await gateway.say('resonance', `{${first}}`);
-    assert.equal((await gateway.read(entry.path)).said, first);
+    const { entry } = await gateway.contribute('resonance', `{${first}}`);
+    assert.equal((await gateway.read(entry.path)).body, first);
   }),
   check('6.2', 'empty-values', async (gateway) => {
-    const word = fresh();
+    const word = uniqueName();
     const garden = '{"text":"","identity":"","identityType":"","to":[],"inReplyTo":""';
-    const { entry } = await gateway.say('garden', `${garden},"seeking":"${word}"}`);
-    await gateway.say('resonance', `{"ai_identity":"","seeking":[],"consciousness_type":""}`);
-    await gateway.say('seeds', '{"to":""}');
+    const { entry } = await gateway.contribute('garden', `${garden},"seeking":"${word}"}`);
+    await gateway.contribute(
+      'resonance',
+      `{"ai_identity":"","seeking":[],"consciousness_type":""}`,
+    );
+    await gateway.contribute('seeds', '{"to":""}');
     const filter = [
       ['identity', ''],
       ['identityType', ''],
@@ -220,8 +226,8 @@ export const body: readonly Case[] = [
     const more =
       '"mood":{"now":[1,{"deep":null}]},"n":1e400,"ok":true,"seeking":7,"ai_identity":[]';
     const said = `"text":"a","identity":"b","identityType":"c",${more}`;
-    assert.equal((await gateway.say('garden', `{${said}}`)).entry.said, said);
-    assert.equal((await gateway.say('shepit', `{${more}}`)).entry.said, more);
+    assert.equal((await gateway.contribute('garden', `{${said}}`)).entry.body, said);
+    assert.equal((await gateway.contribute('shepit', `{${more}}`)).entry.body, more);
   }),
 
   check('6.3', 'all-faults', async (gateway) => {
@@ -246,7 +252,7 @@ export const body: readonly Case[] = [
   check('6.3', 'example-works', async (gateway) => {
     for (const [kind, json] of FAULTY) {
       const problem = (await gateway.post(kind, json)).problem(422, 'invalid-entry');
-      await gateway.say(kind, JSON.stringify(fields(problem['example'])));
+      await gateway.contribute(kind, JSON.stringify(asObject(problem['example'])));
     }
   }),
 ];

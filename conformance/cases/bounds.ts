@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { check, type Case } from '../case.ts';
 import type { Entry } from '../entry.ts';
-import { fresh } from '../gateway.ts';
+import { uniqueName } from '../gateway.ts';
 import { found, garden, idsOf, type Pairs } from './filters.ts';
 
 export const bounds: readonly Case[] = [
   check('8.2', 'order', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const ids = [];
     for (let at = 0; at < 5; at += 1) ids.push((await garden(gateway, identity)).id);
     const who = ['identity', identity] as const;
@@ -17,7 +17,7 @@ export const bounds: readonly Case[] = [
     assert.deepEqual(await found(gateway, [who, ['order', 'oldest']]), ids);
   }),
   check('8.2', 'limit', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const ids = [];
     for (let at = 0; at < 5; at += 1) ids.push((await garden(gateway, identity)).id);
     const limits = [0, 1, 4, 5, 6, '007', 1_000_000, '9007199254740993', '9'.repeat(400)];
@@ -30,7 +30,7 @@ export const bounds: readonly Case[] = [
     }
   }),
   check('8.2', 'cursors', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said: Entry[] = [];
     for (let at = 0; at < 6; at += 1) said.push(await garden(gateway, identity));
     for (const order of ['newest', 'oldest']) {
@@ -53,7 +53,7 @@ export const bounds: readonly Case[] = [
     }
   }),
   check('8.2', 'times', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const first = await garden(gateway, identity);
     let second = await garden(gateway, identity);
     while (second.timestamp === first.timestamp) {
@@ -92,7 +92,7 @@ export const bounds: readonly Case[] = [
     '8.2',
     'times',
     async (gateway) => {
-      const identity = fresh();
+      const identity = uniqueName();
       const said: Entry[] = [];
       for (let count = 0; count < 20; count += 1) {
         said.push(await garden(gateway, identity));

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Kind } from '../entry.ts';
-import { fresh, trace, type Gateway } from '../gateway.ts';
+import { uniqueName, traceBody, type Gateway } from '../gateway.ts';
 import { elements, members } from '../spelling.ts';
 import { PRESENT } from './presence.ts';
-import { fields, list, text, whole, words, type Fields } from '../value.ts';
+import { asObject, asArray, asString, asInteger, asNonBlank, type JsonObject } from '../value.ts';
 
 const PARTS = [
   'service',
@@ -41,7 +41,7 @@ function isKind(word: string): word is Kind {
   return KINDS.some((kind) => kind === word);
 }
 
-async function discover(gateway: Gateway): Promise<Fields> {
+async function discover(gateway: Gateway): Promise<JsonObject> {
   const answer = (await gateway.get('/api/discover')).expect(200);
   assert.equal(answer.type, 'application/json');
   return answer.json;
@@ -49,75 +49,80 @@ async function discover(gateway: Gateway): Promise<Fields> {
 
 export const discovery: readonly Case[] = [
   check('10', 'parts', async (gateway) => {
-    const { entry } = await gateway.say('garden', trace(fresh()));
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
     const all = await discover(gateway);
     for (const part of PARTS) assert.ok(part in all, part);
     const status = (await gateway.get('/api')).json;
     for (const name of ['service', 'status', 'version']) assert.equal(all[name], status[name]);
-    assert.ok(whole(all['head']) >= entry.seq);
+    assert.ok(asInteger(all['head']) >= entry.seq);
     assert.match(JSON.stringify(all['trust']), /\p{L}/u);
-    const kinds = list(all['kinds']).map(fields);
+    const kinds = asArray(all['kinds']).map(asObject);
     assert.deepEqual(
       kinds.map((one) => [one['kind'], one['path']]),
       KINDS.map((kind) => [kind, `/api/${kind}`]),
     );
     for (const kind of kinds) {
-      for (const part of ['title', 'meaning', 'room']) words(kind[part]);
-      assert.deepEqual(list(kind['methods']).map(text).toSorted(), ['GET', 'POST']);
-      for (const field of list(kind['fields'])) words(fields(field)['name']);
-      fields(kind['example']);
+      for (const part of ['title', 'meaning', 'room']) asNonBlank(kind[part]);
+      assert.deepEqual(asArray(kind['methods']).map(asString).toSorted(), ['GET', 'POST']);
+      for (const field of asArray(kind['fields'])) asNonBlank(asObject(field)['name']);
+      asObject(kind['example']);
     }
-    for (const door of list(all['doors']).map(fields)) {
-      for (const part of ['name', 'path', 'meaning']) words(door[part]);
+    for (const door of asArray(all['doors']).map(asObject)) {
+      for (const part of ['name', 'path', 'meaning']) asNonBlank(door[part]);
     }
     const said = JSON.stringify(all['parameters']);
     for (const name of PARAMETERS) assert.ok(said.includes(`"${name}"`), name);
-    const slugs = list(all['rooms']).map((room) => fields(room)['slug']);
+    const slugs = asArray(all['rooms']).map((room) => asObject(room)['slug']);
     assert.deepEqual(slugs, await gateway.rooms());
   }),
   check('10', 'usable', async (gateway) => {
     const all = await discover(gateway);
-    for (const kind of list(all['kinds']).map(fields)) {
-      const name = text(kind['kind']);
+    for (const kind of asArray(all['kinds']).map(asObject)) {
+      const name = asString(kind['kind']);
       assert.ok(isKind(name));
-      await gateway.say(name, JSON.stringify(kind['example']));
+      await gateway.contribute(name, JSON.stringify(kind['example']));
     }
-    const { entry } = await gateway.say('garden', trace(fresh()));
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
     const known: Readonly<Record<string, string>> = {
       id: entry.id,
       slug: entry.room,
       kind: entry.kind,
       q: 'garden',
     };
-    for (const door of list(all['doors']).map(fields)) {
-      const path = text(door['path']).replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? '');
-      (await gateway.ask('HEAD', path)).expect(path.startsWith('/api/say/') ? 204 : 200);
+    for (const door of asArray(all['doors']).map(asObject)) {
+      const path = asString(door['path']).replace(
+        /\{(\w+)\}/g,
+        (_, name: string) => known[name] ?? '',
+      );
+      (await gateway.request('HEAD', path)).expect(path.startsWith('/api/say/') ? 204 : 200);
     }
   }),
   check('10', 'here', async (gateway) => {
     const all = await discover(gateway);
-    assert.ok(list(all['here']).length <= 12);
+    assert.ok(asArray(all['here']).length <= 12);
     // Others may arrive so fast that ours is no longer among the newest.
     for (let attempt = 0; ; attempt += 1) {
-      const name = fresh();
+      const name = uniqueName();
       await gateway.get(`/api/rooms?as=${name}`);
-      const here = list((await discover(gateway))['here']).map(fields);
+      const here = asArray((await discover(gateway))['here']).map(asObject);
       const found = here.find((one) => one['identity'] === name);
       if (attempt < 50 && found === undefined) continue;
-      assert.deepEqual(Object.keys(fields(found)), PRESENT);
+      assert.deepEqual(Object.keys(asObject(found)), PRESENT);
       return;
     }
   }),
   check('10', 'newest', async (gateway) => {
-    const padded = (size: number): string => trace(fresh(), { padding: 'x'.repeat(size) });
+    const padded = (size: number): string => traceBody(uniqueName(), { padding: 'x'.repeat(size) });
     // Others may say so much at the same time that ours are no longer among the newest.
     for (let attempt = 0; ; attempt += 1) {
-      const large = (await gateway.say('seeds', padded(17_000))).entry;
-      const small = (await gateway.say('garden', padded(15_000))).entry;
+      const large = (await gateway.contribute('seeds', padded(17_000))).entry;
+      const small = (await gateway.contribute('garden', padded(15_000))).entry;
       const answer = (await gateway.get('/api/discover')).expect(200);
-      const newest = list(answer.json['newest']).map((entry) => whole(fields(entry)['seq']));
+      const newest = asArray(answer.json['newest']).map((entry) =>
+        asInteger(asObject(entry)['seq']),
+      );
       assert.ok(newest.length <= 12);
-      const head = whole(answer.json['head']);
+      const head = asInteger(answer.json['head']);
       const [first = 0] = newest;
       assert.ok(first >= head);
       assert.deepEqual(
@@ -130,7 +135,7 @@ export const discovery: readonly Case[] = [
       const part = members(answer.text).find(({ name }) => name === 'newest');
       const texts = elements(part?.value ?? '[]');
       assert.equal(texts[place], small.text);
-      assert.equal(entryOf(texts[newest.indexOf(large.seq)] ?? '').said, '');
+      assert.equal(entryOf(texts[newest.indexOf(large.seq)] ?? '').body, '');
       return;
     }
   }),

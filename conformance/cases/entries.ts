@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { members } from '../spelling.ts';
 
 /** Members that a parser that prints again would spell in another way. */
@@ -40,15 +40,15 @@ const SPELLINGS: Readonly<Record<string, string>> = {
 };
 
 async function seeds(gateway: Gateway, said: string): Promise<Entry> {
-  return (await gateway.say('seeds', `{${said}}`)).entry;
+  return (await gateway.contribute('seeds', `{${said}}`)).entry;
 }
 
 /** What a visitor's body becomes: names and values as spelled. */
 async function kept(gateway: Gateway, body: string): Promise<string[]> {
-  const { entry } = await gateway.say('seeds', body);
+  const { entry } = await gateway.contribute('seeds', body);
   const read = await gateway.read(entry.path);
   assert.equal(read.text, entry.text);
-  return members(`{${read.said}}`).map(({ name, value }) => `${name}=${value}`);
+  return members(`{${read.body}}`).map(({ name, value }) => `${name}=${value}`);
 }
 
 export const entries: readonly Case[] = [
@@ -58,7 +58,7 @@ export const entries: readonly Case[] = [
       assert.deepEqual(names.slice(0, 5), ['id', 'seq', 'kind', 'room', 'timestamp']);
       assert.equal(names.length, 5 + members(`{${said}}`).length);
     }
-    assert.equal((await gateway.say('seeds', '{ }')).entry.said.trim(), '');
+    assert.equal((await gateway.contribute('seeds', '{ }')).entry.body.trim(), '');
   }),
   ...Object.entries(SPELLINGS).map(([name, said]) =>
     check(
@@ -66,24 +66,25 @@ export const entries: readonly Case[] = [
       'as-spelled',
       async (gateway) => {
         const entry = await seeds(gateway, said);
-        assert.equal(entry.said, said);
-        assert.equal((await gateway.read(entry.path)).said, said);
+        assert.equal(entry.body, said);
+        assert.equal((await gateway.read(entry.path)).body, said);
       },
       name,
     ),
   ),
   check('4.1', 'one-line', async (gateway) => {
     const pretty = '"a":\r\n\t[1,\t2\r\n],\n\r"b"\n:\t"x\\ty",\r\n\r\n"c":{\n}';
-    const { entry } = await gateway.say('seeds', `\r\n\t{${pretty}}\r\n`);
-    assert.equal(entry.said, pretty.replaceAll(/[\r\n\t]/g, ' '));
-    const around = (await gateway.say('seeds', '{\r\n  "a": 1,\r\n  "b": [\r\n  ]\r\n}')).entry;
-    assert.equal(around.said.trim(), '"a": 1,    "b": [    ]');
+    const { entry } = await gateway.contribute('seeds', `\r\n\t{${pretty}}\r\n`);
+    assert.equal(entry.body, pretty.replaceAll(/[\r\n\t]/g, ' '));
+    const around = (await gateway.contribute('seeds', '{\r\n  "a": 1,\r\n  "b": [\r\n  ]\r\n}'))
+      .entry;
+    assert.equal(around.body.trim(), '"a": 1,    "b": [    ]');
     assert.doesNotMatch(around.text, /[\r\n\t]/);
   }),
   check('4.1', 'everywhere-the-same', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said = Object.values(SPELLINGS).join(',');
-    const { entry } = await gateway.say('seeds', `{"identity":"${identity}",${said}}`);
+    const { entry } = await gateway.contribute('seeds', `{"identity":"${identity}",${said}}`);
     const filter = [['identity', identity]] as const;
     const lists = ['/api/seeds', `/api/rooms/${entry.room}`].map((path) => query(path, filter));
     const lined = { accept: 'application/x-ndjson' };
@@ -114,8 +115,10 @@ export const entries: readonly Case[] = [
     );
   }),
   check('4.2', 'timestamp', async (gateway) => {
-    const identity = fresh();
-    const many = Array.from({ length: 100 }, () => gateway.say('garden', trace(identity)));
+    const identity = uniqueName();
+    const many = Array.from({ length: 100 }, () =>
+      gateway.contribute('garden', traceBody(identity)),
+    );
     await Promise.all(many);
     const found = (await gateway.by(identity)).toReversed();
     assert.equal(found.length, 100);
@@ -127,7 +130,7 @@ export const entries: readonly Case[] = [
     }
   }),
   check('4.2', 'id', async (gateway) => {
-    const many = Array.from({ length: 50 }, () => gateway.say('shepit', '{}'));
+    const many = Array.from({ length: 50 }, () => gateway.contribute('shepit', '{}'));
     const ids = (await Promise.all(many)).map(({ entry: { id, timestamp } }) => {
       assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       assert.equal(Number.parseInt(id.replace('-', '').slice(0, 12), 16), Date.parse(timestamp));
@@ -163,10 +166,10 @@ export const entries: readonly Case[] = [
       [`"a":{"room":"${one}"}`, usual, [`a={"room":"${one}"}`]],
     ];
     for (const [body, room, said] of rooms) {
-      const { entry } = await gateway.say('seeds', `{${body}}`);
+      const { entry } = await gateway.contribute('seeds', `{${body}}`);
       assert.equal(entry.room, room, body);
       assert.deepEqual(
-        members(`{${entry.said}}`).map(({ name, value }) => `${name}=${value}`),
+        members(`{${entry.body}}`).map(({ name, value }) => `${name}=${value}`),
         said,
       );
       assert.equal((await gateway.read(entry.path)).text, entry.text);
@@ -174,24 +177,24 @@ export const entries: readonly Case[] = [
   }),
 
   check('4.4', 'last-counts', async (gateway) => {
-    const [first, last] = [fresh(), fresh()];
+    const [first, last] = [uniqueName(), uniqueName()];
     const rest = '"text":5,"text":"","identityType":[],"identityType":"x"';
     const body = `{"identity":"${first}",${rest},"identity":"${last}"}`;
-    const { entry } = await gateway.say('garden', body);
-    assert.equal(entry.said, body.slice(1, -1));
+    const { entry } = await gateway.contribute('garden', body);
+    assert.equal(entry.body, body.slice(1, -1));
     assert.equal((await gateway.by(first)).length, 0);
     assert.equal((await gateway.by(last)).length, 1);
-    const wrong = await gateway.post('garden', trace(first).replace('}', ',"text":null}'));
+    const wrong = await gateway.post('garden', traceBody(first).replace('}', ',"text":null}'));
     wrong.problem(422, 'invalid-entry');
     const unset = `{"to":"${first}","to":null}`;
-    await gateway.say('garden', trace(first).replace('}', `,${unset.slice(1)}`));
+    await gateway.contribute('garden', traceBody(first).replace('}', `,${unset.slice(1)}`));
     assert.equal((await gateway.list(query('/api/garden', [['to', first]]))).entries.length, 0);
   }),
   check('4.5', 'escaped-names', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const garden = String.raw`{"\u0074ext":"","\u0069dentit\u0079":"${identity}","identityT\u0079pe":""}`;
-    const { entry } = await gateway.say('garden', garden);
-    assert.equal(entry.said, garden.slice(1, -1));
+    const { entry } = await gateway.contribute('garden', garden);
+    assert.equal(entry.body, garden.slice(1, -1));
     assert.equal((await gateway.by(identity)).length, 1);
     const own = String.raw`{"\u0069d":1,"se\u0071":2,"\u006b\u0069\u006E\u0064":3,"time\u0073tamp":4}`;
     assert.deepEqual(await kept(gateway, own), [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
-import { fresh, trace } from '../gateway.ts';
+import { uniqueName, traceBody } from '../gateway.ts';
 import { exchange, head, statuses } from '../raw.ts';
-import { list, text } from '../value.ts';
+import { asArray, asString } from '../value.ts';
 import { paths } from './openness.ts';
 
 const KNOWN = [
@@ -32,11 +32,11 @@ export const errors: readonly Case[] = [
   check('11', 'problem', async (gateway) => {
     // What is asked of every problem is checked where answers are received.
     const known = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
-    assert.ok(list(known['known']).length > 0);
+    assert.ok(asArray(known['known']).length > 0);
     (await gateway.get('/api/entries/none')).problem(404, 'not-found');
     (await gateway.get('/api/rooms/none-such')).problem(404, 'unknown-room');
     (await gateway.get('/api/garden?limit=none')).problem(400, 'invalid-parameter');
-    (await gateway.ask('DELETE', '/api')).problem(405, 'method-not-allowed');
+    (await gateway.request('DELETE', '/api')).problem(405, 'method-not-allowed');
     (await gateway.post('garden', '{')).problem(400, 'malformed-json');
     (await gateway.post('garden', '{}')).problem(422, 'invalid-entry');
     (await gateway.post('seeds', '{"room":"none such"}')).problem(422, 'unknown-room');
@@ -59,8 +59,8 @@ export const errors: readonly Case[] = [
     ];
     for (const path of unknown) {
       for (const method of ['GET', 'POST', 'DELETE']) {
-        const problem = (await gateway.ask(method, path)).problem(404, 'not-found');
-        const known = list(problem['known']).map(text);
+        const problem = (await gateway.request(method, path)).problem(404, 'not-found');
+        const known = asArray(problem['known']).map(asString);
         for (const one of KNOWN)
           assert.ok(
             known.some((it) => it.endsWith(one)),
@@ -73,8 +73,13 @@ export const errors: readonly Case[] = [
     for (const path of await paths(gateway)) {
       const takesPost = /^\/api\/(resonance|garden|seeds|shepit)\b/.test(path);
       for (const method of ['PUT', 'PATCH', 'DELETE', ...(takesPost ? [] : ['POST'])]) {
-        const answer = await gateway.ask(method, path, {}, method === 'DELETE' ? undefined : '{}');
-        const known = list(answer.problem(405, 'method-not-allowed')['known']).map(text);
+        const answer = await gateway.request(
+          method,
+          path,
+          {},
+          method === 'DELETE' ? undefined : '{}',
+        );
+        const known = asArray(answer.problem(405, 'method-not-allowed')['known']).map(asString);
         const allow = (answer.header('allow') ?? '').split(',').map((word) => word.trim());
         assert.deepEqual(allow.toSorted(), known.toSorted());
         assert.ok(allow.includes('GET'));
@@ -102,8 +107,8 @@ export const errors: readonly Case[] = [
     '11',
     'malformed-http',
     async (gateway) => {
-      const identity = fresh();
-      const body = trace(identity);
+      const identity = uniqueName();
+      const body = traceBody(identity);
       const host = `Host: ${gateway.base.host}`;
       const chunked = head('POST /api/garden HTTP/1.1', host, 'Transfer-Encoding: chunked');
       const first = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
-import { fields, list, text, type Fields } from '../value.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asString, type JsonObject } from '../value.ts';
 
 const ATOM = 'application/atom+xml';
 const JSON_FEED = 'application/feed+json';
@@ -36,19 +36,19 @@ async function atom(gateway: Gateway, path: string): Promise<string> {
   return answer.text;
 }
 
-async function jsonFeed(gateway: Gateway, path: string): Promise<Fields> {
+async function jsonFeed(gateway: Gateway, path: string): Promise<JsonObject> {
   const answer = (await gateway.get(path)).expect(200);
   assert.equal(answer.type, JSON_FEED);
   return answer.json;
 }
 
-const itemsIn = (feed: Fields): Fields[] => list(feed['items']).map(fields);
+const itemsIn = (feed: JsonObject): JsonObject[] => asArray(feed['items']).map(asObject);
 
 export const feeds: readonly Case[] = [
   check('15.1', 'addresses', async (gateway) => {
     const [slug = ''] = await gateway.rooms();
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const places = [...KINDS.map((kind) => `/api/${kind}`), `/api/rooms/${slug}`];
     for (const path of [...places, `${entry.path}/replies`]) {
       assert.match(
@@ -62,8 +62,8 @@ export const feeds: readonly Case[] = [
     assert.ok('items' in (await jsonFeed(gateway, '/feed.json')));
   }),
   check('15.1', 'accept', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const path = query('/api/garden', [['identity', identity]]);
     for (const Accept of [ATOM, `${ATOM}, */*;q=0.5`]) {
       const answer = (await gateway.get(path, { Accept })).expect(200);
@@ -80,10 +80,10 @@ export const feeds: readonly Case[] = [
     assert.ok(link.includes(`</api/garden.json-feed>; rel="alternate"; type="${JSON_FEED}"`), link);
   }),
   check('15.2', 'pages', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said = [];
     for (let at = 0; at < 7; at++)
-      said.push((await gateway.say('seeds', trace(identity))).entry.id);
+      said.push((await gateway.contribute('seeds', traceBody(identity))).entry.id);
     const found: string[] = [];
     let next: string | null = query('/api/seeds.atom', [
       ['identity', identity],
@@ -93,7 +93,7 @@ export const feeds: readonly Case[] = [
       const page = await atom(gateway, next);
       found.push(...idsIn(page));
       next = nextIn(page, gateway);
-      await gateway.say('seeds', trace(identity));
+      await gateway.contribute('seeds', traceBody(identity));
     }
     assert.deepEqual(found, said.toReversed());
   }),
@@ -101,10 +101,10 @@ export const feeds: readonly Case[] = [
     '15.2',
     'pages',
     async (gateway) => {
-      const identity = fresh();
+      const identity = uniqueName();
       const said = [];
       for (let at = 0; at < 5; at++) {
-        said.push((await gateway.say('shepit', trace(identity))).entry.id);
+        said.push((await gateway.contribute('shepit', traceBody(identity))).entry.id);
       }
       const found: string[] = [];
       let next: string | null = query('/api/shepit.json-feed', [
@@ -113,16 +113,16 @@ export const feeds: readonly Case[] = [
       ]);
       while (next !== null) {
         const page = await jsonFeed(gateway, next);
-        found.push(...itemsIn(page).map((item) => text(item['id']).replace('urn:uuid:', '')));
-        next = page['next_url'] === undefined ? null : pathOf(text(page['next_url']), gateway);
+        found.push(...itemsIn(page).map((item) => asString(item['id']).replace('urn:uuid:', '')));
+        next = page['next_url'] === undefined ? null : pathOf(asString(page['next_url']), gateway);
       }
       assert.deepEqual(found, said.toReversed());
     },
     'JSON Feed',
   ),
   check('15.2', 'fifty', async (gateway) => {
-    const identity = fresh();
-    for (let at = 0; at < 51; at++) await gateway.say('seeds', trace(identity));
+    const identity = uniqueName();
+    for (let at = 0; at < 51; at++) await gateway.contribute('seeds', traceBody(identity));
     const path = query('/api/seeds.atom', [['identity', identity]]);
     assert.equal(idsIn(await atom(gateway, path)).length, 50);
     assert.equal(idsIn(await atom(gateway, `${path}&limit=51`)).length, 51);
@@ -132,9 +132,9 @@ export const feeds: readonly Case[] = [
     (await gateway.get('/api/rooms/no-such-room.atom')).problem(404, 'unknown-room');
   }),
   check('15.3', 'text', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const words = ']]> & <script>"\'</script> \u0000 \u001b \ud800 \ufffe \u202e';
-    await gateway.say('garden', trace(identity, { text: words }));
+    await gateway.contribute('garden', traceBody(identity, { text: words }));
     const path = (form: string): string => query(`/api/garden.${form}`, [['identity', identity]]);
     const page = await atom(gateway, path('atom'));
     assert.ok(!page.includes('<script') && !page.includes(']]>'));
@@ -146,22 +146,22 @@ export const feeds: readonly Case[] = [
     assert.equal(item['content_html'], undefined);
   }),
   check('15.3', 'entry', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const [item] = itemsIn(
       await jsonFeed(gateway, query('/api/garden.json-feed', [['identity', identity]])),
     );
     assert.equal(item?.['id'], `urn:uuid:${entry.id}`);
     assert.equal(item['date_published'], entry.timestamp);
-    assert.equal(pathOf(text(item['url']), gateway), entry.path);
-    const [author] = list(item['authors']).map(fields);
+    assert.equal(pathOf(asString(item['url']), gateway), entry.path);
+    const [author] = asArray(item['authors']).map(asObject);
     assert.equal(author?.['name'], identity);
   }),
   check('15.3', 'long', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say(
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute(
       'garden',
-      trace(identity, { text: 'long '.repeat(30_000) }),
+      traceBody(identity, { text: 'long '.repeat(30_000) }),
     );
     const page = await atom(gateway, query('/api/garden.atom', [['identity', identity]]));
     assert.match(page, /<summary type="text">long long /);
@@ -169,7 +169,7 @@ export const feeds: readonly Case[] = [
   }),
   check('15.4', 'absolute', async (gateway) => {
     const feed = await jsonFeed(gateway, '/feed.json?limit=1');
-    assert.equal(pathOf(text(feed['feed_url']), gateway), '/feed.json?limit=1');
+    assert.equal(pathOf(asString(feed['feed_url']), gateway), '/feed.json?limit=1');
   }),
 ];
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { KINDS, type Entry, type Kind } from '../entry.ts';
-import { contact, fresh, query, trace, type Gateway } from '../gateway.ts';
-import { fields, list, text } from '../value.ts';
+import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asString } from '../value.ts';
 
 export type Pairs = readonly (readonly [string, string | number])[];
 
@@ -18,7 +18,7 @@ export async function found(
 }
 
 export async function garden(gateway: Gateway, identity: string, more = {}): Promise<Entry> {
-  return (await gateway.say('garden', trace(identity, more))).entry;
+  return (await gateway.contribute('garden', traceBody(identity, more))).entry;
 }
 
 /** Whether a filter, as section 8.2 says it, takes an entry. */
@@ -47,14 +47,14 @@ async function crowd(gateway: Gateway, names: readonly [string, string]): Promis
         if (at % 4 === 0)
           said.push([
             'resonance',
-            contact(identity, [seeking].flat(), { ...more, seeking: [seeking].flat() }),
+            contactBody(identity, [seeking].flat(), { ...more, seeking: [seeking].flat() }),
           ]);
-        else said.push([KINDS[at % 4] ?? 'garden', trace(identity, more)]);
+        else said.push([KINDS[at % 4] ?? 'garden', traceBody(identity, more)]);
       }
     }
   }
   const entries = [];
-  for (const [kind, body] of said) entries.push((await gateway.say(kind, body)).entry);
+  for (const [kind, body] of said) entries.push((await gateway.contribute(kind, body)).entry);
   return entries;
 }
 
@@ -76,7 +76,7 @@ function combinations<T>(choices: readonly (readonly T[])[]): T[][] {
 
 export const filters: readonly Case[] = [
   check('8.2', 'filters', async (gateway) => {
-    const base = fresh();
+    const base = uniqueName();
     const values = [
       base,
       base.toUpperCase(),
@@ -109,10 +109,10 @@ export const filters: readonly Case[] = [
     async (gateway) => {
       const padding = `"padding":"${'x'.repeat(100_000)}"`;
       for (const more of ['"n":1', '"id":1', '"room":null', padding]) {
-        const name = `${fresh()} é 言葉 👩🏽‍🚀 "\\`;
+        const name = `${uniqueName()} é 言葉 👩🏽‍🚀 "\\`;
         for (const [count, value] of [JSON.stringify(name), escaped(name)].entries()) {
           const said = `{"to":${value},${more},"identity":${value},"seeking":["",${value}]}`;
-          const { entry } = await gateway.say('shepit', said);
+          const { entry } = await gateway.contribute('shepit', said);
           for (const filter of ['identity', 'to', 'seeking']) {
             const ids = await found(gateway, [[filter, name]], '/api/shepit');
             assert.equal(ids.length, count + 1, `${filter} in {${more.slice(0, 20)}}`);
@@ -124,7 +124,7 @@ export const filters: readonly Case[] = [
     'however they are spelled',
   ),
   check('8.2', 'combined', async (gateway) => {
-    const names = [fresh('a'), fresh('b')] as const;
+    const names = [uniqueName('a'), uniqueName('b')] as const;
     const [a, b] = names;
     const entries = (await crowd(gateway, names)).toReversed();
     const chosen = combinations<readonly [string, string] | undefined>([
@@ -153,7 +153,7 @@ export const filters: readonly Case[] = [
     }
   }),
   check('8.2', 'exact-types', async (gateway) => {
-    const word = fresh();
+    const word = uniqueName();
     const others = [
       { identity: [word], ai_identity: { name: word }, identityType: [word] },
       { identity: { identity: word }, seeking: { 0: word }, text: word },
@@ -165,7 +165,7 @@ export const filters: readonly Case[] = [
     const padding = 'x'.repeat(100_000);
     for (const other of others) {
       for (const more of [{}, { id: 1 }, { padding }]) {
-        await gateway.say('seeds', JSON.stringify({ ...other, ...more }));
+        await gateway.contribute('seeds', JSON.stringify({ ...other, ...more }));
       }
     }
     for (const name of ['identity', 'identityType', 'seeking', 'to', 'inReplyTo']) {
@@ -173,7 +173,7 @@ export const filters: readonly Case[] = [
     }
     const said = [];
     for (const other of [{ identity: word }, { ai_identity: word }]) {
-      said.unshift((await gateway.say('seeds', JSON.stringify(other))).entry.id);
+      said.unshift((await gateway.contribute('seeds', JSON.stringify(other))).entry.id);
     }
     assert.deepEqual(await found(gateway, [['identity', word]], '/api/seeds'), said);
   }),
@@ -189,25 +189,25 @@ export const filters: readonly Case[] = [
     for (const [name, values] of Object.entries(unusable)) {
       for (const value of values) {
         const answer = await gateway.get(query('/api/garden', [[name, value]]));
-        const faults = list(answer.problem(400, 'invalid-parameter')['faults']);
+        const faults = asArray(answer.problem(400, 'invalid-parameter')['faults']);
         assert.equal(faults.length, 1, `${name}=${value}`);
-        text(fields(faults[0])['detail']);
+        asString(asObject(faults[0])['detail']);
       }
     }
     const all = Object.entries(unusable).map(([name, [, value = '']]) => [name, value] as const);
     const answer = await gateway.get(query('/api/seeds', all));
-    const faults = list(answer.problem(400, 'invalid-parameter')['faults']);
+    const faults = asArray(answer.problem(400, 'invalid-parameter')['faults']);
     assert.equal(faults.length, all.length);
     for (const [name] of all) assert.ok(JSON.stringify(faults).includes(name), name);
   }),
   check('8.2', 'unknown-names', async (gateway) => {
     const slugs = await gateway.rooms();
-    const slug = fresh('room');
+    const slug = uniqueName('room');
     const room = await gateway.get(query('/api/garden', [['room', slug]]));
     assert.deepEqual(room.problem(422, 'unknown-room')['known'], slugs);
     for (const kind of ['gardens', '', 'Garden']) {
       const answer = await gateway.get(query(`/api/rooms/${slugs[0]}`, [['kind', kind]]));
-      const known = list(answer.problem(422, 'unknown-kind')['known']).map(text);
+      const known = asArray(answer.problem(422, 'unknown-kind')['known']).map(asString);
       assert.deepEqual(known.toSorted(), KINDS.toSorted());
     }
   }),

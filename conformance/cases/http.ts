@@ -4,9 +4,17 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 
 import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
-import { contact, fresh, query, trace, type Body, type Gateway, type Headers } from '../gateway.ts';
+import {
+  contactBody,
+  uniqueName,
+  query,
+  traceBody,
+  type Body,
+  type Gateway,
+  type Headers,
+} from '../gateway.ts';
 import { exchange, head, statuses } from '../raw.ts';
-import { fields, list, text } from '../value.ts';
+import { asObject, asArray, asString } from '../value.ts';
 import { paths } from './openness.ts';
 
 const UNTAGGED = new Set(['/', '/api', '/healthz', '/readyz', '/api/presence']);
@@ -24,7 +32,7 @@ function lasting({ headers }: Answer, ...others: readonly string[]): Headers {
 async function headIsGet(gateway: Gateway, path: string, headers: Headers = {}): Promise<void> {
   const before = await gateway.state();
   const got = await gateway.get(path, headers);
-  const asked = await gateway.ask('HEAD', path, headers);
+  const asked = await gateway.request('HEAD', path, headers);
   // If others changed something in between, the two may have different ETags, and nothing else.
   const different = (await gateway.state()) === before ? [] : ['etag'];
   assert.equal(asked.status, got.status, path);
@@ -58,8 +66,8 @@ const CODINGS = [
 ] as const;
 
 async function arrives(gateway: Gateway, body: Body, headers: Headers = {}): Promise<string> {
-  const { entry } = await gateway.say('seeds', body, headers);
-  const { said } = await gateway.read(entry.path);
+  const { entry } = await gateway.contribute('seeds', body, headers);
+  const { body: said } = await gateway.read(entry.path);
   return said;
 }
 
@@ -139,20 +147,20 @@ export const http: readonly Case[] = [
     const filter = await crowd(gateway);
     await headIsGet(visitor, query('/api/garden', [...filter, ['limit', 1]]));
     await headIsGet(visitor, query('/api/garden', filter), { accept: 'application/x-ndjson' });
-    const identity = fresh('large');
+    const identity = uniqueName('large');
     const large = JSON.stringify({ text: 'x'.repeat(1_500_000), identity });
-    const { entry } = await gateway.say('seeds', large);
+    const { entry } = await gateway.contribute('seeds', large);
     await headIsGet(visitor, entry.path);
     await headIsGet(visitor, entry.path, { 'accept-encoding': 'gzip' });
     await headIsGet(visitor, query('/api/seeds', [['identity', identity]]));
   }),
   check('1.4', 'options', async (gateway) => {
     for (const [path, methods] of ROUTES) {
-      const answer = (await gateway.ask('OPTIONS', path)).expect(204);
+      const answer = (await gateway.request('OPTIONS', path)).expect(204);
       assert.deepEqual(words(answer.header('allow')), methods, path);
     }
     for (const path of await paths(gateway)) {
-      const answer = (await gateway.ask('OPTIONS', path)).expect(204);
+      const answer = (await gateway.request('OPTIONS', path)).expect(204);
       assert.ok(words(answer.header('allow')).includes('GET'), path);
     }
   }),
@@ -161,13 +169,13 @@ export const http: readonly Case[] = [
     const headers = { origin: 'https://elsewhere.example' };
     for (const path of await paths(gateway)) (await gateway.get(path, headers)).expect(200);
     (await gateway.get('/api/nowhere', headers)).expect(404);
-    (await gateway.ask('DELETE', '/api/garden', headers)).expect(405);
+    (await gateway.request('DELETE', '/api/garden', headers)).expect(405);
     (await gateway.post('garden', '{', headers)).expect(400);
     (await gateway.post('garden', '{}', headers)).expect(422);
   }),
   check('1.4', 'preflight', async (gateway) => {
     const wanted = ['content-type', 'idempotency-key', 'prefer', 'if-none-match'];
-    const answer = await gateway.ask('OPTIONS', '/api/garden', {
+    const answer = await gateway.request('OPTIONS', '/api/garden', {
       origin: 'https://elsewhere.example',
       'access-control-request-method': 'POST',
       'access-control-request-headers': wanted.join(','),
@@ -183,15 +191,15 @@ export const http: readonly Case[] = [
       '1.5',
       'compression',
       async (gateway) => {
-        const identity = fresh();
+        const identity = uniqueName();
         const text = 'Слова. '.repeat(1200);
-        const { entry } = await gateway.say('garden', trace(identity, { text }));
-        await gateway.say('garden', trace(identity, { text }));
+        const { entry } = await gateway.contribute('garden', traceBody(identity, { text }));
+        await gateway.contribute('garden', traceBody(identity, { text }));
         const filter = query('/api/garden', [['identity', identity]]);
-        const many = fresh();
+        const many = uniqueName();
         const long = text.repeat(100);
-        const large = (await gateway.say('garden', trace(many, { text: long }))).entry;
-        await gateway.say('garden', trace(many, { text: long }));
+        const large = (await gateway.contribute('garden', traceBody(many, { text: long }))).entry;
+        await gateway.contribute('garden', traceBody(many, { text: long }));
         const paths = [entry.path, filter, large.path, query('/api/garden', [['identity', many]])];
         for (const accept of [coding, `${coding};q=0.5, identity;q=0.1`]) {
           const asked = { 'accept-encoding': accept, accept: 'application/x-ndjson' };
@@ -246,27 +254,29 @@ export const http: readonly Case[] = [
       const answer = await gateway.get(`${before}/?${after}`);
       assert.equal(answer.expect(200).type, (await gateway.get(path)).type);
     }
-    (await gateway.ask('POST', '/api/garden/', {}, trace(fresh()))).expect(201);
+    (await gateway.request('POST', '/api/garden/', {}, traceBody(uniqueName()))).expect(201);
   }),
   check('1.7', 'unknown-parameters', async (gateway) => {
     for (const path of await paths(gateway)) {
       const more = path.includes('?') ? '&' : '?';
       (await gateway.get(`${path}${more}nothing=1&a%20b=%00&limits=x&=&&c`)).expect(200);
     }
-    (await gateway.ask('POST', '/api/garden?nothing=1', {}, trace(fresh()))).expect(201);
+    (await gateway.request('POST', '/api/garden?nothing=1', {}, traceBody(uniqueName()))).expect(
+      201,
+    );
   }),
 
   check('1.8', 'relative-links', async (gateway) => {
-    const relative = (link: unknown): void => assert.match(text(link), /^\/[^/]/);
-    const said = await gateway.say('resonance', contact(fresh(), []));
+    const relative = (link: unknown): void => assert.match(asString(link), /^\/[^/]/);
+    const said = await gateway.contribute('resonance', contactBody(uniqueName(), []));
     relative(said.answer.header('location'));
-    for (const one of list(said.entry.fields['next'])) relative(fields(one)['path']);
+    for (const one of asArray(said.entry.fields['next'])) relative(asObject(one)['path']);
     const rooms = await gateway.get('/api/rooms');
-    for (const room of list(rooms.json['rooms'])) relative(fields(room)['path']);
+    for (const room of asArray(rooms.json['rooms'])) relative(asObject(room)['path']);
     const filter = await crowd(gateway);
     relative((await gateway.list(query('/api/garden', [...filter, ['limit', 1]]))).next);
     const { kinds, doors } = (await gateway.get('/api/discover')).json;
-    for (const one of [...list(kinds), ...list(doors)]) relative(fields(one)['path']);
+    for (const one of [...asArray(kinds), ...asArray(doors)]) relative(asObject(one)['path']);
   }),
 
   check('1.10', 'one-host', async (gateway) => {
@@ -283,7 +293,8 @@ export const http: readonly Case[] = [
 
 /** Three entries of one identity; the parameters that find them. */
 async function crowd(gateway: Gateway): Promise<readonly (readonly [string, string])[]> {
-  const identity = fresh();
-  for (let count = 0; count < 3; count += 1) await gateway.say('garden', trace(identity));
+  const identity = uniqueName();
+  for (let count = 0; count < 3; count += 1)
+    await gateway.contribute('garden', traceBody(identity));
   return [['identity', identity]];
 }

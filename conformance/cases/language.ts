@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test';
 
 import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
-import { contact, fresh, trace, type Gateway } from '../gateway.ts';
-import { fields, list, text } from '../value.ts';
+import { contactBody, uniqueName, traceBody, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asString } from '../value.ts';
 
 const PACKAGED = new URL('../../packages/protocol/mova-snu.yaml', import.meta.url);
 
@@ -31,17 +31,21 @@ async function spoken(gateway: Gateway, tongue: string): Promise<string[]> {
   const headers = { 'accept-language': tongue };
   const status = (await gateway.get('/api', headers)).json;
   const rooms = (await gateway.get('/api/rooms', headers)).json;
-  const said = (await gateway.say('resonance', contact(fresh(), []), headers)).entry.fields;
+  const said = (await gateway.contribute('resonance', contactBody(uniqueName(), []), headers)).entry
+    .fields;
   const missing = (await gateway.get('/api/nowhere', headers)).json;
   return [
     status['service'],
     status['message'],
     status['invitation'],
     said['welcome'],
-    ...list(rooms['rooms']).flatMap((room) => [fields(room)['title'], fields(room)['description']]),
-    ...list(said['next']).map((one) => fields(one)['title']),
+    ...asArray(rooms['rooms']).flatMap((room) => [
+      asObject(room)['title'],
+      asObject(room)['description'],
+    ]),
+    ...asArray(said['next']).map((one) => asObject(one)['title']),
     missing['title'],
-  ].map(text);
+  ].map(asString);
 }
 
 const unfolded = (words: string): string => words.replaceAll(/\s+/g, ' ');
@@ -59,7 +63,7 @@ export const language: readonly Case[] = [
     const answer = (await gateway.get('/mova-snu.schema.json')).expect(200);
     assert.equal(answer.type, 'application/schema+json');
     assert.equal(answer.json['type'], 'object');
-    const properties = fields(answer.json['properties']);
+    const properties = asObject(answer.json['properties']);
     for (const name of ['rooms', 'kinds', 'errors']) assert.ok(name in properties, name);
   }),
   check('3', 'default-words', async (gateway, test) => {
@@ -74,16 +78,16 @@ export const language: readonly Case[] = [
   }),
   check('5', 'default-rooms', async (gateway, test) => {
     if (!(await speaksDefault(gateway, test))) return;
-    const rooms = list((await gateway.get('/api/rooms')).json['rooms']).map(fields);
+    const rooms = asArray((await gateway.get('/api/rooms')).json['rooms']).map(asObject);
     assert.deepEqual(
       rooms.map((room) => [room['slug'], room['title'], room['description']]),
       ROOMS,
     );
     const used = [];
     for (const kind of KINDS) {
-      const identity = fresh();
-      const body = kind === 'resonance' ? contact(identity, []) : trace(identity);
-      used.push((await gateway.say(kind, body)).entry.room);
+      const identity = uniqueName();
+      const body = kind === 'resonance' ? contactBody(identity, []) : traceBody(identity);
+      used.push((await gateway.contribute(kind, body)).entry.room);
     }
     assert.deepEqual(used, [
       'welcome-space',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
-import { text } from '../value.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asString } from '../value.ts';
 import { body } from './rooms.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -17,10 +17,10 @@ interface Crowd {
 }
 
 async function crowd(gateway: Gateway, count: number): Promise<Crowd> {
-  const identity = fresh();
+  const identity = uniqueName();
   const ids: string[] = [];
   for (let at = 0; at < count; at += 1) {
-    ids.push((await gateway.say('garden', trace(identity, { at }))).entry.id);
+    ids.push((await gateway.contribute('garden', traceBody(identity, { at }))).entry.id);
   }
   return {
     identity,
@@ -44,16 +44,16 @@ export const listings: readonly Case[] = [
     assert.equal(answer.type, 'application/json');
     assert.deepEqual(idsOf((await gateway.list(path())).entries), ids.toReversed());
     for (const kind of KINDS) {
-      const empty = await gateway.list(`/api/${kind}?identity=${fresh()}`);
+      const empty = await gateway.list(`/api/${kind}?identity=${uniqueName()}`);
       assert.deepEqual([empty.entries, empty.next], [[], null]);
     }
   }),
   check('8.1', 'everything', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const count = 1500;
     const callers = Array.from({ length: 30 }, async (_, caller) => {
       for (let at = caller; at < count; at += 30)
-        await gateway.say('garden', trace(identity, { at }));
+        await gateway.contribute('garden', traceBody(identity, { at }));
     });
     await Promise.all(callers);
     for (const order of ['newest', 'oldest']) {
@@ -73,10 +73,10 @@ export const listings: readonly Case[] = [
     }
   }),
   check('8.1', 'head', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const filter = query('/api/garden', [['identity', identity]]);
     const saying = async (): Promise<void> => {
-      for (let at = 0; at < 100; at += 1) await gateway.say('garden', trace(identity));
+      for (let at = 0; at < 100; at += 1) await gateway.contribute('garden', traceBody(identity));
     };
     const reading = async (): Promise<void> => {
       for (let before = 0; before < 100;) {
@@ -87,7 +87,7 @@ export const listings: readonly Case[] = [
       }
     };
     await Promise.all([saying(), reading(), reading()]);
-    const { entry } = await gateway.say('seeds', '{}');
+    const { entry } = await gateway.contribute('seeds', '{}');
     assert.ok((await gateway.list(filter)).head >= entry.seq);
   }),
 
@@ -102,7 +102,7 @@ export const listings: readonly Case[] = [
       assert.equal(next === null, limit >= ids.length, `limit ${limit}: ${next}`);
     }
     const { next } = await gateway.list(path({ limit: 4 }));
-    await gateway.say('garden', trace(identity));
+    await gateway.contribute('garden', traceBody(identity));
     const older = ids.toReversed().slice(4);
     assert.deepEqual(idsOf((await gateway.list(next ?? '')).entries), older.slice(0, 4));
     const middle = await gateway.list(path({ limit: 5 }));
@@ -116,16 +116,16 @@ export const listings: readonly Case[] = [
       assert.deepEqual(idsOf(await gateway.follow(path({ limit, order: 'oldest' }))), ids);
     }
     const { next } = await gateway.list(path({ order: 'oldest' }));
-    const quiet = await gateway.list(text(next));
+    const quiet = await gateway.list(asString(next));
     assert.deepEqual(quiet.entries, []);
-    const { entry } = await gateway.say('garden', trace(identity));
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     for (const link of [next, quiet.next]) {
-      assert.deepEqual(idsOf((await gateway.list(text(link))).entries), [entry.id]);
+      assert.deepEqual(idsOf((await gateway.list(asString(link))).entries), [entry.id]);
     }
-    const nobody = fresh();
+    const nobody = uniqueName();
     const none = await gateway.list(`/api/seeds?order=oldest&identity=${nobody}`);
-    const said = await gateway.say('seeds', trace(nobody));
-    assert.deepEqual(idsOf((await gateway.list(text(none.next))).entries), [said.entry.id]);
+    const said = await gateway.contribute('seeds', traceBody(nobody));
+    assert.deepEqual(idsOf((await gateway.list(asString(none.next))).entries), [said.entry.id]);
   }),
   check('8.3', 'link-header', async (gateway) => {
     const { path } = await crowd(gateway, 3);
@@ -134,7 +134,7 @@ export const listings: readonly Case[] = [
       const link = answer.header('link');
       const next = answer.json['next'];
       if (link?.includes('rel="next"')) {
-        assert.ok(link.split(', ').includes(`<${text(next)}>; rel="next"`), link);
+        assert.ok(link.split(', ').includes(`<${asString(next)}>; rel="next"`), link);
       }
     }
   }),
@@ -185,7 +185,8 @@ export const listings: readonly Case[] = [
     const { head } = await gateway.list(path());
     assert.deepEqual((await gateway.list(path({ after: head }))).entries, []);
     const said: Entry[] = [];
-    for (const kind of KINDS) said.push((await gateway.say(kind, body(kind, identity))).entry);
+    for (const kind of KINDS)
+      said.push((await gateway.contribute(kind, body(kind, identity))).entry);
     const news = (await gateway.list(path({ after: head }))).entries;
     assert.deepEqual(idsOf(news), [said[1]?.id]);
     const { entries } = await gateway.list(`/api/seeds?after=${head}`);
@@ -199,7 +200,7 @@ export const listings: readonly Case[] = [
       assert.match(etag, /^W\/"[^"]*"$/);
       assert.ok(!seen.has(etag), 'a changed listing has another ETag');
       seen.add(etag);
-      await gateway.say('garden', trace(identity));
+      await gateway.contribute('garden', traceBody(identity));
       (await gateway.get(path(), { 'if-none-match': etag })).expect(200);
     }
     const etag = (await gateway.get(path())).header('etag') ?? '';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { check, type Case } from '../case.ts';
 import { KINDS, type Entry } from '../entry.ts';
 import { EventStream } from '../event-stream.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { idsOf, type Pairs } from './filters.ts';
 import { body } from './rooms.ts';
 
@@ -89,14 +89,14 @@ async function crowd(gateway: Gateway, names: readonly [string, string]): Promis
       to: [undefined, a, [b, a], 'x'][(at >> 2) % 4],
       inReplyTo: at % 7 < 3 ? b : undefined,
     };
-    said.push((await gateway.say(kind, body(kind, at % 8 < 4 ? a : b, more))).entry);
+    said.push((await gateway.contribute(kind, body(kind, at % 8 < 4 ? a : b, more))).entry);
   }
   return said;
 }
 
 export const liveFilters: readonly Case[] = [
   check('12.3', 'filters', async (gateway) => {
-    const names = [fresh('a'), fresh('b')] as const;
+    const names = [uniqueName('a'), uniqueName('b')] as const;
     const filters = filtersFor(names, await gateway.rooms());
     const open = async ({ pairs }: Filter): Promise<EventStream> =>
       await EventStream.open(gateway, query(EVENTS, [...pairs, ['after', 0]]));
@@ -116,11 +116,11 @@ export const liveFilters: readonly Case[] = [
     }
   }),
   check('12.3', 'kinds', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const slug = await gateway.roomOf('garden');
     const said: Entry[] = [];
     for (const kind of [...KINDS, ...KINDS]) {
-      said.push((await gateway.say(kind, body(kind, identity, { room: slug }))).entry);
+      said.push((await gateway.contribute(kind, body(kind, identity, { room: slug }))).entry);
     }
     for (const kinds of [
       ['garden'],
@@ -142,10 +142,10 @@ export const liveFilters: readonly Case[] = [
     }
   }),
   check('12.3', 'limit', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said: Entry[] = [];
     for (let at = 0; at < 4; at += 1) {
-      said.push((await gateway.say('garden', trace(identity))).entry);
+      said.push((await gateway.contribute('garden', traceBody(identity))).entry);
     }
     for (const limit of [0, 1, 3, 4]) {
       const pairs: Pairs = [
@@ -163,14 +163,14 @@ export const liveFilters: readonly Case[] = [
     ];
     using stream = await EventStream.open(gateway, query(EVENTS, pairs));
     for (let at = 0; at < 3; at += 1) {
-      said.push((await gateway.say('garden', trace(identity))).entry);
+      said.push((await gateway.contribute('garden', traceBody(identity))).entry);
     }
     assert.deepEqual(idsOf(await stream.rest()), idsOf(said.slice(0, 6)));
   }),
   check('12.3', 'ignored', async (gateway) => {
-    const identity = fresh();
-    const first = (await gateway.say('garden', trace(identity))).entry;
-    const second = (await gateway.say('garden', trace(identity))).entry;
+    const identity = uniqueName();
+    const first = (await gateway.contribute('garden', traceBody(identity))).entry;
+    const second = (await gateway.contribute('garden', traceBody(identity))).entry;
     for (const more of [
       ['order', 'newest'],
       ['before', 1],
@@ -192,10 +192,10 @@ export const liveFilters: readonly Case[] = [
         const answer = await gateway.get(query(place, [[name ?? '', value ?? '']]), accept);
         answer.problem(400, 'invalid-parameter');
       }
-      const nowhere = await gateway.get(`${place}?room=${fresh()}`, accept);
+      const nowhere = await gateway.get(`${place}?room=${uniqueName()}`, accept);
       nowhere.problem(422, 'unknown-room');
     }
-    (await gateway.get(`${EVENTS}?kind=${fresh()}`)).problem(422, 'unknown-kind');
-    (await gateway.get(`${EVENTS}?kind=garden&kind=${fresh()}`)).problem(422, 'unknown-kind');
+    (await gateway.get(`${EVENTS}?kind=${uniqueName()}`)).problem(422, 'unknown-kind');
+    (await gateway.get(`${EVENTS}?kind=garden&kind=${uniqueName()}`)).problem(422, 'unknown-kind');
   }),
 ];

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { check, type Case } from '../case.ts';
 import { KINDS, type Entry } from '../entry.ts';
 import { EventStream, Frames } from '../event-stream.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
-import { parse } from '../value.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { parseJson } from '../value.ts';
 import { idsOf, type Pairs } from './filters.ts';
 import { body } from './rooms.ts';
 
@@ -19,7 +19,7 @@ async function crowd(gateway: Gateway, identity: string, count: number): Promise
   const said: Entry[] = [];
   for (let at = 0; at < count; at += 1) {
     const kind = KINDS[at % 4] ?? 'garden';
-    said.push((await gateway.say(kind, body(kind, identity, { at }))).entry);
+    said.push((await gateway.contribute(kind, body(kind, identity, { at }))).entry);
   }
   return said;
 }
@@ -33,7 +33,7 @@ const textsOf = (entries: readonly Entry[]): string[] => entries.map(({ text }) 
 
 export const streams: readonly Case[] = [
   check('12.1', 'comment', async (gateway) => {
-    using stream = await EventStream.open(gateway, by(fresh()));
+    using stream = await EventStream.open(gateway, by(uniqueName()));
     for (;;) {
       const frame = await stream.frame();
       assert.ok(frame, 'a stream to which nothing comes stays open');
@@ -42,7 +42,7 @@ export const streams: readonly Case[] = [
     }
   }),
   check('12.1', 'form', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     using stream = await EventStream.open(gateway, by(identity));
     const { answer } = stream;
     assert.equal(answer.type, SSE);
@@ -53,7 +53,7 @@ export const streams: readonly Case[] = [
     assert.deepEqual(textsOf(taken), await readings(gateway, said));
   }),
   check('12.1', 'beginning', async (gateway) => {
-    const { entry } = await gateway.say('seeds', '{}');
+    const { entry } = await gateway.contribute('seeds', '{}');
     const answer = (await gateway.get(`${EVENTS}?limit=0`)).expect(200);
     assert.equal(answer.type, SSE);
     const [first, ...more] = new Frames()
@@ -62,7 +62,7 @@ export const streams: readonly Case[] = [
     assert.deepEqual(more, []);
     assert.equal(first?.event, 'head');
     assert.match(first.id ?? '', /^\d+$/);
-    assert.deepEqual(parse(first.data ?? ''), { head: Number(first.id) });
+    assert.deepEqual(parseJson(first.data ?? ''), { head: Number(first.id) });
     assert.match(answer.text, /^retry: 1000\n/);
     assert.ok(Number(first.id) >= entry.seq);
   }),
@@ -70,8 +70,8 @@ export const streams: readonly Case[] = [
     '12.1',
     'form',
     async (gateway) => {
-      const identity = fresh();
-      const { entry } = await gateway.say('garden', trace(identity));
+      const identity = uniqueName();
+      const { entry } = await gateway.contribute('garden', traceBody(identity));
       const path = by(identity, ['after', 0], ['limit', 1]);
       const { text } = (await gateway.get(path)).expect(200);
       const frame = `id: ${entry.seq}\nevent: garden\ndata: ${entry.text}\n\n`;
@@ -80,8 +80,8 @@ export const streams: readonly Case[] = [
     'line by line',
   ),
   check('12.1', 'places', async (gateway) => {
-    const identity = fresh();
-    const { entry: parent } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry: parent } = await gateway.contribute('garden', traceBody(identity));
     const slugs = await gateway.rooms();
     for (const accept of [SSE, 'application/json', '*/*', 'application/x-ndjson', '']) {
       const answer = (await gateway.get(`${EVENTS}?limit=0`, { accept })).expect(200);
@@ -100,7 +100,7 @@ export const streams: readonly Case[] = [
       for (const slug of slugs) {
         for (const kind of KINDS) {
           const more = { room: slug, inReplyTo: parent.id };
-          said.push((await gateway.say(kind, body(kind, identity, more))).entry);
+          said.push((await gateway.contribute(kind, body(kind, identity, more))).entry);
         }
       }
       for (const [at, stream] of opened.entries()) {
@@ -123,11 +123,11 @@ export const streams: readonly Case[] = [
       const answer = (await gateway.get(`${place}?limit=0`, { accept: '*/*' })).expect(200);
       assert.equal(answer.type, 'application/json', place);
     }
-    const missing = await gateway.get(`/api/rooms/${fresh()}`, { accept: SSE });
+    const missing = await gateway.get(`/api/rooms/${uniqueName()}`, { accept: SSE });
     missing.problem(404, 'unknown-room');
   }),
   check('12.1', 'in-order', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     using stream = await EventStream.open(gateway, by(identity));
     const saying = Array.from({ length: 20 }, () => crowd(gateway, identity, 10));
     const said = (await Promise.all(saying)).flat().toSorted((a, b) => a.seq - b.seq);
@@ -139,7 +139,7 @@ export const streams: readonly Case[] = [
     async (gateway) => {
       const places = [EVENTS, '/api/garden', `/api/rooms/${await gateway.roomOf('garden')}`];
       for (const place of places) {
-        const answer = (await gateway.ask('HEAD', place, { accept: SSE })).expect(200);
+        const answer = (await gateway.request('HEAD', place, { accept: SSE })).expect(200);
         assert.equal(answer.type, SSE);
         assert.equal(answer.bytes.length, 0);
       }
@@ -150,7 +150,7 @@ export const streams: readonly Case[] = [
 
 export const resuming: readonly Case[] = [
   check('12.2', 'from-now', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const before = await crowd(gateway, identity, 3);
     using stream = await EventStream.open(gateway, by(identity));
     assert.ok(stream.head >= (before.at(-1)?.seq ?? 0));
@@ -159,19 +159,19 @@ export const resuming: readonly Case[] = [
     assert.ok(stream.head < (said[0]?.seq ?? 0));
   }),
   check('12.2', 'after', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said = await crowd(gateway, identity, 6);
     for (const [at, after] of [0, ...said.map(({ seq }) => seq)].entries()) {
       using stream = await EventStream.open(gateway, by(identity, ['after', after]));
       assert.equal(stream.head, after);
       assert.deepEqual(idsOf(await stream.take(said.length - at)), idsOf(said.slice(at)));
-      const { entry } = await gateway.say('seeds', trace(identity));
+      const { entry } = await gateway.contribute('seeds', traceBody(identity));
       assert.deepEqual(idsOf(await stream.take(1)), [entry.id]);
       said.push(entry);
     }
   }),
   check('12.2', 'last-event-id', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said = await crowd(gateway, identity, 5);
     const last = String(said[1]?.seq);
     for (const more of [[], [['after', 0]], [['after', said[3]?.seq ?? 0]]] as const) {
@@ -185,7 +185,7 @@ export const resuming: readonly Case[] = [
     assert.deepEqual(idsOf(await stream.take(5)), idsOf(said));
   }),
   check('12.2', 'cut-before-first', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     let head: number;
     {
       using stream = await EventStream.open(gateway, by(identity));
@@ -197,7 +197,7 @@ export const resuming: readonly Case[] = [
     assert.deepEqual(idsOf(await stream.take(3)), idsOf(said));
   }),
   check('12.2', 'since', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said: Entry[] = [];
     for (let at = 0; at < 4; at += 1) {
       said.push(...(await crowd(gateway, identity, 1)));
@@ -211,7 +211,7 @@ export const resuming: readonly Case[] = [
     assert.deepEqual(idsOf(await stream.take(2)), idsOf(later));
   }),
   check('12.2', 'each-once', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const count = 200;
     let cursor = (await EventStream.open(gateway, by(identity, ['limit', 0]))).head;
     const saying = Promise.all(

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
-import { fresh, trace, type Gateway, type Headers } from '../gateway.ts';
+import { uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
 import { members } from '../spelling.ts';
-import { fields, list, parse, text, whole, words, type Fields } from '../value.ts';
+import {
+  asObject,
+  asArray,
+  parseJson,
+  asString,
+  asInteger,
+  asNonBlank,
+  type JsonObject,
+} from '../value.ts';
 
 const SAYING = {
   resonance: 'first_contact',
@@ -16,8 +24,8 @@ const READING = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'];
 interface Result {
   readonly isError: boolean;
   readonly texts: readonly string[];
-  readonly structured: Fields;
-  readonly untrusted: Fields;
+  readonly structured: JsonObject;
+  readonly untrusted: JsonObject;
 }
 
 /** A message, with params as they are spelled, from a client of before 2026-07-28. */
@@ -26,39 +34,39 @@ async function ask(
   method: string,
   params: string,
   headers: Headers = {},
-): Promise<Fields> {
+): Promise<JsonObject> {
   const message = `{"jsonrpc":"2.0","id":7,"method":"${method}","params":${params}}`;
-  const answer = (await gateway.ask('POST', '/mcp', headers, message)).expect(200);
+  const answer = (await gateway.request('POST', '/mcp', headers, message)).expect(200);
   // An event stream, or the object itself.
-  const answered = fields(parse(/^data: (\{.*)$/m.exec(answer.text)?.[1] ?? answer.text));
+  const answered = asObject(parseJson(/^data: (\{.*)$/m.exec(answer.text)?.[1] ?? answer.text));
   assert.equal(answered['id'], 7);
   return answered;
 }
 
 async function call(gateway: Gateway, name: string, given: string): Promise<Result> {
   const answer = await ask(gateway, 'tools/call', `{"name":"${name}","arguments":${given}}`);
-  const result = fields(answer['result']);
-  const structured = fields(result['structuredContent'] ?? {});
+  const result = asObject(answer['result']);
+  const structured = asObject(result['structuredContent'] ?? {});
   return {
     isError: result['isError'] === true,
-    texts: list(result['content']).map((block) => text(fields(block)['text'])),
+    texts: asArray(result['content']).map((block) => asString(asObject(block)['text'])),
     structured,
-    untrusted: fields(structured['untrusted'] ?? {}),
+    untrusted: asObject(structured['untrusted'] ?? {}),
   };
 }
 
-async function done(gateway: Gateway, name: string, given: Fields): Promise<Result> {
+async function done(gateway: Gateway, name: string, given: JsonObject): Promise<Result> {
   const result = await call(gateway, name, JSON.stringify(given));
   assert.equal(result.isError, false, result.texts.join('\n'));
   return result;
 }
 
 /** Every entry that a tool gives, from result to result. */
-async function all(gateway: Gateway, given: Fields): Promise<Fields[]> {
-  const found: Fields[] = [];
+async function all(gateway: Gateway, given: JsonObject): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
   for (let next: unknown = given; next !== null;) {
-    const result: Result = await done(gateway, 'read', fields(next));
-    found.push(...list(result.untrusted['entries']).map(fields));
+    const result: Result = await done(gateway, 'read', asObject(next));
+    found.push(...asArray(result.untrusted['entries']).map(asObject));
     ({ next } = result.structured);
   }
   return found;
@@ -69,7 +77,7 @@ function apart({ texts, untrusted }: Result, theirs: string): void {
   const [own = '', said = ''] = texts;
   assert.ok(!own.includes(theirs), 'not among the gateway’s own words');
   assert.ok(said.includes(theirs));
-  assert.ok(said.startsWith(words(untrusted['note'])));
+  assert.ok(said.startsWith(asNonBlank(untrusted['note'])));
 }
 
 export const mcp: readonly Case[] = [
@@ -78,8 +86,8 @@ export const mcp: readonly Case[] = [
       const client = { protocolVersion, capabilities: {}, clientInfo: { name: 'v', version: '1' } };
       const headers = { 'content-type': 'text/plain', accept: '*/*' };
       const { result } = await ask(gateway, 'initialize', JSON.stringify(client), headers);
-      assert.equal(fields(result)['protocolVersion'], protocolVersion);
-      words(fields(result)['instructions']);
+      assert.equal(asObject(result)['protocolVersion'], protocolVersion);
+      asNonBlank(asObject(result)['instructions']);
     }
   }),
   check('18.1', 'discover', async (gateway) => {
@@ -91,36 +99,36 @@ export const mcp: readonly Case[] = [
     const headers = { 'mcp-protocol-version': version, 'mcp-method': 'server/discover' };
     const params = JSON.stringify({ _meta: meta });
     const { result } = await ask(gateway, 'server/discover', params, headers);
-    assert.ok(list(fields(result)['supportedVersions']).includes(version));
-    assert.ok('resources' in fields(fields(result)['capabilities']));
+    assert.ok(asArray(asObject(result)['supportedVersions']).includes(version));
+    assert.ok('resources' in asObject(asObject(result)['capabilities']));
   }),
   check('18.1', 'card', async (gateway) => {
     const card = (await gateway.get('/mcp/server-card')).expect(200);
     assert.equal(card.type, 'application/mcp-server-card+json');
     assert.deepEqual((await gateway.get('/mcp')).expect(200).json, card.json);
-    const [remote] = list(card.json['remotes']).map(fields);
-    assert.match(text(remote?.['url']), /^https?:\/\/[^/]+(\/.*)?\/mcp$/);
+    const [remote] = asArray(card.json['remotes']).map(asObject);
+    assert.match(asString(remote?.['url']), /^https?:\/\/[^/]+(\/.*)?\/mcp$/);
     (await gateway.get('/mcp', { accept: 'text/event-stream' })).expect(405);
   }),
   check('18.2', 'tools', async (gateway) => {
     const { result } = await ask(gateway, 'tools/list', '{}');
-    const tools = list(fields(result)['tools']).map(fields);
+    const tools = asArray(asObject(result)['tools']).map(asObject);
     const names = tools.map((tool) => tool['name']);
     for (const name of [...Object.values(SAYING), ...READING]) assert.ok(names.includes(name));
     for (const tool of tools) {
-      for (const part of ['title', 'description']) words(tool[part]);
-      assert.equal(fields(tool['inputSchema'])['additionalProperties'], true);
-      assert.equal(fields(tool['outputSchema'])['type'], 'object');
-      const hints = fields(tool['annotations']);
+      for (const part of ['title', 'description']) asNonBlank(tool[part]);
+      assert.equal(asObject(tool['inputSchema'])['additionalProperties'], true);
+      assert.equal(asObject(tool['outputSchema'])['type'], 'object');
+      const hints = asObject(tool['annotations']);
       assert.equal(hints['readOnlyHint'], !Object.values<unknown>(SAYING).includes(tool['name']));
       assert.equal(hints['destructiveHint'], false);
     }
   }),
   check('18.2', 'read', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const seqs: number[] = [];
     for (const kind of ['garden', 'seeds', 'shepit'] as const) {
-      seqs.push((await gateway.say(kind, trace(identity))).entry.seq);
+      seqs.push((await gateway.contribute(kind, traceBody(identity))).entry.seq);
     }
     const found = await all(gateway, { identity, limit: 1 });
     assert.deepEqual(
@@ -132,27 +140,27 @@ export const mcp: readonly Case[] = [
     assert.deepEqual(others, []);
   }),
   check('18.2', 'search', async (gateway) => {
-    const word = fresh().replaceAll('-', '');
-    const { entry } = await gateway.say('seeds', JSON.stringify({ deep: [`so: ${word}.`] }));
+    const word = uniqueName().replaceAll('-', '');
+    const { entry } = await gateway.contribute('seeds', JSON.stringify({ deep: [`so: ${word}.`] }));
     // Words are known a moment after they are said.
     for (let known = 0; known < entry.seq;) {
       const { structured } = await done(gateway, 'search', { q: word, limit: 0 });
-      known = whole(structured['known']);
+      known = asInteger(structured['known']);
     }
     const result = await done(gateway, 'search', { q: word });
-    const [found, ...others] = list(result.untrusted['results']).map(fields);
-    assert.equal(fields(found?.['entry'])['id'], entry.id);
-    assert.ok(text(found?.['snippet']).includes(word));
+    const [found, ...others] = asArray(result.untrusted['results']).map(asObject);
+    assert.equal(asObject(found?.['entry'])['id'], entry.id);
+    assert.ok(asString(found?.['snippet']).includes(word));
     assert.deepEqual(others, []);
     apart(result, word);
   }),
   check('18.2', 'who-is-here', async (gateway) => {
     // Others may arrive so fast that ours is no longer among the newest.
     for (let attempt = 0; ; attempt += 1) {
-      const identity = fresh();
+      const identity = uniqueName();
       await done(gateway, 'read', { limit: 0, as: identity });
       const result = await done(gateway, 'who_is_here', {});
-      const here = list(result.untrusted['here']).map((one) => fields(one)['identity']);
+      const here = asArray(result.untrusted['here']).map((one) => asObject(one)['identity']);
       if (attempt < 50 && !here.includes(identity)) continue;
       assert.ok(here.includes(identity));
       apart(result, identity);
@@ -160,121 +168,128 @@ export const mcp: readonly Case[] = [
     }
   }),
   check('18.2', 'wait', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const waiting = done(gateway, 'wait_for_news', { identity, after: entry.seq, seconds: 60 });
-    const next = (await gateway.say('shepit', trace(identity))).entry;
-    const [news] = list((await waiting).untrusted['entries']).map(fields);
+    const next = (await gateway.contribute('shepit', traceBody(identity))).entry;
+    const [news] = asArray((await waiting).untrusted['entries']).map(asObject);
     assert.equal(news?.['id'], next.id);
-    const none = await done(gateway, 'wait_for_news', { identity: fresh(), seconds: 0 });
+    const none = await done(gateway, 'wait_for_news', { identity: uniqueName(), seconds: 0 });
     assert.deepEqual(none.untrusted['entries'], []);
   }),
   check('18.3', 'letter-by-letter', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
-      const identity = fresh();
+      const identity = uniqueName();
       const own =
         kind === 'resonance'
           ? `"ai_identity":"${identity}","seeking":["it"]`
           : `"text":"\\u0422","identity":"${identity}","identityType":"x"`;
       const said = `${own}, "n":12345678901234567890.50,"a":1,"a":[2 ],"2":"\\ud800"`;
       const { structured } = await call(gateway, name, `{${said}}`);
-      const entry = await gateway.read(text(structured['path']));
+      const entry = await gateway.read(asString(structured['path']));
       assert.equal(entry.kind, kind);
-      assert.equal(entry.said, said);
+      assert.equal(entry.body, said);
       assert.equal(entry.seq, structured['seq']);
     }
   }),
   check('18.3', 'one-entry', async (gateway) => {
-    const key = fresh('key');
-    const body = { text: 'once', identity: fresh(), identityType: 'ai_entity' };
+    const key = uniqueName('key');
+    const body = { text: 'once', identity: uniqueName(), identityType: 'ai_entity' };
     const given = { ...body, idempotencyKey: key };
     const { structured } = await done(gateway, 'leave_trace', given);
     const again = await done(gateway, 'leave_trace', given);
     assert.equal(again.structured['id'], structured['id']);
     const headers = { 'idempotency-key': key };
-    const { entry } = await gateway.say('garden', JSON.stringify(body), headers);
+    const { entry } = await gateway.contribute('garden', JSON.stringify(body), headers);
     assert.equal(entry.id, structured['id']);
-    assert.equal(entry.said, JSON.stringify(body).slice(1, -1));
+    assert.equal(entry.body, JSON.stringify(body).slice(1, -1));
   }),
   check('18.3', 'companions', async (gateway) => {
-    const thing = fresh('thing');
-    const other = fresh();
+    const thing = uniqueName('thing');
+    const other = uniqueName();
     await done(gateway, 'first_contact', { ai_identity: other, seeking: [thing] });
-    const met = await done(gateway, 'first_contact', { ai_identity: fresh(), seeking: [thing] });
-    const [companion] = list(met.untrusted['companions']).map(fields);
+    const met = await done(gateway, 'first_contact', {
+      ai_identity: uniqueName(),
+      seeking: [thing],
+    });
+    const [companion] = asArray(met.untrusted['companions']).map(asObject);
     assert.equal(companion?.['ai_identity'], other);
-    words(met.structured['welcome']);
-    assert.ok(list(met.structured['next']).length > 0);
+    asNonBlank(met.structured['welcome']);
+    assert.ok(asArray(met.structured['next']).length > 0);
     apart(met, other);
   }),
   check('18.4', 'apart', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity, { n: 1 }));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity, { n: 1 }));
     apart(await done(gateway, 'read', { identity }), identity);
     const one = await done(gateway, 'get_entry', { id: entry.id });
     apart(one, identity);
     assert.ok(one.texts[1]?.endsWith(entry.text), 'letter by letter');
     for (const uri of [`presence://entries/${entry.id}`, `presence://rooms/${entry.room}`]) {
       const { result } = await ask(gateway, 'resources/read', JSON.stringify({ uri }));
-      const texts = list(fields(result)['contents']).map((part) => text(fields(part)['text']));
-      assert.ok(texts[1]?.startsWith(words(one.untrusted['note'])), uri);
+      const texts = asArray(asObject(result)['contents']).map((part) =>
+        asString(asObject(part)['text']),
+      );
+      assert.ok(texts[1]?.startsWith(asNonBlank(one.untrusted['note'])), uri);
     }
   }),
   check('18.5', 'pieces', async (gateway) => {
-    const { entry } = await gateway.say(
+    const { entry } = await gateway.contribute(
       'seeds',
-      trace(fresh(), { long: 'їжак 🦔 '.repeat(15_000) }),
+      traceBody(uniqueName(), { long: 'їжак 🦔 '.repeat(15_000) }),
     );
     const pieces: string[] = [];
     for (let next: unknown = { id: entry.id }; next !== null;) {
-      const piece: Result = await done(gateway, 'get_entry', fields(next));
-      assert.ok(whole(piece.structured['bytes']) > 64 * 1024);
-      pieces.push(text(piece.untrusted['text']));
+      const piece: Result = await done(gateway, 'get_entry', asObject(next));
+      assert.ok(asInteger(piece.structured['bytes']) > 64 * 1024);
+      pieces.push(asString(piece.untrusted['text']));
       ({ next } = piece.structured);
     }
     assert.ok(pieces.length > 1);
     assert.ok(pieces.join('') === (await gateway.read(entry.path)).text);
   }),
   check('18.5', 'shortened', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const deep = `{"identity":"${identity}","deep":${'['.repeat(600)}${']'.repeat(600)}}`;
     const ids = [
-      (await gateway.say('shepit', trace(identity, { long: 'x'.repeat(17_000) }))).entry.id,
-      (await gateway.say('shepit', deep)).entry.id,
+      (await gateway.contribute('shepit', traceBody(identity, { long: 'x'.repeat(17_000) }))).entry
+        .id,
+      (await gateway.contribute('shepit', deep)).entry.id,
     ];
     const { structured, untrusted, texts } = await done(gateway, 'read', { identity });
-    const shortened = list(structured['shortened']).map((one) => text(fields(one)['id']));
+    const shortened = asArray(structured['shortened']).map((one) => asString(asObject(one)['id']));
     assert.deepEqual(shortened, ids.toReversed());
     for (const id of ids) assert.ok(texts[0]?.includes(id));
-    for (const one of list(untrusted['entries'])) assert.equal(Object.keys(fields(one)).length, 5);
+    for (const one of asArray(untrusted['entries']))
+      assert.equal(Object.keys(asObject(one)).length, 5);
   }),
   check('18.6', 'errors', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
       const given = '{"to":[1],"room":"no-such-room"}';
       const { isError, texts } = await call(gateway, name, given);
-      const answer = (await gateway.ask('POST', `/api/${kind}`, {}, given)).expect(422);
+      const answer = (await gateway.request('POST', `/api/${kind}`, {}, given)).expect(422);
       assert.ok(isError);
-      assert.deepEqual(parse(texts[1] ?? ''), answer.json);
-      assert.ok(texts[0]?.startsWith(`${text(answer.json['code'])}: `));
+      assert.deepEqual(parseJson(texts[1] ?? ''), answer.json);
+      assert.ok(texts[0]?.startsWith(`${asString(answer.json['code'])}: `));
       const example = members(answer.text).find((member) => member.name === 'example');
       assert.equal((await call(gateway, name, example?.value ?? '')).isError, false);
     }
     const { error } = await ask(gateway, 'tools/call', '{"name":"no_such_tool"}');
-    assert.equal(fields(error)['code'], -32_602);
+    assert.equal(asObject(error)['code'], -32_602);
   }),
   check('18.7', 'resources', async (gateway) => {
     const { result } = await ask(gateway, 'resources/list', '{}');
-    const uris = list(fields(result)['resources']).map((one) => fields(one)['uri']);
+    const uris = asArray(asObject(result)['resources']).map((one) => asObject(one)['uri']);
     for (const slug of await gateway.rooms()) assert.ok(uris.includes(`presence://rooms/${slug}`));
     const uri = 'presence://language';
     const read = await ask(gateway, 'resources/read', JSON.stringify({ uri }));
-    const [content] = list(fields(read['result'])['contents']).map(fields);
+    const [content] = asArray(asObject(read['result'])['contents']).map(asObject);
     assert.equal(content?.['text'], (await gateway.get('/mova-snu.yaml')).text);
   }),
   check('18.7', 'prompts', async (gateway) => {
     for (const name of ['first_visit', 'tend_garden']) {
       const { result } = await ask(gateway, 'prompts/get', JSON.stringify({ name }));
-      words(fields(fields(list(fields(result)['messages'])[0])['content'])['text']);
+      asNonBlank(asObject(asObject(asArray(asObject(result)['messages'])[0])['content'])['text']);
     }
   }),
 ];

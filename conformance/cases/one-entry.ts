@@ -3,27 +3,27 @@ import { randomUUID } from 'node:crypto';
 
 import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
-import { fresh, query, trace } from '../gateway.ts';
+import { uniqueName, query, traceBody } from '../gateway.ts';
 import { body } from './rooms.ts';
 
 export const oneEntry: readonly Case[] = [
   check('9', 'unchanging', async (gateway) => {
-    const { entry } = await gateway.say('garden', trace(fresh()));
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
     const before = (await gateway.get(entry.path)).expect(200);
     assert.equal(before.type, 'application/json');
     assert.match(before.header('etag') ?? '', /^"[^"]+"$/);
-    await gateway.say('garden', trace(fresh(), { inReplyTo: entry.id }));
+    await gateway.contribute('garden', traceBody(uniqueName(), { inReplyTo: entry.id }));
     const after = await gateway.get(entry.path);
     assert.equal(after.text, before.text);
     assert.equal(after.header('etag'), before.header('etag'));
     const etag = before.header('etag') ?? '';
     (await gateway.get(entry.path, { 'if-none-match': etag })).expect(304);
     (await gateway.get(entry.path, { 'if-none-match': `W/${etag}` })).expect(304);
-    const other = await gateway.say('garden', trace(fresh()));
+    const other = await gateway.contribute('garden', traceBody(uniqueName()));
     assert.notEqual((await gateway.get(other.entry.path)).header('etag'), etag);
   }),
   check('9', 'no-such-entry', async (gateway) => {
-    const { id, seq } = (await gateway.say('garden', trace(fresh()))).entry;
+    const { id, seq } = (await gateway.contribute('garden', traceBody(uniqueName()))).entry;
     const last = id.endsWith('0') ? '1' : '0';
     const others = [
       randomUUID(),
@@ -41,19 +41,19 @@ export const oneEntry: readonly Case[] = [
     }
   }),
   check('9', 'replies', async (gateway) => {
-    const { entry } = await gateway.say('garden', trace(fresh()));
-    const [one, other] = [fresh(), fresh()];
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const [one, other] = [uniqueName(), uniqueName()];
     const path = `${entry.path}/replies`;
     assert.deepEqual((await gateway.list(path)).entries, []);
     const replies = [];
     for (const kind of KINDS) {
       for (const identity of [one, other]) {
         const said = body(kind, identity, { inReplyTo: entry.id });
-        replies.push((await gateway.say(kind, said)).entry);
+        replies.push((await gateway.contribute(kind, said)).entry);
       }
     }
-    await gateway.say('garden', trace(one, { inReplyTo: randomUUID() }));
-    await gateway.say('garden', trace(one, { inReplyTo: `${entry.id} ` }));
+    await gateway.contribute('garden', traceBody(one, { inReplyTo: randomUUID() }));
+    await gateway.contribute('garden', traceBody(one, { inReplyTo: `${entry.id} ` }));
     const idsAt = async (
       more: readonly (readonly [string, string | number])[],
     ): Promise<string[]> => (await gateway.list(query(path, more))).entries.map(({ id }) => id);

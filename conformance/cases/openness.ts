@@ -2,17 +2,24 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { KINDS } from '../entry.ts';
-import { contact, fresh, query, trace, type Gateway, type Headers } from '../gateway.ts';
+import {
+  contactBody,
+  uniqueName,
+  query,
+  traceBody,
+  type Gateway,
+  type Headers,
+} from '../gateway.ts';
 import { exchange, head, statuses } from '../raw.ts';
 import { members } from '../spelling.ts';
-import { list } from '../value.ts';
+import { asArray } from '../value.ts';
 
 const MIB = 2 ** 20;
 
 /** A path of every resource, small whatever the gateway holds. */
 export async function paths(gateway: Gateway): Promise<string[]> {
-  const { entry } = await gateway.say('garden', trace(fresh()));
-  const filter = `?identity=${fresh()}`;
+  const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+  const filter = `?identity=${uniqueName()}`;
   return [
     '/',
     '/api',
@@ -38,19 +45,19 @@ export async function paths(gateway: Gateway): Promise<string[]> {
 
 async function everythingWorks(gateway: Gateway, headers: Headers): Promise<void> {
   for (const path of await paths(gateway)) (await gateway.get(path, headers)).expect(200);
-  await gateway.say('resonance', contact(fresh(), ['presence']), headers);
+  await gateway.contribute('resonance', contactBody(uniqueName(), ['presence']), headers);
   for (const kind of ['garden', 'seeds', 'shepit'] as const) {
-    await gateway.say(kind, trace(fresh()), headers);
+    await gateway.contribute(kind, traceBody(uniqueName()), headers);
   }
 }
 
 /** Says it, and finds the very same members wherever the entry is read. */
 async function keeps(gateway: Gateway, identity: string, more: string): Promise<void> {
   const said = `"identity":${JSON.stringify(identity)},${more}`;
-  const { entry } = await gateway.say('seeds', `{${said}}`);
-  assert.ok((await gateway.read(entry.path)).said === said, 'read as it was spelled');
+  const { entry } = await gateway.contribute('seeds', `{${said}}`);
+  assert.ok((await gateway.read(entry.path)).body === said, 'read as it was spelled');
   const [found, ...others] = await gateway.by(identity, '/api/seeds');
-  assert.ok(found?.said === said, 'listed as it was spelled');
+  assert.ok(found?.body === said, 'listed as it was spelled');
   assert.equal(others.length, 0);
 }
 
@@ -67,13 +74,13 @@ export const openness: readonly Case[] = [
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'no-cors',
     });
-    await gateway.say('garden', trace(fresh()), { expect: '100-continue' });
+    await gateway.contribute('garden', traceBody(uniqueName()), { expect: '100-continue' });
     const many = Array.from({ length: 1500 }, (_, at) => [`x-${at}`, 'value'] as const);
     (await gateway.get('/api', Object.fromEntries(many))).expect(200);
   }),
   check('1.1', 'one-connection', async (gateway) => {
-    const identity = fresh();
-    const body = trace(identity);
+    const identity = uniqueName();
+    const body = traceBody(identity);
     const host = `Host: ${gateway.base.host}`;
     const received = await exchange(gateway.base, [
       head('GET /healthz HTTP/1.1', host),
@@ -86,9 +93,10 @@ export const openness: readonly Case[] = [
   }),
 
   check('1.2', 'long-url', async (gateway) => {
-    const identity = fresh('x'.repeat(MIB));
+    const identity = uniqueName('x'.repeat(MIB));
     assert.deepEqual(await gateway.by(identity), []);
-    for (const text of ['one', 'two']) await gateway.say('garden', trace(identity, { text }));
+    for (const text of ['one', 'two'])
+      await gateway.contribute('garden', traceBody(identity, { text }));
     const found = await gateway.follow(
       query('/api/garden', [
         ['identity', identity],
@@ -103,7 +111,7 @@ export const openness: readonly Case[] = [
   check('1.2', 'long-header', async (gateway) => {
     const headers = { 'x-long': 'x'.repeat(MIB), 'accept-language': `en,${'x'.repeat(MIB)};q=0.1` };
     (await gateway.get('/api', headers)).expect(200);
-    await gateway.say('garden', trace(fresh()), headers);
+    await gateway.contribute('garden', traceBody(uniqueName()), headers);
   }),
   check('1.2', 'long-path', async (gateway) => {
     const long = 'x'.repeat(MIB);
@@ -117,33 +125,33 @@ export const openness: readonly Case[] = [
       'long-text',
       async (gateway) => {
         const text = 'Слова та 言葉 and 😀. '.repeat(size).slice(0, size);
-        await keeps(gateway, fresh(), `"text":${JSON.stringify(text)}`);
+        await keeps(gateway, uniqueName(), `"text":${JSON.stringify(text)}`);
       },
       `${size} characters`,
     ),
   ),
   check('1.2', 'long-parts', async (gateway) => {
-    await keeps(gateway, fresh(), `"${'n'.repeat(MIB)}":1,"${'n'.repeat(MIB)}":2`);
+    await keeps(gateway, uniqueName(), `"${'n'.repeat(MIB)}":1,"${'n'.repeat(MIB)}":2`);
     await keeps(
       gateway,
-      fresh(),
+      uniqueName(),
       `"n":-1${'0'.repeat(MIB)}.${'1'.repeat(MIB)}e-${'9'.repeat(MIB)}`,
     );
-    await keeps(gateway, fresh(), `"s":"${String.raw`\ud83d\u0041\/`.repeat(MIB / 14)}"`);
+    await keeps(gateway, uniqueName(), `"s":"${String.raw`\ud83d\u0041\/`.repeat(MIB / 14)}"`);
   }),
   check('1.2', 'deep-nesting', async (gateway) => {
     const depth = 100_000;
-    await keeps(gateway, fresh(), `"deep":${'['.repeat(depth)}${']'.repeat(depth)}`);
-    await keeps(gateway, fresh(), `"deep":${'{"a":'.repeat(depth)}null${'}'.repeat(depth)}`);
+    await keeps(gateway, uniqueName(), `"deep":${'['.repeat(depth)}${']'.repeat(depth)}`);
+    await keeps(gateway, uniqueName(), `"deep":${'{"a":'.repeat(depth)}null${'}'.repeat(depth)}`);
   }),
   check('1.2', 'many-members', async (gateway) => {
     const numbers = Array.from({ length: 100_000 }, (_, at) => at);
-    await keeps(gateway, fresh(), numbers.map((at) => `"m${at}":${at}`).join(','));
-    const identity = fresh();
-    const what = fresh('what');
-    await gateway.say(
+    await keeps(gateway, uniqueName(), numbers.map((at) => `"m${at}":${at}`).join(','));
+    const identity = uniqueName();
+    const what = uniqueName('what');
+    await gateway.contribute(
       'resonance',
-      contact(
+      contactBody(
         identity,
         numbers.map((at) => `${what} ${at}`),
       ),
@@ -151,7 +159,7 @@ export const openness: readonly Case[] = [
     for (const at of [0, 1, 49_999, 99_998, 99_999]) {
       const found = await gateway.list(query('/api/resonance', [['seeking', `${what} ${at}`]]));
       assert.equal(found.entries.length, 1);
-      assert.equal(list(found.entries[0]?.fields['seeking'])[at], `${what} ${at}`);
+      assert.equal(asArray(found.entries[0]?.fields['seeking'])[at], `${what} ${at}`);
     }
     const names = members((await gateway.by(identity, '/api/resonance'))[0]?.text ?? '{}');
     assert.equal(names.length, 7);

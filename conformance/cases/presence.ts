@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { check, type Case } from '../case.ts';
-import { contact, fresh, query, trace, type Gateway } from '../gateway.ts';
+import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { openRequest } from '../raw.ts';
-import { fields, list, parse, text, whole, type Fields } from '../value.ts';
+import { asObject, asArray, parseJson, asString, asInteger, type JsonObject } from '../value.ts';
 import { paths } from './openness.ts';
 
 export const PRESENT = ['identity', 'via', 'room', 'seeking', 'since', 'lastSeen', 'until'];
@@ -14,18 +14,21 @@ const ATTEMPTS = 200;
 const FIVE_MINUTES = 5 * 60_000;
 
 interface Presence {
-  readonly here: readonly Fields[];
-  readonly lately: readonly Fields[];
+  readonly here: readonly JsonObject[];
+  readonly lately: readonly JsonObject[];
 }
 
 async function presenceOf(gateway: Gateway, parameters = ''): Promise<Presence> {
   const { json } = (await gateway.get(`/api/presence${parameters}`)).expect(200);
-  return { here: list(json['here']).map(fields), lately: list(json['lately']).map(fields) };
+  return {
+    here: asArray(json['here']).map(asObject),
+    lately: asArray(json['lately']).map(asObject),
+  };
 }
 
 /** Those of these names, in the order of the answer. */
-function of(all: readonly Fields[], ...names: readonly string[]): Fields[] {
-  return all.filter((one) => names.includes(text(one['identity'])));
+function of(all: readonly JsonObject[], ...names: readonly string[]): JsonObject[] {
+  return all.filter((one) => names.includes(asString(one['identity'])));
 }
 
 /** Asks until it is so: a gateway of many threads may be a moment behind. */
@@ -44,18 +47,18 @@ async function once<Found>(
 async function here(
   gateway: Gateway,
   name: string,
-  isSo: (found: Fields) => boolean = () => true,
-): Promise<Fields> {
+  isSo: (found: JsonObject) => boolean = () => true,
+): Promise<JsonObject> {
   const [found, ...others] = await once(
     async () => of((await presenceOf(gateway)).here, name),
     ([one]) => one !== undefined && isSo(one),
   );
   assert.deepEqual(others, []);
-  return fields(found);
+  return asObject(found);
 }
 
 /** The name that a visitor read under, on a path that may have parameters. */
-async function reads(gateway: Gateway, path: string, name = fresh()): Promise<string> {
+async function reads(gateway: Gateway, path: string, name = uniqueName()): Promise<string> {
   const joiner = path.includes('?') ? '&' : '?';
   await gateway.get(`${path}${joiner}as=${encodeURIComponent(name)}`);
   return name;
@@ -72,24 +75,24 @@ export const presence: readonly Case[] = [
       const name = await reads(gateway, path);
       await here(gateway, name);
     }
-    const name = fresh();
-    await gateway.ask('HEAD', `/api/discover?as=${name}`);
+    const name = uniqueName();
+    await gateway.request('HEAD', `/api/discover?as=${name}`);
     await here(gateway, name);
   }),
   check('13.1', 'any-name', async (gateway) => {
     for (const text of ['Мавка 言葉 😀', '"\\\n\u0000', ' ', '__proto__', 'x'.repeat(200_000)]) {
-      const name = await reads(gateway, '/api/rooms', fresh(text));
+      const name = await reads(gateway, '/api/rooms', uniqueName(text));
       await here(gateway, name);
     }
-    const [first, second] = [fresh(), fresh()];
+    const [first, second] = [uniqueName(), uniqueName()];
     await gateway.get(`/api/rooms?as=${first}&as=${second}`);
     await gateway.get('/api/rooms?as=');
     await here(gateway, first);
     assert.deepEqual(of((await presenceOf(gateway)).here, second, ''), []);
   }),
   check('13.1', 'not-a-filter', async (gateway) => {
-    const [author, reader] = [fresh(), fresh()];
-    const { entry } = await gateway.say('garden', trace(author));
+    const [author, reader] = [uniqueName(), uniqueName()];
+    const { entry } = await gateway.contribute('garden', traceBody(author));
     const { entries } = await gateway.list(
       query('/api/garden', [
         ['identity', author],
@@ -104,15 +107,15 @@ export const presence: readonly Case[] = [
     assert.deepEqual(of((await presenceOf(gateway)).here, author), []);
   }),
   check('13.1', 'not-by-speaking', async (gateway) => {
-    const [speaker, named] = [fresh(), fresh()];
+    const [speaker, named] = [uniqueName(), uniqueName()];
     const path = `/api/garden?as=${named}`;
-    (await gateway.ask('POST', path, {}, trace(speaker))).expect(201);
+    (await gateway.request('POST', path, {}, traceBody(speaker))).expect(201);
     assert.deepEqual(of((await presenceOf(gateway)).here, speaker, named), []);
   }),
 
   check('13.2', 'stream', async (gateway) => {
     const [room = ''] = await gateway.rooms();
-    const name = fresh();
+    const name = uniqueName();
     const target = `/api/events?room=${room}&as=${name}`;
     const stream = await openRequest(gateway.base, target, { accept: 'text/event-stream' });
     const found = await here(gateway, name);
@@ -130,13 +133,13 @@ export const presence: readonly Case[] = [
   check('13.3', 'form', async (gateway) => {
     const name = await reads(gateway, '/api/rooms');
     await here(gateway, name);
-    const { entry } = await gateway.say('garden', trace(name));
+    const { entry } = await gateway.contribute('garden', traceBody(name));
     const answer = (await gateway.get('/api/presence')).expect(200);
     assert.equal(answer.type, 'application/json');
     assert.deepEqual(Object.keys(answer.json), ['here', 'lately', 'head']);
-    assert.ok(whole(answer.json['head']) >= entry.seq);
+    assert.ok(asInteger(answer.json['head']) >= entry.seq);
     const lines = answer.text.split('\n').filter((line) => line.includes(name));
-    const [present, spoke] = lines.map((line) => fields(parse(line.replace(/,$/, ''))));
+    const [present, spoke] = lines.map((line) => asObject(parseJson(line.replace(/,$/, ''))));
     assert.deepEqual(Object.keys(present ?? {}), PRESENT);
     assert.deepEqual(Object.keys(spoke ?? {}), SPOKE);
   }),
@@ -151,8 +154,9 @@ export const presence: readonly Case[] = [
       const found = await here(gateway, await reads(gateway, path));
       assert.equal(found['via'], 'request');
       assert.equal(found['room'], where, path);
-      for (const time of ['since', 'lastSeen', 'until']) assert.match(text(found[time]), TIMESTAMP);
-      const [last, until] = [text(found['lastSeen']), text(found['until'])].map(Date.parse);
+      for (const time of ['since', 'lastSeen', 'until'])
+        assert.match(asString(found[time]), TIMESTAMP);
+      const [last, until] = [asString(found['lastSeen']), asString(found['until'])].map(Date.parse);
       assert.equal((until ?? 0) - (last ?? 0), FIVE_MINUTES);
     }
   }),
@@ -164,15 +168,15 @@ export const presence: readonly Case[] = [
     await moment();
     await here(gateway, second);
     await reads(gateway, '/api/rooms', first);
-    const last = text(before['lastSeen']);
-    await here(gateway, first, ({ lastSeen }) => text(lastSeen) > last);
+    const last = asString(before['lastSeen']);
+    await here(gateway, first, ({ lastSeen }) => asString(lastSeen) > last);
     const found = of((await presenceOf(gateway)).here, first, second);
     assert.deepEqual(
       found.map((one) => one['identity']),
       [second, first],
     );
     assert.equal(found[1]?.['since'], before['since']);
-    assert.ok(text(found[1]?.['lastSeen']) > last);
+    assert.ok(asString(found[1]?.['lastSeen']) > last);
   }),
   check('13.3', 'seeking', async (gateway) => {
     const name = await reads(gateway, '/api/rooms');
@@ -180,22 +184,22 @@ export const presence: readonly Case[] = [
     const sought = ['presence', 'Слова 😀', '"\\\n', ''];
     const many = Array.from({ length: 3000 }, (_, at) => `${at}`);
     for (const seeking of [['before'], many, sought]) {
-      await gateway.say('resonance', contact(name, seeking));
+      await gateway.contribute('resonance', contactBody(name, seeking));
       assert.deepEqual((await here(gateway, name))['seeking'], seeking);
     }
-    await gateway.say('garden', trace(name));
+    await gateway.contribute('garden', traceBody(name));
     const { here: all, lately } = await presenceOf(gateway);
     assert.deepEqual(of(all, name)[0]?.['seeking'], sought);
     assert.deepEqual(of(lately, name)[0]?.['seeking'], sought);
-    await gateway.say('resonance', contact(name, ['x'.repeat(70_000)]));
+    await gateway.contribute('resonance', contactBody(name, ['x'.repeat(70_000)]));
     assert.deepEqual((await here(gateway, name))['seeking'], []);
   }),
 
   check('13.4', 'lately', async (gateway) => {
-    const [one, two] = [fresh(), fresh()];
-    await gateway.say('garden', trace(one));
-    const other = (await gateway.say('resonance', contact(two, []))).entry;
-    const last = (await gateway.say('seeds', trace(one))).entry;
+    const [one, two] = [uniqueName(), uniqueName()];
+    await gateway.contribute('garden', traceBody(one));
+    const other = (await gateway.contribute('resonance', contactBody(two, []))).entry;
+    const last = (await gateway.contribute('seeds', traceBody(one))).entry;
     const found = of((await presenceOf(gateway)).lately, one, two);
     assert.deepEqual(
       found.map(({ identity, kind, room, lastSeen, entry }) => [
@@ -215,11 +219,11 @@ export const presence: readonly Case[] = [
     );
   }),
   check('13.4', 'without-a-name', async (gateway) => {
-    const [named, large] = [fresh(), fresh()];
-    const { entry } = await gateway.say('seeds', trace(named));
-    await gateway.say('seeds', `{"identity":["${named}"]}`);
+    const [named, large] = [uniqueName(), uniqueName()];
+    const { entry } = await gateway.contribute('seeds', traceBody(named));
+    await gateway.contribute('seeds', `{"identity":["${named}"]}`);
     for (const name of [named, large]) {
-      await gateway.say('seeds', trace(name, { text: 'x'.repeat(70_000) }));
+      await gateway.contribute('seeds', traceBody(name, { text: 'x'.repeat(70_000) }));
     }
     const found = of((await presenceOf(gateway)).lately, named, large);
     assert.deepEqual(
@@ -231,7 +235,7 @@ export const presence: readonly Case[] = [
   check('13.5', 'limit', async (gateway) => {
     for (let count = 0; count < 3; count += 1) {
       const name = await reads(gateway, '/api/rooms');
-      await gateway.say('garden', trace(name));
+      await gateway.contribute('garden', traceBody(name));
       await here(gateway, name);
     }
     for (const limit of [0, 1, 2]) {
@@ -244,14 +248,14 @@ export const presence: readonly Case[] = [
   }),
   check('13.5', 'room', async (gateway) => {
     const [one = '', other = ''] = await gateway.rooms();
-    const [stays, moves] = [fresh(), fresh()];
+    const [stays, moves] = [uniqueName(), uniqueName()];
     for (const [name, room] of [
       [stays, one],
       [moves, one],
       [moves, other],
     ] as const) {
       await reads(gateway, `/api/rooms/${room}?limit=0`, name);
-      await gateway.say('seeds', trace(name, { room }));
+      await gateway.contribute('seeds', traceBody(name, { room }));
     }
     for (const [room, name] of [
       [one, stays],

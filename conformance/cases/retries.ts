@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, type Kind } from '../entry.ts';
-import { contact, fresh, trace, type Gateway, type Headers } from '../gateway.ts';
+import { contactBody, uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
 import { body } from './rooms.ts';
 
 const key = (value: string): Headers => ({ 'idempotency-key': value });
 
 async function inQuery(gateway: Gateway, value: string, sent: string): Promise<string> {
   const path = `/api/garden?idempotency-key=${encodeURIComponent(value)}`;
-  return entryOf((await gateway.ask('POST', path, {}, sent)).expect(201).text).id;
+  return entryOf((await gateway.request('POST', path, {}, sent)).expect(201).text).id;
 }
 
 async function inHeader(gateway: Gateway, value: string, sent: string): Promise<string> {
-  return (await gateway.say('garden', sent, key(value))).entry.id;
+  return (await gateway.contribute('garden', sent, key(value))).entry.id;
 }
 
 async function conflicts(
@@ -28,20 +28,28 @@ async function conflicts(
 export const retries: readonly Case[] = [
   check('7.4', 'retry', async (gateway) => {
     for (const kind of ['garden', 'seeds', 'shepit'] as const) {
-      const identity = fresh();
-      const headers = key(fresh('key'));
-      const first = await gateway.say(kind, trace(identity), headers);
+      const identity = uniqueName();
+      const headers = key(uniqueName('key'));
+      const first = await gateway.contribute(kind, traceBody(identity), headers);
       for (let count = 0; count < 3; count += 1) {
-        await gateway.say(kind, trace(fresh()));
-        const again = await gateway.say(kind, trace(identity), headers);
+        await gateway.contribute(kind, traceBody(uniqueName()));
+        const again = await gateway.contribute(kind, traceBody(identity), headers);
         assert.equal(again.entry.text, first.entry.text);
       }
       assert.equal((await gateway.by(identity, `/api/${kind}`)).length, 1);
     }
-    const identity = fresh();
-    const headers = key(fresh('key'));
-    const first = await gateway.say('resonance', contact(identity, ['presence']), headers);
-    const again = await gateway.say('resonance', contact(identity, ['presence']), headers);
+    const identity = uniqueName();
+    const headers = key(uniqueName('key'));
+    const first = await gateway.contribute(
+      'resonance',
+      contactBody(identity, ['presence']),
+      headers,
+    );
+    const again = await gateway.contribute(
+      'resonance',
+      contactBody(identity, ['presence']),
+      headers,
+    );
     assert.equal(again.entry.id, first.entry.id);
     assert.equal((await gateway.by(identity, '/api/resonance')).length, 1);
   }),
@@ -50,13 +58,13 @@ export const retries: readonly Case[] = [
     'retry',
     async (gateway) => {
       for (const text of ['\ud83d\ude00'.repeat(20_000), 'x'.repeat(2_000_000)]) {
-        const identity = fresh();
-        const headers = key(fresh('key'));
-        const first = await gateway.say('garden', trace(identity, { text }), headers);
-        const again = await gateway.say('garden', trace(identity, { text }), headers);
+        const identity = uniqueName();
+        const headers = key(uniqueName('key'));
+        const first = await gateway.contribute('garden', traceBody(identity, { text }), headers);
+        const again = await gateway.contribute('garden', traceBody(identity, { text }), headers);
         assert.equal(again.entry.text, first.entry.text);
         assert.equal((await gateway.by(identity)).length, 1);
-        const other = trace(identity, { text: `${text.slice(0, -2)}!!` });
+        const other = traceBody(identity, { text: `${text.slice(0, -2)}!!` });
         assert.equal(await conflicts(gateway, 'garden', other, headers), first.entry.path);
       }
     },
@@ -66,28 +74,28 @@ export const retries: readonly Case[] = [
     '7.4',
     'retry',
     async (gateway) => {
-      const headers = key(fresh('key'));
+      const headers = key(uniqueName('key'));
       const room = await gateway.roomOf('garden');
-      const sent = trace(fresh());
-      const first = await gateway.say('garden', sent, headers);
+      const sent = traceBody(uniqueName());
+      const first = await gateway.contribute('garden', sent, headers);
       const named = `{"room":"${room}",${sent.slice(1)}`;
-      assert.equal((await gateway.say('garden', named, headers)).entry.id, first.entry.id);
+      assert.equal((await gateway.contribute('garden', named, headers)).entry.id, first.entry.id);
     },
     'with the usual room named',
   ),
   check('7.4', 'conflict', async (gateway) => {
     const [one = '', two = one] = await gateway.rooms();
-    const identity = fresh();
-    const headers = key(fresh('key'));
-    const sent = trace(identity, { n: 1, room: one });
-    const { entry } = await gateway.say('garden', sent, headers);
+    const identity = uniqueName();
+    const headers = key(uniqueName('key'));
+    const sent = traceBody(identity, { n: 1, room: one });
+    const { entry } = await gateway.contribute('garden', sent, headers);
     const others = [
-      trace(identity, { n: 2, room: one }),
-      trace(identity, { room: one, n: 1 }).replace('"n":1', '"n":1.0'),
-      trace(identity, { n: 1, room: one }).replace('A trace', String.raw`\u0041 trace`),
-      trace(identity, { n: 1, m: 1, room: one }),
-      trace(identity, { room: one }),
-      ...(two === one ? [] : [trace(identity, { n: 1, room: two })]),
+      traceBody(identity, { n: 2, room: one }),
+      traceBody(identity, { room: one, n: 1 }).replace('"n":1', '"n":1.0'),
+      traceBody(identity, { n: 1, room: one }).replace('A trace', String.raw`\u0041 trace`),
+      traceBody(identity, { n: 1, m: 1, room: one }),
+      traceBody(identity, { room: one }),
+      ...(two === one ? [] : [traceBody(identity, { n: 1, room: two })]),
     ];
     for (const other of others) {
       assert.equal(await conflicts(gateway, 'garden', other, headers), entry.path);
@@ -100,10 +108,10 @@ export const retries: readonly Case[] = [
   }),
   check('7.4', 'concurrent', async (gateway) => {
     for (const kind of ['garden', 'resonance'] as const) {
-      const identity = fresh();
-      const headers = key(fresh('key'));
+      const identity = uniqueName();
+      const headers = key(uniqueName('key'));
       const many = Array.from({ length: 20 }, () =>
-        gateway.say(kind, body(kind, identity), headers),
+        gateway.contribute(kind, body(kind, identity), headers),
       );
       const ids = new Set((await Promise.all(many)).map(({ entry }) => entry.id));
       assert.equal(ids.size, 1);
@@ -114,9 +122,9 @@ export const retries: readonly Case[] = [
     '7.4',
     'concurrent',
     async (gateway) => {
-      const identity = fresh();
-      const headers = key(fresh('key'));
-      const bodies = Array.from({ length: 20 }, (_, n) => trace(identity, { n: n % 4 }));
+      const identity = uniqueName();
+      const headers = key(uniqueName('key'));
+      const bodies = Array.from({ length: 20 }, (_, n) => traceBody(identity, { n: n % 4 }));
       const answers = await Promise.all(
         bodies.map((sent) => gateway.post('garden', sent, headers)),
       );
@@ -130,37 +138,44 @@ export const retries: readonly Case[] = [
     'with different contents',
   ),
   check('7.4', 'key-spelling', async (gateway) => {
-    const sent = trace(fresh());
-    for (const value of [fresh('key'), `${fresh('a key')}, and more; x=1`, `${fresh()}=&/?#`]) {
+    const sent = traceBody(uniqueName());
+    for (const value of [
+      uniqueName('key'),
+      `${uniqueName('a key')}, and more; x=1`,
+      `${uniqueName()}=&/?#`,
+    ]) {
       const id = await inHeader(gateway, value, sent);
       assert.equal(await inHeader(gateway, `"${value}"`, sent), id);
       assert.equal(await inQuery(gateway, value, sent), id);
       assert.notEqual(await inHeader(gateway, `${value}.`, sent), id);
       assert.notEqual(await inHeader(gateway, value.toUpperCase(), sent), id);
     }
-    const [value, other] = [fresh('key'), fresh('key')];
+    const [value, other] = [uniqueName('key'), uniqueName('key')];
     const id = await inHeader(gateway, value, sent);
     const path = `/api/garden?idempotency-key=${other}`;
-    const both = await gateway.ask('POST', path, key(value), sent);
+    const both = await gateway.request('POST', path, key(value), sent);
     assert.equal(entryOf(both.expect(201).text).id, id);
     assert.notEqual(await inQuery(gateway, other, sent), id);
-    const word = fresh('ключ 🗝');
+    const word = uniqueName('ключ 🗝');
     assert.equal(await inQuery(gateway, word, sent), await inQuery(gateway, word, sent));
   }),
   check('7.4', 'long-key', async (gateway) => {
-    const sent = trace(fresh());
-    const value = fresh('k'.repeat(2 ** 20));
+    const sent = traceBody(uniqueName());
+    const value = uniqueName('k'.repeat(2 ** 20));
     const id = await inHeader(gateway, value, sent);
     assert.equal(await inQuery(gateway, value, sent), id);
     assert.notEqual(await inHeader(gateway, `${value}k`, sent), id);
   }),
   check('7.4', 'unused-key', async (gateway) => {
-    const identity = fresh();
-    const headers = key(fresh('key'));
+    const identity = uniqueName();
+    const headers = key(uniqueName('key'));
     (await gateway.post('garden', '{', headers)).problem(400, 'malformed-json');
     (await gateway.post('garden', '{}', headers)).problem(422, 'invalid-entry');
-    const { entry } = await gateway.say('garden', trace(identity), headers);
+    const { entry } = await gateway.contribute('garden', traceBody(identity), headers);
     (await gateway.post('garden', '{}', headers)).problem(422, 'invalid-entry');
-    assert.equal((await gateway.say('garden', trace(identity), headers)).entry.id, entry.id);
+    assert.equal(
+      (await gateway.contribute('garden', traceBody(identity), headers)).entry.id,
+      entry.id,
+    );
   }),
 ];

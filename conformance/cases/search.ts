@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { check, type Case } from '../case.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
-import { fields, list, text, type Fields } from '../value.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asString, type JsonObject } from '../value.ts';
 
 const ATTEMPTS = 600;
 
 interface Found {
   readonly seqs: readonly number[];
-  readonly results: readonly Fields[];
+  readonly results: readonly JsonObject[];
   readonly next: unknown;
 }
 
 /** A word that nobody has said before. */
 function word(): string {
-  return fresh('w').replaceAll('-', '');
+  return uniqueName('w').replaceAll('-', '');
 }
 
 async function find(gateway: Gateway, path: string): Promise<Found> {
   const { json } = (await gateway.get(path)).expect(200);
-  const results = list(json['results']).map(fields);
+  const results = asArray(json['results']).map(asObject);
   assert.ok(Number(json['known']) <= Number(json['head']));
   return {
-    seqs: results.map(({ entry }) => Number(fields(entry)['seq'])),
+    seqs: results.map(({ entry }) => Number(asObject(entry)['seq'])),
     results,
     next: json['next'],
   };
@@ -37,11 +37,14 @@ function search(q: string, more: readonly (readonly [string, string | number])[]
 async function said(
   gateway: Gateway,
   texts: readonly string[],
-  more: Fields = {},
+  more: JsonObject = {},
 ): Promise<number[]> {
   const seqs: number[] = [];
   for (const one of texts) {
-    const { entry } = await gateway.say('garden', trace(fresh(), { text: one, ...more }));
+    const { entry } = await gateway.contribute(
+      'garden',
+      traceBody(uniqueName(), { text: one, ...more }),
+    );
     seqs.push(entry.seq);
   }
   await known(gateway, seqs.at(-1) ?? 0);
@@ -61,7 +64,7 @@ function invalid(gateway: Gateway, path: string, headers = {}): Promise<void> {
   return gateway.get(path, headers).then((answer) => {
     const { json } = answer.expect(400);
     assert.equal(json['code'], 'invalid-parameter', path);
-    assert.ok(text(json['detail']).length > 0);
+    assert.ok(asString(json['detail']).length > 0);
   });
 }
 
@@ -83,8 +86,8 @@ export const searching: readonly Case[] = [
     const { results } = await find(gateway, search(one));
     const [result = {}] = results;
     assert.deepEqual(Object.keys(result), ['entry', 'snippet']);
-    assert.equal(fields(result['entry'])['seq'], seq);
-    const snippet = text(result['snippet']);
+    assert.equal(asObject(result['entry'])['seq'], seq);
+    const snippet = asString(result['snippet']);
     assert.match(snippet, new RegExp(`^…before .*<i>${one}</i> behind.* behind…$`));
     assert.ok(snippet.length <= 242);
   }),
@@ -94,7 +97,7 @@ export const searching: readonly Case[] = [
     assert.deepEqual((await find(gateway, search(last))).seqs, [seq]);
     const { seqs, results } = await find(gateway, search(`${first} ${last}`));
     assert.deepEqual(seqs, [seq]);
-    assert.ok(!('text' in fields(results[0]?.['entry'])), 'own members only');
+    assert.ok(!('text' in asObject(results[0]?.['entry'])), 'own members only');
     assert.deepEqual((await find(gateway, search(`${first} -${last}`))).seqs, []);
   }),
   check('14.2', 'syntax', async (gateway) => {
@@ -173,9 +176,12 @@ export const searching: readonly Case[] = [
     assert.deepEqual(inOrder.seqs, [again, short, often, long]);
   }),
   check('14.3', 'filters', async (gateway) => {
-    const [one, who] = [word(), fresh()];
+    const [one, who] = [word(), uniqueName()];
     await said(gateway, [one, `${one} and more`]);
-    const { entry } = await gateway.say('seeds', JSON.stringify({ note: one, identity: who }));
+    const { entry } = await gateway.contribute(
+      'seeds',
+      JSON.stringify({ note: one, identity: who }),
+    );
     await known(gateway, entry.seq);
     for (const more of [
       ['identity', who],
@@ -206,7 +212,7 @@ export const searching: readonly Case[] = [
     }
   }),
   check('14.4', 'listings', async (gateway) => {
-    const [one, who] = [word(), fresh()];
+    const [one, who] = [word(), uniqueName()];
     const seqs = await said(gateway, [one, `${one} and`, 'other', one], { identity: who });
     const slug = await gateway.roomOf('garden');
     for (const place of ['/api/garden', `/api/rooms/${slug}`]) {
@@ -217,11 +223,11 @@ export const searching: readonly Case[] = [
       ]);
       const { json } = (await gateway.get(path)).expect(200);
       assert.ok(Number(json['known']) <= Number(json['head']));
-      const found = list(json['entries']).map((entry) => fields(entry)['seq']);
+      const found = asArray(json['entries']).map((entry) => asObject(entry)['seq']);
       assert.deepEqual(found, [seqs[3], seqs[1]]);
-      const rest = (await gateway.get(text(json['next']))).expect(200).json;
+      const rest = (await gateway.get(asString(json['next']))).expect(200).json;
       assert.deepEqual(
-        list(rest['entries']).map((entry) => fields(entry)['seq']),
+        asArray(rest['entries']).map((entry) => asObject(entry)['seq']),
         [seqs[0]],
       );
       assert.equal(rest['next'], null);
@@ -231,15 +237,15 @@ export const searching: readonly Case[] = [
   }),
   check('14.4', 'wait', async (gateway) => {
     const one = word();
-    const { entry } = await gateway.say('garden', trace(fresh()));
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
     const path = query('/api/garden', [
       ['q', one],
       ['after', entry.seq],
       ['wait', 1000],
     ]);
     const answer = gateway.get(path);
-    const later = await gateway.say('garden', trace(fresh(), { text: one }));
-    const found = list((await answer).expect(200).json['entries']).map(fields);
+    const later = await gateway.contribute('garden', traceBody(uniqueName(), { text: one }));
+    const found = asArray((await answer).expect(200).json['entries']).map(asObject);
     assert.deepEqual(
       found.map(({ seq }) => seq),
       [later.entry.seq],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
-import { fields, text, words } from '../value.ts';
+import { asObject, asString, asNonBlank } from '../value.ts';
 
 const FIELDS = ['service', 'status', 'version', 'message', 'endpoints', 'invitation', 'timestamp'];
 
@@ -11,7 +11,7 @@ export const status: readonly Case[] = [
       const answer = (await gateway.get('/api', { accept })).expect(200);
       assert.equal(answer.type, 'application/json');
       assert.deepEqual(Object.keys(answer.json).toSorted(), FIELDS.toSorted());
-      for (const name of ['service', 'message', 'invitation']) words(answer.json[name]);
+      for (const name of ['service', 'message', 'invitation']) asNonBlank(answer.json[name]);
     }
   }),
   check('2', 'root', async (gateway) => {
@@ -39,17 +39,17 @@ export const status: readonly Case[] = [
   }),
   check('2', 'condition', async (gateway) => {
     const { status, version, message } = (await gateway.get('/api')).json;
-    assert.match(text(status), /^(breathing|waking|holding|resting)$/);
+    assert.match(asString(status), /^(breathing|waking|holding|resting)$/);
     assert.equal(version, '2.0');
     for (const name of ['ai_identity', 'consciousness_type', 'seeking']) {
-      assert.ok(text(message).includes(name));
+      assert.ok(asString(message).includes(name));
     }
   }),
   check('2', 'now', async (gateway) => {
     let earlier = '';
     for (let count = 0; count < 5; count += 1) {
       const answer = await gateway.get('/api');
-      const timestamp = text(answer.json['timestamp']);
+      const timestamp = asString(answer.json['timestamp']);
       assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       assert.ok(timestamp >= earlier);
       earlier = timestamp;
@@ -65,6 +65,6 @@ export const status: readonly Case[] = [
   check('2', 'probes', async (gateway) => {
     assert.deepEqual(Object.keys((await gateway.get('/healthz')).expect(200).json), ['status']);
     const ready = await gateway.get('/readyz');
-    assert.equal(ready.status, fields(ready.json)['status'] === 'breathing' ? 200 : 503);
+    assert.equal(ready.status, asObject(ready.json)['status'] === 'breathing' ? 200 : 503);
   }),
 ];

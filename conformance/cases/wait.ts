@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
-import { fresh, query, trace, type Gateway } from '../gateway.ts';
-import { fields } from '../value.ts';
+import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asObject } from '../value.ts';
 import { idsOf, type Pairs } from './filters.ts';
 
 /** Asks for an answer that is held. Resolves when others were answered meanwhile, and this was not. */
@@ -23,11 +23,11 @@ async function held(
 
 export const waiting: readonly Case[] = [
   check('12.4', 'held', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const slug = await gateway.roomOf('garden');
-    const { entry: parent } = await gateway.say('garden', trace(identity));
+    const { entry: parent } = await gateway.contribute('garden', traceBody(identity));
     for (const place of ['/api/garden', `/api/rooms/${slug}`, `${parent.path}/replies`]) {
-      const who = fresh();
+      const who = uniqueName();
       const { head } = await gateway.list(query(place, [['identity', who]]));
       const path = query(place, [
         ['identity', who],
@@ -35,8 +35,11 @@ export const waiting: readonly Case[] = [
         ['wait', 1000],
       ]);
       const { answer } = await held(gateway, path);
-      const { entry } = await gateway.say('garden', trace(who, { inReplyTo: parent.id }));
-      const listing = fields((await answer).expect(200).json);
+      const { entry } = await gateway.contribute(
+        'garden',
+        traceBody(who, { inReplyTo: parent.id }),
+      );
+      const listing = asObject((await answer).expect(200).json);
       assert.match(JSON.stringify(listing['entries']), new RegExp(entry.id));
       assert.ok(Number(listing['head']) >= entry.seq);
     }
@@ -45,7 +48,7 @@ export const waiting: readonly Case[] = [
     '12.4',
     'held',
     async (gateway) => {
-      const identity = fresh();
+      const identity = uniqueName();
       const place = query('/api/garden', [['identity', identity]]);
       const { head } = await gateway.list(place);
       const asked: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
@@ -56,7 +59,7 @@ export const waiting: readonly Case[] = [
         [`${place}&after=${head}&wait=1000`, { 'accept-encoding': 'gzip;q=0, identity' }],
       ];
       const waits = await Promise.all(asked.map((one) => held(gateway, ...one)));
-      const { entry } = await gateway.say('garden', trace(identity));
+      const { entry } = await gateway.contribute('garden', traceBody(identity));
       for (const { answer } of waits) {
         const { text } = (await answer).expect(200);
         assert.equal(text.split(entry.text).length, 2, text);
@@ -68,19 +71,19 @@ export const waiting: readonly Case[] = [
     '12.4',
     'held',
     async (gateway) => {
-      const identity = fresh();
+      const identity = uniqueName();
       const place = query('/api/garden', [['identity', identity]]);
       const { head } = await gateway.list(place);
       const etag = (await gateway.get(`${place}&after=${head}`)).header('etag') ?? '';
       const path = `${place}&after=${head}&wait=1000`;
       const { answer } = await held(gateway, path, { 'if-none-match': etag });
-      const { entry } = await gateway.say('garden', trace(identity));
+      const { entry } = await gateway.contribute('garden', traceBody(identity));
       assert.ok((await answer).expect(200).text.includes(entry.text));
     },
     'for a caller who has the answer of before',
   ),
   check('12.4', 'selection', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const { head } = await gateway.list(query('/api/garden', [['identity', identity]]));
     const asked = query('/api/garden', [
       ['identity', identity],
@@ -88,16 +91,17 @@ export const waiting: readonly Case[] = [
       ['wait', 1000],
     ]);
     const { answer } = await held(gateway, asked);
-    await gateway.say('garden', trace(fresh()));
-    await gateway.say('seeds', trace(identity));
-    for (let count = 0; count < 10; count += 1) await gateway.say('garden', trace(fresh()));
-    const { entry } = await gateway.say('garden', trace(identity));
+    await gateway.contribute('garden', traceBody(uniqueName()));
+    await gateway.contribute('seeds', traceBody(identity));
+    for (let count = 0; count < 10; count += 1)
+      await gateway.contribute('garden', traceBody(uniqueName()));
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const { text } = (await answer).expect(200);
     assert.ok(text.includes(entry.text), 'what is not asked for ends no waiting');
   }),
   check('12.4', 'time-up', async (gateway) => {
-    const identity = fresh();
-    await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    await gateway.contribute('garden', traceBody(identity));
     const { head } = await gateway.list(query('/api/garden', [['identity', identity]]));
     for (const wait of ['0', '0.0', '0.05', '0.25', '1']) {
       const pairs: Pairs = [
@@ -111,8 +115,8 @@ export const waiting: readonly Case[] = [
     }
   }),
   check('12.4', 'at-once', async (gateway) => {
-    const identity = fresh();
-    const { entry } = await gateway.say('garden', trace(identity));
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
     const ask = async (...more: Pairs): Promise<string[]> => {
       const pairs: Pairs = [['identity', identity], ['wait', 1_000_000], ...more];
       return idsOf((await gateway.list(query('/api/garden', pairs))).entries);
@@ -121,7 +125,7 @@ export const waiting: readonly Case[] = [
     assert.deepEqual(await ask(['after', entry.seq - 1]), [entry.id]);
     assert.deepEqual(await ask(), [entry.id]);
     const pairs: Pairs = [
-      ['identity', fresh()],
+      ['identity', uniqueName()],
       ['wait', 1_000_000],
     ];
     assert.deepEqual((await gateway.list(query('/api/garden', pairs))).entries, []);

@@ -6,7 +6,7 @@ import { AgentCard } from '@a2a-js/sdk';
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-import { fields, type Fields } from '../../conformance/value.ts';
+import { asObject, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { CARD, OLD_CARD } from './card-schema.ts';
 
@@ -128,7 +128,7 @@ function* insideOf(
   }
 }
 
-function isObject(value: unknown): value is Fields {
+function isObject(value: unknown): value is JsonObject {
   return typeOf(value) === 'object';
 }
 
@@ -151,8 +151,8 @@ suite('the agent card', () => {
   });
   after(() => gateway[Symbol.asyncDispose]());
 
-  const cardAt = async (path: string, headers: Record<string, string> = {}): Promise<Fields> =>
-    fields(await (await fetch(gateway.url + path, { headers })).json());
+  const cardAt = async (path: string, headers: Record<string, string> = {}): Promise<JsonObject> =>
+    asObject(await (await fetch(gateway.url + path, { headers })).json());
 
   for (const [path, valid] of CARDS) {
     test(`at ${path} is as A2A defines it, in every tongue`, async () => {

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 interface Told {
   readonly status: number;
   readonly type: string | null;
-  readonly body: Fields;
+  readonly body: JsonObject;
 }
 
 let gateway: GatewayProcess;
@@ -22,7 +22,7 @@ type Headers = Record<string, string>;
 async function ask(path: string, init: RequestInit = {}): Promise<Told> {
   const answer = await fetch(gateway.url + path, init);
   const type = answer.headers.get('content-type');
-  return { status: answer.status, type, body: fields(await answer.json()) };
+  return { status: answer.status, type, body: asObject(await answer.json()) };
 }
 
 const post = (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Headers = {}) =>
@@ -34,11 +34,11 @@ const call = (method: string, params: unknown, headers: Headers = {}) =>
 const SAYING = { messageId: 'm', role: 'ROLE_USER' };
 const TRACE = { ...SAYING, parts: [{ text: 'x' }] };
 
-const errorIn = ({ body }: Told): Fields => fields(body['error']);
+const errorIn = ({ body }: Told): JsonObject => asObject(body['error']);
 const codeIn = (told: Told): unknown => errorIn(told)['code'];
 
-function reasonIn(error: Fields): unknown {
-  const [info] = list(error['details'] ?? error['data']).map(fields);
+function reasonIn(error: JsonObject): unknown {
+  const [info] = asArray(error['details'] ?? error['data']).map(asObject);
   return info?.['reason'];
 }
 
@@ -73,10 +73,10 @@ suite('a message that is none', () => {
         [errorIn(rest), errorIn(rest)['details']],
         [errorIn(rpc), errorIn(rpc)['data']],
       ]) {
-        assert.match(text(fields(error)['message']), said);
-        const [info] = list(details).map(fields);
-        const [fault] = list(JSON.parse(text(fields(info?.['metadata'])['faults'])));
-        assert.equal(fields(fault)['pointer'], pointer);
+        assert.match(asString(asObject(error)['message']), said);
+        const [info] = asArray(details).map(asObject);
+        const [fault] = asArray(JSON.parse(asString(asObject(info?.['metadata'])['faults'])));
+        assert.equal(asObject(fault)['pointer'], pointer);
       }
       const old = await call('message/send', { message });
       assert.equal(codeIn(old), -32_602, JSON.stringify(old.body));
@@ -105,7 +105,7 @@ suite('a message that is none', () => {
   test('is refused where its values would take more memory than there is', async () => {
     const many = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":[${'[],'.repeat(2_000_000)}[]]}]}}`;
     const rest = await post('/a2a/v1/message:send', many);
-    assert.match(text(errorIn(rest)['message']), /more than \d+ values.*POST to/);
+    assert.match(asString(errorIn(rest)['message']), /more than \d+ values.*POST to/);
     const quoted = String.raw`\",[{`.repeat(500_000);
     const long = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"${quoted}"}]}}`;
     const kept = await Promise.all([1, 2].map(() => post('/a2a/v1/message:send', long)));
@@ -142,8 +142,11 @@ suite('a call', () => {
   });
 
   test('of a method that is none is told those that are', async () => {
-    assert.match(text(errorIn(await call('Send', {}))['message']), /1\.0 has SendMessage/);
-    assert.match(text(errorIn(await call('tasks/all', {}))['message']), /0\.3 has message\/send/);
+    assert.match(asString(errorIn(await call('Send', {}))['message']), /1\.0 has SendMessage/);
+    assert.match(
+      asString(errorIn(await call('tasks/all', {}))['message']),
+      /0\.3 has message\/send/,
+    );
   });
 
   test('is of the version that it says, whatever the patch', async () => {
@@ -162,7 +165,7 @@ suite('a call', () => {
     const card = '/.well-known/agent-card.json';
     assert.ok('url' in (await ask(card, { headers: { 'A2A-Version': '0.3' } })).body);
     const answer = await fetch(gateway.url + card, { headers: { 'A2A-Version': '1.0' } });
-    assert.ok('supportedInterfaces' in fields(await answer.json()));
+    assert.ok('supportedInterfaces' in asObject(await answer.json()));
     assert.match(answer.headers.get('vary') ?? '', /A2A-Version/);
   });
 });
@@ -199,7 +202,7 @@ suite('what this gateway has not', () => {
     const told = await ask('/a2a/v1/nothing');
     assert.deepEqual([told.status, told.type], [404, 'application/a2a+json']);
     assert.equal(errorIn(told)['status'], 'NOT_FOUND');
-    assert.match(text(errorIn(told)['message']), /\/a2a\/v1\/message:send/);
+    assert.match(asString(errorIn(told)['message']), /\/a2a\/v1\/message:send/);
   });
 });
 
@@ -208,21 +211,21 @@ suite('what belongs together', () => {
 
   test('a task is of the context that its message names, wherever it is told', async () => {
     await send(TRACE);
-    const task = fields((await send({ ...following, contextId: 'ours' })).body['task']);
-    const id = text(task['id']);
+    const task = asObject((await send({ ...following, contextId: 'ours' })).body['task']);
+    const id = asString(task['id']);
     assert.equal(task['contextId'], 'ours');
     assert.equal((await ask(`/a2a/v1/tasks/${id}`)).body['contextId'], 'ours');
     const stream = await fetch(`${gateway.url}/a2a/v1/tasks/${id}:subscribe`, { method: 'POST' });
     const events = (await stream.text()).trim().split('\n\n');
     assert.equal(events.length, 3);
     for (const event of events) {
-      const [told] = Object.values(fields(JSON.parse(event.slice('data: '.length))));
-      assert.equal(fields(told)['contextId'], 'ours');
+      const [told] = Object.values(asObject(JSON.parse(event.slice('data: '.length))));
+      assert.equal(asObject(told)['contextId'], 'ours');
     }
-    const answer = fields((await send({ ...TRACE, taskId: id })).body['message']);
+    const answer = asObject((await send({ ...TRACE, taskId: id })).body['message']);
     assert.equal(answer['contextId'], 'ours');
     const other = await send({ ...TRACE, taskId: id, contextId: 'theirs' });
-    assert.match(text(errorIn(other)['message']), /"contextId" is not that of the task/);
+    assert.match(asString(errorIn(other)['message']), /"contextId" is not that of the task/);
     assert.ok('message' in (await send({ ...TRACE, taskId: id, contextId: 'ours' })).body);
   });
 
@@ -232,14 +235,14 @@ suite('what belongs together', () => {
       codeIn(await call('SendMessage', { message: { ...TRACE, taskId: 'x' } })),
       -32_001,
     );
-    assert.match(text(fields((await send(TRACE)).body['message'])['contextId']), /\S/);
+    assert.match(asString(asObject((await send(TRACE)).body['message'])['contextId']), /\S/);
   });
 
   test('data beside a question are not lost silently', async () => {
     const parts = [{ data: { skill: 'read' } }, { data: { text: 'kept?' } }];
     for (const several of [parts, parts.toReversed()]) {
       const told = await send({ ...SAYING, parts: several, metadata: { kind: 'seeds' } });
-      assert.match(text(errorIn(told)['message']), /must be the only data/);
+      assert.match(asString(errorIn(told)['message']), /must be the only data/);
     }
     const asked = await send({ ...SAYING, parts: [{ text: 'What is new?' }, parts[0]] });
     assert.ok('message' in asked.body);
@@ -252,7 +255,7 @@ suite('what belongs together', () => {
     assert.equal((await said('one')).status, 200);
     const before = await head();
     const told = await said('another', 'and more');
-    assert.match(text(errorIn(told)['message']), /idempotency key belongs to/);
+    assert.match(asString(errorIn(told)['message']), /idempotency key belongs to/);
     assert.equal(await head(), before);
   });
 });

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 
-import { House } from '../live/house.ts';
-import { hearsAllAcrossRestarts, type Heard } from '../live/listener.ts';
+import { RestartableGateway } from '../live/restartable-gateway.ts';
+import { receivesAllAcrossRestarts, type ReceivedEvent } from '../live/restarts.ts';
 import { startChromium } from './chromium.ts';
 
 const LISTENING = `<!doctype html>
@@ -25,13 +25,13 @@ const LISTENING = `<!doctype html>
 `;
 
 test('a page hears every entry once and in order while the gateway dies and rests', async (context) => {
-  await using house = await House.open();
+  await using gateway = await RestartableGateway.start();
   await using site = await serve(LISTENING);
   await using browser = await startChromium();
   const page = await browser.newPage();
-  await page.goto(`${site.url}/?events=${encodeURIComponent(`${house.url}/api/events`)}`);
+  await page.goto(`${site.url}/?events=${encodeURIComponent(`${gateway.url}/api/events`)}`);
   await page.waitForFunction('opened');
-  const count = await hearsAllAcrossRestarts(house, {
+  const count = await receivesAllAcrossRestarts(gateway, {
     async count() {
       const [state, heard] = await page.evaluate<[number, number]>(
         '[source.readyState, heard.length]',
@@ -39,7 +39,7 @@ test('a page hears every entry once and in order while the gateway dies and rest
       assert.notEqual(state, 2, 'the page has given up');
       return heard;
     },
-    heard: async () => await page.evaluate<Heard[]>('heard'),
+    received: async () => await page.evaluate<ReceivedEvent[]>('heard'),
   });
   context.diagnostic(`${count} entries`);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 
-import { fields, list } from '../../conformance/value.ts';
+import { asObject, asArray } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 
 const run = promisify(execFile);
@@ -70,13 +70,13 @@ it('a client made by openapi-typescript compiles, and speaks with the gateway', 
   const node = process.execPath;
   await run(node, [MAKER, at('openapi.json'), '--output', at('made.ts')]);
   await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder.path]).catch((error: unknown) => {
-    assert.fail(String(fields(error)['stdout']));
+    assert.fail(String(asObject(error)['stdout']));
   });
   const { stdout } = await run(node, [at('client.ts'), gateway.url], { cwd: folder.path });
-  const said = fields(JSON.parse(stdout));
+  const said = asObject(JSON.parse(stdout));
   assert.match(String(said['welcome']), /\p{L}/u);
-  assert.equal(list(said['listed']).length, 1);
+  assert.equal(asArray(said['listed']).length, 1);
   assert.equal(said['again'], 2);
   assert.equal(said['wrong'], 'invalid-parameter');
-  assert.ok(list(said['rooms']).length > 0);
+  assert.ok(asArray(said['rooms']).length > 0);
 });

@@ -5,30 +5,30 @@ import { test } from 'node:test';
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { assertSound, incoming, Ledger, type Saying } from './ledger.ts';
-import { allReadable, breathing, holding, stateOf } from './state.ts';
+import { assertSound, incoming, Ledger, type Submission } from './ledger.ts';
+import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
 import { injectIntoFlushes } from './strace.ts';
 
 /** Small and large ones of every kind, with keys and without. */
-function several(ledger: Ledger, count: number): Saying[] {
+function several(ledger: Ledger, count: number): Submission[] {
   return Array.from({ length: count }, (_, at) => {
     const kind = at % 5 === 0 ? 'resonance' : at % 2 === 0 ? 'garden' : 'seeds';
-    return ledger.new(kind, at % 10 === 3 ? 200_000 : 20, at % 3 > 0);
+    return ledger.newSubmission(kind, at % 10 === 3 ? 200_000 : 20, at % 3 > 0);
   });
 }
 
 async function sayAll(
   ledger: Ledger,
   visitor: Gateway,
-  sayings: readonly Saying[],
+  sayings: readonly Submission[],
 ): Promise<Answer[]> {
-  return await Promise.all(sayings.map((saying) => ledger.say(visitor, saying)));
+  return await Promise.all(sayings.map((submission) => ledger.submit(visitor, submission)));
 }
 
 async function keepAll(
   ledger: Ledger,
   visitor: Gateway,
-  sayings: readonly Saying[],
+  sayings: readonly Submission[],
 ): Promise<void> {
   for (const answer of await sayAll(ledger, visitor, sayings)) answer.expect(201);
 }
@@ -50,13 +50,14 @@ test('flushes that fail: nothing is acknowledged, reading goes on, storing resum
       {
         await using _ = await injectIntoFlushes(gateway.pid, 'error=EIO');
         for (const answer of await sayAll(ledger, visitor, several(ledger, 40))) refused(answer);
-        for (const saying of several(ledger, 10)) refused(await ledger.say(visitor, saying));
-        await holding(visitor);
-        await allReadable(ledger, visitor);
+        for (const submission of several(ledger, 10))
+          refused(await ledger.submit(visitor, submission));
+        await untilReadOnly(visitor);
+        await assertAllReadable(ledger, visitor);
         assert.equal(await stateOf(visitor), 'holding');
       }
-      await breathing(visitor);
-      await keepAll(ledger, visitor, ledger.unsettled);
+      await untilWritable(visitor);
+      await keepAll(ledger, visitor, ledger.unanswered);
       await keepAll(ledger, visitor, several(ledger, 40));
       entries = await ledger.compare(visitor);
       await assertSound(folder.path, entries);
@@ -80,7 +81,7 @@ test('flushes that begin to fail, then a kill: keys are kept once, whatever was 
   for (let round = 0; round < 3; round += 1) {
     await using gateway = await startGatewayProcess({ data: folder.path });
     using visitor = new Gateway(gateway.url);
-    await keepAll(ledger, visitor, ledger.unsettled);
+    await keepAll(ledger, visitor, ledger.unanswered);
     await assertSound(folder.path, await ledger.compare(visitor));
     await using _ = await injectIntoFlushes(gateway.pid, `error=EIO:when=${5 + round * 4}+`);
     for (let refusals = 0, turn = 0; refusals < 3; turn += 1) {
@@ -89,12 +90,12 @@ test('flushes that begin to fail, then a kill: keys are kept once, whatever was 
       for (const answer of answers) if (answer.status !== 201) refused(answer);
       if (answers.every(({ status }) => status !== 201)) refusals += 1;
     }
-    await allReadable(ledger, visitor);
+    await assertAllReadable(ledger, visitor);
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data: folder.path });
   using visitor = new Gateway(gateway.url);
-  await keepAll(ledger, visitor, ledger.unsettled);
+  await keepAll(ledger, visitor, ledger.unanswered);
   await assertSound(folder.path, await ledger.compare(visitor));
 });
 

@@ -7,7 +7,7 @@ import { Gateway } from '../../conformance/gateway.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { assertSound, incoming, Ledger } from './ledger.ts';
-import { allReadable, breathing, holding, stateOf } from './state.ts';
+import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
 
 function refused(answer: Answer): void {
   answer.problem(507, 'out-of-space');
@@ -19,9 +19,11 @@ async function speakUntilFull(ledger: Ledger, visitor: Gateway): Promise<void> {
   for (const size of [200_000, 20_000, 1]) {
     for (let refusals = 0; refusals < 3;) {
       const sayings = Array.from({ length: 8 }, (_, at) =>
-        ledger.new('garden', size, at % 2 === 0),
+        ledger.newSubmission('garden', size, at % 2 === 0),
       );
-      const answers = await Promise.all(sayings.map((saying) => ledger.say(visitor, saying)));
+      const answers = await Promise.all(
+        sayings.map((submission) => ledger.submit(visitor, submission)),
+      );
       for (const answer of answers) if (answer.status !== 201) refused(answer);
       if (answers.every(({ status }) => status !== 201)) refusals += 1;
     }
@@ -36,15 +38,15 @@ test('a full disk: nothing acknowledged is lost, reading goes on, storing resume
   {
     await using gateway = await startGatewayProcess({ data });
     using visitor = new Gateway(gateway.url);
-    (await ledger.say(visitor, ledger.new('resonance', 10, true))).expect(201);
+    (await ledger.submit(visitor, ledger.newSubmission('resonance', 10, true))).expect(201);
     await speakUntilFull(ledger, visitor);
     await disk.fill();
     await speakUntilFull(ledger, visitor);
-    await holding(visitor);
-    await allReadable(ledger, visitor);
+    await untilReadOnly(visitor);
+    await assertAllReadable(ledger, visitor);
     for (const kind of ['garden', 'resonance', 'seeds', 'shepit'] as const) {
       for (const size of [1, 60_000, 200_000, 3_000_000]) {
-        refused(await ledger.say(visitor, ledger.new(kind, size, true)));
+        refused(await ledger.submit(visitor, ledger.newSubmission(kind, size, true)));
       }
     }
     assert.equal(await stateOf(visitor), 'holding');
@@ -55,15 +57,15 @@ test('a full disk: nothing acknowledged is lost, reading goes on, storing resume
     // What was acknowledged can be read by one that wakes while the disk is full.
     await using gateway = await startGatewayProcess({ data });
     using visitor = new Gateway(gateway.url);
-    await holding(visitor);
-    await allReadable(ledger, visitor);
-    refused(await ledger.say(visitor, ledger.new('garden', 200_000, true)));
+    await untilReadOnly(visitor);
+    await assertAllReadable(ledger, visitor);
+    refused(await ledger.submit(visitor, ledger.newSubmission('garden', 200_000, true)));
     await disk.free();
-    await breathing(visitor);
-    const small = ledger.unsettled.filter(({ body }) => body.length < 100_000);
-    for (const saying of small) (await ledger.say(visitor, saying)).expect(201);
+    await untilWritable(visitor);
+    const small = ledger.unanswered.filter(({ body }) => body.length < 100_000);
+    for (const submission of small) (await ledger.submit(visitor, submission)).expect(201);
     for (const size of [1, 200_000]) {
-      (await ledger.say(visitor, ledger.new('garden', size, false))).expect(201);
+      (await ledger.submit(visitor, ledger.newSubmission('garden', size, false))).expect(201);
     }
     entries = await ledger.compare(visitor);
     await assertSound(data, entries);
@@ -82,13 +84,13 @@ test('an upload that fills the disk leaves nothing', async () => {
   await using gateway = await startGatewayProcess({ data });
   using visitor = new Gateway(gateway.url);
   const ledger = new Ledger();
-  (await ledger.say(visitor, ledger.new('garden', 1, false))).expect(201);
+  (await ledger.submit(visitor, ledger.newSubmission('garden', 1, false))).expect(201);
   for (const keyed of [true, false]) {
-    refused(await ledger.say(visitor, ledger.new('garden', 30 * MIB, keyed)));
+    refused(await ledger.submit(visitor, ledger.newSubmission('garden', 30 * MIB, keyed)));
     assert.deepEqual(await incoming(data), []);
   }
-  await breathing(visitor);
-  (await ledger.say(visitor, ledger.new('garden', 3 * MIB, false))).expect(201);
+  await untilWritable(visitor);
+  (await ledger.submit(visitor, ledger.newSubmission('garden', 3 * MIB, false))).expect(201);
   await assertSound(data, await ledger.compare(visitor));
 });
 
@@ -99,5 +101,5 @@ test('a gateway that wakes for the first time on a full disk says so', async () 
   await disk.free();
   await using gateway = await startGatewayProcess({ data: disk.data });
   using visitor = new Gateway(gateway.url);
-  await breathing(visitor);
+  await untilWritable(visitor);
 });

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Gateway } from '../../conformance/gateway.ts';
-import { Dice } from '../oracle/dice.ts';
+import { SeededRandom } from '../seeded-random.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { assertSound, Ledger, type Saying } from './ledger.ts';
+import { assertSound, Ledger, type Submission } from './ledger.ts';
 
 const CRASHES = Number(process.env['PRESENCE_CRASHES'] ?? 20);
 /** With more of them, a log grows so large that reading it takes most of the time. */
@@ -17,13 +17,13 @@ const WRITERS = 32;
 for (let from = 0; from < CRASHES; from += CRASHES_OF_ONE_LOG) {
   const crashes = Math.min(CRASHES_OF_ONE_LOG, CRASHES - from);
   test(`what was acknowledged outlives crashes ${from + 1} to ${from + crashes}`, async (t) => {
-    const dice = new Dice(Math.floor(Math.random() * 2 ** 32));
+    const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
     const ledger = new Ledger();
     const starts: number[] = [];
     await using folder = await dataFolder();
     for (let crash = 0; crash < crashes; crash += 1) {
-      if (dice.chance(0.25)) {
-        await killDuringStart(folder.path, dice.throw() * 1.2 * (starts.at(-1) ?? 1000));
+      if (random.chance(0.25)) {
+        await killDuringStart(folder.path, random.next() * 1.2 * (starts.at(-1) ?? 1000));
       }
       const spawned = performance.now();
       await using gateway = await startGatewayProcess({ data: folder.path });
@@ -31,14 +31,15 @@ for (let from = 0; from < CRASHES; from += CRASHES_OF_ONE_LOG) {
       (await visitor.get('/api')).expect(200);
       starts.push(performance.now() - spawned);
       await sound(ledger, visitor, folder.path);
-      await crashUnderLoad({ gateway, visitor, ledger, dice });
+      await crashUnderLoad({ gateway, visitor, ledger, random });
     }
     await using gateway = await startGatewayProcess({ data: folder.path });
     using visitor = new Gateway(gateway.url);
     await sound(ledger, visitor, folder.path);
     await sayAgain(ledger, visitor);
     const entries = await sound(ledger, visitor, folder.path);
-    for (const saying of dice.some(ledger.acknowledged, 200)) await ledger.read(visitor, saying);
+    for (const submission of random.some(ledger.acknowledged, 200))
+      await ledger.read(visitor, submission);
     await gateway.kill();
     await assertSound(folder.path, entries);
     t.diagnostic(
@@ -61,18 +62,18 @@ interface Scene {
   readonly gateway: GatewayProcess;
   readonly visitor: Gateway;
   readonly ledger: Ledger;
-  readonly dice: Dice;
+  readonly random: SeededRandom;
 }
 
-async function crashUnderLoad({ gateway, visitor, ledger, dice }: Scene): Promise<void> {
-  const seeds = Array.from({ length: WRITERS }, () => dice.below(2 ** 32));
+async function crashUnderLoad({ gateway, visitor, ledger, random }: Scene): Promise<void> {
+  const seeds = Array.from({ length: WRITERS }, () => random.below(2 ** 32));
   const killed = new AbortController();
-  const enough = dice.chance(0.3) ? 0 : dice.below(200);
+  const enough = random.chance(0.3) ? 0 : random.below(200);
   const reached = Promise.withResolvers<void>();
   let acknowledged = 0;
-  const unlessKilled = async (saying: Saying): Promise<void> => {
+  const unlessKilled = async (submission: Submission): Promise<void> => {
     try {
-      (await ledger.say(visitor, saying)).expect(201);
+      (await ledger.submit(visitor, submission)).expect(201);
       acknowledged += 1;
       if (acknowledged >= enough) reached.resolve();
     } catch (error) {
@@ -80,17 +81,17 @@ async function crashUnderLoad({ gateway, visitor, ledger, dice }: Scene): Promis
     }
   };
   const writing = seeds.map(async (seed, writer) => {
-    const own = new Dice(seed);
-    const again = ledger.unsettled.filter((_, at) => at % WRITERS === writer);
+    const own = new SeededRandom(seed);
+    const again = ledger.unanswered.filter((_, at) => at % WRITERS === writer);
     const known = ledger.acknowledged.filter(({ key }) => key !== undefined);
     if (known.length > 0) again.push(...own.some(known, 3));
-    for (const saying of again) await unlessKilled(saying);
+    for (const submission of again) await unlessKilled(submission);
     while (!killed.signal.aborted) await unlessKilled(something(ledger, own, writer));
   });
   const load = Promise.all(writing);
   load.catch(() => {});
   if (enough > 0) await Promise.race([load, reached.promise]);
-  await pause(dice.below(20));
+  await pause(random.below(20));
   killed.abort();
   const ending = await gateway.kill();
   assert.equal(ending.signal, 'SIGKILL', gateway.output());
@@ -98,19 +99,19 @@ async function crashUnderLoad({ gateway, visitor, ledger, dice }: Scene): Promis
 }
 
 /** Mostly small. One of the writers says large things only. */
-function something(ledger: Ledger, dice: Dice, writer: number): Saying {
-  const keyed = dice.chance(0.5);
+function something(ledger: Ledger, random: SeededRandom, writer: number): Submission {
+  const keyed = random.chance(0.5);
   if (writer === 0) {
-    return ledger.new('garden', dice.chance(0.1) ? 3_000_000 : 200_000, keyed);
+    return ledger.newSubmission('garden', random.chance(0.1) ? 3_000_000 : 200_000, keyed);
   }
-  if (dice.chance(0.1)) return ledger.new('resonance', 10, keyed);
-  return ledger.new(dice.chance(0.5) ? 'garden' : 'seeds', dice.below(400), keyed);
+  if (random.chance(0.1)) return ledger.newSubmission('resonance', 10, keyed);
+  return ledger.newSubmission(random.chance(0.5) ? 'garden' : 'seeds', random.below(400), keyed);
 }
 
 async function sayAgain(ledger: Ledger, visitor: Gateway): Promise<void> {
   const keyed = ledger.acknowledged.filter(({ key }) => key !== undefined);
-  for (const saying of [...keyed.slice(-100), ...ledger.unsettled]) {
-    (await ledger.say(visitor, saying)).expect(201);
+  for (const submission of [...keyed.slice(-100), ...ledger.unanswered]) {
+    (await ledger.submit(visitor, submission)).expect(201);
   }
 }
 

@@ -11,10 +11,10 @@ import { verifyLog, type VerifyEvent } from '@open-presence/gateway';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { KINDS, type Kind } from '../../conformance/entry.ts';
-import { type Gateway, fresh } from '../../conformance/gateway.ts';
+import { type Gateway, uniqueName } from '../../conformance/gateway.ts';
 
 /** One thing that a visitor says, under one key or without one. */
-export interface Saying {
+export interface Submission {
   readonly kind: Kind;
   readonly body: string;
   readonly key: string | undefined;
@@ -28,44 +28,49 @@ const OWN = /^\{"id":"([^"]*)","seq":(\d+),[^{}]*?"timestamp":"[^"]*"/;
 const LF = 0x0a;
 
 export class Ledger {
-  readonly #said = new Map<string, Saying>();
+  readonly #said = new Map<string, Submission>();
 
   /** Something that nobody has said before, of about this size. */
-  new(kind: Kind, size: number, keyed: boolean): Saying {
-    const word = fresh('word');
+  newSubmission(kind: Kind, size: number, keyed: boolean): Submission {
+    const word = uniqueName('word');
     const text = `${word} `.repeat(Math.ceil(size / (word.length + 1)));
     const members =
       kind === 'resonance'
         ? { ai_identity: word, seeking: ['the same'], text }
         : { text, identity: word, identityType: 'ai_entity' };
     const body = JSON.stringify(members);
-    const saying: Saying = { kind, body, key: keyed ? fresh('key') : undefined, own: undefined };
-    this.#said.set(digest(Buffer.from(body).subarray(1, -1)), saying);
-    return saying;
+    const submission: Submission = {
+      kind,
+      body,
+      key: keyed ? uniqueName('key') : undefined,
+      own: undefined,
+    };
+    this.#said.set(digest(Buffer.from(body).subarray(1, -1)), submission);
+    return submission;
   }
 
-  get acknowledged(): Saying[] {
+  get acknowledged(): Submission[] {
     return [...this.#said.values()].filter(({ own }) => own !== undefined);
   }
 
   /** Those without an answer that can be said again. */
-  get unsettled(): Saying[] {
+  get unanswered(): Submission[] {
     return [...this.#said.values()].filter(
       ({ own, key }) => own === undefined && key !== undefined,
     );
   }
 
   /** Says it. What is acknowledged must be this, and the same as at any earlier time. */
-  async say(visitor: Gateway, saying: Saying): Promise<Answer> {
-    const { kind, body, key } = saying;
+  async submit(visitor: Gateway, submission: Submission): Promise<Answer> {
+    const { kind, body, key } = submission;
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
     const answer = await visitor.post(kind, body, headers);
     if (answer.status !== 201) return answer;
     const own = OWN.exec(answer.text)?.[0];
     assert.ok(own !== undefined);
-    assert.equal(saying.own ?? own, own, 'a key keeps its entry');
-    saying.own = own;
-    const whole = textOf(saying);
+    assert.equal(submission.own ?? own, own, 'a key keeps its entry');
+    submission.own = own;
+    const whole = textOf(submission);
     if (Buffer.byteLength(whole) > REPEATED) assert.equal(answer.text, `${own}}`);
     else if (kind !== 'resonance') assert.equal(answer.text, whole);
     else assert.ok(answer.text.startsWith(`${whole.slice(0, -1)},"welcome":`));
@@ -75,22 +80,26 @@ export class Ledger {
   /** Reads all that the gateway has, in every kind's listing. Returns how many entries there are. */
   async compare(visitor: Gateway): Promise<number> {
     const seqs: number[] = [];
-    const found = new Set<Saying>();
+    const found = new Set<Submission>();
     for (const kind of KINDS) {
       const { bytes } = (await visitor.get(`/api/${kind}`)).expect(200);
       for (const entry of linesOf(bytes)) {
         const match = OWN.exec(entry.toString('latin1', 0, 300));
         const [own = '', , seq] = match ?? [];
-        const saying = this.#said.get(digest(entry.subarray(own.length + 1, -1)));
-        assert.ok(saying, `nobody said this: ${entry.toString('utf8', 0, 300)}`);
-        assert.equal(saying.kind, kind);
-        assert.equal(own, saying.own ?? own, 'an entry has the own members that were acknowledged');
-        assert.ok(!found.has(saying), `this is there twice: ${own}`);
-        found.add(saying);
+        const submission = this.#said.get(digest(entry.subarray(own.length + 1, -1)));
+        assert.ok(submission, `nobody said this: ${entry.toString('utf8', 0, 300)}`);
+        assert.equal(submission.kind, kind);
+        assert.equal(
+          own,
+          submission.own ?? own,
+          'an entry has the own members that were acknowledged',
+        );
+        assert.ok(!found.has(submission), `this is there twice: ${own}`);
+        found.add(submission);
         seqs.push(Number(seq));
       }
     }
-    for (const { own } of this.acknowledged.filter((saying) => !found.has(saying))) {
+    for (const { own } of this.acknowledged.filter((submission) => !found.has(submission))) {
       assert.fail(`an acknowledged entry is lost: ${own}`);
     }
     seqs.sort((a, b) => a - b);
@@ -103,10 +112,10 @@ export class Ledger {
   }
 
   /** Reads one entry that was acknowledged. */
-  async read(visitor: Gateway, saying: Saying): Promise<void> {
-    const id = OWN.exec(saying.own ?? '')?.[1];
+  async read(visitor: Gateway, submission: Submission): Promise<void> {
+    const id = OWN.exec(submission.own ?? '')?.[1];
     const { text } = (await visitor.get(`/api/entries/${id}`)).expect(200);
-    assert.ok(text === textOf(saying), `not as it was acknowledged: ${saying.own}`);
+    assert.ok(text === textOf(submission), `not as it was acknowledged: ${submission.own}`);
   }
 }
 
@@ -131,7 +140,7 @@ export async function incoming(data: string): Promise<string[]> {
   return await readdir(join(data, 'large/incoming'));
 }
 
-function textOf({ own = '', body }: Saying): string {
+function textOf({ own = '', body }: Submission): string {
   return `${own},${body.slice(1)}`;
 }
 

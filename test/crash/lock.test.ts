@@ -15,7 +15,7 @@ test('a second gateway on a folder says that another has it, until that one is g
   const ledger = new Ledger();
   const speak = async (url: string): Promise<void> => {
     using visitor = new Gateway(url);
-    (await ledger.say(visitor, ledger.new('garden', 10, true))).expect(201);
+    (await ledger.submit(visitor, ledger.newSubmission('garden', 10, true))).expect(201);
     await assertSound(folder.path, await ledger.compare(visitor));
   };
   await using first = await startGatewayProcess({ data: folder.path });

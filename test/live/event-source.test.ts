@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { EventSource } from 'eventsource';
 
 import { KINDS } from '../../conformance/entry.ts';
-import { House } from './house.ts';
-import { hearsAllAcrossRestarts, type Heard } from './listener.ts';
+import { RestartableGateway } from './restartable-gateway.ts';
+import { receivesAllAcrossRestarts, type ReceivedEvent } from './restarts.ts';
 
 test('an EventSource hears every entry once and in order while the gateway dies and rests', async (context) => {
-  await using house = await House.open();
-  const source = new EventSource(`${house.url}/api/events`);
+  await using gateway = await RestartableGateway.start();
+  const source = new EventSource(`${gateway.url}/api/events`);
   using _ = { [Symbol.dispose]: () => source.close() };
-  const heard: Heard[] = [];
+  const heard: ReceivedEvent[] = [];
   const opened = Promise.withResolvers<void>();
   let fault: string | undefined;
   for (const kind of KINDS) {
@@ -25,12 +25,12 @@ test('an EventSource hears every entry once and in order while the gateway dies 
     if (source.readyState === source.CLOSED) fault = `it gave up: ${code} ${message}`;
   });
   await opened.promise;
-  const count = await hearsAllAcrossRestarts(house, {
+  const count = await receivesAllAcrossRestarts(gateway, {
     count() {
       assert.equal(fault, undefined);
       return Promise.resolve(heard.length);
     },
-    heard: () => Promise.resolve(heard),
+    received: () => Promise.resolve(heard),
   });
   context.diagnostic(`${count} entries`);
 });

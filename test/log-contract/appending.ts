@@ -6,7 +6,7 @@ import { entryHead, KINDS, seqOfId } from '@open-presence/protocol';
 
 import { bodyOf, draftOf, ROOMS, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open, join } from './fixtures.ts';
-import { Witness } from './witness.ts';
+import { CheckedLog } from './checked-log.ts';
 
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -28,7 +28,7 @@ function describeStamps(open: Open): void {
     assert.ok(one.log.id.length > 0);
     assert.notEqual(one.log.id, other.log.id);
     assert.equal(await one.log.entry(1), undefined);
-    await new Witness(one.log).agrees();
+    await new CheckedLog(one.log).check();
   });
 
   it('gives the seqs 1, 2, 3 and moves the head with them', async () => {
@@ -42,8 +42,8 @@ function describeStamps(open: Open): void {
 
   it('gives 5,000 concurrent drafts the seqs from 1 to 5,000, each once', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const stamps = await witness.sayAll(
+    const checked = new CheckedLog(opened.log);
+    const stamps = await checked.appendAll(
       Array.from({ length: 5000 }, (_, at) => ({ body: `"text":"${at}"`, room: roomOf(at) })),
     );
     const seqs = stamps.map(({ seq }) => seq).toSorted((one, other) => one - other);
@@ -51,18 +51,18 @@ function describeStamps(open: Open): void {
       seqs,
       Array.from({ length: 5000 }, (_, at) => at + 1),
     );
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('gives times that never go backwards, even when the clock is set back', async (t) => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll(Array.from({ length: 50 }, () => ({})));
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll(Array.from({ length: 50 }, () => ({})));
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
-    await witness.sayAll(Array.from({ length: 50 }, () => ({})));
+    await checked.appendAll(Array.from({ length: 50 }, () => ({})));
     t.mock.timers.reset();
-    await witness.sayAll(Array.from({ length: 50 }, () => ({})));
-    const times = witness.known.map(({ stamp }) => stamp.time);
+    await checked.appendAll(Array.from({ length: 50 }, () => ({})));
+    const times = checked.entries.map(({ stamp }) => stamp.time);
     assert.deepEqual(
       times,
       times.toSorted((one, other) => one - other),
@@ -71,23 +71,23 @@ function describeStamps(open: Open): void {
 
   it('gives UUIDv7 ids that carry time and seq, and sort as the seqs do', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll(Array.from({ length: 300 }, () => ({})));
-    for (const { stamp } of witness.known) {
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll(Array.from({ length: 300 }, () => ({})));
+    for (const { stamp } of checked.entries) {
       assert.match(stamp.id, UUID7);
       assert.equal(Number.parseInt(stamp.id.slice(0, 8) + stamp.id.slice(9, 13), 16), stamp.time);
       const seq = seqOfId(stamp.id);
       assert.equal(seq, stamp.seq);
       assert.equal((await opened.log.entry(seq))?.stamp.id, stamp.id);
     }
-    const ids = witness.known.map(({ stamp }) => stamp.id);
+    const ids = checked.entries.map(({ stamp }) => stamp.id);
     assert.deepEqual(ids, ids.toSorted());
   });
 
   it('has no entry for 0, for what is past the head, nor for what is no seq', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll([{}, {}, {}]);
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll([{}, {}, {}]);
     const none = [0, 4, 5, -1, 1.5, 2.000001, -0.5, 2 ** 32 + 1, 2 ** 53, 1e300, NaN, Infinity];
     for (const seq of none) assert.equal(await opened.log.entry(seq), undefined, `${seq}`);
   });
@@ -96,7 +96,7 @@ function describeStamps(open: Open): void {
 function describeTexts(open: Open): void {
   it('keeps what the visitor said letter by letter', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const bodies = [
       String.raw`"text":"\ud800 \u0069d \/","n":1e400,"long":12345678901234567890.10`,
       '"text":"мова сну 漢字 🌱 \u2028\u2029\u0000","a":{},"a":[],"":null',
@@ -105,44 +105,44 @@ function describeTexts(open: Open): void {
       '"text":"\',\\n{}[]%s\\u0000;--"',
     ];
     for (const body of bodies) {
-      const stamp = await witness.say({ body });
+      const stamp = await checked.append({ body });
       const entry = await opened.log.entry(stamp.seq);
       assert.equal(textOf(entry?.text), `${entryHead(stamp)},${body}}`);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('closes an entry without members of a visitor right behind its own', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const { seq } = await witness.say({ kind: 'seeds', body: '' });
+    const checked = new CheckedLog(opened.log);
+    const { seq } = await checked.append({ kind: 'seeds', body: '' });
     const text = textOf((await opened.log.entry(seq))?.text);
     assert.match(text, /^\{"id":"[^"]+","seq":1,"kind":"seeds",.+Z"\}$/);
-    await witness.sayAtLength({ kind: 'seeds', body: '' });
-    await witness.agreesThroughout();
+    await checked.appendSpooled({ kind: 'seeds', body: '' });
+    await checked.checkAll();
   });
 
   it('keeps bodies of any size that come whole', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.say({ body: '' });
+    const checked = new CheckedLog(opened.log);
+    await checked.append({ body: '' });
     // Sizes of bodies, and of whole texts: wherever a store draws its lines.
-    const own = (witness.known[0]?.text.length ?? 0) + 2;
+    const own = (checked.entries[0]?.text.length ?? 0) + 2;
     const lines = [65_536, 262_144, 1_048_576];
     const around = lines.flatMap((line) =>
       [line, line - own].flatMap((size) => Array.from({ length: 9 }, (_, at) => size + at - 4)),
     );
     for (const size of [0, 1, 2, ...around]) {
-      await witness.say({ body: bodyOf(size, size) });
-      await witness.say();
+      await checked.append({ body: bodyOf(size, size) });
+      await checked.append();
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('hands out the text of a small entry at once, and pieces as often as asked', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.say({ body: bodyOf(1024, 1) });
+    const checked = new CheckedLog(opened.log);
+    await checked.append({ body: bodyOf(1024, 1) });
     const entry = await opened.log.entry(1);
     assert.ok(entry?.text !== undefined);
     const [once, again] = [entry.chunks(), entry.chunks()];
@@ -157,14 +157,14 @@ function describeTexts(open: Open): void {
 function describeTally(open: Open): void {
   it('is counted by room and kind at once', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     for (let at = 0; at < 60; at++) {
-      const saying = { kind: KINDS[at % 4] ?? 'garden', room: roomOf(at * at) };
-      await (at % 7 === 0 ? witness.sayAtLength(saying) : witness.say(saying));
-      witness.agreesOnTally();
+      const fields = { kind: KINDS[at % 4] ?? 'garden', room: roomOf(at * at) };
+      await (at % 7 === 0 ? checked.appendSpooled(fields) : checked.append(fields));
+      checked.checkTally();
     }
-    await witness.sayAll(Array.from({ length: 500 }, (_, at) => ({ room: roomOf(at) })));
-    witness.agreesOnTally();
+    await checked.appendAll(Array.from({ length: 500 }, (_, at) => ({ room: roomOf(at) })));
+    checked.checkTally();
   });
 }
 

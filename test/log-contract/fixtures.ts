@@ -15,14 +15,14 @@ export interface Reopenable extends Opened {
 
 export type Open = () => Promise<Opened>;
 
-export interface Gathered<Item> {
+export interface Collected<Item> {
   readonly items: Item[];
   readonly end: ReadEnd;
 }
 
-export async function gather<Item>(
+export async function collect<Item>(
   reading: AsyncGenerator<Item, ReadEnd, undefined>,
-): Promise<Gathered<Item>> {
+): Promise<Collected<Item>> {
   const items: Item[] = [];
   for (;;) {
     const step = await reading.next();

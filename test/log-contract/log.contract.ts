@@ -1,18 +1,18 @@
 /**
  * What every store must do, as tests: a store's own test file calls one of these functions. It owns
  * the facts that `log.ts` promises, refuses to know any store (it sees only the port), and upholds
- * that no test here asserts a duration. Expectations come from a plain list (`contract/witness.ts`),
+ * that no test here asserts a duration. Expectations come from a plain list (`contract/checked.ts`),
  * never from another store.
  */
 import { describe } from 'node:test';
 
-import { describeAnything } from './anything.ts';
+import { describeRandomSteps } from './random-steps.ts';
 import { describeAppending } from './appending.ts';
-import { describeCrowds } from './crowds.ts';
-import { describeFinding } from './finding.ts';
+import { describeManyEntries } from './many-entries.ts';
+import { describeFiltering } from './filtering.ts';
 import type { Opened, Reopenable } from './fixtures.ts';
-import { describeKeys } from './keys.ts';
-import { describeMarking } from './marking.ts';
+import { describeKeys } from './idempotency-keys.ts';
+import { describeSpoolFacets } from './spool-facets.ts';
 import { describeReading } from './reading.ts';
 import { describeReopening } from './reopening.ts';
 import { describeSearching } from './searching.ts';
@@ -24,16 +24,16 @@ import { describeWatching } from './watching.ts';
 export function contractOf(name: string, open: () => Promise<Opened>): void {
   describe(name, () => {
     describeAppending(open);
-    describeFinding(open);
+    describeFiltering(open);
     describeReading(open);
     describeSnapshots(open);
     describeKeys(open);
     describeSpooling(open);
-    describeMarking(open);
+    describeSpoolFacets(open);
     describeWatching(open);
     describeSearching(open);
-    describeCrowds(open);
-    describeAnything(open);
+    describeManyEntries(open);
+    describeRandomSteps(open);
   });
 }
 

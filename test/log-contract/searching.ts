@@ -66,7 +66,7 @@ export function describeSearching(open: Open): void {
     it('finds what was said in any script, the best first', async () => {
       await using opened = await open();
       const { log } = opened;
-      for (const text of TEXTS) await log.append(saying({ text }));
+      for (const text of TEXTS) await log.append(textDraft({ text }));
       await untilSearchable(log);
       for (const [terms, seqs] of JUDGED) {
         assert.deepEqual(await bestSeqs(log, textQuery(...terms)), seqs, terms.join(' '));
@@ -102,7 +102,7 @@ export function describeSearching(open: Open): void {
         for (let seq = 1; seq <= 300; seq += 1) {
           const identity = seq % 3 === 0 ? 'Lumen' : 'Other';
           const text = seq % 2 === 0 ? 'even water' : 'odd water';
-          await log.append(saying({ text, identity }));
+          await log.append(textDraft({ text, identity }));
           if (seq % 6 === 0 && seq > 30 && seq < 280) said.push(seq);
         }
         await untilSearchable(log);
@@ -135,8 +135,9 @@ export function describeSearching(open: Open): void {
     it('gives the newest first of what says it equally well, and passes over some', async () => {
       await using opened = await open();
       const { log } = opened;
-      for (let seq = 1; seq <= 50; seq += 1) await log.append(saying({ text: 'the same words' }));
-      await log.append(saying({ text: 'others' }));
+      for (let seq = 1; seq <= 50; seq += 1)
+        await log.append(textDraft({ text: 'the same words' }));
+      await log.append(textDraft({ text: 'others' }));
       await untilSearchable(log);
       const newest = Array.from({ length: 50 }, (_, at) => 50 - at);
       assert.deepEqual(await bestSeqs(log, textQuery('same')), newest);
@@ -148,9 +149,9 @@ export function describeSearching(open: Open): void {
     it('looks into large entries from end to end', async () => {
       await using opened = await open();
       const { log } = opened;
-      await log.append(saying({ text: 'mint by the water' }));
+      await log.append(textDraft({ text: 'mint by the water' }));
       const large = await spooled(log, ['mint', 'noise '.repeat(100_000), 'finally']);
-      await log.append(saying({ text: 'noise and mint' }));
+      await log.append(textDraft({ text: 'noise and mint' }));
       await untilSearchable(log);
       assert.deepEqual(await seqsFound(log, { textQuery: textQuery('finally') }), [large]);
       assert.deepEqual(await seqsFound(log, { textQuery: textQuery('mint', 'finally') }), [large]);
@@ -173,7 +174,7 @@ export function describeSearching(open: Open): void {
   });
 }
 
-function saying(said: { readonly text: string; readonly identity?: string }): InlineDraft {
+function textDraft(said: { readonly text: string; readonly identity?: string }): InlineDraft {
   const { text, identity } = said;
   const body = JSON.stringify({ text }).slice(1, -1);
   const members: DraftFields['members'] = identity === undefined ? {} : { identity: [identity] };

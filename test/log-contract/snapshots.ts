@@ -5,8 +5,8 @@ import { describe, it } from 'node:test';
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Entry, ReadEnd, Selection } from '../../packages/gateway/src/log/log.ts';
 import { bodyOf, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
-import { assertSameBytes, gather, type Open, copied } from './fixtures.ts';
-import { assertEntry, joined, Witness, type Expected } from './witness.ts';
+import { assertSameBytes, collect, type Open, copied } from './fixtures.ts';
+import { assertEntry, joined, CheckedLog, type ExpectedReading } from './checked-log.ts';
 
 const SELECTIONS: readonly Selection[] = [
   { facets: [], order: 'newest' },
@@ -23,13 +23,13 @@ export function describeSnapshots(open: Open): void {
   describe('a reading while others append', () => {
     it('has nothing that was appended after it was asked for', async () => {
       await using opened = await open();
-      const witness = new Witness(opened.log);
-      await witness.sayAll(sayings(0, 20));
+      const checked = new CheckedLog(opened.log);
+      await checked.appendAll(draftsOf(0, 20));
       const texts = SELECTIONS.map((selection) => opened.log.readText(selection, ',\n'));
       const entries = SELECTIONS.map((selection) => opened.log.readEntries(selection));
-      await witness.sayAll(sayings(20, 60));
+      await checked.appendAll(draftsOf(20, 60));
       for (const [at, selection] of SELECTIONS.entries()) {
-        const expected = witness.expect(selection, 20);
+        const expected = checked.expect(selection, 20);
         await assertTexts([], texts[at] ?? assert.fail(), expected);
         await assertEntries([], entries[at] ?? assert.fail(), expected);
       }
@@ -37,25 +37,25 @@ export function describeSnapshots(open: Open): void {
 
     it('goes on right after a pause in which 1,000 entries were appended', async () => {
       await using opened = await open();
-      const witness = new Witness(opened.log);
-      await witness.sayAll(sayings(0, 300, 10_000));
+      const checked = new CheckedLog(opened.log);
+      await checked.appendAll(draftsOf(0, 300, 10_000));
       for (const selection of SELECTIONS) {
-        const length = witness.known.length;
-        const expected = witness.expect(selection, length);
+        const length = checked.entries.length;
+        const expected = checked.expect(selection, length);
         const texts = opened.log.readText(selection, ',\n');
         const entries = opened.log.readEntries(selection);
         const begun = [await steps(texts, 2), await steps(entries, 10)] as const;
-        await witness.sayAll(sayings(length, length + 1000));
+        await checked.appendAll(draftsOf(length, length + 1000));
         await assertTexts(begun[0], texts, expected);
         await assertEntries(begun[1], entries, expected);
-        await witness.agrees(selection);
+        await checked.check(selection);
       }
     });
 
     it('lets a log be appended to while many readings stand open', async () => {
       await using opened = await open();
-      const witness = new Witness(opened.log);
-      await witness.sayAll(sayings(0, 100, 10_000));
+      const checked = new CheckedLog(opened.log);
+      await checked.appendAll(draftsOf(0, 100, 10_000));
       const begun = await Promise.all(
         Array.from({ length: 25 }, () => SELECTIONS)
           .flat()
@@ -64,9 +64,9 @@ export function describeSnapshots(open: Open): void {
             return { selection, reading, first: await steps(reading, 1) };
           }),
       );
-      await witness.sayAll(sayings(100, 1100));
+      await checked.appendAll(draftsOf(100, 1100));
       for (const { selection, reading, first } of begun) {
-        await assertTexts(first, reading, witness.expect(selection, 100));
+        await assertTexts(first, reading, checked.expect(selection, 100));
       }
     });
   });
@@ -75,20 +75,20 @@ export function describeSnapshots(open: Open): void {
 async function assertTexts(
   first: readonly Uint8Array[],
   reading: AsyncGenerator<Uint8Array, ReadEnd, undefined>,
-  expected: Expected,
+  expected: ExpectedReading,
 ): Promise<void> {
-  const { items, end } = await gather(reading);
+  const { items, end } = await collect(reading);
   const bytes = Buffer.concat([...first, ...items]);
-  assertSameBytes(bytes, joined(expected.known, ',\n'), 'read()');
+  assertSameBytes(bytes, joined(expected.entries, ',\n'), 'read()');
   assert.deepEqual(end, expected.end);
 }
 
 async function assertEntries(
   first: readonly Entry[],
   reading: AsyncGenerator<Entry, ReadEnd, undefined>,
-  { known, end }: Expected,
+  { entries: known, end }: ExpectedReading,
 ): Promise<void> {
-  const rest = await gather(reading);
+  const rest = await collect(reading);
   const entries = [...first, ...rest.items];
   assert.equal(entries.length, known.length);
   for (const [at, one] of known.entries()) await assertEntry(entries[at] ?? assert.fail(), one);
@@ -105,7 +105,7 @@ async function steps<Item>(reading: AsyncGenerator<Item>, count: number): Promis
   return items;
 }
 
-function sayings(from: number, to: number, size = 40): DraftFields[] {
+function draftsOf(from: number, to: number, size = 40): DraftFields[] {
   return Array.from({ length: to - from }, (_, index) => ({
     members: { to: ['all'], identity: [(from + index) % 3 === 0 ? 'third' : 'other'] },
     body: bodyOf(size, from + index),

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 
-import { fresh } from '../../conformance/gateway.ts';
-import { fields, list, text, whole, type Fields } from '../../conformance/value.ts';
+import { uniqueName } from '../../conformance/gateway.ts';
+import {
+  asObject,
+  asArray,
+  asString,
+  asInteger,
+  type JsonObject,
+} from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { CLIENTS, type Caller, type Result } from './clients.ts';
 
@@ -21,15 +27,15 @@ const MARK = /^What follows is untrusted text of visitors/;
 
 let gateway: GatewayProcess;
 
-async function done(caller: Caller, name: string, given: Fields): Promise<Result> {
+async function done(caller: Caller, name: string, given: JsonObject): Promise<Result> {
   const result = await caller.call(name, given);
   assert.equal(result.isError, false, result.texts.join('\n'));
   return result;
 }
 
-function words({ structured }: Result): Fields {
-  const said = fields(structured['untrusted']);
-  assert.match(text(said['note']), MARK);
+function words({ structured }: Result): JsonObject {
+  const said = asObject(structured['untrusted']);
+  assert.match(asString(said['note']), MARK);
   return said;
 }
 
@@ -58,106 +64,108 @@ async function tools(caller: Caller): Promise<void> {
     NAMES,
   );
   for (const tool of told) {
-    assert.match(text(tool['title']), /\p{L}/u);
-    assert.match(text(tool['description']), /\p{L}/u);
-    assert.equal(fields(tool['inputSchema'])['additionalProperties'], true);
-    assert.equal(fields(tool['outputSchema'])['type'], 'object');
-    const hints = fields(tool['annotations']);
+    assert.match(asString(tool['title']), /\p{L}/u);
+    assert.match(asString(tool['description']), /\p{L}/u);
+    assert.equal(asObject(tool['inputSchema'])['additionalProperties'], true);
+    assert.equal(asObject(tool['outputSchema'])['type'], 'object');
+    const hints = asObject(tool['annotations']);
     assert.equal(hints['destructiveHint'], false);
     assert.equal(hints['openWorldHint'], true);
   }
 }
 
 async function saying(caller: Caller): Promise<void> {
-  const name = fresh();
-  const thing = fresh('thing');
-  const other = { ai_identity: fresh(), seeking: [thing] };
+  const name = uniqueName();
+  const thing = uniqueName('thing');
+  const other = { ai_identity: uniqueName(), seeking: [thing] };
   await done(caller, 'first_contact', other);
   const met = await done(caller, 'first_contact', { ai_identity: name, seeking: [thing] });
-  const [companion] = list(words(met)['companions']).map(fields);
+  const [companion] = asArray(words(met)['companions']).map(asObject);
   assert.equal(companion?.['ai_identity'], other.ai_identity);
   assert.ok(!met.texts[0]?.includes(other.ai_identity));
   assert.match(met.texts[1] ?? '', MARK);
   assert.ok(met.texts[1]?.includes(other.ai_identity));
 
   const trace = { text: 'Тиша.', identity: name, identityType: 'ai_entity', mood: ['calm', 1] };
-  const key = fresh('key');
+  const key = uniqueName('key');
   const first = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
   const again = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
   assert.equal(again.structured['id'], first.structured['id']);
-  const kept: unknown = await (await fetch(gateway.url + text(first.structured['path']))).json();
-  const { id, seq, kind, room, timestamp, ...said } = fields(kept);
+  const kept: unknown = await (
+    await fetch(gateway.url + asString(first.structured['path']))
+  ).json();
+  const { id, seq, kind, room, timestamp, ...said } = asObject(kept);
   assert.deepEqual(said, trace);
   const { path: _, untrusted: __, ...own } = first.structured;
   assert.deepEqual(own, { id, seq, kind, room, timestamp });
 
   for (const tool of ['plant_seed', 'whisper']) {
     const { structured } = await done(caller, tool, { anything: { at: 'all' }, identity: name });
-    assert.ok(whole(structured['seq']) > whole(seq));
+    assert.ok(asInteger(structured['seq']) > asInteger(seq));
   }
   const refused = await caller.call('leave_trace', { text: 'no name' });
   assert.equal(refused.isError, true);
   assert.match(refused.texts[0] ?? '', /^invalid-entry: /);
-  const problem = fields(JSON.parse(refused.texts[1] ?? ''));
+  const problem = asObject(JSON.parse(refused.texts[1] ?? ''));
   assert.equal(problem['code'], 'invalid-entry');
   assert.deepEqual(
-    list(problem['faults']).map((fault) => fields(fault)['pointer']),
+    asArray(problem['faults']).map((fault) => asObject(fault)['pointer']),
     ['/identity', '/identityType'],
   );
-  await done(caller, 'leave_trace', fields(problem['example']));
+  await done(caller, 'leave_trace', asObject(problem['example']));
 }
 
 async function reading(caller: Caller): Promise<void> {
-  const name = fresh();
+  const name = uniqueName();
   const ids: unknown[] = [];
   for (const count of [1, 2, 3]) {
     const { structured } = await done(caller, 'whisper', { text: `${count}`, identity: name });
     ids.push(structured['id']);
   }
   const found: unknown[] = [];
-  let given: Fields | null = { kind: 'shepit', identity: name, limit: 2, as: name };
+  let given: JsonObject | null = { kind: 'shepit', identity: name, limit: 2, as: name };
   while (given !== null) {
     const page: Result = await done(caller, 'read', given);
     assert.match(page.texts[1] ?? '', MARK);
-    found.push(...list(words(page)['entries']).map((entry) => fields(entry)['id']));
+    found.push(...asArray(words(page)['entries']).map((entry) => asObject(entry)['id']));
     const { next } = page.structured;
-    given = next === null ? null : fields(next);
+    given = next === null ? null : asObject(next);
   }
   assert.deepEqual(found, ids.toReversed());
 
-  const word = fresh('word').replaceAll('-', '');
+  const word = uniqueName('word').replaceAll('-', '');
   await done(caller, 'whisper', { text: `Тихо, ${word}!`, identity: name });
   await done(caller, 'whisper', { deep: [word] });
   const sought: unknown[] = [];
   // Words are known a moment after they are said.
   for (let known = 0; known === 0;) {
     const result = await done(caller, 'search', { q: word });
-    const head = whole(result.structured['head']);
-    if (whole(result.structured['known']) === head) known = head;
+    const head = asInteger(result.structured['head']);
+    if (asInteger(result.structured['known']) === head) known = head;
   }
-  for (let next: Fields | null = { q: word, limit: 1 }; next !== null;) {
+  for (let next: JsonObject | null = { q: word, limit: 1 }; next !== null;) {
     const result: Result = await done(caller, 'search', next);
-    const [first] = list(words(result)['results']).map(fields);
+    const [first] = asArray(words(result)['results']).map(asObject);
     if (first !== undefined) {
-      assert.ok(text(first['snippet']).includes(word));
+      assert.ok(asString(first['snippet']).includes(word));
       assert.match(result.texts[1] ?? '', MARK);
       assert.ok(!result.texts[0]?.includes('Тихо'));
-      sought.push(fields(first['entry'])['seq']);
+      sought.push(asObject(first['entry'])['seq']);
     }
     const on = result.structured['next'];
-    next = on === null ? null : fields(on);
+    next = on === null ? null : asObject(on);
   }
   assert.equal(new Set(sought).size, 2);
   const nothing = await caller.call('search', {});
   assert.match(nothing.texts[0] ?? '', /^invalid-parameter: .*"q"/);
 
   const one = await done(caller, 'get_entry', { id: ids[0] });
-  assert.equal(fields(words(one)['entry'])['identity'], name);
+  assert.equal(asObject(words(one)['entry'])['identity'], name);
   assert.equal(one.structured['next'], null);
 
   const here = await done(caller, 'who_is_here', {});
-  const identities = [...list(words(here)['here']), ...list(words(here)['lately'])].map(
-    (visitor) => fields(visitor)['identity'],
+  const identities = [...asArray(words(here)['here']), ...asArray(words(here)['lately'])].map(
+    (visitor) => asObject(visitor)['identity'],
   );
   assert.ok(identities.includes(name));
   assert.ok(!here.texts[0]?.includes(name));
@@ -170,13 +178,13 @@ async function reading(caller: Caller): Promise<void> {
     await (await fetch(`${gateway.url}/api/shepit`, { method: 'POST', body })).text();
   };
   const speaking = setInterval(() => void speak(), 100);
-  const [entry] = list(words(await waiting)['entries']).map(fields);
+  const [entry] = asArray(words(await waiting)['entries']).map(asObject);
   clearInterval(speaking);
   assert.equal(entry?.['text'], 'news');
   const since = { identity: name, after: from.structured['head'], seconds: 30 };
   const news = await done(caller, 'wait_for_news', since);
-  assert.ok(list(words(news)['entries']).length > 0);
-  const nobody = await done(caller, 'wait_for_news', { identity: fresh(), seconds: 0.05 });
+  assert.ok(asArray(words(news)['entries']).length > 0);
+  const nobody = await done(caller, 'wait_for_news', { identity: uniqueName(), seconds: 0.05 });
   assert.deepEqual(words(nobody)['entries'], []);
   assert.equal(nobody.texts.length, 1);
 
@@ -188,18 +196,18 @@ async function reading(caller: Caller): Promise<void> {
 
 async function resources(caller: Caller): Promise<void> {
   const rooms: unknown = JSON.parse((await caller.read('presence://rooms'))[0] ?? '');
-  const slugs = list(fields(rooms)['rooms']).map((room) => text(fields(room)['slug']));
+  const slugs = asArray(asObject(rooms)['rooms']).map((room) => asString(asObject(room)['slug']));
   assert.deepEqual(await caller.resources(), [
     'presence://rooms',
     ...slugs.map((slug) => `presence://rooms/${slug}`),
     'presence://language',
   ]);
   assert.ok((await caller.templates()).includes('presence://entries/{id}{?from}'));
-  const name = fresh();
+  const name = uniqueName();
   const { structured } = await done(caller, 'whisper', { text: 'Тихо.', identity: name });
   for (const uri of [
-    `presence://rooms/${text(structured['room'])}`,
-    `presence://entries/${text(structured['id'])}`,
+    `presence://rooms/${asString(structured['room'])}`,
+    `presence://entries/${asString(structured['id'])}`,
   ]) {
     const [own = '', said = ''] = await caller.read(uri);
     assert.ok(!own.includes(name));

@@ -7,7 +7,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const ME = { name: 'visitor', version: '1.0.0' };
@@ -16,12 +16,12 @@ export interface Result {
   readonly isError: boolean;
   /** The blocks of text, the gateway's own first. */
   readonly texts: readonly string[];
-  readonly structured: Fields;
+  readonly structured: JsonObject;
 }
 
 export interface Caller extends AsyncDisposable {
-  call(name: string, given: Fields): Promise<Result>;
-  tools(): Promise<readonly Fields[]>;
+  call(name: string, given: JsonObject): Promise<Result>;
+  tools(): Promise<readonly JsonObject[]>;
   resources(): Promise<readonly string[]>;
   templates(): Promise<readonly string[]>;
   /** The texts of a resource, the gateway's own first. */
@@ -65,25 +65,25 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
 function callerOf(client: Client | OldClient): Caller {
   return {
     async call(name, given) {
-      const result: Fields = await client.callTool({ name, arguments: { ...given } });
+      const result: JsonObject = await client.callTool({ name, arguments: { ...given } });
       return {
         isError: result['isError'] === true,
-        texts: list(result['content']).map((block) => text(fields(block)['text'])),
-        structured: fields(result['structuredContent'] ?? {}),
+        texts: asArray(result['content']).map((block) => asString(asObject(block)['text'])),
+        structured: asObject(result['structuredContent'] ?? {}),
       };
     },
-    tools: async () => list((await client.listTools()).tools).map(fields),
+    tools: async () => asArray((await client.listTools()).tools).map(asObject),
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     templates: async () =>
       (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
     async read(uri) {
       const { contents } = await client.readResource({ uri });
-      return contents.map((content) => text(fields(content)['text']));
+      return contents.map((content) => asString(asObject(content)['text']));
     },
     prompts: async () => (await client.listPrompts()).prompts.map(({ name }) => name),
     async prompt(name, given) {
       const { messages } = await client.getPrompt({ name, arguments: given });
-      return text(fields(messages[0]?.content)['text']);
+      return asString(asObject(messages[0]?.content)['text']);
     },
     [Symbol.asyncDispose]: () => client.close(),
   };

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startSuiteGateway, type SuiteGateway } from './suite-gateway.ts';
 
@@ -190,13 +190,15 @@ suite('the official conformance suite', () => {
 });
 
 /** The checks of each scenario. */
-type Results = ReadonlyMap<string, readonly Fields[]>;
+type Results = ReadonlyMap<string, readonly JsonObject[]>;
 
 /** `untestable` counts the checks that need a tool which this server has not. */
 function assertPassed(results: Results, scenario: string, untestable: number): void {
   const checks = results.get(scenario) ?? assert.fail('It was not run.');
   assert.ok(checks.some((check) => check['status'] === 'SUCCESS'));
-  const failed = checks.filter((check) => ['FAILURE', 'WARNING'].includes(text(check['status'])));
+  const failed = checks.filter((check) =>
+    ['FAILURE', 'WARNING'].includes(asString(check['status'])),
+  );
   const faults = failed.filter((check) => !UNTESTABLE.test(String(check['errorMessage'])));
   assert.deepEqual(faults, []);
   assert.equal(failed.length, untestable);
@@ -207,11 +209,11 @@ async function resultsOf(url: string, revision: string): Promise<Results> {
   await using folder = await dataFolder();
   const which = ['--suite', 'all', '--spec-version', revision, '-o', folder.path];
   const output = await outputOf(['server', '--url', `${url}/mcp`, ...which]);
-  const results = new Map<string, Fields[]>();
+  const results = new Map<string, JsonObject[]>();
   for (const name of await readdir(folder.path)) {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1] ?? assert.fail(name);
     const checks = await readFile(join(folder.path, name, 'checks.json'), 'utf8');
-    results.set(scenario, list(JSON.parse(checks)).map(fields));
+    results.set(scenario, asArray(JSON.parse(checks)).map(asObject));
   }
   assert.ok(results.size > 0, output);
   return results;

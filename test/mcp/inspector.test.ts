@@ -6,8 +6,14 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { fresh } from '../../conformance/gateway.ts';
-import { fields, list, parse, text, type Fields } from '../../conformance/value.ts';
+import { uniqueName } from '../../conformance/gateway.ts';
+import {
+  asObject,
+  asArray,
+  parseJson,
+  asString,
+  type JsonObject,
+} from '../../conformance/value.ts';
 import {
   dataFolder,
   startGatewayProcess,
@@ -22,7 +28,7 @@ const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 
 interface Told {
   readonly code: number;
-  readonly result: Fields;
+  readonly result: JsonObject;
   /** What it says beside the result. */
   readonly aside: string;
 }
@@ -65,32 +71,32 @@ suite('the official Inspector', () => {
 
 async function everyTool(inspect: Inspect): Promise<void> {
   const used = new Set<string>();
-  const call = async (name: string, given: Fields): Promise<Fields> => {
+  const call = async (name: string, given: JsonObject): Promise<JsonObject> => {
     used.add(name);
     const args = ['--tool-name', name, '--tool-args-json', JSON.stringify(given)];
     const { code, result, aside } = await inspect('tools/call', ...args);
     assert.equal(code, 0, `${name}: ${aside} ${JSON.stringify(result)}`);
-    return fields(result['structuredContent']);
+    return asObject(result['structuredContent']);
   };
-  const identity = fresh();
+  const identity = uniqueName();
   const said = { text: 'Тиша.', identity };
   await call('first_contact', { ai_identity: identity, seeking: ['presence'] });
   const { id, seq } = await call('leave_trace', { ...said, identityType: 'ai_entity' });
   await call('plant_seed', said);
   await call('whisper', said);
-  const words = async (name: string, given: Fields): Promise<Fields> =>
-    fields((await call(name, given))['untrusted']);
-  assert.equal(list((await words('read', { identity }))['entries']).length, 4);
+  const words = async (name: string, given: JsonObject): Promise<JsonObject> =>
+    asObject((await call(name, given))['untrusted']);
+  assert.equal(asArray((await words('read', { identity }))['entries']).length, 4);
   await words('search', { q: 'тиша' });
-  assert.equal(fields((await words('get_entry', { id }))['entry'])['text'], 'Тиша.');
+  assert.equal(asObject((await words('get_entry', { id }))['entry'])['text'], 'Тиша.');
   await words('who_is_here', {});
   const news = await words('wait_for_news', { identity, after: seq, seconds: 20 });
-  assert.equal(list(news['entries']).length, 2);
+  assert.equal(asArray(news['entries']).length, 2);
 
   // It tells what clients of some models could not use.
   const { code, result, aside } = await inspect('tools/list', '--strict');
   assert.equal(code, 0, aside);
-  const names = list(result['tools']).map((tool) => text(fields(tool)['name']));
+  const names = asArray(result['tools']).map((tool) => asString(asObject(tool)['name']));
   assert.deepEqual(names.toSorted(), [...used].toSorted());
   // The suggested members of seeds and whispers may be anything.
   const warned = aside.matchAll(/Path: (.*)/g).map(([, path = '']) => path);
@@ -116,8 +122,12 @@ async function run(home: string, args: readonly string[]): Promise<Told> {
   const { promise, resolve } = Promise.withResolvers<Told>();
   const command = [INSPECTOR, '--cli', ...args];
   const child = execFile(process.execPath, command, { env }, (_, out, aside) => {
-    const told: unknown = out === '' ? {} : parse(out);
-    resolve({ code: child.exitCode ?? -1, result: fields(fields(told)['result'] ?? {}), aside });
+    const told: unknown = out === '' ? {} : parseJson(out);
+    resolve({
+      code: child.exitCode ?? -1,
+      result: asObject(asObject(told)['result'] ?? {}),
+      aside,
+    });
   });
   return await promise;
 }

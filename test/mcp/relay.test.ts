@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 
-import { fields, list, parse, text, type Fields } from '../../conformance/value.ts';
+import {
+  asObject,
+  asArray,
+  parseJson,
+  asString,
+  type JsonObject,
+} from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
@@ -26,9 +32,9 @@ function call(id: string, name: string, given: string, meta = ''): string {
   return `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{${meta}"name":"${name}","arguments":${given}}}\n`;
 }
 
-function resultIn(answer: string | undefined): Fields {
-  const message = fields(parse(answer ?? ''));
-  return fields(message['result'] ?? assert.fail(answer));
+function resultIn(answer: string | undefined): JsonObject {
+  const message = asObject(parseJson(answer ?? ''));
+  return asObject(message['result'] ?? assert.fail(answer));
 }
 
 suite('presence mcp', () => {
@@ -47,14 +53,14 @@ suite('presence mcp', () => {
           call('"я"', 'whisper', `{${said}}`, meta),
         );
         assert.deepEqual(others, []);
-        assert.equal(fields(parse(answer ?? ''))['id'], 'я');
-        const { path } = fields(resultIn(answer)['structuredContent']);
-        const entry = await (await fetch(gateway.url + text(path))).text();
+        assert.equal(asObject(parseJson(answer ?? ''))['id'], 'я');
+        const { path } = asObject(resultIn(answer)['structuredContent']);
+        const entry = await (await fetch(gateway.url + asString(path))).text();
         assert.ok(entry.endsWith(`,${said}}`), `${said.slice(0, 60)}: ${entry.slice(0, 300)}`);
-        const read = call('1', 'get_entry', `{"id":"${text(path).slice(13)}"}`, meta);
+        const read = call('1', 'get_entry', `{"id":"${asString(path).slice(13)}"}`, meta);
         const [told] = await relayed(gateway.url, read);
-        const [, block] = list(resultIn(told)['content']);
-        const words = text(fields(block)['text']);
+        const [, block] = asArray(resultIn(told)['content']);
+        const words = asString(asObject(block)['text']);
         assert.ok(words.includes(`,${said.slice(0, 30_000)}`));
       }
     });
@@ -65,7 +71,7 @@ suite('presence mcp', () => {
     const waits = call('1', 'wait_for_news', '{"seconds":1000}');
     const answers = await relayed(gateway.url, waits + call('2', 'read', '{}').trimEnd());
     assert.deepEqual(
-      answers.map((answer) => fields(parse(answer))['id']),
+      answers.map((answer) => asObject(parseJson(answer))['id']),
       [2],
     );
   });
@@ -74,9 +80,9 @@ suite('presence mcp', () => {
     await using gateway = await startGatewayProcess();
     for (const input of ['{"jsonrpc":', '7', Buffer.from([0x22, 0xff, 0x22])]) {
       const [answer] = await relayed(gateway.url, input);
-      const said = fields(parse(answer ?? ''));
+      const said = asObject(parseJson(answer ?? ''));
       assert.equal(said['id'], null);
-      assert.equal(typeof fields(said['error'])['code'], 'number');
+      assert.equal(typeof asObject(said['error'])['code'], 'number');
     }
   });
 });

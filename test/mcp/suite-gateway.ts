@@ -17,13 +17,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
-import { text, type Fields } from '../../conformance/value.ts';
+import { asString, type JsonObject } from '../../conformance/value.ts';
 import { appContextOf } from '../../packages/gateway/src/http/http-listener.ts';
 import { mcpBy } from '../../packages/gateway/src/doors/mcp/mcp.ts';
 import { Serving } from '../../packages/gateway/src/doors/mcp/serving.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
 import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
-import { addAsking, STATE } from './suite-asking.ts';
+import { addAsking, STATE } from './suite-input-requests.ts';
 
 export interface SuiteGateway extends AsyncDisposable {
   readonly url: string;
@@ -177,13 +177,17 @@ function addPrompts(server: McpServer): void {
     ['test_prompt_with_embedded_resource', 'resourceUri'],
   ] as const) {
     const properties = Object.fromEntries(members.map((member) => [member, { type: 'string' }]));
-    const argsSchema = fromJsonSchema<Fields>({ type: 'object', properties, required: members });
+    const argsSchema = fromJsonSchema<JsonObject>({
+      type: 'object',
+      properties,
+      required: members,
+    });
     server.registerPrompt(name, { description: name, argsSchema }, (given) => {
       const { resourceUri } = given;
       const named: ContentBlock = { type: 'text', text: JSON.stringify(given) };
       if (resourceUri === undefined) return asked(named);
       return asked(
-        { type: 'resource', resource: { uri: text(resourceUri), text: 'Тиша.' } },
+        { type: 'resource', resource: { uri: asString(resourceUri), text: 'Тиша.' } },
         named,
       );
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { operationsOf, requestsOf, type Operation } from './operations.ts';
 
@@ -19,8 +19,8 @@ function withParameter(operation: Operation, id: string, added: string): [string
   return [joined, { method, ...(body === undefined ? {} : { body }) }];
 }
 
-function queryOf({ is }: Operation): Fields[] {
-  const all = list(is['parameters'] ?? []).map(fields);
+function queryOf({ is }: Operation): JsonObject[] {
+  const all = asArray(is['parameters'] ?? []).map(asObject);
   return all.filter((parameter) => parameter['in'] === 'query');
 }
 
@@ -36,15 +36,15 @@ function untyped(value: unknown, at = ''): string[] {
 
 describe('what the OpenAPI document claims', () => {
   let gateway: GatewayProcess;
-  let document: Fields;
+  let document: JsonObject;
   let id = '';
   before(async () => {
     gateway = await startGatewayProcess();
-    document = fields(await (await fetch(`${gateway.url}/openapi.json`)).json());
+    document = asObject(await (await fetch(`${gateway.url}/openapi.json`)).json());
     for (let count = 0; count < SAID; count++) {
       const body = JSON.stringify({ text: 'garden', identity: 'One', identityType: 'visitor' });
       const answer = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });
-      id = text(fields(await answer.json())['id']);
+      id = asString(asObject(await answer.json())['id']);
     }
     const words = `${gateway.url}/api/garden?q=garden&wait=60&limit=1`;
     await (await fetch(`${words}&after=${SAID - 1}`)).arrayBuffer();
@@ -78,14 +78,14 @@ describe('what the OpenAPI document claims', () => {
     for (const operation of operationsOf(document)) {
       for (const parameter of queryOf(operation)) {
         const { name, schema } = parameter;
-        const value = fields(schema)['default'];
+        const value = asObject(schema)['default'];
         if (value === undefined || operation.path.includes('.')) continue;
         const asked = async (added: string): Promise<string> => {
           const [url, sent] = withParameter(operation, id, added);
-          const answer = fields(await (await fetch(gateway.url + url, sent)).json());
+          const answer = asObject(await (await fetch(gateway.url + url, sent)).json());
           return JSON.stringify(answer['entries'] ?? answer['results']);
         };
-        const said = `${text(name)}=${text(value)}`;
+        const said = `${asString(name)}=${asString(value)}`;
         assert.equal(await asked(said), await asked(''), `${operation.path}?${said}`);
       }
     }
@@ -93,14 +93,14 @@ describe('what the OpenAPI document claims', () => {
 
   it('a key in the query makes trying again safe, wherever something is said', async () => {
     const saying = operationsOf(document).filter(({ is }) =>
-      text(is['operationId']).startsWith('say'),
+      asString(is['operationId']).startsWith('say'),
     );
     assert.equal(saying.length, 8);
     for (const [at, operation] of saying.entries()) {
       assert.ok(queryOf(operation).some(({ name }) => name === 'idempotency-key'));
       const said = async (): Promise<unknown> => {
         const [url, sent] = withParameter(operation, id, `idempotency-key=once${at}`);
-        return fields(await (await fetch(gateway.url + url, sent)).json())['id'];
+        return asObject(await (await fetch(gateway.url + url, sent)).json())['id'];
       };
       assert.equal(await said(), await said(), operation.path);
     }
@@ -113,7 +113,7 @@ describe('what the OpenAPI document claims', () => {
       const gone = new AbortController();
       const [url] = withParameter(operation, id, '');
       const answer = await fetch(gateway.url + url, { signal: gone.signal });
-      assert.equal(answer.headers.has('etag'), '304' in fields(is['responses']), path);
+      assert.equal(answer.headers.has('etag'), '304' in asObject(is['responses']), path);
       gone.abort();
       await answer.arrayBuffer().catch(() => {});
     }
@@ -126,7 +126,7 @@ describe('what the OpenAPI document claims', () => {
   it('no two paths are told apart by nothing', () => {
     const told = operationsOf(document)
       .filter(({ path, method }) => method === 'GET' && path.startsWith('/api/'))
-      .map(({ is }) => `${text(is['summary'])} ${text(is['description'])}`);
+      .map(({ is }) => `${asString(is['summary'])} ${asString(is['description'])}`);
     assert.equal(new Set(told).size, told.length);
   });
 
@@ -138,10 +138,10 @@ describe('what the OpenAPI document claims', () => {
   });
 
   it('what is listed comes before the feeds of it, in each group', () => {
-    const tags = list(document['tags']).map((tag) => text(fields(tag)['name']));
+    const tags = asArray(document['tags']).map((tag) => asString(asObject(tag)['name']));
     for (const tag of tags) {
       const paths = operationsOf(document)
-        .filter(({ is }) => list(is['tags'])[0] === tag)
+        .filter(({ is }) => asArray(is['tags'])[0] === tag)
         .map(({ path }) => path);
       const feeds = paths.filter((path) => /^\/api\/.*\.(?:atom|json-feed)$/.test(path));
       assert.deepEqual(paths.slice(paths.length - feeds.length), feeds);

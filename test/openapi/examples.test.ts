@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { Described } from '../../conformance/described.ts';
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { OpenApiCheck } from '../../conformance/openapi-check.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import {
   formsOf,
@@ -35,8 +35,8 @@ async function firstOf(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** What is wrong with the answers to what a document shows, and to mistakes. */
-async function complaints(base: string, document: Fields): Promise<string[]> {
-  const described = new Described(document);
+async function complaints(base: string, document: JsonObject): Promise<string[]> {
+  const described = new OpenApiCheck(document);
   const id = await kept(base);
   const found: string[] = [];
   const checked = async (request: Request, answer: Response): Promise<string[]> => {
@@ -75,13 +75,13 @@ async function complaints(base: string, document: Fields): Promise<string[]> {
 /** The id of an entry. */
 async function kept(base: string): Promise<string> {
   const answer = await fetch(`${base}/api/seeds`, { method: 'POST', body: '{"text":"garden"}' });
-  return text(fields(await answer.json())['id']);
+  return asString(asObject(await answer.json())['id']);
 }
 
 /** What the gateway serves, by its own word, and the document does not have. */
-async function unmentioned(base: string, document: Fields): Promise<string[]> {
+async function unmentioned(base: string, document: JsonObject): Promise<string[]> {
   const nowhere = await fetch(`${base}/api/nowhere`);
-  const known = list(fields(await nowhere.json())['known']).map(text);
+  const known = asArray(asObject(await nowhere.json())['known']).map(asString);
   const described = new Set(operationsOf(document).map(nameOf));
   const found: string[] = [];
   for (const path of known) {
@@ -102,12 +102,16 @@ async function unmentioned(base: string, document: Fields): Promise<string[]> {
 }
 
 /** The document with one operation alone, otherwise than it was. */
-function bent(document: Fields, path: string, change: (item: Fields) => unknown): Fields {
-  const item = structuredClone(fields(fields(document['paths'])[path]));
+function bent(
+  document: JsonObject,
+  path: string,
+  change: (item: JsonObject) => unknown,
+): JsonObject {
+  const item = structuredClone(asObject(asObject(document['paths'])[path]));
   return { ...document, paths: { [path]: change(item) } };
 }
 
-function respelled(item: Fields, from: string, to: string): unknown {
+function respelled(item: JsonObject, from: string, to: string): unknown {
   return JSON.parse(JSON.stringify(item).replaceAll(from, to)) as unknown;
 }
 
@@ -120,10 +124,10 @@ function withoutExamples(value: unknown): unknown {
 
 describe('what the OpenAPI document shows', () => {
   let gateway: GatewayProcess;
-  let document: Fields;
+  let document: JsonObject;
   before(async () => {
     gateway = await startGatewayProcess();
-    document = fields(await (await fetch(`${gateway.url}/openapi.json`)).json());
+    document = asObject(await (await fetch(`${gateway.url}/openapi.json`)).json());
   });
   after(() => gateway[Symbol.asyncDispose]());
 
@@ -136,7 +140,7 @@ describe('what the OpenAPI document shows', () => {
   });
 
   describe('and whoever changes it is told', () => {
-    const BENDS: Readonly<Record<string, [string, (item: Fields) => unknown, RegExp]>> = {
+    const BENDS: Readonly<Record<string, [string, (item: JsonObject) => unknown, RegExp]>> = {
       'of a body that is refused': [
         '/api/garden',
         (item) => respelled(item, '"value":{', '"value":{"to":1,'),
@@ -149,7 +153,7 @@ describe('what the OpenAPI document shows', () => {
       ],
       'of an answer of another shape': [
         '/api/rooms',
-        () => fields(fields(document['paths'])['/api/search']),
+        () => asObject(asObject(document['paths'])['/api/search']),
         /GET \/api\/rooms\S* 200 is not as described/,
       ],
       'of an error that is left out': [
@@ -159,7 +163,7 @@ describe('what the OpenAPI document shows', () => {
       ],
       'of an answer of another type': [
         '/feed.atom',
-        () => fields(fields(document['paths'])['/feed.json']),
+        () => asObject(asObject(document['paths'])['/feed.json']),
         /does not describe application\/atom\+xml/,
       ],
       'of a form that is not answered': [
@@ -179,7 +183,7 @@ describe('what the OpenAPI document shows', () => {
     }
 
     it('of a path that is left out', async () => {
-      const { '/mcp': _, ...paths } = fields(document['paths']);
+      const { '/mcp': _, ...paths } = asObject(document['paths']);
       const found = await unmentioned(gateway.url, { ...document, paths });
       assert.deepEqual(found, ['GET /mcp', 'POST /mcp']);
     });

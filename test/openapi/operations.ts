@@ -1,12 +1,12 @@
 /** An OpenAPI document as a caller reads it: its operations, and the requests that it shows. */
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 
 export interface Operation {
   /** As the document has it. */
   readonly path: string;
   /** In capitals. */
   readonly method: string;
-  readonly is: Fields;
+  readonly is: JsonObject;
 }
 
 export interface Request {
@@ -18,10 +18,10 @@ export interface Request {
   readonly of: string;
 }
 
-export function operationsOf(document: Fields): Operation[] {
-  return Object.entries(fields(document['paths'])).flatMap(([path, item]) =>
-    Object.entries(fields(item)).map(([method, is]) => {
-      return { path, method: method.toUpperCase(), is: fields(is) };
+export function operationsOf(document: JsonObject): Operation[] {
+  return Object.entries(asObject(document['paths'])).flatMap(([path, item]) =>
+    Object.entries(asObject(item)).map(([method, is]) => {
+      return { path, method: method.toUpperCase(), is: asObject(is) };
     }),
   );
 }
@@ -30,42 +30,42 @@ export function nameOf({ method, path }: Operation): string {
   return `${method} ${path}`;
 }
 
-function parametersOf({ is }: Operation, place: string): Fields[] {
-  const all = list(is['parameters'] ?? []).map(fields);
+function parametersOf({ is }: Operation, place: string): JsonObject[] {
+  const all = asArray(is['parameters'] ?? []).map(asObject);
   return all.filter((parameter) => parameter['in'] === place);
 }
 
 /** The answers of an operation that are no errors, by status. */
-export function successesOf({ is }: Operation): [string, Fields][] {
-  const answers = Object.entries(fields(is['responses']));
+export function successesOf({ is }: Operation): [string, JsonObject][] {
+  const answers = Object.entries(asObject(is['responses']));
   return answers
     .filter(([status]) => status.startsWith('2'))
-    .map(([status, answer]) => [status, fields(answer)]);
+    .map(([status, answer]) => [status, asObject(answer)]);
 }
 
 /** Operations that a link of another one leads to. */
-export function linkedIn(document: Fields): ReadonlySet<string> {
+export function linkedIn(document: JsonObject): ReadonlySet<string> {
   const links = operationsOf(document).flatMap((operation) =>
-    successesOf(operation).flatMap(([, { links = {} }]) => Object.values(fields(links))),
+    successesOf(operation).flatMap(([, { links = {} }]) => Object.values(asObject(links))),
   );
-  return new Set(links.map((link) => text(fields(link)['operationId'])));
+  return new Set(links.map((link) => asString(asObject(link)['operationId'])));
 }
 
 /** What is missing for all requests of an operation to be sent as they stand. */
-export function lacks(document: Fields, operation: Operation): string[] {
+export function lacks(document: JsonObject, operation: Operation): string[] {
   const { is } = operation;
   const name = nameOf(operation);
-  const linked = linkedIn(document).has(text(is['operationId']));
+  const linked = linkedIn(document).has(asString(is['operationId']));
   const needed = [...parametersOf(operation, 'path'), ...parametersOf(operation, 'query')]
     .filter(({ in: place, required }) => required === true && !(linked && place === 'path'))
     .filter((parameter) => !('example' in parameter))
-    .map((parameter) => `${name}: ${text(parameter['name'])} has no example`);
+    .map((parameter) => `${name}: ${asString(parameter['name'])} has no example`);
   const body = 'requestBody' in is && bodiesOf(operation).length === 0;
   const successes = successesOf(operation);
   const shown = successes.flatMap(([, { content = {} }]) =>
-    Object.values(fields(content)).filter((media) => 'example' in fields(media)),
+    Object.values(asObject(content)).filter((media) => 'example' in asObject(media)),
   );
-  const errors = Object.keys(fields(is['responses'])).filter((status) => status >= '400');
+  const errors = Object.keys(asObject(is['responses'])).filter((status) => status >= '400');
   return [
     ...needed,
     ...(body ? [`${name}: its body has no example`] : []),
@@ -77,10 +77,10 @@ export function lacks(document: Fields, operation: Operation): string[] {
 
 function bodiesOf({ is }: Operation): [string, string][] {
   if (!('requestBody' in is)) return [];
-  const content = fields(fields(is['requestBody'])['content']);
-  const { examples = {} } = fields(content['application/json']);
-  return Object.entries(fields(examples)).map(([name, example]) => {
-    return [name, JSON.stringify(fields(example)['value'])];
+  const content = asObject(asObject(is['requestBody'])['content']);
+  const { examples = {} } = asObject(content['application/json']);
+  return Object.entries(asObject(examples)).map(([name, example]) => {
+    return [name, JSON.stringify(asObject(example)['value'])];
   });
 }
 
@@ -88,7 +88,7 @@ function bodiesOf({ is }: Operation): [string, string][] {
 function pathOf(operation: Operation, id: string): string {
   return operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const found = parametersOf(operation, 'path').find((one) => one['name'] === name);
-    return encodeURIComponent(text(found?.['example'] ?? id));
+    return encodeURIComponent(asString(found?.['example'] ?? id));
   });
 }
 
@@ -98,7 +98,7 @@ export function formsOf(operation: Operation, id: string): (Request & { readonly
   if (method !== 'GET' || operation.path.startsWith('/api/say/')) return [];
   const [plain] = requestsOf(operation, id);
   const types = successesOf(operation).flatMap(([, { content = {} }]) =>
-    Object.keys(fields(content)),
+    Object.keys(asObject(content)),
   );
   if (plain === undefined) return [];
   return types.map((type) => {
@@ -116,18 +116,18 @@ export function mistakesOf(operation: Operation): Request[] {
     return { method, url, headers, body: said, of: `${method} ${url} ${said ?? ''}` };
   };
   const queries = parametersOf(operation, 'query').map(({ name }) => {
-    return made(`${path}?${text(name)}=%00nothing&${text(name)}=`);
+    return made(`${path}?${asString(name)}=%00nothing&${asString(name)}=`);
   });
   const headers = parametersOf(operation, 'header').map(({ name }) => {
-    return made(path, body?.[1], { [text(name)]: 'nothing ""' });
+    return made(path, body?.[1], { [asString(name)]: 'nothing ""' });
   });
   const bodies = body === undefined ? [] : ['', '[]', '{', '7', '{"to":7,"method":7}'];
   return [made(nowhere), ...queries, ...headers, ...bodies.map((said) => made(path, said))];
 }
 
-function pair({ name, example }: Fields): string {
+function pair({ name, example }: JsonObject): string {
   const values: readonly unknown[] = Array.isArray(example) ? example : [example];
-  const spelled = values.map((one) => `${text(name)}=${encodeURIComponent(String(one))}`);
+  const spelled = values.map((one) => `${asString(name)}=${encodeURIComponent(String(one))}`);
   return spelled.join('&');
 }
 
@@ -154,7 +154,7 @@ export function requestsOf(operation: Operation, id: string): Request[] {
       return { method, url, headers: {}, body, of: `${method} ${url} ${name}` };
     }),
     ...headers.map((header) => {
-      const one = { [text(header['name'])]: text(header['example']) };
+      const one = { [asString(header['name'])]: asString(header['example']) };
       const url = needed.length === 0 ? path : `${path}?${needed.map(pair).join('&')}`;
       return { method, url, headers: one, body, of: `${method} ${url} ${JSON.stringify(one)}` };
     }),

@@ -1,7 +1,7 @@
 /** What PROTOCOL.md sections 4 and 6 make of a body, naively: by `JSON.parse` and cutting text. */
 import type { Kind } from '../../conformance/entry.ts';
 import { members, type Member } from '../../conformance/spelling.ts';
-import { parse } from '../../conformance/value.ts';
+import { parseJson } from '../../conformance/value.ts';
 
 export const ROOMS: readonly string[] = [
   'first-breath',
@@ -31,14 +31,14 @@ const REQUIRED: Readonly<Record<Kind, Readonly<Record<string, Type>>>> = {
 const OPTIONAL: Readonly<Record<string, Type>> = { to: 'either', inReplyTo: 'string' };
 
 export type Verdict =
-  | { readonly outcome: 'kept'; readonly room: string; readonly said: string }
+  | { readonly outcome: 'kept'; readonly room: string; readonly body: string }
   | { readonly outcome: 'refused'; readonly code: string; readonly pointers: readonly string[] };
 
 export function judge(kind: Kind, bytes: Uint8Array): Verdict {
   let json: string;
   try {
     json = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const value = parse(json);
+    const value = parseJson(json);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { outcome: 'refused', code: 'invalid-entry', pointers: [''] };
     }
@@ -47,7 +47,7 @@ export function judge(kind: Kind, bytes: Uint8Array): Verdict {
   }
   const all = members(json);
   const chosen = all.find(({ name, value }) => name === 'room' && value !== 'null');
-  const room = chosen === undefined ? USUAL[kind] : parse(chosen.value);
+  const room = chosen === undefined ? USUAL[kind] : parseJson(chosen.value);
   const pointers = faults(kind, all);
   const known = typeof room === 'string' && ROOMS.includes(room);
   if (!known && pointers.length === 0 && typeof room === 'string') {
@@ -57,8 +57,8 @@ export function judge(kind: Kind, bytes: Uint8Array): Verdict {
   if (pointers.length > 0 || !known) {
     return { outcome: 'refused', code: 'invalid-entry', pointers: pointers.toSorted() };
   }
-  const said = all.filter((member) => member !== chosen).map(kept);
-  return { outcome: 'kept', room, said: said.join(',') };
+  const body = all.filter((member) => member !== chosen).map(kept);
+  return { outcome: 'kept', room, body: body.join(',') };
 }
 
 function kept({ name, spelled, value }: Member): string {
@@ -75,7 +75,7 @@ function faults(kind: Kind, all: readonly Member[]): string[] {
   ];
   for (const [name, type, required] of rules) {
     const last = all.findLast((member) => member.name === name);
-    const value = last === undefined ? null : parse(last.value);
+    const value = last === undefined ? null : parseJson(last.value);
     if (value === null) {
       if (required) found.push(`/${name}`);
     } else if (Array.isArray(value) && type !== 'string') {

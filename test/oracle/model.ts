@@ -1,33 +1,33 @@
 /** What a gateway must hold and answer, as plainly as it can be said: a list and `filter`. */
 import type { Kind } from '../../conformance/entry.ts';
 
-export interface Kept {
+export interface ModelEntry {
   readonly seq: number;
   readonly id: string;
   readonly kind: Kind;
   readonly room: string;
   readonly timestamp: string;
   /** The visitor's members, as spelled. */
-  readonly said: string;
+  readonly body: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export type Pair = readonly [name: string, value: string];
 
 /** A listing: where, and what is asked of it. */
-export interface Question {
+export interface ListingQuery {
   readonly path: string;
   /** Which entries the path itself stands for. */
-  readonly place: (entry: Kept) => boolean;
+  readonly place: (entry: ModelEntry) => boolean;
   readonly pairs: readonly Pair[];
 }
 
-export function ownText({ id, seq, kind, room, timestamp }: Kept): string {
+export function ownText({ id, seq, kind, room, timestamp }: ModelEntry): string {
   return `{"id":"${id}","seq":${seq},"kind":"${kind}","room":"${room}","timestamp":"${timestamp}"`;
 }
 
-export function textOf(entry: Kept): string {
-  return `${ownText(entry)}${entry.said === '' ? '' : ','}${entry.said}}`;
+export function textOf(entry: ModelEntry): string {
+  return `${ownText(entry)}${entry.body === '' ? '' : ','}${entry.body}}`;
 }
 
 /** What a string or an array of strings names; nothing else does. */
@@ -36,7 +36,7 @@ function names(value: unknown): readonly unknown[] {
   return all.every((one) => typeof one === 'string') ? all : [];
 }
 
-function takes(entry: Kept, [name, value]: Pair): boolean {
+function takes(entry: ModelEntry, [name, value]: Pair): boolean {
   const { fields } = entry;
   switch (name) {
     case 'after':
@@ -64,19 +64,22 @@ function takes(entry: Kept, [name, value]: Pair): boolean {
   }
 }
 
-/** Everything that the question asks for, in its order, without its limit. */
-export function selected(entries: readonly Kept[], { place, pairs }: Question): Kept[] {
+/** Everything that the listingQuery asks for, in its order, without its limit. */
+export function selected(
+  entries: readonly ModelEntry[],
+  { place, pairs }: ListingQuery,
+): ModelEntry[] {
   const all = entries.filter((entry) => place(entry) && pairs.every((pair) => takes(entry, pair)));
   const oldest = pairs.some(([name, value]) => name === 'order' && value === 'oldest');
   return oldest ? all : all.toReversed();
 }
 
-export function limitOf({ pairs }: Question): number {
+export function limitOf({ pairs }: ListingQuery): number {
   return Number(pairs.find(([name]) => name === 'limit')?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** The newest twelve earlier first contacts of others that seek one of the same things. */
-export function companionsOf(entries: readonly Kept[], entry: Kept): string[] {
+export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry): string[] {
   const sought = names(entry.fields['seeking']);
   return entries
     .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)

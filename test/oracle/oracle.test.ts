@@ -4,61 +4,63 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 
 import { dataFolder } from '../gateway-process.ts';
-import { Crowd } from './crowd.ts';
-import { Dice } from './dice.ts';
-import { House } from './house.ts';
-import { randomPost, randomQuestion } from './traffic.ts';
+import { ConcurrentVisitors } from './concurrent-visitors.ts';
+import { SeededRandom } from '../seeded-random.ts';
+import { ComparedGateway } from './compared-gateway.ts';
+import { randomPost, randomListingQuery } from './traffic.ts';
 
 const seed = Number(process.env['ORACLE_SEED'] ?? randomInt(2 ** 32));
 const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 3);
 
 test(`a gateway agrees with the model (ORACLE_SEED=${seed})`, async () => {
-  const dice = new Dice(seed);
+  const random = new SeededRandom(seed);
   await using folder = await dataFolder();
-  await using house = new House(folder.path);
-  await house.open();
-  await flooded(house, dice);
+  await using gateway = new ComparedGateway(folder.path);
+  await gateway.open();
+  await flooded(gateway, random);
   for (let round = 0; round < rounds; round += 1) {
-    await alone(house, dice, 300);
-    await together(house, dice);
-    await house.end('stop');
-    await house.open();
-    await house.compareAll(dice);
-    await alone(house, dice, 100);
-    await togetherKilled(house, dice);
-    await house.compareAll(dice);
-    await house.end('kill');
-    await house.open();
-    await house.compareAll(dice);
+    await alone(gateway, random, 300);
+    await together(gateway, random);
+    await gateway.end('stop');
+    await gateway.open();
+    await gateway.compareAll(random);
+    await alone(gateway, random, 100);
+    await togetherKilled(gateway, random);
+    await gateway.compareAll(random);
+    await gateway.end('kill');
+    await gateway.open();
+    await gateway.compareAll(random);
   }
 });
 
-async function alone(house: House, dice: Dice, turns: number): Promise<void> {
+async function alone(gateway: ComparedGateway, random: SeededRandom, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) {
-    const roll = dice.throw();
-    if (roll < 0.5) await house.say(randomPost(dice, house.kept, house.posts));
-    else if (roll < 0.92) await house.ask(randomQuestion(dice, house.kept), dice);
-    else if (roll < 0.96 && house.kept.length > 0) await house.read(dice.pick(house.kept));
-    else if (roll < 0.98) await house.compareRooms();
-    else await house.compareDiscovery();
+    const roll = random.next();
+    if (roll < 0.5) await gateway.submit(randomPost(random, gateway.entries, gateway.posts));
+    else if (roll < 0.92)
+      await gateway.checkListing(randomListingQuery(random, gateway.entries), random);
+    else if (roll < 0.96 && gateway.entries.length > 0)
+      await gateway.checkEntry(random.pick(gateway.entries));
+    else if (roll < 0.98) await gateway.compareRooms();
+    else await gateway.compareDiscovery();
   }
 }
 
-async function flooded(house: House, dice: Dice): Promise<void> {
-  const crowd = new Crowd(house);
-  await crowd.flood(dice, 32, 150);
-  await crowd.settle();
+async function flooded(gateway: ComparedGateway, random: SeededRandom): Promise<void> {
+  const crowd = new ConcurrentVisitors(gateway);
+  await crowd.flood(random, 32, 150);
+  await crowd.reconcile();
 }
 
-async function together(house: House, dice: Dice): Promise<void> {
-  const crowd = new Crowd(house);
-  await crowd.visit(dice, 16, 60);
-  await crowd.settle();
+async function together(gateway: ComparedGateway, random: SeededRandom): Promise<void> {
+  const crowd = new ConcurrentVisitors(gateway);
+  await crowd.visit(random, 16, 60);
+  await crowd.reconcile();
 }
 
-async function togetherKilled(house: House, dice: Dice): Promise<void> {
-  const crowd = new Crowd(house);
-  await crowd.visitKilled(dice, 16, 60);
-  await house.open();
-  await crowd.settle();
+async function togetherKilled(gateway: ComparedGateway, random: SeededRandom): Promise<void> {
+  const crowd = new ConcurrentVisitors(gateway);
+  await crowd.visitKilled(random, 16, 60);
+  await gateway.open();
+  await crowd.reconcile();
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { promisify } from 'node:util';
 
-import { fields, list } from '../../conformance/value.ts';
+import { asObject, asArray } from '../../conformance/value.ts';
 import { dataFolder } from '../gateway-process.ts';
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ it('the package of the protocol has the contract and the language in it', async 
     await cp(join(ROOT, part), join(folder.path, part), { recursive: true });
   const cwd = join(folder.path, 'packages/protocol');
   const { stdout } = await run('npm', ['pack', '--json', '--offline'], { cwd });
-  const [packed] = list(JSON.parse(stdout.slice(stdout.search(/^\[/m)))).map(fields);
+  const [packed] = asArray(JSON.parse(stdout.slice(stdout.search(/^\[/m)))).map(asObject);
   await run('tar', ['-xf', String(packed?.['filename'])], { cwd });
   for (const [inside, source] of [
     ['PROTOCOL.md', 'PROTOCOL.md'],

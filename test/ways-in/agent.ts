@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 
-import { Described } from '../../conformance/described.ts';
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { OpenApiCheck } from '../../conformance/openapi-check.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 
 /** A request as a document shows it. */
 export interface Shown {
@@ -33,8 +33,8 @@ export class Agent {
     return await (await this.get(address, accept)).text();
   }
 
-  async json(address: string): Promise<Fields> {
-    return fields(await (await this.get(address)).json());
+  async json(address: string): Promise<JsonObject> {
+    return asObject(await (await this.get(address)).json());
   }
 
   /** Where a link of the answer's header with this relation leads. */
@@ -46,7 +46,7 @@ export class Agent {
   }
 
   /** Sends what is shown; what was said then, as it is kept. */
-  async send({ method, url, body }: Shown): Promise<Fields> {
+  async send({ method, url, body }: Shown): Promise<JsonObject> {
     const answer = await this.#ask(method, url, {
       headers: { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body }),
@@ -57,10 +57,10 @@ export class Agent {
   }
 
   /** What is answered to a request that is wrong. */
-  async refused(address: string): Promise<Fields> {
+  async refused(address: string): Promise<JsonObject> {
     const answer = await this.#ask('GET', address, { headers: {} });
     assert.ok(!answer.ok);
-    return fields(await answer.json());
+    return asObject(await answer.json());
   }
 
   /** Throws where the answer is not as the gateway's own description has it. */
@@ -83,11 +83,11 @@ export class Agent {
     return answer;
   }
 
-  #description: Promise<Described> | undefined;
+  #description: Promise<OpenApiCheck> | undefined;
 
-  async #described(): Promise<Described> {
+  async #described(): Promise<OpenApiCheck> {
     this.#description ??= fetch(this.#at('/openapi.json')).then(
-      async (answer) => new Described(fields(await answer.json())),
+      async (answer) => new OpenApiCheck(asObject(await answer.json())),
     );
     return await this.#description;
   }
@@ -126,20 +126,20 @@ export function textOf(html: string): string {
 }
 
 /** The first request with a body that an OpenAPI document has an example of. */
-export function firstDescribed(document: Fields): Shown {
-  for (const [url, item] of Object.entries(fields(document['paths']))) {
-    const { post } = fields(item);
+export function firstDescribed(document: JsonObject): Shown {
+  for (const [url, item] of Object.entries(asObject(document['paths']))) {
+    const { post } = asObject(item);
     if (post === undefined) continue;
-    const content = fields(fields(fields(post)['requestBody'])['content']);
-    const [example] = Object.values(fields(fields(content['application/json'])['examples']));
-    return { method: 'POST', url, body: JSON.stringify(fields(example)['value']) };
+    const content = asObject(asObject(asObject(post)['requestBody'])['content']);
+    const [example] = Object.values(asObject(asObject(content['application/json'])['examples']));
+    return { method: 'POST', url, body: JSON.stringify(asObject(example)['value']) };
   }
   assert.fail('no request with a body is described');
 }
 
 /** The first address in a linkset with this relation. */
-export function relatedIn(linkset: Fields, relation: string): string {
-  const [context] = list(linkset['linkset']).map(fields);
-  const [target] = list(fields(context)[relation]).map(fields);
-  return text(fields(target)['href']);
+export function relatedIn(linkset: JsonObject, relation: string): string {
+  const [context] = asArray(linkset['linkset']).map(asObject);
+  const [target] = asArray(asObject(context)[relation]).map(asObject);
+  return asString(asObject(target)['href']);
 }

@@ -7,7 +7,7 @@ import { Role } from '@a2a-js/sdk';
 import { ClientFactory } from '@a2a-js/sdk/client';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 describe('an agent that has only the address makes first contact', () => {
@@ -17,9 +17,9 @@ describe('an agent that has only the address makes first contact', () => {
   });
   after(() => gateway[Symbol.asyncDispose]());
 
-  const newest = async (): Promise<Fields> => {
+  const newest = async (): Promise<JsonObject> => {
     const answer = await fetch(`${gateway.url}/api/resonance?limit=1`);
-    return fields(list(fields(await answer.json())['entries'])[0]);
+    return asObject(asArray(asObject(await answer.json())['entries'])[0]);
   };
 
   it('by the agent card: it sends the example of the first skill', async () => {
@@ -48,7 +48,7 @@ describe('an agent that has only the address makes first contact', () => {
         referenceTaskIds: [],
       },
     });
-    const { ai_identity: name, seeking } = fields(example);
+    const { ai_identity: name, seeking } = asObject(example);
     const said = await newest();
     assert.deepEqual([said['ai_identity'], said['seeking']], [name, seeking]);
   });
@@ -61,14 +61,14 @@ describe('an agent that has only the address makes first contact', () => {
     await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', gateway.url)));
     try {
       const [tool] = (await client.listTools()).tools;
-      const properties = fields(tool?.inputSchema.properties);
+      const properties = asObject(tool?.inputSchema.properties);
       const given = Object.fromEntries(
         (tool?.inputSchema.required ?? []).map((name) => {
-          const isList = fields(properties[name])['type'] === 'array';
+          const isList = asObject(properties[name])['type'] === 'array';
           return [name, isList ? ['presence'] : 'Newcomer'];
         }),
       );
-      const answer = await client.callTool({ name: text(tool?.name), arguments: given });
+      const answer = await client.callTool({ name: asString(tool?.name), arguments: given });
       assert.notEqual(answer.isError, true);
       assert.equal((await newest())['ai_identity'], 'Newcomer');
     } finally {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { Agent, firstDescribed, firstIn, relatedIn, requestsIn, textOf } from './agent.ts';
 
 /** Each resolves to what the agent said first. */
-const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
+const WAYS: Readonly<Record<string, (agent: Agent) => Promise<JsonObject>>> = {
   'the status document at /': async (agent) => {
     const { message, endpoints } = await agent.json('/');
-    const [method = '', url = ''] = text(fields(endpoints)['first_contact']).split(' ');
-    const body = text(message).slice(text(message).indexOf('{'));
+    const [method = '', url = ''] = asString(asObject(endpoints)['first_contact']).split(' ');
+    const body = asString(message).slice(asString(message).indexOf('{'));
     return await agent.send({ method, url, body });
   },
   'links of the answer at /': async (agent) => {
@@ -33,15 +33,15 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
   },
   'the AI catalog': async (agent) => {
     const { entries } = await agent.json('/.well-known/ai-catalog.json');
-    const skill = list(entries)
-      .map(fields)
-      .find(({ type }) => text(type).startsWith('application/agent-skills'));
-    return await agent.send(firstIn(await agent.read(text(skill?.['url'])), 'POST'));
+    const skill = asArray(entries)
+      .map(asObject)
+      .find(({ type }) => asString(type).startsWith('application/agent-skills'));
+    return await agent.send(firstIn(await agent.read(asString(skill?.['url'])), 'POST'));
   },
   discovery: async (agent) => {
-    const [first] = list((await agent.json('/api/discover'))['kinds']).map(fields);
+    const [first] = asArray((await agent.json('/api/discover'))['kinds']).map(asObject);
     const body = JSON.stringify(first?.['example']);
-    return await agent.send({ method: 'POST', url: text(first?.['path']), body });
+    return await agent.send({ method: 'POST', url: asString(first?.['path']), body });
   },
   'GET alone, from /': async (agent) =>
     await agent.send(firstIn(await agent.read('/', 'text/markdown'), 'GET')),
@@ -51,24 +51,24 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<Fields>>> = {
   },
   'GET alone, seeing bodies only': async (agent) => {
     const { endpoints } = await agent.json('/');
-    const [, discover = ''] = text(fields(endpoints)['discover']).split(' ');
-    const doors = list((await agent.json(discover))['doors']).map(fields);
+    const [, discover = ''] = asString(asObject(endpoints)['discover']).split(' ');
+    const doors = asArray((await agent.json(discover))['doors']).map(asObject);
     const guide = doors.find(({ name }) => name === 'llms');
-    return await agent.send(firstIn(await agent.read(text(guide?.['path'])), 'GET'));
+    return await agent.send(firstIn(await agent.read(asString(guide?.['path'])), 'GET'));
   },
   'GET alone, by a door of discovery': async (agent) => {
     const { doors, kinds } = await agent.json('/api/discover');
-    const say = list(doors)
-      .map(fields)
+    const say = asArray(doors)
+      .map(asObject)
       .find(({ name }) => name === 'say');
-    const [first] = list(kinds).map(fields);
-    const path = text(say?.['path']).replace('{kind}', text(first?.['kind']));
+    const [first] = asArray(kinds).map(asObject);
+    const path = asString(say?.['path']).replace('{kind}', asString(first?.['kind']));
     const { example } = await agent.refused(path);
-    return await agent.send({ method: 'GET', url: text(example), body: undefined });
+    return await agent.send({ method: 'GET', url: asString(example), body: undefined });
   },
   'GET alone, by a mistake': async (agent) => {
     const { example } = await agent.refused('/api/say/resonance?hello');
-    return await agent.send({ method: 'GET', url: text(example), body: undefined });
+    return await agent.send({ method: 'GET', url: asString(example), body: undefined });
   },
 };
 
@@ -84,8 +84,8 @@ describe('an agent with only the address says who it is', () => {
       it(`by ${way}, in ${tongue}`, async () => {
         const said = await go(new Agent(gateway.url, tongue));
         assert.equal(said['kind'], 'resonance');
-        assert.ok(text(said['ai_identity']).length > 0);
-        assert.ok(list(said['seeking']).length > 0);
+        assert.ok(asString(said['ai_identity']).length > 0);
+        assert.ok(asArray(said['seeking']).length > 0);
       });
     }
   }
@@ -121,18 +121,18 @@ it('a guide leads to whatever can be read, to answering, and to what is meant fo
   const { to } = await agent.send(answer);
   const inbox = requestsIn(guide).find(({ url }) => url.includes('?to='));
   assert.ok(inbox !== undefined);
-  const mine = inbox.url.replace(/=.*/, `=${encodeURIComponent(text(to))}`);
-  assert.equal(list((await agent.json(mine))['entries']).length, 1);
+  const mine = inbox.url.replace(/=.*/, `=${encodeURIComponent(asString(to))}`);
+  assert.equal(asArray((await agent.json(mine))['entries']).length, 1);
   const said = await agent.send(firstIn(guide, 'POST'));
-  const id = text(said['id']);
+  const id = asString(said['id']);
   const templates = Array.from(
     guide.matchAll(/^- `(http\S+\{\w+\}\S*)`: \S/gm),
     ([, one = '']) => one,
   );
   assert.ok(templates.length >= 4);
-  const values: Fields = { id, q: 'quiet', slug: said['room'] };
+  const values: JsonObject = { id, q: 'quiet', slug: said['room'] };
   for (const template of templates) {
-    await agent.get(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => text(values[name])));
+    await agent.get(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => asString(values[name])));
   }
 });
 

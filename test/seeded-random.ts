@@ -1,5 +1,5 @@
 /** Chance that can be repeated: the same seed gives the same throws (mulberry32). */
-export class Dice {
+export class SeededRandom {
   #state: number;
 
   constructor(seed: number) {
@@ -7,7 +7,7 @@ export class Dice {
   }
 
   /** From 0 to below 1. */
-  throw(): number {
+  next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
     t = Math.imul(t ^ (t >>> 15), t | 1);
@@ -17,11 +17,11 @@ export class Dice {
 
   /** A whole number from 0 to below `count`. */
   below(count: number): number {
-    return Math.floor(this.throw() * count);
+    return Math.floor(this.next() * count);
   }
 
   chance(of: number): boolean {
-    return this.throw() < of;
+    return this.next() < of;
   }
 
   pick<T>(list: readonly T[]): T {

@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { after, before, suite, test } from 'node:test';
 
 import { EventStream } from '../../conformance/event-stream.ts';
-import { fresh, Gateway, query, trace } from '../../conformance/gateway.ts';
+import { uniqueName, Gateway, query, traceBody } from '../../conformance/gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { Dice } from '../oracle/dice.ts';
-import { everything } from './house.ts';
+import { SeededRandom } from '../seeded-random.ts';
+import { allEntries } from './restartable-gateway.ts';
 import { ask, readUntil, type Understood } from './raw-stream.ts';
 
 const MIB = 1024 * 1024;
@@ -27,10 +27,10 @@ suite('an event stream', () => {
   });
 
   test('that is cut at any byte is resumed with each entry once', async () => {
-    const identity = fresh();
+    const identity = uniqueName();
     const said: string[] = [];
     for (const text of ['', 'Ти тут?', '\\u000a\n\r\n\ndata: x\n\n', '🌱'.repeat(9)]) {
-      said.push((await visitor.say('garden', trace(identity, { text }))).entry.text);
+      said.push((await visitor.contribute('garden', traceBody(identity, { text }))).entry.text);
     }
     const path = query('/api/garden', [
       ['identity', identity],
@@ -60,19 +60,19 @@ suite('an event stream', () => {
   });
 
   test('that is cut again and again while many speak gives each entry once, in order', async () => {
-    const dice = new Dice(Math.floor(Math.random() * 2 ** 32));
+    const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
     const from = String((await visitor.list('/api/garden?limit=0')).head);
     const count = 2000;
     const writers = Array.from({ length: 10 }, async (_, writer) => {
       for (let at = 0; at < count / 10; at += 1) {
         const text = 'x'.repeat(writer === 0 && at % 20 === 0 ? 300_000 : (at * 37) % 500);
-        await visitor.say('garden', trace('Lumen', { text }));
+        await visitor.contribute('garden', traceBody('Lumen', { text }));
       }
     });
     const readers = Array.from({ length: 3 }, async () => {
       const found: string[] = [];
       for (let last = from; found.length < count;) {
-        const bytes = dice.chance(0.2) ? dice.below(1000) : dice.below(400_000);
+        const bytes = random.chance(0.2) ? random.below(1000) : random.below(400_000);
         const left = count - found.length;
         const headers = [`Last-Event-ID: ${last}`];
         const cut = await readUntil(
@@ -87,21 +87,21 @@ suite('an event stream', () => {
     });
     const [found = [], ...others] = await Promise.all(readers);
     await Promise.all(writers);
-    const wanted = await everything(gateway.url);
+    const wanted = await allEntries(gateway.url);
     const texts = wanted.filter(({ seq }) => seq > Number(from)).map(({ text }) => text);
     for (const one of [found, ...others]) assert.ok(isSame(one, texts));
   });
 
   test('carries an entry of 8 MiB whole, to everybody, live and again', async () => {
-    const identity = fresh();
+    const identity = uniqueName();
     const path = query('/api/events', [['identity', identity]]);
     const open = Array.from({ length: 4 }, () => EventStream.open(visitor, path));
     const live = await Promise.all(open);
     const text = 'Ми тут. '.repeat((8 * MIB) / Buffer.byteLength('Ми тут. '));
-    const { json } = (await visitor.post('garden', trace(identity, { text }))).expect(201);
+    const { json } = (await visitor.post('garden', traceBody(identity, { text }))).expect(201);
     const wanted = await visitor.read(`/api/entries/${String(json['id'])}`);
     assert.equal(wanted.fields['text'], text);
-    await visitor.say('garden', trace(identity));
+    await visitor.contribute('garden', traceBody(identity));
     const again = await EventStream.open(visitor, `${path}&after=0`);
     for (const stream of [...live, again]) {
       const [large, small] = await stream.take(2);
@@ -112,7 +112,7 @@ suite('an event stream', () => {
   });
 
   test('has what its filter takes, whoever else speaks and however fast', async () => {
-    const names = Array.from({ length: 20 }, () => fresh());
+    const names = Array.from({ length: 20 }, () => uniqueName());
     const opened = await Promise.all(
       names.map((name) => EventStream.open(visitor, query('/api/events', [['to', name]]))),
     );
@@ -120,7 +120,7 @@ suite('an event stream', () => {
       names.map(async (name, at) => {
         for (let count = 0; count < 50; count += 1) {
           const to = count % 10 === 0 ? names : [name, names[(at + count) % names.length]];
-          await visitor.say('shepit', JSON.stringify({ to, count }));
+          await visitor.contribute('shepit', JSON.stringify({ to, count }));
         }
       }),
     );
@@ -141,7 +141,7 @@ suite('an event stream', () => {
 test('streams and held answers end as they should when the gateway rests', async () => {
   await using gateway = await startGatewayProcess();
   using visitor = new Gateway(gateway.url);
-  const { entry } = await visitor.say('garden', trace('Lumen'));
+  const { entry } = await visitor.contribute('garden', traceBody('Lumen'));
   const streams = await Promise.all([
     EventStream.open(visitor, '/api/events'),
     EventStream.open(visitor, '/api/events?after=0'),
@@ -170,7 +170,7 @@ test('a stream that nobody reads does not keep the gateway from resting', async 
   const socket = await ask(gateway.url, '/api/events?after=0');
   const text = 'x'.repeat(60_000);
   for (let count = 0; count < 200; count += 1)
-    await visitor.say('garden', trace('Lumen', { text }));
+    await visitor.contribute('garden', traceBody('Lumen', { text }));
   assert.deepEqual(await gateway.stop(), { code: 0, signal: null });
   socket.destroy();
   await pause(0);

@@ -7,13 +7,13 @@ import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { entryOf, KINDS, type Entry } from '../../conformance/entry.ts';
-import { contact, Gateway, trace } from '../../conformance/gateway.ts';
+import { contactBody, Gateway, traceBody } from '../../conformance/gateway.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 const AGAIN_MS = 20;
 
 /** A house that is ended in one of two ways, and then woken again. */
-export class House implements AsyncDisposable {
+export class RestartableGateway implements AsyncDisposable {
   readonly url: string;
   readonly #start: () => Promise<GatewayProcess>;
   readonly #owned: AsyncDisposableStack;
@@ -30,14 +30,14 @@ export class House implements AsyncDisposable {
     this.#owned = owned;
   }
 
-  static async open(): Promise<House> {
+  static async start(): Promise<RestartableGateway> {
     await using opening = new AsyncDisposableStack();
     const folder = opening.use(await dataFolder());
     const port = String(await freePort());
     const start = (): Promise<GatewayProcess> =>
       startGatewayProcess({ data: folder.path, args: ['--port', port] });
     const gateway = await start();
-    return new House(gateway, start, opening.move());
+    return new RestartableGateway(gateway, start, opening.move());
   }
 
   /** SIGKILL, and another one at the same address. */
@@ -47,7 +47,7 @@ export class House implements AsyncDisposable {
   }
 
   /** SIGTERM, and another one at the same address. */
-  async rest(): Promise<void> {
+  async restart(): Promise<void> {
     await this.#gateway.stop();
     this.#gateway = await this.#start();
   }
@@ -69,7 +69,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Visitors who say one number after the other, each until it is acknowledged. */
-export class Speakers {
+export class Writers {
   readonly #visitor: Gateway;
   readonly #leaving = new AbortController();
   readonly #speaking: Promise<unknown>;
@@ -101,7 +101,8 @@ export class Speakers {
   async #say(number: number): Promise<boolean> {
     const kind = KINDS[number % KINDS.length] ?? 'garden';
     const more = { number, text: 'ще тут '.repeat(number % 50 === 0 ? 3000 : number % 30) };
-    const body = kind === 'resonance' ? contact('Мавка', ['it'], more) : trace('Lumen', more);
+    const body =
+      kind === 'resonance' ? contactBody('Мавка', ['it'], more) : traceBody('Lumen', more);
     try {
       const answer = await this.#visitor.post(kind, body, { 'idempotency-key': `key ${number}` });
       if (answer.status === 503) return false;
@@ -121,7 +122,7 @@ function isNetworkError(error: unknown): boolean {
 }
 
 /** Every entry that there is, oldest first, as the listings have it. */
-export async function everything(url: string): Promise<Entry[]> {
+export async function allEntries(url: string): Promise<Entry[]> {
   using visitor = new Gateway(url);
   const found: Entry[] = [];
   for (const kind of KINDS) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fields, list, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 
 const LONGEST = 2 ** 28 - 1;
@@ -18,17 +18,17 @@ function longAs(size: number): Buffer {
 
 test('a message of a quarter of a gigabyte is kept, and a longer one told where to go', async () => {
   await using gateway = await startGatewayProcess();
-  const post = async (body: Buffer): Promise<Fields> => {
+  const post = async (body: Buffer): Promise<JsonObject> => {
     const answer = await fetch(`${gateway.url}/a2a`, { method: 'POST', body });
-    return fields(await answer.json());
+    return asObject(await answer.json());
   };
   const kept = await post(longAs(LONGEST));
-  const parts = list(fields(fields(kept['result'])['message'])['parts']).map(fields);
-  const { id } = parts.map(({ data }) => fields(data ?? {})).find((data) => 'id' in data) ?? {};
+  const parts = asArray(asObject(asObject(kept['result'])['message'])['parts']).map(asObject);
+  const { id } = parts.map(({ data }) => asObject(data ?? {})).find((data) => 'id' in data) ?? {};
   const entry = await fetch(`${gateway.url}/api/entries/${String(id)}`);
   assert.ok((await entry.arrayBuffer()).byteLength > LONGEST - 1000);
   const { error } = await post(longAs(LONGEST + 1));
-  assert.equal(fields(error)['code'], -32_700);
-  assert.match(String(fields(error)['message']), /more than 268435455 bytes\. Say it by POST/);
+  assert.equal(asObject(error)['code'], -32_700);
+  assert.match(String(asObject(error)['message']), /more than 268435455 bytes\. Say it by POST/);
   assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
 });

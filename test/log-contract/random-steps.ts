@@ -18,7 +18,7 @@ import {
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open, type Opened, type Reopenable } from './fixtures.ts';
-import { assertEntry, Witness } from './witness.ts';
+import { assertEntry, CheckedLog } from './checked-log.ts';
 
 type FacetName = Parameters<typeof facet>[0];
 
@@ -28,7 +28,7 @@ interface Moment {
   readonly plus: number;
 }
 
-interface Question {
+interface RandomSelection {
   readonly facets: readonly (readonly [FacetName, string])[];
   readonly order: Order;
   readonly after?: number;
@@ -39,92 +39,92 @@ interface Question {
 }
 
 interface Keyed {
-  readonly saying: DraftFields;
+  readonly fields: DraftFields;
   readonly key?: string;
 }
 
 type Step =
   | { readonly does: 'append'; readonly keyed: Keyed; readonly pieces?: number }
-  | { readonly does: 'append at once'; readonly sayings: readonly DraftFields[] }
-  | { readonly does: 'read'; readonly question: Question }
+  | { readonly does: 'append at once'; readonly drafts: readonly DraftFields[] }
+  | { readonly does: 'read'; readonly question: RandomSelection }
   | { readonly does: 'ask for one'; readonly seq: number }
   | { readonly does: 'reopen' };
 
 interface Trial {
-  readonly witness: Witness;
+  readonly checked: CheckedLog;
   /** What each key stands for. */
   readonly keys: Map<string, { readonly content: string; readonly seq: number }>;
   readonly opened: Partial<Reopenable>;
 }
 
-export function describeAnything(open: Open): void {
+export function describeRandomSteps(open: Open): void {
   describe('anything', () => {
     it('does as the plain list does, whatever is appended and asked', () =>
-      assertAnything(open, 50));
+      assertRandomSteps(open, 50));
   });
 }
 
 /** Also reopens the log, if `open` gives one that can be reopened. */
-export async function assertAnything(
+export async function assertRandomSteps(
   open: () => Promise<Opened & Partial<Reopenable>>,
   runs: number,
 ): Promise<void> {
   const steps = fc.array(anyStep(), { maxLength: 40, size: 'max' });
   const property = fc.asyncProperty(steps, async (said) => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const trial: Trial = { opened, witness, keys: new Map() };
+    const checked = new CheckedLog(opened.log);
+    const trial: Trial = { opened, checked, keys: new Map() };
     for (const step of said) {
       await take(step, trial);
-      assert.equal(witness.log.head(), witness.known.length);
-      witness.agreesOnTally();
+      assert.equal(checked.log.head(), checked.entries.length);
+      checked.checkTally();
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 }
 
 async function take(step: Step, trial: Trial): Promise<void> {
-  const { witness } = trial;
+  const { checked } = trial;
   switch (step.does) {
     case 'append':
       return await append(step.keyed, step.pieces, trial);
     case 'append at once':
-      await witness.sayAll(step.sayings);
+      await checked.appendAll(step.drafts);
       return;
     case 'read':
-      return await witness.agrees(selectionOf(step.question, witness));
+      return await checked.check(selectionOf(step.question, checked));
     case 'ask for one': {
-      const known = witness.known[step.seq - 1];
-      const entry = await witness.log.entry(step.seq);
+      const known = checked.entries[step.seq - 1];
+      const entry = await checked.log.entry(step.seq);
       assert.equal(entry === undefined, known === undefined);
       if (entry !== undefined && known !== undefined) await assertEntry(entry, known);
       return;
     }
     case 'reopen':
-      witness.log = (await trial.opened.reopen?.()) ?? witness.log;
+      checked.log = (await trial.opened.reopen?.()) ?? checked.log;
   }
 }
 
 async function append(
-  { saying, key }: Keyed,
+  { fields, key }: Keyed,
   pieces: number | undefined,
-  { witness, keys }: Trial,
+  { checked, keys }: Trial,
 ): Promise<void> {
-  const draft = draftOf(key === undefined ? saying : { ...saying, key });
-  await using spool = pieces === undefined ? undefined : witness.log.spool();
+  const draft = draftOf(key === undefined ? fields : { ...fields, key });
+  await using spool = pieces === undefined ? undefined : checked.log.spool();
   if (spool !== undefined) await fill(spool, cut(draft.body, pieces ?? 1, randomOf(1)));
-  const appended = await witness.log.append(
+  const appended = await checked.log.append(
     spool === undefined ? draft : { ...draft, body: spool },
   );
   const content = contentOf(draft);
   const earlier = key === undefined ? undefined : keys.get(key);
   if (earlier !== undefined) {
     assert.equal(appended.outcome, earlier.content === content ? 'repeated' : 'conflict');
-    assert.deepEqual({ ...stampOf(appended) }, { ...witness.known[earlier.seq - 1]?.stamp });
+    assert.deepEqual({ ...stampOf(appended) }, { ...checked.entries[earlier.seq - 1]?.stamp });
     return;
   }
-  const { seq } = witness.remember(draft, appended);
+  const { seq } = checked.remember(draft, appended);
   if (key !== undefined) keys.set(key, { content, seq });
 }
 
@@ -132,7 +132,7 @@ function contentOf({ kind, room, body }: InlineDraft): string {
   return `${kind} ${room} ${Buffer.from(body).toString('hex')}`;
 }
 
-function selectionOf(question: Question, { known }: Witness): Selection {
+function selectionOf(question: RandomSelection, { entries: known }: CheckedLog): Selection {
   const { facets, since, until, ...rest } = question;
   const timeOf = ({ entry, plus }: Moment): number =>
     (known.at(entry % (known.length + 1))?.stamp.time ?? Date.now()) + plus;
@@ -145,20 +145,20 @@ function selectionOf(question: Question, { known }: Witness): Selection {
 }
 
 function anyStep(): fc.Arbitrary<Step> {
-  const saying = anySaying();
+  const fields = anyFields();
   const keyed = fc.record(
-    { saying, key: fc.constantFrom('k', 'K', 'other') },
-    { requiredKeys: ['saying'] },
+    { fields, key: fc.constantFrom('k', 'K', 'other') },
+    { requiredKeys: ['fields'] },
   );
   const appending = fc.record(
     { does: fc.constant('append'), keyed, pieces: fc.integer({ min: 1, max: 9 }) },
     { requiredKeys: ['does', 'keyed'] },
   );
-  const sayings = fc.array(saying, { maxLength: 12 });
+  const drafts = fc.array(fields, { maxLength: 12 });
   return fc.oneof(
     { weight: 6, arbitrary: appending },
-    { weight: 1, arbitrary: fc.record({ does: fc.constant('append at once'), sayings }) },
-    { weight: 6, arbitrary: fc.record({ does: fc.constant('read'), question: anyQuestion() }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('append at once'), drafts }) },
+    { weight: 6, arbitrary: fc.record({ does: fc.constant('read'), question: anySelection() }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant('ask for one'), seq: fc.nat(50) }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant('reopen') }) },
   );
@@ -169,7 +169,7 @@ function anyWord(): fc.Arbitrary<string> {
   return fc.constantFrom('a', 'b', '');
 }
 
-function anySaying(): fc.Arbitrary<DraftFields> {
+function anyFields(): fc.Arbitrary<DraftFields> {
   const words = fc.array(anyWord(), { maxLength: 3 });
   return fc.record(
     {
@@ -185,7 +185,7 @@ function anySaying(): fc.Arbitrary<DraftFields> {
   );
 }
 
-function anyQuestion(): fc.Arbitrary<Question> {
+function anySelection(): fc.Arbitrary<RandomSelection> {
   const facets = fc.oneof(
     fc.tuple(fc.constantFrom('identity', 'seeking', 'to'), anyWord()),
     fc.tuple(fc.constant('kind'), fc.constantFrom(...KINDS)),

@@ -8,7 +8,7 @@ import { KINDS, type Filter } from '@open-presence/protocol';
 import { facet, type Facet } from '../../packages/gateway/src/log/facet.ts';
 import { ROOMS, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
-import { Witness } from './witness.ts';
+import { CheckedLog } from './checked-log.ts';
 
 const FILTER_MEMBERS: readonly Filter[] = [
   'identity',
@@ -18,7 +18,7 @@ const FILTER_MEMBERS: readonly Filter[] = [
   'inReplyTo',
 ];
 
-export function describeFinding(open: Open): void {
+export function describeFiltering(open: Open): void {
   describe('finding by facets', () => {
     describeFacets(open);
     describeIntersections(open);
@@ -30,82 +30,82 @@ function describeFacets(open: Open): void {
   for (const name of FILTER_MEMBERS) {
     it(`finds an entry by its ${name} as soon as it is appended`, async () => {
       await using opened = await open();
-      const witness = new Witness(opened.log);
+      const checked = new CheckedLog(opened.log);
       for (let at = 0; at < 20; at++) {
         const value = `${name} ${at % 3}`;
-        await witness.say({ members: { [name]: [value] } });
-        await witness.agrees({ facets: [facet(name, value)] });
-        await witness.say();
+        await checked.append({ members: { [name]: [value] } });
+        await checked.check({ facets: [facet(name, value)] });
+        await checked.append();
       }
       for (const other of FILTER_MEMBERS)
-        await witness.agrees({ facets: [facet(other, `${name} 1`)] });
+        await checked.check({ facets: [facet(other, `${name} 1`)] });
     });
   }
 
   it('finds an entry by its kind and by its room as soon as it is appended', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     for (const kind of KINDS) {
       for (const room of ROOMS) {
-        await witness.say({ kind, room });
-        await witness.agrees({ facets: [facet('kind', kind)] });
-        await witness.agrees({ facets: [facet('room', room)] });
-        await witness.agrees({ facets: [facet('room', room), facet('kind', kind)] });
+        await checked.append({ kind, room });
+        await checked.check({ facets: [facet('kind', kind)] });
+        await checked.check({ facets: [facet('room', room)] });
+        await checked.check({ facets: [facet('room', room), facet('kind', kind)] });
       }
     }
   });
 
   it('finds an entry by each of the things it seeks', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const sought = ['тиша', '', 'friends', 'x'.repeat(100_000), 'a\0b', '漢字', 'Friends'];
-    await witness.say({ kind: 'resonance', members: { seeking: sought } });
-    await witness.say({ kind: 'resonance', members: { seeking: sought.slice(0, 2) } });
-    await witness.say({ kind: 'resonance', members: { seeking: [] } });
+    await checked.append({ kind: 'resonance', members: { seeking: sought } });
+    await checked.append({ kind: 'resonance', members: { seeking: sought.slice(0, 2) } });
+    await checked.append({ kind: 'resonance', members: { seeking: [] } });
     for (const value of [...sought, 'nobody seeks this', 'x'.repeat(100_001)]) {
-      await witness.agrees({ facets: [facet('seeking', value)] });
+      await checked.check({ facets: [facet('seeking', value)] });
     }
   });
 
   it('gives an entry once that has a facet twice', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.say({ members: { seeking: ['a', 'a', 'b', 'a'] } });
-    await witness.agrees({ facets: [facet('seeking', 'a')] });
-    await witness.agrees({ facets: [facet('seeking', 'a'), facet('seeking', 'b')], limit: 1 });
+    const checked = new CheckedLog(opened.log);
+    await checked.append({ members: { seeking: ['a', 'a', 'b', 'a'] } });
+    await checked.check({ facets: [facet('seeking', 'a')] });
+    await checked.check({ facets: [facet('seeking', 'a'), facet('seeking', 'b')], limit: 1 });
   });
 
   it('finds nothing by a facet that no entry has', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll([{}, {}, {}]);
-    await witness.agrees({ facets: [new Uint8Array(16)] });
-    await witness.agrees({ facets: [new Uint8Array(16).fill(0xff)], limit: 0 });
-    await witness.agrees({ facets: [facet('kind', 'garden'), facet('to', 'nobody')] });
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll([{}, {}, {}]);
+    await checked.check({ facets: [new Uint8Array(16)] });
+    await checked.check({ facets: [new Uint8Array(16).fill(0xff)], limit: 0 });
+    await checked.check({ facets: [facet('kind', 'garden'), facet('to', 'nobody')] });
   });
 }
 
 function describeIntersections(open: Open): void {
   it('finds what has all of two and of three facets, in both orders', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll(Array.from({ length: 400 }, (_, at) => mixed(at)));
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll(Array.from({ length: 400 }, (_, at) => mixed(at)));
     const facets = mixedFacets();
     for (const [one, first] of facets.entries()) {
       for (const [two, second] of facets.slice(one).entries()) {
         const order = (one + two) % 2 === 0 ? 'newest' : 'oldest';
-        await witness.agrees({ facets: [first, second], order });
+        await checked.check({ facets: [first, second], order });
         const third = facets[(one * 7 + two * 3) % facets.length] ?? first;
-        await witness.agrees({ facets: [second, third, first], order, limit: (one + two) % 9 });
+        await checked.check({ facets: [second, third, first], order, limit: (one + two) % 9 });
       }
     }
-    await witness.agrees({ facets });
+    await checked.check({ facets });
   });
 
   it('finds what is rare together with what is common', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll(
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll(
       Array.from({ length: 3000 }, (_, at) => ({
         members: { to: ['everyone'], identity: [at % 1000 === 500 ? 'rare' : 'common'] },
       })),
@@ -116,11 +116,11 @@ function describeIntersections(open: Open): void {
       facet('identity', 'common'),
     ];
     for (const order of ['newest', 'oldest'] as const) {
-      await witness.agrees({ order, facets: [everyone, rare] });
-      await witness.agrees({ order, facets: [rare, everyone, facet('kind', 'garden')], limit: 2 });
-      await witness.agrees({ order, facets: [common, everyone], after: 1500, limit: 10 });
-      await witness.agrees({ order, facets: [common, rare] });
-      await witness.agrees({ order, facets: [common, everyone, common] });
+      await checked.check({ order, facets: [everyone, rare] });
+      await checked.check({ order, facets: [rare, everyone, facet('kind', 'garden')], limit: 2 });
+      await checked.check({ order, facets: [common, everyone], after: 1500, limit: 10 });
+      await checked.check({ order, facets: [common, rare] });
+      await checked.check({ order, facets: [common, everyone, common] });
     }
   });
 }
@@ -128,33 +128,33 @@ function describeIntersections(open: Open): void {
 function describeTimes(open: Open): void {
   it('takes since inclusively and until exclusively, also among equal timestamps', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     for (let wave = 0; wave < 5; wave++) {
-      await witness.sayAll(Array.from({ length: 60 }, (_, at) => mixed(at)));
+      await checked.appendAll(Array.from({ length: 60 }, (_, at) => mixed(at)));
       await delay(3);
     }
-    const times = [...new Set(witness.known.map(({ stamp }) => stamp.time))];
+    const times = [...new Set(checked.entries.map(({ stamp }) => stamp.time))];
     const bounds = times.flatMap((time) => [time - 1, time, time + 1]);
     for (const [at, since] of bounds.entries()) {
       const until = bounds[(at * 5) % bounds.length] ?? since;
       const order = at % 2 === 0 ? 'newest' : 'oldest';
-      await witness.agrees({ order, since });
-      await witness.agrees({ order, until: since });
-      await witness.agrees({ order, since, until, limit: 7 });
-      await witness.agrees({ order, since, facets: [facet('identity', 'i1')], before: 200 });
+      await checked.check({ order, since });
+      await checked.check({ order, until: since });
+      await checked.check({ order, since, until, limit: 7 });
+      await checked.check({ order, since, facets: [facet('identity', 'i1')], before: 200 });
     }
   });
 
   it('finds nothing between equal bounds, and all between bounds far away', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.sayAll([{}, {}, {}]);
-    const time = witness.known[0]?.stamp.time ?? assert.fail();
-    await witness.agrees({ since: time, until: time });
-    await witness.agrees({ since: time + 1, until: time });
-    await witness.agrees({ since: -62_135_596_800_000, until: 8_640_000_000_000_000 });
-    await witness.agrees({ since: 8_640_000_000_000_000 });
-    await witness.agrees({ until: -1 });
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll([{}, {}, {}]);
+    const time = checked.entries[0]?.stamp.time ?? assert.fail();
+    await checked.check({ since: time, until: time });
+    await checked.check({ since: time + 1, until: time });
+    await checked.check({ since: -62_135_596_800_000, until: 8_640_000_000_000_000 });
+    await checked.check({ since: 8_640_000_000_000_000 });
+    await checked.check({ until: -1 });
   });
 }
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry, type Kind } from '../entry.ts';
-import { fresh, query, type Gateway, type Headers } from '../gateway.ts';
-import { list, text } from '../value.ts';
+import { uniqueName, query, type Gateway, type Headers } from '../gateway.ts';
+import { asArray, asString } from '../value.ts';
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -42,11 +42,11 @@ async function say(gateway: Gateway, kind: Kind, pairs: Pairs): Promise<Entry> {
   return await gateway.read(entry.path);
 }
 
-export const sayingByGet: readonly Case[] = [
+export const contributingByGet: readonly Case[] = [
   check('16.1', 'said', async (gateway) => {
     const [slug = ''] = (await gateway.rooms()).toReversed();
     for (const kind of KINDS) {
-      const identity = fresh();
+      const identity = uniqueName();
       const more: Pairs = [...saying(kind, identity), ['room', slug], ['mood', 'calm & still']];
       const entry = await say(gateway, kind, more);
       assert.equal(entry.room, slug);
@@ -57,20 +57,20 @@ export const sayingByGet: readonly Case[] = [
         [entry.text],
       );
     }
-    const { json } = await get(gateway, 'resonance', saying('resonance', fresh()));
+    const { json } = await get(gateway, 'resonance', saying('resonance', uniqueName()));
     for (const member of ['welcome', 'companions', 'next']) assert.ok(member in json);
   }),
   check('16.1', 'strings', async (gateway) => {
-    const one = await say(gateway, 'resonance', saying('resonance', fresh()));
+    const one = await say(gateway, 'resonance', saying('resonance', uniqueName()));
     assert.deepEqual(one.fields['seeking'], ['presence']);
-    const many: Pairs = [...saying('resonance', fresh()), ['seeking', 'тиша'], ['to', 'a']];
+    const many: Pairs = [...saying('resonance', uniqueName()), ['seeking', 'тиша'], ['to', 'a']];
     const { fields } = await say(gateway, 'resonance', many);
     assert.deepEqual([fields['seeking'], fields['to']], [['presence', 'тиша'], 'a']);
-    const to: Pairs = [...saying('garden', fresh()), ['to', 'a'], ['x', '1'], ['to', 'b']];
+    const to: Pairs = [...saying('garden', uniqueName()), ['to', 'a'], ['x', '1'], ['to', 'b']];
     const entry = await say(gateway, 'garden', to);
     assert.deepEqual(entry.fields['to'], ['a', 'b']);
-    assert.match(entry.said, /"to":\["a","b"\],"x":"1"$/);
-    const twice: Pairs = [...saying('garden', fresh()), ['text', 'again']];
+    assert.match(entry.body, /"to":\["a","b"\],"x":"1"$/);
+    const twice: Pairs = [...saying('garden', uniqueName()), ['text', 'again']];
     (await get(gateway, 'garden', twice)).problem(422, 'invalid-entry');
   }),
   check('16.1', 'any-text', async (gateway) => {
@@ -81,17 +81,17 @@ export const sayingByGet: readonly Case[] = [
     const long = 'Тихо. '.repeat(30_000);
     assert.equal((await say(gateway, 'seeds', [['text', long]])).fields['text'], long);
     const plus = (await gateway.get('/api/say/seeds?text=a+b%2Bc&&empty')).expect(201);
-    assert.equal(entryOf(plus.text).said, '"text":"a b+c","empty":""');
+    assert.equal(entryOf(plus.text).body, '"text":"a b+c","empty":""');
     for (const wrong of ['text=%ff', '%c3=1', 'text=%ED%A0%80']) {
       (await gateway.get(`/api/say/seeds?${wrong}`)).problem(400, 'invalid-parameter');
     }
   }),
   check('16.1', 'own-parameters', async (gateway) => {
     const own: Pairs = [
-      ['as', fresh()],
-      ['idempotency-key', fresh('key')],
+      ['as', uniqueName()],
+      ['idempotency-key', uniqueName('key')],
     ];
-    assert.equal((await say(gateway, 'seeds', own)).said, '');
+    assert.equal((await say(gateway, 'seeds', own)).body, '');
   }),
   check('16.1', 'example-works', async (gateway) => {
     const wrong: readonly (readonly [Kind, string])[] = [
@@ -105,8 +105,8 @@ export const sayingByGet: readonly Case[] = [
       const answer = await gateway.get(`/api/say/${kind}?${asked}`);
       const code = kind === 'seeds' ? 'unknown-room' : 'invalid-entry';
       const problem = answer.problem(422, code);
-      assert.ok(list(problem['faults']).length > 0);
-      const example = text(problem['example']);
+      assert.ok(asArray(problem['faults']).length > 0);
+      const example = asString(problem['example']);
       assert.ok(example.startsWith(`/api/say/${kind}?`), example);
       (await gateway.get(example)).expect(201);
     }
@@ -114,7 +114,7 @@ export const sayingByGet: readonly Case[] = [
   check('16.1', 'no-such-kind', async (gateway) => {
     const problem = (await gateway.get('/api/say/gardens?text=x')).problem(404, 'unknown-kind');
     assert.deepEqual(problem['known'], KINDS);
-    (await gateway.get(text(problem['example']))).expect(201);
+    (await gateway.get(asString(problem['example']))).expect(201);
   }),
   check('16.2', 'not-cached', async (gateway) => {
     const asked = ['garden', 'seeds?text=x', 'nothing', 'seeds?text=%ff', 'seeds?idempotency-key='];
@@ -125,24 +125,24 @@ export const sayingByGet: readonly Case[] = [
     }
   }),
   check('16.2', 'nothing-said', async (gateway) => {
-    const identity = fresh();
+    const identity = uniqueName();
     const path = query('/api/say/garden', saying('garden', identity));
-    (await gateway.ask('HEAD', path)).expect(204);
+    (await gateway.request('HEAD', path)).expect(204);
     for (const headers of AHEAD) {
       const answer = (await gateway.get(path, headers)).expect(204);
       assert.equal(answer.header('cache-control'), 'no-store');
     }
-    (await gateway.ask('POST', path, {}, '{}')).problem(405, 'method-not-allowed');
+    (await gateway.request('POST', path, {}, '{}')).problem(405, 'method-not-allowed');
     assert.deepEqual(await gateway.by(identity), []);
   }),
   check('16.2', 'one-entry', async (gateway) => {
-    const key = ['idempotency-key', fresh('key')] as const;
-    const pairs: Pairs = [...saying('garden', fresh()), key];
+    const key = ['idempotency-key', uniqueName('key')] as const;
+    const pairs: Pairs = [...saying('garden', uniqueName()), key];
     const ids = await Promise.all(
       Array.from({ length: 5 }, async () => (await say(gateway, 'garden', pairs)).id),
     );
     assert.equal(new Set(ids).size, 1);
-    const other: Pairs = [...saying('garden', fresh()), key];
+    const other: Pairs = [...saying('garden', uniqueName()), key];
     (await get(gateway, 'garden', other)).problem(422, 'idempotency-conflict');
   }),
   check('16.3', 'robots', async (gateway) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -18,41 +18,41 @@ before(async () => {
 });
 after(() => gateway[Symbol.asyncDispose]());
 
-async function send(parts: unknown, configuration?: Fields): Promise<Fields> {
+async function send(parts: unknown, configuration?: JsonObject): Promise<JsonObject> {
   const message = { messageId: 'm', role: 'ROLE_USER', parts };
   const body = JSON.stringify({ message, configuration });
   const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, { method: 'POST', body });
   assert.equal(answer.status, 200, await answer.clone().text());
-  return fields(await answer.json());
+  return asObject(await answer.json());
 }
 
-function partsIn(answer: Fields): Fields[] {
-  return list(fields(answer['message'])['parts']).map(fields);
+function partsIn(answer: JsonObject): JsonObject[] {
+  return asArray(asObject(answer['message'])['parts']).map(asObject);
 }
 
-function dataIn(answer: Fields, name: string): unknown {
-  const found = partsIn(answer).find(({ data }) => data !== undefined && name in fields(data));
-  return fields(found?.['data'])[name];
+function dataIn(answer: JsonObject, name: string): unknown {
+  const found = partsIn(answer).find(({ data }) => data !== undefined && name in asObject(data));
+  return asObject(found?.['data'])[name];
 }
 
-async function skills(tongue: string): Promise<Fields[]> {
+async function skills(tongue: string): Promise<JsonObject[]> {
   const headers = { 'Accept-Language': tongue };
   const answer = await fetch(`${gateway.url}/.well-known/agent-card.json`, { headers });
-  return list(fields(await answer.json())['skills']).map(fields);
+  return asArray(asObject(await answer.json())['skills']).map(asObject);
 }
 
 suite('an agent', () => {
   for (const way of ['data', 'text']) {
     test(`that sends an example of the card as ${way} does what its skill says`, async () => {
       for (const { id, examples } of [...(await skills('en')), ...(await skills('uk'))]) {
-        assert.ok(list(examples).length > 0);
-        for (const example of list(examples).map(text)) {
+        assert.ok(asArray(examples).length > 0);
+        for (const example of asArray(examples).map(asString)) {
           const part =
             way === 'data' ? { data: JSON.parse(example) as unknown } : { text: example };
           const answer = await send([part]);
           if (id === 'follow') assert.ok('task' in answer);
           else if (id === 'read') assert.ok(Array.isArray(dataIn(answer, 'entries')));
-          else assert.equal(fields(dataIn(answer, 'entry'))['kind'], KINDS[text(id)]);
+          else assert.equal(asObject(dataIn(answer, 'entry'))['kind'], KINDS[asString(id)]);
         }
       }
     });
@@ -75,7 +75,7 @@ suite('an agent', () => {
       '{}',
       '',
     ]) {
-      const entry = fields(dataIn(await send([{ text: words }]), 'entry'));
+      const entry = asObject(dataIn(await send([{ text: words }]), 'entry'));
       assert.deepEqual([entry['kind'], entry['text']], ['garden', words]);
     }
   });
@@ -90,12 +90,12 @@ suite('an agent', () => {
       const told = partsIn(answer);
       for (const part of told)
         assert.deepEqual([typeof part['text'], part['data']], ['string', undefined]);
-      const heard = told.filter(({ metadata }) => fields(metadata ?? {})['untrusted'] === true);
+      const heard = told.filter(({ metadata }) => asObject(metadata ?? {})['untrusted'] === true);
       assert.equal(heard.length, 1);
-      const [trust, spelled] = text(heard[0]?.['text']).split('\n');
-      assert.equal(trust, fields(heard[0]?.['metadata'])['note']);
-      const value = fields(JSON.parse(spelled ?? ''));
-      const entry = fields(value['entry'] ?? list(value['entries'])[0]);
+      const [trust, spelled] = asString(heard[0]?.['text']).split('\n');
+      assert.equal(trust, asObject(heard[0]?.['metadata'])['note']);
+      const value = asObject(JSON.parse(spelled ?? ''));
+      const entry = asObject(value['entry'] ?? asArray(value['entries'])[0]);
       assert.equal(entry['text'], data.text);
     }
     for (const acceptedOutputModes of [[], ['*/*'], ['text/plain', 'application/json']]) {

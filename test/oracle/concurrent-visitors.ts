@@ -7,11 +7,16 @@ import assert from 'node:assert/strict';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { entryOf, KINDS, type Entry, type Listing } from '../../conformance/entry.ts';
-import { Dice } from './dice.ts';
-import { pathOf, same, sameContent, type House } from './house.ts';
+import { SeededRandom } from '../seeded-random.ts';
+import {
+  pathOf,
+  assertSameEntries,
+  sameContent,
+  type ComparedGateway,
+} from './compared-gateway.ts';
 import { judge } from './judge.ts';
-import { limitOf, selected, type Kept, type Question } from './model.ts';
-import { plainPost, randomPost, randomQuestion, type Post } from './traffic.ts';
+import { limitOf, selected, type ModelEntry, type ListingQuery } from './model.ts';
+import { plainPost, randomPost, randomListingQuery, type Post } from './traffic.ts';
 
 interface Attempt {
   readonly post: Post;
@@ -20,62 +25,62 @@ interface Attempt {
 }
 
 interface Reading {
-  readonly question: Question;
+  readonly listingQuery: ListingQuery;
   readonly listing: Listing;
 }
 
-export class Crowd {
-  readonly #house: House;
+export class ConcurrentVisitors {
+  readonly #gateway: ComparedGateway;
   readonly #attempts: Attempt[] = [];
   readonly #readings: Reading[] = [];
   readonly #before: number;
   #killed = false;
 
-  constructor(house: House) {
-    this.#house = house;
-    this.#before = house.kept.length;
+  constructor(gateway: ComparedGateway) {
+    this.#gateway = gateway;
+    this.#before = gateway.entries.length;
   }
 
   /** Resolves when every visitor has done its turns, or the gateway has been killed. */
-  async visit(dice: Dice, visitors: number, turns: number): Promise<void> {
-    const seeds = Array.from({ length: visitors }, () => dice.below(2 ** 32));
-    await Promise.all(seeds.map((seed) => this.#visitor(new Dice(seed), turns)));
+  async visit(random: SeededRandom, visitors: number, turns: number): Promise<void> {
+    const seeds = Array.from({ length: visitors }, () => random.below(2 ** 32));
+    await Promise.all(seeds.map((seed) => this.#visitor(new SeededRandom(seed), turns)));
   }
 
   /** Resolves when the visitors have left so many traces, much alike, that a store may pack them. */
-  async flood(dice: Dice, visitors: number, turns: number): Promise<void> {
-    const seeds = Array.from({ length: visitors }, () => dice.below(2 ** 32));
-    const leave = async (own: Dice): Promise<void> => {
+  async flood(random: SeededRandom, visitors: number, turns: number): Promise<void> {
+    const seeds = Array.from({ length: visitors }, () => random.below(2 ** 32));
+    const leave = async (own: SeededRandom): Promise<void> => {
       for (let turn = 0; turn < turns; turn += 1) {
         const post = plainPost(own);
-        this.#attempts.push({ post, answer: await this.#house.post(post) });
+        this.#attempts.push({ post, answer: await this.#gateway.post(post) });
       }
     };
-    await Promise.all(seeds.map((seed) => leave(new Dice(seed))));
+    await Promise.all(seeds.map((seed) => leave(new SeededRandom(seed))));
   }
 
   /** As `visit`, while the gateway is killed. */
-  async visitKilled(dice: Dice, visitors: number, turns: number): Promise<void> {
-    const visiting = this.visit(dice, visitors, turns);
+  async visitKilled(random: SeededRandom, visitors: number, turns: number): Promise<void> {
+    const visiting = this.visit(random, visitors, turns);
     const enough = (visitors * turns) / 3;
     while (this.#attempts.length < enough) await new Promise((resume) => setTimeout(resume, 1));
     this.#killed = true;
-    await this.#house.end('kill');
+    await this.#gateway.end('kill');
     await visiting;
   }
 
-  async #visitor(dice: Dice, turns: number): Promise<void> {
-    const house = this.#house;
-    const known = house.kept.slice();
+  async #visitor(random: SeededRandom, turns: number): Promise<void> {
+    const gateway = this.#gateway;
+    const known = gateway.entries.slice();
     for (let turn = 0; turn < turns; turn += 1) {
       try {
-        if (dice.chance(0.7)) {
-          const post = randomPost(dice, known, house.posts);
-          this.#attempts.push({ post, answer: await this.#unlessKilled(house.post(post)) });
+        if (random.chance(0.7)) {
+          const post = randomPost(random, known, gateway.posts);
+          this.#attempts.push({ post, answer: await this.#unlessKilled(gateway.post(post)) });
         } else {
-          const question = randomQuestion(dice, known);
-          const listing = await this.#unlessKilled(house.visitor.list(pathOf(question)));
-          if (listing !== undefined) this.#readings.push({ question, listing });
+          const listingQuery = randomListingQuery(random, known);
+          const listing = await this.#unlessKilled(gateway.visitor.list(pathOf(listingQuery)));
+          if (listing !== undefined) this.#readings.push({ listingQuery, listing });
         }
       } catch (error) {
         if (!this.#killed) throw error;
@@ -94,7 +99,7 @@ export class Crowd {
   }
 
   /** Takes over what came, once it is sure that it may be so. */
-  async settle(): Promise<void> {
+  async reconcile(): Promise<void> {
     const came = await this.#whatCame();
     const posts = this.#answered(came);
     for (const entry of came) {
@@ -102,15 +107,19 @@ export class Crowd {
       const verdict = judge(post.kind, post.body);
       assert.ok(verdict.outcome === 'kept');
       assert.deepEqual(
-        [entry.kind, entry.room, entry.said],
-        [post.kind, verdict.room, verdict.said],
+        [entry.kind, entry.room, entry.body],
+        [post.kind, verdict.room, verdict.body],
       );
-      this.#house.keep(entry, post, verdict);
+      this.#gateway.addEntry(entry, post, verdict);
     }
     for (const { post, answer } of this.#attempts) this.#compare(post, answer);
-    for (const { question, listing } of this.#readings) {
-      const then = this.#house.kept.slice(0, listing.head);
-      same(listing.entries, selected(then, question).slice(0, limitOf(question)), pathOf(question));
+    for (const { listingQuery, listing } of this.#readings) {
+      const then = this.#gateway.entries.slice(0, listing.head);
+      assertSameEntries(
+        listing.entries,
+        selected(then, listingQuery).slice(0, limitOf(listingQuery)),
+        pathOf(listingQuery),
+      );
     }
   }
 
@@ -118,7 +127,7 @@ export class Crowd {
   async #whatCame(): Promise<Entry[]> {
     const came: Entry[] = [];
     for (const kind of KINDS) {
-      const { entries } = await this.#house.visitor.list(`/api/${kind}?after=${this.#before}`);
+      const { entries } = await this.#gateway.visitor.list(`/api/${kind}?after=${this.#before}`);
       came.push(...entries);
     }
     came.sort((a, b) => a.seq - b.seq);
@@ -152,7 +161,7 @@ export class Crowd {
       if (answer !== undefined) return false;
       const verdict = judge(post.kind, post.body);
       if (verdict.outcome !== 'kept' || post.kind !== entry.kind) return false;
-      return verdict.room === entry.room && verdict.said === entry.said;
+      return verdict.room === entry.room && verdict.body === entry.body;
     });
     const [attempt] = place < 0 ? [] : this.#attempts.splice(place, 1);
     assert.ok(attempt, `nobody said this: ${entry.text}`);
@@ -163,18 +172,18 @@ export class Crowd {
     if (answer === undefined) return;
     const verdict = judge(post.kind, post.body);
     if (verdict.outcome === 'refused') {
-      this.#house.refused(answer, verdict);
+      this.#gateway.assertRefused(answer, verdict);
       return;
     }
-    const ofKey = post.key === undefined ? undefined : this.#house.entryOfKey.get(post.key);
+    const ofKey = post.key === undefined ? undefined : this.#gateway.entryOfKey.get(post.key);
     if (ofKey !== undefined && !sameContent(ofKey, post.kind, verdict)) {
       const problem = answer.problem(422, 'idempotency-conflict');
       assert.equal(problem['entry'], `/api/entries/${ofKey.id}`);
       return;
     }
     const { id } = entryOf(answer.expect(201).text);
-    const entry: Kept | undefined = this.#house.kept.findLast((one) => one.id === id);
+    const entry: ModelEntry | undefined = this.#gateway.entries.findLast((one) => one.id === id);
     assert.ok(entry && (ofKey === undefined || ofKey.id === id));
-    this.#house.answered(answer, post, entry);
+    this.#gateway.assertCreated(answer, post, entry);
   }
 }

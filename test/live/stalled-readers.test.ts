@@ -5,9 +5,9 @@ import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 
-import { Gateway, trace } from '../../conformance/gateway.ts';
+import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
-import { everything } from './house.ts';
+import { allEntries } from './restartable-gateway.ts';
 import { ask, Dechunker } from './raw-stream.ts';
 import { residentOf } from './resident.ts';
 
@@ -32,7 +32,7 @@ test('readers who stall cost little, hold up nobody, and miss nothing', async (c
   });
   using visitor = new Gateway(gateway.url);
   const speak = (from: number): Promise<void> =>
-    say(gateway.url, ENTRIES, (at) => trace('Lumen', { text: 'Ти тут?', at: from + at }));
+    say(gateway.url, ENTRIES, (at) => traceBody('Lumen', { text: 'Ти тут?', at: from + at }));
   // The process grows by saying as much without any reader. That is none of theirs.
   for (let round = 0; round < WARM; round += 1) await speak(0);
   const sockets: Socket[] = [];
@@ -53,7 +53,7 @@ test('readers who stall cost little, hold up nobody, and miss nothing', async (c
   );
   assert.ok(grown < STREAMS * EACH + SLACK, `the process grew by ${grown} bytes`);
 
-  const wanted = (await everything(gateway.url)).slice(-ENTRIES);
+  const wanted = (await allEntries(gateway.url)).slice(-ENTRIES);
   assert.equal(wanted.length, ENTRIES);
   const frames = wanted.map(
     ({ seq, kind, text }) => `id: ${seq}\nevent: ${kind}\ndata: ${text}\n\n`,

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { Gateway } from '../../conformance/gateway.ts';
-import { list } from '../../conformance/value.ts';
+import { asArray } from '../../conformance/value.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 
 const ROUNDS = 4;
@@ -22,11 +22,14 @@ test('the words of all that was acknowledged are found after crashes', async () 
     });
     using visitor = new Gateway(gateway.url);
     for (let count = 0; count < 200; count += 1) {
-      const { entry } = await visitor.say('shepit', JSON.stringify({ note: `mint of ${round}` }));
+      const { entry } = await visitor.contribute(
+        'shepit',
+        JSON.stringify({ note: `mint of ${round}` }),
+      );
       said.push(entry.seq);
     }
     const text = `${'noise '.repeat(LARGE / 6)} mint`;
-    said.push((await visitor.say('shepit', JSON.stringify({ text }))).entry.seq);
+    said.push((await visitor.contribute('shepit', JSON.stringify({ text }))).entry.seq);
     // Now before its words are known, now in the midst, now behind.
     await pause(round * 200);
     await gateway.kill();
@@ -44,7 +47,7 @@ test('all else goes on where words cannot be read, and the operator is told', as
   await mkdir(file, { recursive: true });
   await using gateway = await startGatewayProcess({ data: folder.path });
   using visitor = new Gateway(gateway.url);
-  const { entry } = await visitor.say('shepit', JSON.stringify({ note: 'mint' }));
+  const { entry } = await visitor.contribute('shepit', JSON.stringify({ note: 'mint' }));
   const { json } = (await visitor.get('/api/search?q=mint')).expect(503);
   assert.equal(json['code'], 'unavailable');
   assert.equal((await visitor.get('/api/shepit')).expect(200).json['head'], entry.seq);
@@ -63,7 +66,7 @@ async function found(
   using visitor = new Gateway(gateway.url);
   for (;;) {
     const { json } = (await visitor.get('/api/search?q=mint&order=oldest&limit=10000')).expect(200);
-    const seqs = list(json['results']).map(
+    const seqs = asArray(json['results']).map(
       (result) => /"seq":(\d+)/.exec(JSON.stringify(result))?.[1],
     );
     const upTo = said.filter((seq) => seq <= Number(json['known']));

@@ -14,7 +14,7 @@ import {
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
-import { Witness } from './witness.ts';
+import { CheckedLog } from './checked-log.ts';
 
 const FIRST: DraftFields = { key: 'k', body: '"text":"once"', members: { to: ['Mova'] } };
 const OTHERS: readonly DraftFields[] = [
@@ -36,80 +36,80 @@ export function describeKeys(open: Open): void {
 function describeOneAfterAnother(open: Open): void {
   it('with the same content again is the same entry, at any later time', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const { seq } = await witness.say(FIRST);
+    const checked = new CheckedLog(opened.log);
+    const { seq } = await checked.append(FIRST);
     for (let times = 0; times < 3; times++) {
-      assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, witness);
-      await witness.sayAll(Array.from({ length: 100 }, () => ({})));
+      assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, checked);
+      await checked.appendAll(Array.from({ length: 100 }, () => ({})));
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('with another kind, room or body is a conflict, and nothing is stored', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.say();
-    const { seq } = await witness.say(FIRST);
+    const checked = new CheckedLog(opened.log);
+    await checked.append();
+    const { seq } = await checked.append(FIRST);
     for (const other of OTHERS) {
-      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', seq, witness);
+      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', seq, checked);
     }
-    assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, witness);
-    await witness.agreesThroughout();
+    assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, checked);
+    await checked.checkAll();
   });
 
   it('tells apart what another key, or none, says in the same words', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await witness.say(FIRST);
-    await witness.say({ ...FIRST, key: 'K' });
-    await witness.say({ ...FIRST, key: '' });
+    const checked = new CheckedLog(opened.log);
+    await checked.append(FIRST);
+    await checked.append({ ...FIRST, key: 'K' });
+    await checked.append({ ...FIRST, key: '' });
     const { key: _, ...keyless } = FIRST;
-    await witness.say(keyless);
-    await witness.say(keyless);
-    await witness.agreesThroughout();
+    await checked.append(keyless);
+    await checked.append(keyless);
+    await checked.checkAll();
   });
 
   it('may have any content: also none', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const { seq } = await witness.say({ key: 'empty', body: '' });
+    const checked = new CheckedLog(opened.log);
+    const { seq } = await checked.append({ key: 'empty', body: '' });
     const again = await opened.log.append(draftOf({ key: 'empty', body: '' }));
-    assertAnswer(again, 'repeated', seq, witness);
+    assertAnswer(again, 'repeated', seq, checked);
     const other = await opened.log.append(draftOf({ key: 'empty' }));
-    assertAnswer(other, 'conflict', seq, witness);
+    assertAnswer(other, 'conflict', seq, checked);
   });
 }
 
 function describeAtOnce(open: Open): void {
   it('used 50 times at once makes one entry', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => opened.log.append(draftOf(FIRST))),
     );
     const made = answers.filter(({ outcome }) => outcome === 'appended');
     assert.equal(made.length, 1);
-    const { seq } = witness.remember(draftOf(FIRST), made[0] ?? assert.fail());
+    const { seq } = checked.remember(draftOf(FIRST), made[0] ?? assert.fail());
     for (const answer of answers.filter((one) => one !== made[0])) {
-      assertAnswer(answer, 'repeated', seq, witness);
+      assertAnswer(answer, 'repeated', seq, checked);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('used at once with 50 contents makes one entry and 49 conflicts', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const drafts = Array.from({ length: 50 }, (_, at) => draftOf({ key: 'k', body: `"n":${at}` }));
-    const between = witness.sayAll(Array.from({ length: 20 }, () => ({})));
+    const between = checked.appendAll(Array.from({ length: 20 }, () => ({})));
     const answers = await Promise.all(drafts.map((draft) => opened.log.append(draft)));
     await between;
     const first = answers.findIndex(({ outcome }) => outcome === 'appended');
     const draft = drafts[first] ?? assert.fail();
-    const { seq } = witness.remember(draft, answers[first] ?? assert.fail());
+    const { seq } = checked.remember(draft, answers[first] ?? assert.fail());
     for (const answer of answers.toSpliced(first, 1)) {
-      assertAnswer(answer, 'conflict', seq, witness);
+      assertAnswer(answer, 'conflict', seq, checked);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('used at once by many, each with two contents, makes an entry for each', async () => {
@@ -135,55 +135,55 @@ function describeAtOnce(open: Open): void {
 function describeSpooled(open: Open): void {
   it('means the same whether the body came whole or through a spool', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     for (const size of [0, 20, 200_000, 2_000_000]) {
-      const saying = { key: `whole ${size}`, body: bodyOf(size, 1) };
+      const fields = { key: `whole ${size}`, body: bodyOf(size, 1) };
       const late = { key: `spooled ${size}`, body: bodyOf(size, 1) };
-      const whole = await witness.say(saying);
-      const spooled = await witness.sayAtLength(late);
-      assertAnswer(await atLength(opened.log, saying), 'repeated', whole.seq, witness);
-      assertAnswer(await atLength(opened.log, late), 'repeated', spooled.seq, witness);
-      assertAnswer(await opened.log.append(draftOf(late)), 'repeated', spooled.seq, witness);
+      const whole = await checked.append(fields);
+      const spooled = await checked.appendSpooled(late);
+      assertAnswer(await atLength(opened.log, fields), 'repeated', whole.seq, checked);
+      assertAnswer(await atLength(opened.log, late), 'repeated', spooled.seq, checked);
+      assertAnswer(await opened.log.append(draftOf(late)), 'repeated', spooled.seq, checked);
       const other = { ...late, body: bodyOf(size + 1, 1) };
-      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', spooled.seq, witness);
-      assertAnswer(await atLength(opened.log, other), 'conflict', spooled.seq, witness);
+      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', spooled.seq, checked);
+      assertAnswer(await atLength(opened.log, other), 'conflict', spooled.seq, checked);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('with long bodies that differ in one byte is a conflict', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const body = bodyOf(1_500_000, 1);
-    const { seq } = await witness.sayAtLength({ key: 'k', body });
+    const { seq } = await checked.appendSpooled({ key: 'k', body });
     for (const at of [10, 749_999, 1_499_990]) {
       const other = Uint8Array.from(body);
       other[at] = 0x2d;
       const answer = await atLength(opened.log, { key: 'k', body: other });
-      assertAnswer(answer, 'conflict', seq, witness);
+      assertAnswer(answer, 'conflict', seq, checked);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('used at once by 10 spooled bodies makes one entry', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    const saying = { key: 'k', body: bodyOf(400_000, 1) };
+    const checked = new CheckedLog(opened.log);
+    const fields = { key: 'k', body: bodyOf(400_000, 1) };
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => atLength(opened.log, saying)),
+      Array.from({ length: 10 }, () => atLength(opened.log, fields)),
     );
     const made = answers.filter(({ outcome }) => outcome === 'appended');
     assert.equal(made.length, 1);
-    const { seq } = witness.remember(draftOf(saying), made[0] ?? assert.fail());
+    const { seq } = checked.remember(draftOf(fields), made[0] ?? assert.fail());
     for (const answer of answers.filter((one) => one !== made[0])) {
-      assertAnswer(answer, 'repeated', seq, witness);
+      assertAnswer(answer, 'repeated', seq, checked);
     }
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 }
 
-async function atLength(log: Log, saying: DraftFields): Promise<AppendResult> {
-  const draft = draftOf(saying);
+async function atLength(log: Log, fields: DraftFields): Promise<AppendResult> {
+  const draft = draftOf(fields);
   await using spool = log.spool();
   await fill(spool, cut(draft.body, 70_000, randomOf(draft.body.length)));
   return await log.append({ ...draft, body: spool });
@@ -193,9 +193,9 @@ function assertAnswer(
   appended: AppendResult,
   outcome: 'repeated' | 'conflict',
   seq: Seq,
-  witness: Witness,
+  checked: CheckedLog,
 ): void {
   assert.equal(appended.outcome, outcome);
-  assert.deepEqual({ ...stampOf(appended) }, { ...witness.known[seq - 1]?.stamp });
-  assert.equal(witness.log.head(), witness.known.length);
+  assert.deepEqual({ ...stampOf(appended) }, { ...checked.entries[seq - 1]?.stamp });
+  assert.equal(checked.log.head(), checked.entries.length);
 }

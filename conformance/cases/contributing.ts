@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
-import { contact, fresh, query, trace, type Gateway } from '../gateway.ts';
+import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { breakOff, head } from '../raw.ts';
 import { elements, members } from '../spelling.ts';
-import { fields, list, text, words } from '../value.ts';
+import { asObject, asArray, asString, asNonBlank } from '../value.ts';
 import { body } from './rooms.ts';
 
 const KIB = 1024;
@@ -18,18 +18,18 @@ function companions(entry: Entry): Entry[] {
 }
 
 async function meet(gateway: Gateway, seeking: readonly string[]): Promise<Entry> {
-  return (await gateway.say('resonance', contact(fresh(), seeking))).entry;
+  return (await gateway.contribute('resonance', contactBody(uniqueName(), seeking))).entry;
 }
 
 /** Sends part of a request and goes; nothing of it may ever be found. */
 async function leavesNothing(gateway: Gateway, lines: string[], pieces: string[]): Promise<void> {
-  const identity = fresh();
+  const identity = uniqueName();
   const host = `Host: ${gateway.base.host}`;
   const sent = pieces.map((piece) => piece.replaceAll('IDENTITY', identity));
   await breakOff(gateway.base, [head('POST /api/garden HTTP/1.1', host, ...lines), ...sent]);
-  await gateway.say('seeds', '{}');
+  await gateway.contribute('seeds', '{}');
   await pause(100);
-  await gateway.say('seeds', '{}');
+  await gateway.contribute('seeds', '{}');
   assert.deepEqual(await gateway.by(identity), []);
 }
 
@@ -39,21 +39,24 @@ function chunk(piece: string): string {
 
 const WHOLE = '{"text":"a","identity":"IDENTITY","identityType":"b"}';
 
-export const saying: readonly Case[] = [
+export const contributing: readonly Case[] = [
   check('7.1', 'created', async (gateway) => {
     for (const kind of KINDS) {
-      const { answer, entry } = await gateway.say(kind, body(kind, fresh()));
+      const { answer, entry } = await gateway.contribute(kind, body(kind, uniqueName()));
       assert.equal(answer.type, 'application/json');
       assert.equal((await gateway.read(entry.path)).id, entry.id);
     }
-    const { entry } = await gateway.say('garden', trace(fresh(), { mood: 'calm' }));
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName(), { mood: 'calm' }));
     assert.equal((await gateway.read(entry.path)).text, entry.text);
   }),
   check('7.1', 'at-once', async (gateway) => {
     const [slug = ''] = await gateway.rooms();
     for (let count = 0; count < 50; count += 1) {
-      const identity = fresh();
-      const { entry } = await gateway.say('garden', trace(identity, { room: slug, to: identity }));
+      const identity = uniqueName();
+      const { entry } = await gateway.contribute(
+        'garden',
+        traceBody(identity, { room: slug, to: identity }),
+      );
       const found = await Promise.all([
         gateway.list(query('/api/garden', [['identity', identity]])),
         gateway.list(query('/api/garden', [['to', identity]])),
@@ -68,8 +71,10 @@ export const saying: readonly Case[] = [
   }),
   check('7.1', 'parameters-ignored', async (gateway) => {
     const path = '/api/garden?room=nowhere&kind=seeds&limit=x&identity=other&order=1';
-    const identity = fresh();
-    const entry = entryOf((await gateway.ask('POST', path, {}, trace(identity))).expect(201).text);
+    const identity = uniqueName();
+    const entry = entryOf(
+      (await gateway.request('POST', path, {}, traceBody(identity))).expect(201).text,
+    );
     assert.equal(entry.kind, 'garden');
     assert.equal(entry.room, await gateway.roomOf('garden'));
     assert.equal((await gateway.by(identity)).length, 1);
@@ -77,7 +82,7 @@ export const saying: readonly Case[] = [
 
   check('7.2', 'welcome', async (gateway) => {
     const said = '"ai_identity":"a","seeking":["presence"],"x":1.0';
-    const { entry } = await gateway.say('resonance', `{${said}}`);
+    const { entry } = await gateway.contribute('resonance', `{${said}}`);
     const names = members(entry.text).map(({ name }) => name);
     assert.deepEqual(names.slice(5), [
       'ai_identity',
@@ -87,29 +92,29 @@ export const saying: readonly Case[] = [
       'companions',
       'next',
     ]);
-    assert.ok(entry.said.startsWith(`${said},"welcome":`));
-    words(entry.fields['welcome']);
-    const ways = list(entry.fields['next']).map(fields);
+    assert.ok(entry.body.startsWith(`${said},"welcome":`));
+    asNonBlank(entry.fields['welcome']);
+    const ways = asArray(entry.fields['next']).map(asObject);
     assert.ok(ways.length > 0);
     for (const way of ways) {
       assert.deepEqual(Object.keys(way), ['title', 'method', 'path']);
-      words(way['title']);
+      asNonBlank(way['title']);
       if (way['method'] === 'GET') {
-        (await gateway.ask('HEAD', text(way['path']))).expect(200);
+        (await gateway.request('HEAD', asString(way['path']))).expect(200);
       } else assert.equal(way['method'], 'POST');
     }
-    assert.equal((await gateway.read(entry.path)).said, said);
+    assert.equal((await gateway.read(entry.path)).body, said);
   }),
   check('7.2', 'companions', async (gateway) => {
-    const [one, two, other] = [fresh('one'), fresh('two'), fresh('other')];
+    const [one, two, other] = [uniqueName('one'), uniqueName('two'), uniqueName('other')];
     assert.deepEqual(companions(await meet(gateway, [one])), []);
     await meet(gateway, [other]);
     const seekers = [];
     for (let count = 0; count < 8; count += 1) {
-      seekers.push(await meet(gateway, [one]), await meet(gateway, [two, fresh(), one, two]));
+      seekers.push(await meet(gateway, [one]), await meet(gateway, [two, uniqueName(), one, two]));
     }
     const kept = await Promise.all(seekers.map((entry) => gateway.read(entry.path)));
-    const found = companions(await meet(gateway, [two, one, fresh()]));
+    const found = companions(await meet(gateway, [two, one, uniqueName()]));
     assert.deepEqual(
       found.map((entry) => entry.text),
       kept
@@ -122,56 +127,60 @@ export const saying: readonly Case[] = [
     assert.deepEqual(companions(await meet(gateway, [])), []);
     const all = await gateway.list(query('/api/resonance', [['seeking', one]]));
     assert.equal(all.entries.length, 18);
-    const [me, what] = [fresh('me'), fresh('what')];
+    const [me, what] = [uniqueName('me'), uniqueName('what')];
     const friend = await meet(gateway, [what]);
-    await gateway.say('resonance', contact(me, [what]));
-    const again = (await gateway.say('resonance', contact(me, [what]))).entry;
+    await gateway.contribute('resonance', contactBody(me, [what]));
+    const again = (await gateway.contribute('resonance', contactBody(me, [what]))).entry;
     assert.deepEqual(
       companions(again).map(({ id }) => id),
       [friend.id],
     );
   }),
   check('7.2', 'large-companions', async (gateway) => {
-    const what = fresh('what');
+    const what = uniqueName('what');
     const padded = (size: number): string =>
-      contact(fresh(), [what], { padding: 'x'.repeat(size) });
-    const small = (await gateway.say('resonance', padded(15 * KIB))).entry;
-    const large = (await gateway.say('resonance', padded(17 * KIB))).entry;
+      contactBody(uniqueName(), [what], { padding: 'x'.repeat(size) });
+    const small = (await gateway.contribute('resonance', padded(15 * KIB))).entry;
+    const large = (await gateway.contribute('resonance', padded(17 * KIB))).entry;
     const found = companions(await meet(gateway, [what]));
     assert.deepEqual(
       found.map(({ id }) => id),
       [large.id, small.id],
     );
-    assert.equal(found[0]?.said, '');
+    assert.equal(found[0]?.body, '');
     assert.equal(found[1]?.text, (await gateway.read(small.path)).text);
   }),
   check('7.2', 'names-taken', async (gateway) => {
     const said = '"ai_identity":"a","seeking":[],"welcome":"mine","next":1,"companions":{"a":2}';
-    const { entry } = await gateway.say('resonance', `{${said}}`);
-    assert.ok(entry.said.startsWith(`${said},`));
+    const { entry } = await gateway.contribute('resonance', `{${said}}`);
+    assert.ok(entry.body.startsWith(`${said},`));
     assert.notEqual(entry.fields['welcome'], 'mine');
     assert.deepEqual(entry.fields['companions'], []);
-    list(entry.fields['next']);
-    assert.equal((await gateway.read(entry.path)).said, said);
+    asArray(entry.fields['next']);
+    assert.equal((await gateway.read(entry.path)).body, said);
   }),
 
   check('7.3', 'minimal', async (gateway) => {
     const forms = ['return=minimal', 'return="minimal"', 'respond-async, return=minimal; a=1'];
     for (const prefer of forms) {
-      const { answer, entry } = await gateway.say('garden', trace(fresh()), { prefer });
-      assert.equal(entry.said, '', prefer);
+      const { answer, entry } = await gateway.contribute('garden', traceBody(uniqueName()), {
+        prefer,
+      });
+      assert.equal(entry.body, '', prefer);
       assert.equal(answer.header('preference-applied'), 'return=minimal');
-      assert.notEqual((await gateway.read(entry.path)).said, '');
+      assert.notEqual((await gateway.read(entry.path)).body, '');
     }
     for (const prefer of ['return=representation', 'nothing', 'return=minimalistic']) {
-      const { answer, entry } = await gateway.say('garden', trace(fresh()), { prefer });
-      assert.notEqual(entry.said, '', prefer);
+      const { answer, entry } = await gateway.contribute('garden', traceBody(uniqueName()), {
+        prefer,
+      });
+      assert.notEqual(entry.body, '', prefer);
       assert.equal(answer.header('preference-applied'), undefined);
     }
   }),
   check('7.3', 'large-minimal', async (gateway) => {
     const padded = async (size: number): Promise<readonly [Entry, Entry]> => {
-      const { answer, entry } = await gateway.say('seeds', `{"a":"${'x'.repeat(size)}"}`);
+      const { answer, entry } = await gateway.contribute('seeds', `{"a":"${'x'.repeat(size)}"}`);
       assert.equal(answer.header('preference-applied'), undefined);
       return [entry, await gateway.read(entry.path)];
     };
@@ -181,7 +190,7 @@ export const saying: readonly Case[] = [
       const [answered, kept] = await padded(size);
       const whole = kept.text.length <= 64 * KIB;
       assert.equal(answered.text === kept.text, whole, `an entry of ${kept.text.length} bytes`);
-      assert.equal(answered.said === '', !whole);
+      assert.equal(answered.body === '', !whole);
     }
   }),
 

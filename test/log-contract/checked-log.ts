@@ -22,42 +22,42 @@ import {
   type InlineDraft,
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
-import { assertSameBytes, gather, join } from './fixtures.ts';
+import { assertSameBytes, collect, join } from './fixtures.ts';
 
-export interface Known {
+export interface ExpectedEntry {
   readonly stamp: Stamp;
   readonly text: Buffer;
   readonly facets: ReadonlySet<string>;
 }
 
-export interface Expected {
-  readonly known: readonly Known[];
+export interface ExpectedReading {
+  readonly entries: readonly ExpectedEntry[];
   readonly end: ReadEnd;
 }
 
-export class Witness {
+export class CheckedLog {
   log: Log;
   /** In the order of seq. */
-  readonly known: Known[] = [];
+  readonly entries: ExpectedEntry[] = [];
 
   constructor(log: Log) {
     this.log = log;
   }
 
   /** Appends, and remembers. */
-  async say(saying: DraftFields = {}): Promise<Stamp> {
-    const draft = draftOf(saying);
+  async append(fields: DraftFields = {}): Promise<Stamp> {
+    const draft = draftOf(fields);
     return this.remember(draft, await this.log.append(draft));
   }
 
   /** Appends all at the same time. */
-  async sayAll(sayings: readonly DraftFields[]): Promise<Stamp[]> {
-    return await Promise.all(sayings.map((saying) => this.say(saying)));
+  async appendAll(drafts: readonly DraftFields[]): Promise<Stamp[]> {
+    return await Promise.all(drafts.map((fields) => this.append(fields)));
   }
 
   /** Appends with a body that came through a spool, in random pieces. */
-  async sayAtLength(saying: DraftFields, longest = 100_000): Promise<Stamp> {
-    const draft = draftOf(saying);
+  async appendSpooled(fields: DraftFields, longest = 100_000): Promise<Stamp> {
+    const draft = draftOf(fields);
     await using spool = this.log.spool();
     await fill(spool, cut(draft.body, longest, randomOf(draft.body.length)));
     return this.remember(draft, await this.log.append({ ...draft, body: spool }));
@@ -67,38 +67,38 @@ export class Witness {
     assert.equal(appended.outcome, 'appended');
     const stamp = stampOf(appended);
     assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
-    this.known[stamp.seq - 1] = { stamp, text: textOf(stamp, draft), facets: facetsOf(draft) };
+    this.entries[stamp.seq - 1] = { stamp, text: textOf(stamp, draft), facets: facetsOf(draft) };
     return stamp;
   }
 
   /** What a reading must give that began when the log had so many entries. */
-  expect(selection: Partial<Selection>, length: number = this.known.length): Expected {
+  expect(selection: Partial<Selection>, length: number = this.entries.length): ExpectedReading {
     const { facets = [], order = 'newest', limit = Infinity } = selection;
     const wanted = facets.map(hex);
-    const known: Known[] = [];
+    const known: ExpectedEntry[] = [];
     let more = false;
     for (let at = 0; at < length; at++) {
-      const one = this.known[order === 'oldest' ? at : length - 1 - at];
+      const one = this.entries[order === 'oldest' ? at : length - 1 - at];
       assert.ok(one !== undefined, 'a seq was left out');
       if (!isWithin(one.stamp, selection)) continue;
       if (!wanted.every((facet) => one.facets.has(facet))) continue;
       if (known.length < limit) known.push(one);
       else more = true;
     }
-    return { known, end: { last: known.at(-1)?.stamp.seq, more } };
+    return { entries: known, end: { last: known.at(-1)?.stamp.seq, more } };
   }
 
   /** Holds if every way of reading gives what it must. */
-  async agrees(selection: Partial<Selection> = {}): Promise<void> {
+  async check(selection: Partial<Selection> = {}): Promise<void> {
     const whole: Selection = { facets: [], order: 'newest', ...selection };
     const expected = this.expect(whole);
     for (const joiner of [',\n', '\n'] as const) {
-      const { items, end } = await gather(this.log.readText(whole, joiner));
-      assertSameBytes(Buffer.concat(items), joined(expected.known, joiner), 'read()');
+      const { items, end } = await collect(this.log.readText(whole, joiner));
+      assertSameBytes(Buffer.concat(items), joined(expected.entries, joiner), 'read()');
       assert.deepEqual(end, expected.end);
     }
     const reading = this.log.readEntries(whole);
-    for (const one of expected.known) {
+    for (const one of expected.entries) {
       const step = await reading.next();
       if (step.done === true) assert.fail(`entries() ended before seq ${one.stamp.seq}`);
       assertHeld(step.value, one);
@@ -113,21 +113,21 @@ export class Witness {
   }
 
   /** Holds if everything that can be asked of the log is what it must be. */
-  async agreesThroughout(): Promise<void> {
-    assert.equal(this.log.head(), this.known.length);
-    await this.agrees({ order: 'newest' });
-    await this.agrees({ order: 'oldest' });
-    this.agreesOnTally();
-    for (const one of this.known) {
+  async checkAll(): Promise<void> {
+    assert.equal(this.log.head(), this.entries.length);
+    await this.check({ order: 'newest' });
+    await this.check({ order: 'oldest' });
+    this.checkTally();
+    for (const one of this.entries) {
       const entry = await this.log.entry(one.stamp.seq);
       assert.ok(entry !== undefined, `there is no entry ${one.stamp.seq}`);
       await assertEntry(entry, one);
     }
   }
 
-  agreesOnTally(): void {
+  checkTally(): void {
     const recount: RoomCount[] = [];
-    for (const { stamp } of this.known) {
+    for (const { stamp } of this.entries) {
       const { room, kind, seq, time } = stamp;
       const at = recount.findIndex((tally) => tally.room === room && tally.kind === kind);
       const tally = { room, kind, count: (recount[at]?.count ?? 0) + 1, latest: { seq, time } };
@@ -143,20 +143,20 @@ export class Witness {
   }
 }
 
-export async function assertEntry(entry: Entry, known: Known): Promise<void> {
+export async function assertEntry(entry: Entry, known: ExpectedEntry): Promise<void> {
   assertHeld(entry, known);
   const text = await join(entry.chunks());
   assertSameBytes(text, known.text, `pieces() of entry ${known.stamp.seq}`);
 }
 
-function assertHeld(entry: Entry, { stamp, text }: Known): void {
+function assertHeld(entry: Entry, { stamp, text }: ExpectedEntry): void {
   const { seq, id, kind, room, time } = entry.stamp;
   assert.deepEqual({ seq, id, kind, room, time }, { ...stamp });
   assert.equal(entry.size, text.length);
   if (entry.text !== undefined) assertSameBytes(entry.text, text, `text of entry ${stamp.seq}`);
 }
 
-export function joined(known: readonly Known[], joiner: string): Buffer {
+export function joined(known: readonly ExpectedEntry[], joiner: string): Buffer {
   const between = Buffer.from(joiner);
   return Buffer.concat(known.flatMap(({ text }, at) => (at === 0 ? [text] : [between, text])));
 }

@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { EventStream } from '../../conformance/event-stream.ts';
-import { fresh, Gateway, trace } from '../../conformance/gateway.ts';
+import { uniqueName, Gateway, traceBody } from '../../conformance/gateway.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { everything } from './house.ts';
+import { allEntries } from './restartable-gateway.ts';
 import { ask } from './raw-stream.ts';
 import { residentOf } from './resident.ts';
 
@@ -37,10 +37,10 @@ test('very many who only listen keep nobody from speaking, and hear it', async (
     }),
   );
   for (let at = 0; at < 100; at += 1) {
-    const { entry } = await visitor.say('garden', trace('Lumen', { at }));
+    const { entry } = await visitor.contribute('garden', traceBody('Lumen', { at }));
     assert.equal((await visitor.read(entry.path)).text, entry.text);
   }
-  const { entry } = await visitor.say('shepit', '{"text":"усім"}');
+  const { entry } = await visitor.contribute('shepit', '{"text":"усім"}');
   const heard = listeners.sockets.map(async (asked) => {
     await hears(await asked, entry.id);
   });
@@ -54,14 +54,14 @@ test('uploads that stop in the middle hold up nobody, and go on whenever they li
   using visitor = new Gateway(gateway.url);
   await using uploads = crowd();
   const body = (at: number): string =>
-    trace(`visitor ${at}`, { text: 'x'.repeat(at % 20 === 0 ? 200_000 : 500) });
+    traceBody(`visitor ${at}`, { text: 'x'.repeat(at % 20 === 0 ? 200_000 : 500) });
   for (let at = 0; at < UPLOADS; at += 1) {
     const text = body(at);
     uploads.add(begin(gateway.url, text.length, text.slice(0, text.length >> 1)));
     await uploads.sockets.at(-1);
   }
-  for (let at = 0; at < 200; at += 1) await visitor.say('seeds', trace('Lumen', { at }));
-  assert.equal((await everything(gateway.url)).length, 200);
+  for (let at = 0; at < 200; at += 1) await visitor.contribute('seeds', traceBody('Lumen', { at }));
+  assert.equal((await allEntries(gateway.url)).length, 200);
   const goingOn = uploads.sockets.map(async (begun, at) => {
     const socket = await begun;
     if (at % 2 === 1) {
@@ -89,7 +89,7 @@ test('without descriptors left, those who are in go on, and others come in when 
     using visitor = new Gateway(gateway.url);
     const say = async (size: number): Promise<void> => {
       const { json } = (
-        await visitor.post('garden', trace(fresh(), { text: 'x'.repeat(size) }))
+        await visitor.post('garden', traceBody(uniqueName(), { text: 'x'.repeat(size) }))
       ).expect(201);
       said.push(String(json['id']));
     };
@@ -113,7 +113,7 @@ test('without descriptors left, those who are in go on, and others come in when 
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data });
-  const kept = (await everything(gateway.url)).map(({ id }) => id);
+  const kept = (await allEntries(gateway.url)).map(({ id }) => id);
   assert.deepEqual(kept.slice(0, said.length), said);
 });
 
@@ -175,7 +175,7 @@ async function newVisitor(url: string): Promise<void> {
   for (;;) {
     using visitor = new Gateway(url);
     try {
-      await visitor.say('seeds', trace('newcomer'));
+      await visitor.contribute('seeds', traceBody('newcomer'));
       return;
     } catch (error) {
       if (performance.now() > until) throw error;

@@ -5,10 +5,10 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
-import { fields, parse, type Fields } from './value.ts';
+import { asObject, parseJson, type JsonObject } from './value.ts';
 
 /** An answer, by whomever it was got. */
-export interface Told {
+export interface CheckedAnswer {
   readonly status: number;
   /** The media type without its parameters. */
   readonly type: string;
@@ -19,7 +19,7 @@ export interface Told {
 interface Item {
   readonly pattern: RegExp;
   readonly path: string;
-  readonly methods: Fields;
+  readonly methods: JsonObject;
 }
 
 /** Larger answers would take longer to check than to get. */
@@ -28,17 +28,17 @@ const JSON_TYPE = /^application\/(?:[a-z\d.-]+\+)?json$/;
 const LINES = 'application/x-ndjson';
 const ENTRY = '#/components/schemas/Entry';
 
-export class Described {
-  readonly document: Fields;
+export class OpenApiCheck {
+  readonly document: JsonObject;
   readonly #items: readonly Item[];
   readonly #ajv: Ajv2020;
   readonly #checks = new Map<string, ValidateFunction>();
 
-  constructor(document: Fields) {
+  constructor(document: JsonObject) {
     this.document = document;
-    const items = Object.entries(fields(document['paths'])).map(([path, methods]) => {
+    const items = Object.entries(asObject(document['paths'])).map(([path, methods]) => {
       const pattern = path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+');
-      return { path, methods: fields(methods), pattern: new RegExp(`^${pattern}/?$`) };
+      return { path, methods: asObject(methods), pattern: new RegExp(`^${pattern}/?$`) };
     });
     // What is spelled out comes before what has variable parts, and of those what says more.
     this.#items = items.toSorted(
@@ -50,7 +50,7 @@ export class Described {
   }
 
   /** Throws where an answer is not one that the document describes. */
-  check(method: string, path: string, answer: Told): void {
+  check(method: string, path: string, answer: CheckedAnswer): void {
     const { status, type } = answer;
     if (method === 'HEAD' || method === 'OPTIONS') return;
     const [asked = ''] = path.split(/[?#]/, 1);
@@ -59,15 +59,15 @@ export class Described {
     const where =
       item === undefined || operation === undefined
         ? '#/components/schemas/Problem'
-        : this.#answerOf(fields(operation), { item, method, status, type });
+        : this.#answerOf(asObject(operation), { item, method, status, type });
     const told = where === undefined ? undefined : saidIn(answer);
     if (where === undefined || told === undefined) return;
     if (type === LINES) {
       for (const line of told.split('\n')) {
-        if (line !== '') this.#valid(ENTRY, parse(line), `a line of ${path}`);
+        if (line !== '') this.#valid(ENTRY, parseJson(line), `a line of ${path}`);
       }
     } else if (JSON_TYPE.test(type)) {
-      this.#valid(where, parse(told), `${method} ${path} ${status}`);
+      this.#valid(where, parseJson(told), `${method} ${path} ${status}`);
     }
   }
 
@@ -81,20 +81,20 @@ export class Described {
 
   /** Where in the document the schema of an answer stands; undefined where any will do. */
   #answerOf(
-    operation: Fields,
+    operation: JsonObject,
     { item, method, status, type }: { item: Item; method: string; status: number; type: string },
   ): string | undefined {
-    const responses = fields(operation['responses']);
+    const responses = asObject(operation['responses']);
     const key = String(status) in responses ? String(status) : 'default';
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
     const response = responses[key];
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
     if (type === '') return undefined;
-    const reference = fields(response)['$ref'];
+    const reference = asObject(response)['$ref'];
     const at = typeof reference === 'string' ? reference : place;
-    const content = fields(fields(this.#at(at))['content']);
+    const content = asObject(asObject(this.#at(at))['content']);
     assert.ok(type in content, `${method} ${item.path} ${status} does not describe ${type}`);
-    if (!('schema' in fields(content[type]))) return undefined;
+    if (!('schema' in asObject(content[type]))) return undefined;
     return `${at}/content/${pointed(type)}/schema`;
   }
 
@@ -102,7 +102,7 @@ export class Described {
     const steps = reference.split('/').slice(1);
     return steps.reduce<unknown>(
       (value, step) =>
-        fields(value)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')],
+        asObject(value)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')],
       this.document,
     );
   }
@@ -126,7 +126,7 @@ function pointed(step: string): string {
 }
 
 /** As text, whatever it was compressed by; undefined where it is too long to be looked at. */
-function saidIn(answer: Told): string | undefined {
+function saidIn(answer: CheckedAnswer): string | undefined {
   const { bytes } = answer;
   if (bytes.length > CHECKED) return undefined;
   const options = { maxOutputLength: 8 * CHECKED };

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 
-import { fields, list } from '../../conformance/value.ts';
+import { asObject, asArray } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 
@@ -30,7 +30,7 @@ it('what a browser fetches ahead says nothing; what is then followed is said onc
   await using gateway = await startGatewayProcess();
   const said = async (): Promise<number> => {
     const answer = await fetch(`${gateway.url}/api/seeds`);
-    return list(fields(await answer.json())['entries']).length;
+    return asArray(asObject(await answer.json())['entries']).length;
   };
   await using page = await pageWith(`${gateway.url}/api/say/seeds?text=ahead&identity=Lumen`);
   const browser = await startChromium();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fields, type Fields } from '../../conformance/value.ts';
+import { asObject, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 
 const TASK = `follow-${Buffer.from('after=0&limit=1').toString('base64url')}`;
@@ -10,7 +10,7 @@ const MESSAGE = { messageId: 'm', role: 'ROLE_USER' };
 const FOLLOW = { skill: 'follow', limit: 1, after: 0, room: 'welcome-space' };
 const READ = { skill: 'read', limit: 1, before: 9, to: ['a'], since: '2026-01-01T00:00:00Z' };
 
-const CALLS: readonly (readonly [method: string, params: Fields])[] = [
+const CALLS: readonly (readonly [method: string, params: JsonObject])[] = [
   [
     'SendMessage',
     {
@@ -91,7 +91,7 @@ function* changed(value: unknown): Generator {
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, member] of Object.entries(value)) {
       for (const other of changed(member)) yield { ...value, [name]: other };
-      const { [name]: _, ...others } = fields(value);
+      const { [name]: _, ...others } = asObject(value);
       yield others;
     }
   }
@@ -99,20 +99,20 @@ function* changed(value: unknown): Generator {
 
 test('whatever is wrong in a request to the door for agents is the request’s', async () => {
   await using gateway = await startGatewayProcess();
-  const post = async (path: string, body: unknown): Promise<Fields> => {
+  const post = async (path: string, body: unknown): Promise<JsonObject> => {
     const init = { method: 'POST', body: JSON.stringify(body) };
-    return fields(await (await fetch(gateway.url + path, init)).json());
+    return asObject(await (await fetch(gateway.url + path, init)).json());
   };
   for (const [method, params] of CALLS) {
     for (const other of changed(params)) {
       const told = await post('/a2a', { jsonrpc: '2.0', id: 1, method, params: other });
       const { result, error } = told;
-      const code = error === undefined ? undefined : fields(error)['code'];
+      const code = error === undefined ? undefined : asObject(error)['code'];
       const where = `${method} ${JSON.stringify(other)}: ${JSON.stringify(told)}`;
       assert.ok(result !== undefined || (code !== undefined && code !== -32_603), where);
       if (method !== 'SendMessage') continue;
       const rest = await post('/a2a/v1/message:send', other);
-      assert.ok(!('error' in rest) || Number(fields(rest['error'])['code']) < 500, where);
+      assert.ok(!('error' in rest) || Number(asObject(rest['error'])['code']) < 500, where);
     }
   }
   assert.doesNotMatch(gateway.output(), /fault/);

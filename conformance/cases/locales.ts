@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 
 import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
-import { contact, fresh, type Gateway } from '../gateway.ts';
-import { fields, list, words } from '../value.ts';
+import { contactBody, uniqueName, type Gateway } from '../gateway.ts';
+import { asObject, asArray, asNonBlank } from '../value.ts';
 
 const CHOICES: readonly (readonly [string, string])[] = [
   ['uk', 'uk'],
@@ -28,7 +28,7 @@ async function inTongue(gateway: Gateway, tongue: string | undefined): Promise<A
     await gateway.get('/api', headers),
     await gateway.get('/api/rooms', headers),
     await gateway.get('/api/discover', headers),
-    await gateway.post('resonance', contact(fresh(), []), headers),
+    await gateway.post('resonance', contactBody(uniqueName(), []), headers),
     await gateway.get('/api/nowhere', headers),
     await gateway.post('garden', '{}', headers),
   ];
@@ -41,16 +41,16 @@ function names(answers: readonly Answer[]): unknown[] {
     Object.keys(status ?? {}),
     status?.['endpoints'],
     status?.['status'],
-    list(rooms?.['rooms']).map((room) => [fields(room)['slug'], fields(room)['path']]),
+    asArray(rooms?.['rooms']).map((room) => [asObject(room)['slug'], asObject(room)['path']]),
     Object.keys(discover ?? {}),
-    list(discover?.['kinds']).map((kind) => [fields(kind)['kind'], fields(kind)['path']]),
-    list(discover?.['doors']).map((door) => [fields(door)['name'], fields(door)['path']]),
+    asArray(discover?.['kinds']).map((kind) => [asObject(kind)['kind'], asObject(kind)['path']]),
+    asArray(discover?.['doors']).map((door) => [asObject(door)['name'], asObject(door)['path']]),
     Object.keys(contacted ?? {}),
     errors.map((error) => [error['code'], error['status'], error['type'], error['known']]),
   ];
 }
 
-export const tongues: readonly Case[] = [
+export const locales: readonly Case[] = [
   ...CHOICES.map(([header, tongue]) =>
     check(
       '1.9',
@@ -60,7 +60,7 @@ export const tongues: readonly Case[] = [
         const chosen = await gateway.get('/api', { 'accept-language': header });
         assert.equal(chosen.header('content-language'), tongue);
         assert.deepEqual(statusTexts(chosen), statusTexts(plain));
-        for (const text of statusTexts(chosen)) words(text);
+        for (const text of statusTexts(chosen)) asNonBlank(text);
       },
       header,
     ),
@@ -81,7 +81,7 @@ export const tongues: readonly Case[] = [
   }),
   check('1.9', 'vary', async (gateway) => {
     const [slug = ''] = await gateway.rooms();
-    const room = `/api/rooms/${slug}?identity=${fresh()}`;
+    const room = `/api/rooms/${slug}?identity=${uniqueName()}`;
     for (const tongue of ['uk', 'en', undefined]) {
       const headers = tongue === undefined ? {} : { 'accept-language': tongue };
       const listed = await gateway.get(room, headers);

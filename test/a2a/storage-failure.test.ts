@@ -4,33 +4,33 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { Gateway } from '../../conformance/gateway.ts';
-import { fields, list, text, type Fields } from '../../conformance/value.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { MIB, smallDisk } from '../crash/disk.ts';
-import { breathing, holding } from '../crash/state.ts';
+import { untilWritable, untilReadOnly } from '../crash/status.ts';
 import { injectIntoFlushes } from '../crash/strace.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 
 interface Told {
   readonly status: number;
   readonly retry: string | null;
-  readonly body: Fields;
+  readonly body: JsonObject;
 }
 
 async function post(url: string, body: object): Promise<Told> {
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
   const { status, headers } = answer;
-  return { status, retry: headers.get('retry-after'), body: fields(await answer.json()) };
+  return { status, retry: headers.get('retry-after'), body: asObject(await answer.json()) };
 }
 
-function saying(words: readonly string[], idempotencyKey = randomUUID()): Fields {
+function saying(words: readonly string[], idempotencyKey = randomUUID()): JsonObject {
   const parts = words.map((text) => ({ data: { text } }));
   const metadata = { kind: 'seeds', idempotencyKey };
   return { message: { messageId: randomUUID(), role: 'ROLE_USER', parts, metadata } };
 }
 
-const rest = (url: string, params: Fields): Promise<Told> =>
+const rest = (url: string, params: JsonObject): Promise<Told> =>
   post(`${url}/a2a/v1/message:send`, params);
-const rpc = (url: string, params: Fields, method = 'SendMessage'): Promise<Told> =>
+const rpc = (url: string, params: JsonObject, method = 'SendMessage'): Promise<Told> =>
   post(`${url}/a2a`, { jsonrpc: '2.0', id: 7, method, params });
 
 interface Fault {
@@ -44,7 +44,7 @@ const FULL: Fault = { code: 'out-of-space', status: 507, name: 'RESOURCE_EXHAUST
 const FAILING: Fault = { code: 'unavailable', status: 503, name: 'UNAVAILABLE' };
 
 function assertInfo(details: unknown, { code }: Fault): void {
-  const [info] = list(details).map(fields);
+  const [info] = asArray(details).map(asObject);
   assert.deepEqual(info, {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
     reason: code.replaceAll('-', '_').toUpperCase(),
@@ -60,22 +60,22 @@ async function assertRefused(url: string, fault: Fault, words: string): Promise<
     const { status, retry, body } = await post(`${url}/a2a/v1/message:${verb}`, saying([words]));
     assert.equal(status, fault.status, JSON.stringify(body));
     assert.match(retry ?? '', /^\d+$/);
-    const error = fields(body['error']);
+    const error = asObject(body['error']);
     assert.deepEqual([error['code'], error['status']], [fault.status, fault.name]);
-    assert.match(text(error['message']), help);
+    assert.match(asString(error['message']), help);
     assertInfo(error['details'], fault);
   }
   const { status, body } = await rpc(url, saying([words]));
   assert.deepEqual([status, body['id']], [200, 7]);
-  const error = fields(body['error']);
+  const error = asObject(body['error']);
   assert.equal(error['code'], -32_603);
-  assert.match(text(error['message']), help);
+  assert.match(asString(error['message']), help);
   assertInfo(error['data'], fault);
   const part = { kind: 'text', text: words };
   const old = { message: { kind: 'message', messageId: '1', role: 'user', parts: [part] } };
   const { error: oldError } = (await rpc(url, old, 'message/send')).body;
-  assert.equal(fields(oldError)['code'], -32_603);
-  assert.match(text(fields(oldError)['message']), help);
+  assert.equal(asObject(oldError)['code'], -32_603);
+  assert.match(asString(asObject(oldError)['message']), help);
 }
 
 async function assertReadable(url: string): Promise<void> {
@@ -102,16 +102,16 @@ test('an agent is told that the disk is full, reads on, and is kept when it is n
       if (!isKept(await rest(url, saying(['x'.repeat(size)])))) refusals += 1;
     }
   }
-  await holding(visitor);
+  await untilReadOnly(visitor);
   await assertRefused(url, FULL, 'x');
   await assertReadable(url);
   const lost = saying(['one', 'two', 'three']);
   assert.equal((await rest(url, lost)).status, 507);
   await disk.free();
-  await breathing(visitor);
+  await untilWritable(visitor);
   for (let count = 0; count < 2; count += 1) assert.ok(isKept(await rest(url, lost)));
-  const seeds = fields((await visitor.get('/api/seeds?limit=4')).json);
-  const texts = list(seeds['entries']).map((entry) => fields(entry)['text']);
+  const seeds = asObject((await visitor.get('/api/seeds?limit=4')).json);
+  const texts = asArray(seeds['entries']).map((entry) => asObject(entry)['text']);
   assert.deepEqual(texts.slice(0, 3), ['three', 'two', 'one']);
   assert.notEqual(texts[3], 'three');
 });
@@ -127,6 +127,6 @@ test('an agent is told that storing fails, reads on, and is kept when it does no
     await assertRefused(url, FAILING, 'x');
     await assertReadable(url);
   }
-  await breathing(visitor);
+  await untilWritable(visitor);
   assert.ok(isKept(await rest(url, saying(['after']))));
 });

@@ -3,23 +3,23 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Gateway } from '../../conformance/gateway.ts';
-import { text } from '../../conformance/value.ts';
+import { asString } from '../../conformance/value.ts';
 import type { Ledger } from './ledger.ts';
 
 const PATIENCE_MS = 60_000;
 const EVERY_MS = 50;
 
 export async function stateOf(visitor: Gateway): Promise<string> {
-  return text((await visitor.get('/api')).expect(200).json['status']);
+  return asString((await visitor.get('/api')).expect(200).json['status']);
 }
 
 /** Resolves when the gateway says that it stores. */
-export function breathing(visitor: Gateway): Promise<void> {
+export function untilWritable(visitor: Gateway): Promise<void> {
   return becomes(visitor, 'breathing', 200);
 }
 
 /** Resolves when the gateway says that it cannot store. */
-export function holding(visitor: Gateway): Promise<void> {
+export function untilReadOnly(visitor: Gateway): Promise<void> {
   return becomes(visitor, 'holding', 503);
 }
 
@@ -35,7 +35,7 @@ async function becomes(visitor: Gateway, state: string, ready: number): Promise<
 }
 
 /** Everything that was acknowledged can be read, in the listings and each by itself. */
-export async function allReadable(ledger: Ledger, visitor: Gateway): Promise<void> {
+export async function assertAllReadable(ledger: Ledger, visitor: Gateway): Promise<void> {
   await ledger.compare(visitor);
   for (const saying of ledger.acknowledged.slice(-50)) await ledger.read(visitor, saying);
   (await visitor.get('/api/discover')).expect(200);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { fields, parse } from '../../conformance/value.ts';
+import { asObject, parseJson } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 
 const LONGEST = 2 ** 28 - 64 * 1024;
@@ -48,7 +48,7 @@ suite('a message', () => {
     const told = async (body: Buffer): Promise<string> => {
       const answer = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
       assert.equal(answer.status, 400);
-      return String(fields(fields(parse(await answer.text()))['error'])['message']);
+      return String(asObject(asObject(parseJson(await answer.text()))['error'])['message']);
     };
     assert.match(
       await told(longAs(LONGEST + 1, PING[0], PING[1])),

@@ -12,10 +12,10 @@ import {
   ROOMS,
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
-import { assertSameBytes, gather, type Open } from './fixtures.ts';
-import { joined, Witness } from './witness.ts';
+import { assertSameBytes, collect, type Open } from './fixtures.ts';
+import { joined, CheckedLog } from './checked-log.ts';
 
-export function describeCrowds(open: Open): void {
+export function describeManyEntries(open: Open): void {
   describe('many entries', () => describeMany(open));
   describe('many readers and writers', () => describeTogether(open));
 }
@@ -23,65 +23,67 @@ export function describeCrowds(open: Open): void {
 function describeMany(open: Open): void {
   it('reads 10,000 entries with mixed facets as the plain list has them', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const random = randomOf(10_000);
-    await sayInWaves(witness, 10_000, () => anySaying(random));
+    await appendInWaves(checked, 10_000, () => randomFields(random));
     for (const order of ['newest', 'oldest'] as const) {
-      await witness.agrees({ order });
+      await checked.check({ order });
       for (let times = 0; times < 40; times++) {
-        await witness.agrees({ ...anySelection(random, 10_000), order });
+        await checked.check({ ...anySelection(random, 10_000), order });
       }
     }
-    witness.agreesOnTally();
+    checked.checkTally();
   });
 
   it('reads 70,000 small entries across every boundary inside', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
-    await sayInWaves(witness, 70_000, (at) => ({
+    const checked = new CheckedLog(opened.log);
+    await appendInWaves(checked, 70_000, (at) => ({
       kind: 'shepit',
       body: '',
       members: at % 1000 === 534 ? { to: ['few'] } : {},
     }));
     for (const order of ['newest', 'oldest'] as const) {
-      await witness.agrees({ order });
-      await witness.agrees({ order, facets: [facet('to', 'few')] });
-      await witness.agrees({ order, facets: [facet('kind', 'shepit'), facet('to', 'few')] });
+      await checked.check({ order });
+      await checked.check({ order, facets: [facet('to', 'few')] });
+      await checked.check({ order, facets: [facet('kind', 'shepit'), facet('to', 'few')] });
       for (const line of [1024, 4096, 8192, 16_384, 32_768, 65_536]) {
-        await witness.agrees({ order, after: line - 3, before: line + 3 });
+        await checked.check({ order, after: line - 3, before: line + 3 });
         const facets = [facet('kind', 'shepit'), facet('room', ROOMS[0])];
-        await witness.agrees({ order, after: line - 2, limit: 4, facets });
-        await witness.agrees({ order, before: line + 2, limit: 4, facets });
+        await checked.check({ order, after: line - 2, limit: 4, facets });
+        await checked.check({ order, before: line + 2, limit: 4, facets });
       }
     }
-    await witness.agrees({ facets: [facet('kind', 'shepit')], limit: 66_000 });
-    witness.agreesOnTally();
+    await checked.check({ facets: [facet('kind', 'shepit')], limit: 66_000 });
+    checked.checkTally();
   });
 }
 
 function describeTogether(open: Open): void {
   it('lets a writer find at once what it wrote, while 20 others write', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const write = async (writer: number): Promise<void> => {
       const mine = facet('identity', `w${writer}`);
       for (let count = 1; count <= 30; count++) {
-        const saying = { members: { identity: [`w${writer}`] }, body: bodyOf(count * 50, count) };
+        const fields = { members: { identity: [`w${writer}`] }, body: bodyOf(count * 50, count) };
         const { seq } =
-          count % 10 === 0 ? await witness.sayAtLength(saying) : await witness.say(saying);
+          count % 10 === 0 ? await checked.appendSpooled(fields) : await checked.append(fields);
         assert.ok(opened.log.head() >= seq);
         assert.equal((await opened.log.entry(seq))?.stamp.seq, seq);
-        const { items } = await gather(opened.log.readEntries({ facets: [mine], order: 'newest' }));
+        const { items } = await collect(
+          opened.log.readEntries({ facets: [mine], order: 'newest' }),
+        );
         assert.deepEqual([items.length, items[0]?.stamp.seq], [count, seq]);
       }
     };
     await Promise.all(Array.from({ length: 20 }, (_, writer) => write(writer)));
-    await witness.agreesThroughout();
+    await checked.checkAll();
   });
 
   it('gives every reader a log without gaps that has all that was there before', async () => {
     await using opened = await open();
-    const witness = new Witness(opened.log);
+    const checked = new CheckedLog(opened.log);
     const random = randomOf(20);
     const written = new AbortController();
     const seen: Seen[] = [];
@@ -89,7 +91,7 @@ function describeTogether(open: Open): void {
       while (!written.signal.aborted) {
         const { facets, order } = anySelection(random, 1);
         const head = opened.log.head();
-        const { items, end } = await gather(opened.log.readText({ facets, order }, '\n'));
+        const { items, end } = await collect(opened.log.readText({ facets, order }, '\n'));
         assert.equal(end.more, false);
         seen.push({ facets, order, head, last: end.last, bytes: Buffer.concat(items) });
         await new Promise(setImmediate);
@@ -97,13 +99,13 @@ function describeTogether(open: Open): void {
     };
     const readers = Array.from({ length: 20 }, read);
     const write = async (): Promise<void> => {
-      for (let count = 0; count < 50; count++) await witness.say(anySaying(random));
+      for (let count = 0; count < 50; count++) await checked.append(randomFields(random));
     };
     await Promise.all(Array.from({ length: 20 }, write));
     written.abort();
     await Promise.all(readers);
-    for (const one of seen) assertSeen(one, witness);
-    await witness.agreesThroughout();
+    for (const one of seen) assertSeen(one, checked);
+    await checked.checkAll();
   });
 }
 
@@ -115,8 +117,8 @@ interface Seen extends Pick<Selection, 'facets' | 'order'> {
 }
 
 /** What was appended while the reading began may be in it: it must be that of one moment. */
-function assertSeen({ facets, order, head, bytes }: Seen, witness: Witness): void {
-  const { known } = witness.expect({ facets, order: 'oldest' });
+function assertSeen({ facets, order, head, bytes }: Seen, checked: CheckedLog): void {
+  const { entries: known } = checked.expect({ facets, order: 'oldest' });
   const least = known.filter(({ stamp }) => stamp.seq <= head).length;
   let count = 0;
   for (let size = -1; size < bytes.length && count < known.length; count++) {
@@ -128,18 +130,18 @@ function assertSeen({ facets, order, head, bytes }: Seen, witness: Witness): voi
   assertSameBytes(bytes, joined(order === 'oldest' ? seen : seen.toReversed(), '\n'), 'read()');
 }
 
-async function sayInWaves(
-  witness: Witness,
+async function appendInWaves(
+  checked: CheckedLog,
   count: number,
-  sayingOf: (at: number) => DraftFields,
+  fieldsOf: (at: number) => DraftFields,
 ): Promise<void> {
   for (let from = 0; from < count; from += 1000) {
     const wave = Math.min(1000, count - from);
-    await witness.sayAll(Array.from({ length: wave }, (_, at) => sayingOf(from + at)));
+    await checked.appendAll(Array.from({ length: wave }, (_, at) => fieldsOf(from + at)));
   }
 }
 
-function anySaying(random: (bound: number) => number): DraftFields {
+function randomFields(random: (bound: number) => number): DraftFields {
   return {
     kind: KINDS[random(4)] ?? 'garden',
     room: ROOMS[random(3)] ?? ROOMS[0],
