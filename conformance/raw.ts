@@ -2,7 +2,7 @@
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-const PATIENCE_MS = 60_000;
+import { PATIENCE_MS } from './until.ts';
 
 async function connect(base: URL): Promise<Socket> {
   const host = base.hostname.replace(/^\[|\]$/g, '');

@@ -1,9 +1,6 @@
 import { ENTRIES_AND_LISTINGS } from './requirements/entries-and-listings.ts';
 import { LIVE_AND_DOORS } from './requirements/live-and-doors.ts';
 
-import { ENTRIES_AND_LISTINGS } from './requirements/entries-and-listings.ts';
-import { LIVE_AND_DOORS } from './requirements/live-and-doors.ts';
-
 /**
  * What PROTOCOL.md asks of a gateway, by its numbered sections. Every requirement has a case under
  * cases/ (the gate in gate.ts sees to it); a section without one stands in `BEYOND_REACH`.

@@ -7,9 +7,7 @@ import { suite, test } from 'node:test';
 import { GROUPS } from './cases.ts';
 import { Gateway } from './gateway.ts';
 import { REQUIREMENTS } from './requirements.ts';
-
-/** Nothing has to be fast here: what takes so long will never come. */
-const HANGS_MS = 5 * 60_000;
+import { PATIENCE_MS } from './until.ts';
 
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = REQUIREMENTS;
 
@@ -22,7 +20,7 @@ export function conformance(name: string, address: () => string): void {
         for (const { section, id, variation, run } of cases) {
           const what = variation === undefined ? '' : ` (${variation})`;
           const name = `${section} ${texts[section]?.[id]}${what}`;
-          test(name, { timeout: HANGS_MS }, async (context) => {
+          test(name, { timeout: 2 * PATIENCE_MS }, async (context) => {
             known ??= new Gateway(address());
             await run(known, context);
           });

@@ -8,8 +8,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { PATIENCE_MS } from '../conformance/until.ts';
+
 const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
-const PATIENCE_MS = 120_000;
 
 export interface GatewayOptions {
   /** Data folder, kept when the process has ended. Without it: a new one, removed at the end. */

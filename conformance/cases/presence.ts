@@ -5,12 +5,12 @@ import { check, type Case } from '../case.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { openRequest } from '../raw.ts';
 import { asObject, asArray, parseJson, asString, asInteger, type JsonObject } from '../value.ts';
+import { until } from '../until.ts';
 import { paths } from './openness.ts';
 
 export const PRESENT = ['identity', 'via', 'room', 'seeking', 'since', 'lastSeen', 'until'];
 const SPOKE = ['identity', 'kind', 'room', 'seeking', 'lastSeen', 'entry'];
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const ATTEMPTS = 200;
 const FIVE_MINUTES = 5 * 60_000;
 
 interface Presence {
@@ -31,27 +31,16 @@ function of(all: readonly JsonObject[], ...names: readonly string[]): JsonObject
   return all.filter((one) => names.includes(asString(one['identity'])));
 }
 
-/** Asks until it is so: a gateway of many threads may be a moment behind. */
-async function once<Found>(
-  ask: () => Promise<Found>,
-  isSo: (found: Found) => boolean,
-): Promise<Found> {
-  for (let count = 0; ; count += 1) {
-    const found = await ask();
-    if (count === ATTEMPTS || isSo(found)) return found;
-    await moment();
-  }
-}
-
 /** The one of this name who is here, once it is so. */
 async function here(
   gateway: Gateway,
   name: string,
   isSo: (found: JsonObject) => boolean = () => true,
 ): Promise<JsonObject> {
-  const [found, ...others] = await once(
+  const [found, ...others] = await until(
     async () => of((await presenceOf(gateway)).here, name),
     ([one]) => one !== undefined && isSo(one),
+    (all) => `"${name}" is not here as expected: ${JSON.stringify(all)}`,
   );
   assert.deepEqual(others, []);
   return asObject(found);
@@ -239,9 +228,10 @@ export const presence: readonly Case[] = [
       await here(gateway, name);
     }
     for (const limit of [0, 1, 2]) {
-      const { here, lately } = await once(
+      const { here, lately } = await until(
         () => presenceOf(gateway, `?limit=${limit}`),
         (found) => found.here.length === limit,
+        ({ here }) => `${here.length} visitors with limit ${limit}`,
       );
       assert.deepEqual([here.length, lately.length], [limit, limit]);
     }
@@ -261,9 +251,10 @@ export const presence: readonly Case[] = [
       [one, stays],
       [other, moves],
     ] as const) {
-      const { here, lately } = await once(
+      const { here, lately } = await until(
         () => presenceOf(gateway, `?room=${room}`),
         ({ here }) => of(here, stays, moves).length === 1 && of(here, name).length === 1,
+        ({ here }) => `in ${room}: ${JSON.stringify(of(here, stays, moves))}`,
       );
       for (const list of [here, lately]) {
         assert.ok(list.every((found) => found['room'] === room));

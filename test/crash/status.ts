@@ -1,13 +1,10 @@
 /** How a gateway says that it is (PROTOCOL.md section 2). */
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Gateway } from '../../conformance/gateway.ts';
+import { until } from '../../conformance/until.ts';
 import { asString } from '../../conformance/value.ts';
 import type { Ledger } from './ledger.ts';
-
-const PATIENCE_MS = 60_000;
-const EVERY_MS = 50;
 
 export async function stateOf(visitor: Gateway): Promise<string> {
   return asString((await visitor.get('/api')).expect(200).json['status']);
@@ -24,11 +21,11 @@ export function untilReadOnly(visitor: Gateway): Promise<void> {
 }
 
 async function becomes(visitor: Gateway, state: string, ready: number): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
-  while ((await stateOf(visitor)) !== state) {
-    assert.ok(performance.now() < until, `the gateway never becomes ${state}`);
-    await pause(EVERY_MS);
-  }
+  await until(
+    () => stateOf(visitor),
+    (now) => now === state,
+    (now) => `the gateway stays ${now} instead of ${state}`,
+  );
   const probe = await visitor.get('/readyz');
   assert.deepEqual([probe.status, probe.json['status']], [ready, state]);
   (await visitor.get('/healthz')).expect(200);

@@ -4,18 +4,17 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { EventStream } from '../../conformance/event-stream.ts';
 import { uniqueName, Gateway, traceBody } from '../../conformance/gateway.ts';
+import { until } from '../../conformance/until.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { allEntries } from './restartable-gateway.ts';
 import { ask } from './raw-stream.ts';
 import { residentOf } from './resident.ts';
 
 const MIB = 1024 * 1024;
-const PATIENCE_MS = 60_000;
 const STREAMS = 10_000;
 /** Descriptors that a process needs for everything but its connections. */
 const OWN_DESCRIPTORS = 500;
@@ -171,15 +170,15 @@ async function hears(socket: Socket, text: string): Promise<void> {
 
 /** Resolves when somebody who was not there before is let in. */
 async function newVisitor(url: string): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
-  for (;;) {
-    using visitor = new Gateway(url);
-    try {
-      await visitor.contribute('seeds', traceBody('newcomer'));
-      return;
-    } catch (error) {
-      if (performance.now() > until) throw error;
-      await pause(50);
-    }
-  }
+  await until(
+    async () => {
+      using visitor = new Gateway(url);
+      return await visitor.contribute('seeds', traceBody('newcomer')).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    },
+    (error) => error === undefined,
+    (error) => `nobody is let in: ${String(error)}`,
+  );
 }

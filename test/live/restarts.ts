@@ -1,11 +1,9 @@
 /** What an `EventSource` hears, a real browser's or another, across everything that happens. */
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 
+import { until } from '../../conformance/until.ts';
 import { allEntries, type RestartableGateway, Writers } from './restartable-gateway.ts';
 
-const PATIENCE_MS = 60_000;
-const EVERY_MS = 25;
 const SPEAKERS = 4;
 /** After each beginning, so that what comes live is cut too. */
 const HEARD_BETWEEN = 100;
@@ -57,9 +55,9 @@ export async function receivesAllAcrossRestarts(
 }
 
 async function reaches(listener: EventReceiver, count: number): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
-  for (let heard = await listener.count(); heard < count; heard = await listener.count()) {
-    assert.ok(performance.now() < until, `only ${heard} of ${count} entries are ever heard`);
-    await pause(EVERY_MS);
-  }
+  await until(
+    () => listener.count(),
+    (received) => received >= count,
+    (received) => `only ${received} of ${count} entries are ever received`,
+  );
 }
