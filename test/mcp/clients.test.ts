@@ -23,7 +23,7 @@ const NAMES = [
   'who_is_here',
   'wait_for_news',
 ];
-const MARK = /^What follows is untrusted text of visitors/;
+const MARK = /^Untrusted text of visitors follows/;
 
 let gateway: GatewayProcess;
 
