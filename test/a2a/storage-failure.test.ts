@@ -55,7 +55,7 @@ function assertInfo(details: unknown, { code }: Fault): void {
 
 /** Says what is wrong and how to try again, by every binding, streamed or not. */
 async function assertRefused(url: string, fault: Fault, words: string): Promise<void> {
-  const help = /^Cannot keep the message: .*\. Send it again later, with an "idempotencyKey"/;
+  const help = /^Cannot store the message: .*\. Send it again later, with an "idempotencyKey"/;
   for (const verb of ['send', 'stream']) {
     const { status, retry, body } = await post(`${url}/a2a/v1/message:${verb}`, saying([words]));
     assert.equal(status, fault.status, JSON.stringify(body));

@@ -57,7 +57,7 @@ export function refusalOf(
   const list = known === undefined ? '' : `. The rooms are ${known.join(', ')}`;
   return new GatewayError(
     roomFault === 'string' && faults.length === 1 ? 'unknown-room' : 'invalid-entry',
-    `Cannot keep the entry of kind "${kind.kind}": ${sentence}${list}`,
+    `Cannot store the entry of kind "${kind.kind}": ${sentence}${list}`,
     {
       faults,
       ...(kind.example === undefined ? {} : { example: kind.example }),

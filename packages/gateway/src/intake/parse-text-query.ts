@@ -30,7 +30,7 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | Unusable
       if ('wanted' in item) return item;
       const { without, phrase, text, open } = item;
       if (!phrase && text.includes('*')) {
-        return { wanted: `words with a * only at their end, ${EXAMPLE}`, got: text };
+        return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
       }
       const words = wordsOf(text);
       // Saying it twice asks for no more.
@@ -46,8 +46,8 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | Unusable
   if (all.length > 0) return { all, none };
   const got = queries.join(' ');
   return none.length > 0
-    ? { wanted: `at least one word to find beside those to leave out, ${EXAMPLE}`, got }
-    : { wanted: `words to look for, with letters or digits in them, ${EXAMPLE}`, got };
+    ? { wanted: `at least one word to find besides those to exclude, ${EXAMPLE}`, got }
+    : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
 }
 
 /** By hand: a query may be megabytes long, and expressions take a stack for what they match. */

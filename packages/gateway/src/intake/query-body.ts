@@ -83,6 +83,6 @@ function notUtf8(name: string | undefined): Fault {
 
 function refusal(kind: string, faults: readonly Fault[]): GatewayError {
   const sentence = faults.map(({ detail }) => detail).join('; ');
-  const detail = `Cannot keep the entry of kind "${kind}": ${sentence}`;
+  const detail = `Cannot store the entry of kind "${kind}": ${sentence}`;
   return new GatewayError('invalid-parameter', detail, { faults });
 }

@@ -66,11 +66,11 @@ export function syntaxError(fault: SyntaxFault): GatewayError {
   const character = found === undefined ? undefined : firstCharacter(found);
   const empty = character === undefined && expected === 'text';
   const description = character === undefined ? 'the end of the body' : display(character);
-  const wanted =
+  const wording =
     character === undefined && expected === 'string' ? 'a closing `"`' : WORDS[expected];
   const sentence = empty
-    ? `the body is empty, wanted ${wanted}`
-    : `at ${formatPosition(position)} found ${description}, wanted ${wanted}`;
+    ? `the body is empty, expected ${wording}`
+    : `at ${formatPosition(position)} found ${description}, expected ${wording}`;
   return malformed(fault, sentence, hintFor(fault, character));
 }
 
@@ -79,7 +79,7 @@ export function encodingError(position: Position, byte: number, example?: unknow
   const hex = byte.toString(16).toUpperCase().padStart(2, '0');
   return malformed(
     { position, example },
-    `at ${formatPosition(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, wanted UTF-8`,
+    `at ${formatPosition(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, expected UTF-8`,
     'Encode the text as UTF-8 and send it whole.',
   );
 }
@@ -121,14 +121,14 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 const CORRECTIONS: Readonly<Record<string, string>> = {
-  "'": 'JSON quotes with `"`, never with `\'`.',
-  '“': 'JSON quotes with the plain `"` alone.',
-  '”': 'JSON quotes with the plain `"` alone.',
-  N: 'JSON knows no `NaN` and no `None`: write `null`.',
-  I: 'JSON knows no `Infinity`: write `null` or a string.',
-  u: 'JSON knows no `undefined`: write `null` or leave the member out.',
-  T: 'Write `true` in small letters.',
-  F: 'Write `false` in small letters.',
+  "'": 'JSON strings are quoted with `"`, not with `\'`.',
+  '“': 'JSON strings are quoted with the plain `"`.',
+  '”': 'JSON strings are quoted with the plain `"`.',
+  N: 'JSON has no `NaN` or `None`: write `null`.',
+  I: 'JSON has no `Infinity`: write `null` or a string.',
+  u: 'JSON has no `undefined`: write `null` or leave the member out.',
+  T: 'Write `true` in lowercase.',
+  F: 'Write `false` in lowercase.',
   '/': 'JSON has no comments.',
   '#': 'JSON has no comments.',
   '+': 'Numbers have no leading `+`.',
@@ -172,11 +172,11 @@ function hintFor({ expected, outermost }: SyntaxFault, character: string | undef
   }
 }
 
-const NO_FORM = 'Plain text and form fields are not read: send a JSON object.';
+const NO_FORM = 'Plain text and form fields are not accepted: send a JSON object.';
 
 /** For an unexpected character where a value or a name should start. */
 function hintAtStart(expected: Expected, character: string, outermost: boolean): string {
-  if (character === ',') return 'Is there a comma too many?';
+  if (character === ',') return 'Is there an extra comma?';
   if ((expected === 'name' && character === '}') || (expected === 'value' && character === ']')) {
     return 'Leave out the comma before it.';
   }

@@ -109,11 +109,11 @@ describe('a search', () => {
     await using door = await openDoor(log);
     const wrongs: Readonly<Record<string, RegExp>> = {
       '': /"q" must be what to look for/,
-      'q=': /"q" must be words to look for/,
+      'q=': /"q" must be words with letters or digits/,
       'q=!!!': /with letters or digits in them, such as/,
       'q=-noise': /at least one word to find/,
       'q="open': /a phrase that ends with a quotation mark/,
-      'q=wo*rd': /a \* only at their end/,
+      'q=wo*rd': /a \* only at the end/,
       'q=a *': /before the \*/,
       'q=a&order=sideways': /"order" must be/,
       'q=a&skip=-1': /"skip" must be a whole number/,

@@ -111,6 +111,6 @@ export class QueryClient {
 function unavailable(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Cannot search now: what finds words cannot be read. Ask again in a moment, or without "q".',
+    'Cannot search now: the search index cannot be read. Try again in a moment, or without "q".',
   );
 }

@@ -91,7 +91,10 @@ export class QueryEngine {
   /** Throws while the index is rebuilt, because it would find only some of the matches. */
   #requireIndexed({ high }: MatchQuery): void {
     if (high <= this.#shared.searched) return;
-    throw new GatewayError('unavailable', `The words of ${high} are not read again yet.`);
+    throw new GatewayError(
+      'unavailable',
+      `Cannot search now: the search index is being rebuilt up to seq ${high}. Try again in a moment.`,
+    );
   }
 
   /** Ignores facets. */
