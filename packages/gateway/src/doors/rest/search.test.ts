@@ -110,7 +110,7 @@ describe('a search', () => {
     const wrongs: Readonly<Record<string, RegExp>> = {
       '': /"q" must be what to look for/,
       'q=': /"q" must be words with letters or digits/,
-      'q=!!!': /with letters or digits in them, such as/,
+      'q=!!!': /with letters or digits, such as/,
       'q=-noise': /at least one word to find/,
       'q="open': /a phrase that ends with a quotation mark/,
       'q=wo*rd': /a \* only at the end/,
