@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 import fc from 'fast-check';
 
-import { draftOf } from '../../packages/gateway/src/intake/draft.ts';
+import { parseDraft } from '../../packages/gateway/src/intake/draft.ts';
 import { ArraySpool, grammar } from '../../packages/gateway/src/intake/intake.fixture.ts';
-import { LargeBody } from '../../packages/gateway/src/intake/large-body.ts';
+import { LargeBodyReader } from '../../packages/gateway/src/intake/large-body-reader.ts';
 import { expected } from './naive-intake.ts';
 
 interface Outcome {
@@ -33,7 +33,7 @@ function refused(error: unknown): Outcome {
 
 function atOnce(kind: Kind, bytes: Uint8Array): Outcome {
   try {
-    const { room, body, facets } = draftOf(kind, Uint8Array.from(bytes), grammar);
+    const { room, body, facets } = parseDraft(kind, Uint8Array.from(bytes), grammar);
     assert.ok(body instanceof Uint8Array);
     return { room, body: Buffer.from(body).toString(), facets: facetsIn(facets) };
   } catch (error) {
@@ -43,16 +43,16 @@ function atOnce(kind: Kind, bytes: Uint8Array): Outcome {
 
 async function inPieces(kind: Kind, bytes: Uint8Array, cuts: Iterable<number>): Promise<Outcome> {
   const spool = new ArraySpool();
-  const large = new LargeBody(grammar, kind, spool);
+  const large = new LargeBodyReader(grammar, kind, spool);
   try {
     let from = 0;
     for (const size of cuts) {
       if (from >= bytes.length) break;
-      await large.take(bytes.subarray(from, from + size));
+      await large.feed(bytes.subarray(from, from + size));
       from += size;
     }
-    if (from < bytes.length) await large.take(bytes.subarray(from));
-    const { room, facets } = await large.draft(undefined);
+    if (from < bytes.length) await large.feed(bytes.subarray(from));
+    const { room, facets } = await large.finish(undefined);
     return { room, body: spool.text, facets: facetsIn(facets) };
   } catch (error) {
     return refused(error);

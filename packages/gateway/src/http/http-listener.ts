@@ -10,7 +10,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '@open-presence/protocol';
 import Router from 'find-my-way';
 
-import { grammarOf } from '../intake/grammar.ts';
+import { createGrammar } from '../intake/grammar.ts';
 import { RecentAuthors } from '../presence/recent-authors.ts';
 import type { RequestContext, Handler, AppContext, StartupContext } from './context.ts';
 import { EventStreams } from './event-stream.ts';
@@ -51,7 +51,7 @@ export function appContextOf(parts: AppParts): UnboundAppContext {
   return {
     ...parts,
     language,
-    grammar: grammarOf(language),
+    grammar: createGrammar(language),
     languageHash: hashOf(parts.text),
     responseCache: new ResponseCache(),
     recentAuthors: new RecentAuthors(parts.log),

@@ -1,313 +1,229 @@
 /**
- * Reads one body: takes its members over as text, and learns what they mean.
- *
- * Upholds (PROTOCOL.md section 4): every member goes out as it was spelled, save that the names of
- * the gateway's own members get a prefix and the `room` that counts is left out together with one
- * comma. What the scanner has not yet settled is held as numbers, never as text.
+ * Reads one body: copies its members, and collects the facets and what the rules ask about
+ * (PROTOCOL.md sections 4 and 6). Holds none of the text but what it copies.
  */
-import { VISITOR_PREFIX } from '@open-presence/protocol';
-
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
-import { BodyText } from './body-text.ts';
-import { Excerpt } from './excerpt.ts';
-import { FacetList } from './facet-list.ts';
-import { refusalOf, takes, type Found } from './findings.ts';
-import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { JsonHandler, type ValueType } from '../json/handler.ts';
 import { StringDecoder } from '../json/string-decoder.ts';
+import type { BodyBuffer } from './body-buffer.ts';
+import { accepts, validateBody, type BodyValue } from './body-validation.ts';
+import { FacetList } from './facet-list.ts';
+import type { Grammar, KindGrammar, Member } from './grammar.ts';
+import { MemberCopier } from './member-copier.ts';
+import { ValueQuote } from './value-quote.ts';
 
-const COMMA = Buffer.from(',');
-const COLON = Buffer.from(':');
-const PREFIX = Buffer.from(`"${VISITOR_PREFIX}`);
-/** Bytes of a name that was begun but not recognised yet: each may be written as `\u0000`. */
-const RAW = 6;
-const NOWHERE = -1;
-
-export interface Measures {
-  /** Bytes to make room for at first. */
+export interface BodyReaderOptions {
+  /** Initial size of the buffer for the body, in bytes. */
   readonly capacity: number;
-  /** How many facets of one member may be held. */
-  readonly facets: number;
+  /** How many facets of one member may be held in memory. */
+  readonly maxFacets: number;
 }
 
-export class Reader extends JsonHandler {
-  readonly body: BodyText;
-  /** In the order of the kind's sources. */
-  readonly lists: readonly FacetList[];
+export class BodyReader extends JsonHandler {
+  /** In the order of the kind's filter members. */
+  readonly facetLists: readonly FacetList[];
   readonly #grammar: Grammar;
   readonly #kind: KindGrammar;
-  readonly #listOf: (FacetList | undefined)[] = [];
-  readonly #found: (Found | undefined)[] = [];
-  readonly #said = new StringDecoder();
-  #root: ValueType = 'null';
+  readonly #copier: MemberCopier;
+  readonly #listByMember: (FacetList | undefined)[] = [];
+  readonly #values: (BodyValue | undefined)[] = [];
+  readonly #string = new StringDecoder();
+  readonly #quote = new ValueQuote();
+  #piece: Uint8Array = Buffer.alloc(0);
+  #rootType: ValueType = 'null';
+  /** The room that the body names, undefined if there is none of this name. */
   #room: string | undefined;
-  #roomTaken = false;
+  #isRoomNamed = false;
 
-  #piece: Uint8Array = COMMA;
-  #offset = 0;
-  /** From where on bytes of the piece go out, or are held while a name is not yet recognised. */
-  #from = NOWHERE;
-  #naming = false;
-  /** The part of such a name that came with earlier pieces. */
-  readonly #held: Buffer;
-  #heldLength = 0;
-
-  /** The member at hand, if it means something. */
+  /** Whether the current string is a name that could still be a known one. */
+  #isNameOpen = false;
+  /** The current member, if it means something. */
   #member: Member | undefined;
-  /** Whether its name waits for its value, whether it is left out, whether its text is listened to. */
-  #waiting = false;
-  #leftOut = false;
-  #heard = false;
+  /** Whether the name `room` was read, whose value decides whether it counts. */
+  #isRoomDeferred = false;
+  #isDecodingValue = false;
   #elements = 0;
-  #spoilt = false;
-  readonly #excerpt = new Excerpt();
-  #excerptFrom = NOWHERE;
-  #excerptOf: { excerpt: string } | undefined;
+  /** Whether the current array has an element that is no string. */
+  #isMixed = false;
 
-  // Offsets of the whole text, from which spaces are counted.
-  #gapBegins = 0;
-  #nameBegins = 0;
-  #nameEnds = 0;
-  #colon = 0;
-  #valueEnds = 0;
-  /** Spaces between the last member that went out and its comma. */
-  #trail = 0;
-  #any = false;
-
-  constructor(grammar: Grammar, kind: KindGrammar, measures: Measures) {
+  constructor(grammar: Grammar, kind: KindGrammar, { capacity, maxFacets }: BodyReaderOptions) {
     super();
     this.#grammar = grammar;
     this.#kind = kind;
-    this.body = new BodyText(measures.capacity);
-    this.lists = kind.sources.map(({ index, filter }) => {
-      const list = new FacetList(filter, measures.facets);
-      this.#listOf[index] = list;
+    this.#copier = new MemberCopier(capacity, kind.membersByLength.length - 1);
+    this.facetLists = kind.filterMembers.map(({ index, filter }) => {
+      const list = new FacetList(filter, maxFacets);
+      this.#listByMember[index] = list;
       return list;
     });
-    this.#held = Buffer.allocUnsafe((kind.byLength.length + 2) * RAW);
+  }
+
+  get body(): BodyBuffer {
+    return this.#copier.body;
   }
 
   /**
-   * After the end: the draft of what was read, whose body has been kept. Its facets are kind, room
-   * and those that are held, in the order of the sources. Throws what is wrong with the body.
+   * After the end: a draft with this body. Its facets are kind, room and those in memory, in the
+   * order of the filter members. Throws the error for an invalid body.
    */
   draft(body: Draft['body'], key: Uint8Array | undefined): Draft {
     const { kind } = this.#kind;
-    const room = this.#roomTaken ? this.#room : this.#kind.room;
-    const findings = { root: this.#root, members: this.#found, room };
-    const refusal = refusalOf(findings, this.#kind, this.#grammar);
-    if (refusal !== undefined) throw refusal;
+    const room = this.#isRoomNamed ? this.#room : this.#kind.room;
+    const values = { root: this.#rootType, members: this.#values, room };
+    const error = validateBody(values, this.#kind, this.#grammar);
+    if (error !== undefined) throw error;
     if (room === undefined) throw new Error('A body without a room must have been refused');
-    const held = this.lists.map((list) => list.held);
-    const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...held]);
+    const lists = this.facetLists.map((list) => list.first);
+    const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
     return { kind, room, facets, body, ...(key === undefined ? {} : { key }) };
   }
 
   override startPiece(bytes: Uint8Array, offset: number): void {
     this.#piece = bytes;
-    this.#offset = offset;
+    this.#copier.startPiece(bytes, offset);
   }
 
   override endPiece(): void {
-    const end = this.#piece.length;
-    if (this.#from !== NOWHERE) {
-      if (this.#naming) this.#hold(end);
-      else this.body.add(this.#piece, this.#from, end);
-      this.#from = 0;
-    }
-    if (this.#excerptFrom === NOWHERE) return;
-    this.#excerpt.add(this.#piece, this.#excerptFrom, end);
-    this.#excerptFrom = 0;
+    this.#copier.endPiece();
+    this.#quote.endPiece(this.#piece);
   }
 
   override startName(at: number): boolean {
-    this.#naming = true;
-    this.#from = at;
-    this.#heldLength = 0;
-    this.#nameBegins = this.#offset + at;
-    this.#said.begin();
+    this.#isNameOpen = true;
+    this.#copier.startName(at);
+    this.#string.start();
     return true;
   }
 
   override endName(at: number): void {
     this.#member = undefined;
-    if (!this.#naming) return;
-    this.#said.end();
-    const member = this.#kind.byLength[this.#said.length]?.find(({ bytes }) =>
-      this.#said.is(bytes),
+    if (!this.#isNameOpen) return;
+    this.#isNameOpen = false;
+    this.#string.end();
+    const member = this.#kind.membersByLength[this.#string.length]?.find(({ bytes }) =>
+      this.#string.equals(bytes),
     );
-    if (member === undefined || !member.own) {
+    if (member?.isOwn !== true) {
       this.#member = member;
-      this.#keepName();
-      return;
-    }
-    this.#naming = false;
-    this.#hold(at);
-    this.#from = NOWHERE;
-    if (member.isRoom && !this.#roomTaken) {
+      this.#copier.copyName();
+    } else if (member.isRoom && !this.#isRoomNamed) {
       this.#member = member;
-      this.#waiting = true;
-      this.#nameEnds = this.#offset + at;
+      this.#isRoomDeferred = true;
+      this.#copier.deferName(at);
     } else {
-      this.#renameHeld();
-      this.#from = at;
+      this.#copier.renameName(at);
     }
   }
 
   override colon(at: number): void {
-    this.#colon = this.#offset + at;
+    this.#copier.colon(at);
   }
 
   override comma(at: number): void {
-    if (!this.#leftOut) this.#trail = this.#offset + at - this.#valueEnds;
-    this.#leftOut = false;
-    this.#gapBegins = this.#offset + at + 1;
+    this.#copier.comma(at);
   }
 
   override text(from: number, to: number): void {
-    if (!this.#naming && !this.#heard) return;
-    this.#said.text(this.#piece, from, to);
-    if (this.#naming) this.#keepLongName();
+    if (!this.#isNameOpen && !this.#isDecodingValue) return;
+    this.#string.text(this.#piece, from, to);
+    if (this.#isNameOpen) this.#closeLongName();
   }
 
   override codeUnit(code: number): void {
-    if (!this.#naming && !this.#heard) return;
-    this.#said.unit(code);
-    if (this.#naming) this.#keepLongName();
+    if (!this.#isNameOpen && !this.#isDecodingValue) return;
+    this.#string.codeUnit(code);
+    if (this.#isNameOpen) this.#closeLongName();
   }
 
   override startValue(type: ValueType, depth: number, at: number): boolean {
     if (depth === 0) {
-      this.#root = type;
-      this.#gapBegins = this.#offset + at + 1;
+      this.#rootType = type;
+      this.#copier.startObject(at);
       return type === 'object';
     }
-    if (depth === 2) return this.#elementBegins(type, at);
-    if (this.#waiting) this.#settleRoom(type, at);
-    return this.#member !== undefined && this.#memberBegins(this.#member, type, at);
+    if (depth === 2) return this.#startElement(type, at);
+    if (this.#isRoomDeferred) this.#decideRoom(type, at);
+    return this.#member !== undefined && this.#startMember(this.#member, type, at);
   }
 
   override endValue(depth: number, at: number): void {
     if (depth === 0) return;
-    if (this.#heard) this.#heardAll();
-    if (this.#excerptOf !== undefined) this.#quoted(this.#excerptOf, at);
-    if (depth === 2) return;
-    this.#valueEnds = this.#offset + at;
-    if (this.#from === NOWHERE) return;
-    this.body.add(this.#piece, this.#from, at);
-    this.#from = NOWHERE;
+    if (this.#isDecodingValue) this.#endString();
+    const isRoomKnown = this.#member?.isRoom === true && this.#room !== undefined;
+    this.#quote.end(this.#piece, at, !isRoomKnown);
+    if (depth === 1) this.#copier.endValue(at);
   }
 
-  /** The value of a `room` that could count has begun. */
-  #settleRoom(type: ValueType, at: number): void {
-    this.#waiting = false;
+  /** The first `room` that is not null counts. */
+  #decideRoom(type: ValueType, at: number): void {
+    this.#isRoomDeferred = false;
     if (type !== 'null') {
-      this.#roomTaken = true;
-      this.#leftOut = true;
+      this.#isRoomNamed = true;
+      this.#copier.omitDeferred();
       return;
     }
     this.#member = undefined;
-    this.#renameHeld();
-    this.body.spaces(this.#colon - this.#nameEnds);
-    this.body.add(COLON, 0, 1);
-    this.body.spaces(this.#offset + at - this.#colon - 1);
-    this.#from = at;
+    this.#copier.renameDeferred(at);
   }
 
-  #memberBegins(member: Member, type: ValueType, at: number): boolean {
-    const list = this.#listOf[member.index];
+  #startMember(member: Member, type: ValueType, at: number): boolean {
+    const list = this.#listByMember[member.index];
     list?.clear();
     this.#elements = 0;
-    this.#spoilt = false;
+    this.#isMixed = false;
     if (member.rule !== undefined) {
-      const found = { type, excerpt: '' };
-      this.#found[member.index] = found;
-      if (member.isRoom || !takes(member.rule, type)) this.#quote(found, at);
+      const value = { type, quote: '' };
+      this.#values[member.index] = value;
+      if (member.isRoom || !accepts(member.rule, type)) this.#startQuote(value, at);
     }
-    if (type !== 'string') return type === 'array' && member.many;
-    if (list === undefined && !member.isRoom) return false;
-    this.#heard = true;
-    this.#said.begin(list?.filter);
-    return true;
+    if (type !== 'string') return type === 'array' && member.takesArray;
+    return (list !== undefined || member.isRoom) && this.#startString(list);
   }
 
-  #elementBegins(type: ValueType, at: number): boolean {
+  #startElement(type: ValueType, at: number): boolean {
     const index = this.#elements;
     this.#elements++;
-    if (this.#spoilt || this.#member === undefined) return false;
-    const list = this.#listOf[this.#member.index];
-    if (type === 'string') {
-      this.#heard = list !== undefined;
-      this.#said.begin(list?.filter);
-      return this.#heard;
-    }
-    this.#spoilt = true;
+    if (this.#isMixed || this.#member === undefined) return false;
+    const list = this.#listByMember[this.#member.index];
+    if (type === 'string') return list !== undefined && this.#startString(list);
+    this.#isMixed = true;
     list?.clear();
-    const found = this.#found[this.#member.index];
-    if (found === undefined) return false;
-    found.element = { index, type, excerpt: '' };
-    this.#quote(found.element, at);
+    const value = this.#values[this.#member.index];
+    if (value === undefined) return false;
+    value.element = { index, type, quote: '' };
+    this.#startQuote(value.element, at);
     return false;
   }
 
-  #quote(found: { readonly type: ValueType; excerpt: string }, at: number): void {
-    if (found.type !== 'string' && found.type !== 'number') return;
-    this.#excerpt.begin();
-    this.#excerptFrom = at;
-    this.#excerptOf = found;
+  #startString(list: FacetList | undefined): true {
+    this.#isDecodingValue = true;
+    this.#string.start(list?.filter);
+    return true;
   }
 
-  #quoted(found: { excerpt: string }, at: number): void {
-    const needless = this.#member?.isRoom === true && this.#room !== undefined;
-    this.#excerpt.add(this.#piece, this.#excerptFrom, at);
-    if (!needless) found.excerpt = this.#excerpt.text;
-    this.#excerptOf = undefined;
-    this.#excerptFrom = NOWHERE;
+  #startQuote(value: { readonly type: ValueType; quote: string }, at: number): void {
+    if (value.type === 'string' || value.type === 'number') this.#quote.start(value, at);
   }
 
-  #heardAll(): void {
-    this.#heard = false;
-    this.#said.end();
-    const hashed = this.#said.facet();
+  #endString(): void {
+    this.#isDecodingValue = false;
+    this.#string.end();
     if (this.#member === undefined) return;
+    const hashed = this.#string.facet();
     if (hashed !== undefined) {
-      this.#listOf[this.#member.index]?.add(hashed);
+      this.#listByMember[this.#member.index]?.add(hashed);
       return;
     }
-    const slug = this.#said.held;
+    const slug = this.#string.value;
     this.#room = slug !== undefined && this.#grammar.rooms.has(slug) ? slug : undefined;
   }
 
-  #hold(to: number): void {
-    this.#held.set(this.#piece.subarray(this.#from, to), this.#heldLength);
-    this.#heldLength += to - this.#from;
-  }
-
-  /** A name that is longer than all that mean something need not be held. */
-  #keepLongName(): void {
-    if (this.#said.long || this.#said.length >= this.#kind.byLength.length) this.#keepName();
-  }
-
-  #keepName(): void {
-    this.#naming = false;
-    this.#separate();
-    this.body.add(this.#held, 0, this.#heldLength);
-  }
-
-  #renameHeld(): void {
-    this.#separate();
-    this.body.add(PREFIX, 0, PREFIX.length);
-    this.body.add(this.#held, 1, this.#heldLength);
-  }
-
-  /** What stood between the last member that went out and this one. */
-  #separate(): void {
-    if (this.#any) {
-      this.body.spaces(this.#trail);
-      this.body.add(COMMA, 0, 1);
-      this.body.spaces(this.#nameBegins - this.#gapBegins);
-    }
-    this.#any = true;
+  /** A name that is longer than all known ones need not be held. */
+  #closeLongName(): void {
+    const isLong = this.#string.length >= this.#kind.membersByLength.length;
+    if (!this.#string.isTooLong && !isLong) return;
+    this.#isNameOpen = false;
+    this.#copier.copyName();
   }
 }

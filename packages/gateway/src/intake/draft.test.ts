@@ -5,18 +5,18 @@ import { GatewayError, type Kind } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
-import { draftOf, hasManyFacets, readDraft, SMALL } from './draft.ts';
+import { parseDraft, hasManyFacets, readDraft, SMALL_BODY_SIZE } from './draft.ts';
 import { ArraySpool, grammar } from './intake.fixture.ts';
 
 function drafted(kind: Kind, text: string): Draft & { readonly text: string } {
-  const draft = draftOf(kind, Buffer.from(text), grammar);
+  const draft = parseDraft(kind, Buffer.from(text), grammar);
   assert.ok(draft.body instanceof Uint8Array);
   return { ...draft, text: Buffer.from(draft.body).toString() };
 }
 
 function refused(kind: Kind, text: string): GatewayError {
   try {
-    draftOf(kind, Buffer.from(text), grammar);
+    parseDraft(kind, Buffer.from(text), grammar);
   } catch (error) {
     assert.ok(error instanceof GatewayError);
     return error;
@@ -144,7 +144,7 @@ test('readDraft() holds a small body and spools a larger one', async () => {
     return made;
   };
   const reading = { grammar, spool, key: undefined };
-  const fits = 'x'.repeat(SMALL - 8);
+  const fits = 'x'.repeat(SMALL_BODY_SIZE - 8);
   const small = await readDraft('seeds', chunksOf('{"a":', `"${fits}"`, '', '}'), reading);
   assert.ok(small.body instanceof Uint8Array);
   assert.equal(spools.length, 0);
@@ -157,14 +157,14 @@ test('readDraft() holds a small body and spools a larger one', async () => {
 test('readDraft() marks in the spool what a small body has of facets beyond measure', async () => {
   const seeking = Array.from({ length: 9000 }, (_, at) => `${at}`);
   const text = JSON.stringify({ seeking });
-  assert.ok(text.length < SMALL);
+  assert.ok(text.length < SMALL_BODY_SIZE);
   const spool = new ArraySpool();
   const reading = { grammar, spool: () => spool, key: undefined };
   const { body, facets } = await readDraft('seeds', chunksOf(text), reading);
   assert.equal(body, spool);
   assert.equal(spool.text, text.slice(1, -1));
   const marked = Buffer.concat(spool.marked.get('seeking') ?? []);
-  const all = draftOf('seeds', Buffer.from(text), grammar);
+  const all = parseDraft('seeds', Buffer.from(text), grammar);
   assert.deepEqual(Buffer.concat([facets, marked]), Buffer.from(all.facets));
   assert.equal(hasManyFacets(all), true);
 });
@@ -172,7 +172,7 @@ test('readDraft() marks in the spool what a small body has of facets beyond meas
 test('readDraft() disposes of the spool when a body is refused or breaks off', async () => {
   const spool = new ArraySpool();
   const reading = { grammar, spool: () => spool, key: undefined };
-  const long = `{"a":"${'x'.repeat(2 * SMALL)}`;
+  const long = `{"a":"${'x'.repeat(2 * SMALL_BODY_SIZE)}`;
   await assert.rejects(readDraft('seeds', chunksOf(long, '",}'), reading), {
     code: 'malformed-json',
   });
@@ -193,12 +193,12 @@ test('readDraft() disposes of the spool when a body is refused or breaks off', a
 
 test('a draft carries the key it was read with', async () => {
   const key = new Uint8Array(32);
-  assert.equal(draftOf('seeds', Buffer.from('{}'), grammar, key).key, key);
-  assert.equal(draftOf('seeds', Buffer.from('{"id":1}'), grammar, key).key, key);
+  assert.equal(parseDraft('seeds', Buffer.from('{}'), grammar, key).key, key);
+  assert.equal(parseDraft('seeds', Buffer.from('{"id":1}'), grammar, key).key, key);
   const reading = { grammar, spool: () => new ArraySpool(), key };
   assert.equal((await readDraft('seeds', chunksOf('{}'), reading)).key, key);
   assert.equal(
-    (await readDraft('seeds', chunksOf(`{"a":"${'x'.repeat(SMALL)}"}`), reading)).key,
+    (await readDraft('seeds', chunksOf(`{"a":"${'x'.repeat(SMALL_BODY_SIZE)}"}`), reading)).key,
     key,
   );
 });

@@ -1,78 +1,79 @@
 /**
- * The facets of one member of a body: the first of them held, the others on their way to a spool.
- * A member that is spelled again begins anew, and nothing of the old remains.
+ * The facets of one member of a body: the first of them in memory, the others on their way to a
+ * spool. A duplicate of the member replaces all of them.
  */
 import type { Filter } from '@open-presence/protocol';
 
 import { FACET_SIZE, type Facet } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 
-/** Facets of one member that are held; what a store keeps in memory until it is indexed. */
-export const HELD_FACETS = 64;
+/** Of one member. A store holds these in memory until they are indexed. */
+export const MAX_FACETS_IN_MEMORY = 64;
 
-const NONE = Buffer.alloc(0);
+class FacetBuffer {
+  #bytes: Buffer = Buffer.alloc(0);
+  length = 0;
+
+  add(facet: Facet): void {
+    if (this.length === this.#bytes.length) {
+      const wider = Buffer.allocUnsafe(Math.max(4 * FACET_SIZE, this.length * 2));
+      wider.set(this.#bytes);
+      this.#bytes = wider;
+    }
+    this.#bytes.set(facet, this.length);
+    this.length += FACET_SIZE;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.length);
+  }
+}
 
 export class FacetList {
   readonly filter: Filter;
   readonly #limit: number;
-  #held: Buffer = NONE;
-  #heldLength = 0;
-  #beyond: Buffer = NONE;
-  #beyondLength = 0;
-  /** Whether the spool has some, and whether those are still meant. */
-  #spooled = false;
-  #stale = false;
+  readonly #first = new FacetBuffer();
+  readonly #others = new FacetBuffer();
+  /** Whether the spool has facets of this member, and whether they were replaced since. */
+  #isSpooled = false;
+  #isStale = false;
 
-  /** At most `limit` facets are held. */
+  /** Facets beyond `limit` go to a spool. */
   constructor(filter: Filter, limit: number) {
     this.filter = filter;
     this.#limit = limit * FACET_SIZE;
   }
 
   add(facet: Facet): void {
-    if (this.#heldLength < this.#limit) {
-      this.#held = withRoom(this.#held, this.#heldLength);
-      this.#held.set(facet, this.#heldLength);
-      this.#heldLength += FACET_SIZE;
-    } else {
-      this.#beyond = withRoom(this.#beyond, this.#beyondLength);
-      this.#beyond.set(facet, this.#beyondLength);
-      this.#beyondLength += FACET_SIZE;
-    }
+    (this.#first.length < this.#limit ? this.#first : this.#others).add(facet);
   }
 
   clear(): void {
-    this.#heldLength = 0;
-    this.#beyondLength = 0;
-    this.#stale = this.#spooled;
+    this.#first.length = 0;
+    this.#others.length = 0;
+    this.#isStale = this.#isSpooled;
   }
 
-  get held(): Uint8Array {
-    return this.#held.subarray(0, this.#heldLength);
+  /** The facets up to the limit, concatenated. */
+  get first(): Uint8Array {
+    return this.#first.bytes;
   }
 
-  /** Whether `drainTo` has something to do. */
-  get due(): boolean {
-    return this.#stale || this.#beyondLength > 0;
+  /** Whether `flushTo` has something to do. */
+  get isDirty(): boolean {
+    return this.#isStale || this.#others.length > 0;
   }
 
-  /** Hands over the facets beyond the limit, after taking back what no longer counts. */
-  async drainTo(spool: Spool): Promise<void> {
-    if (this.#stale) {
+  /** Moves the facets beyond the limit to the spool, and removes replaced ones from it. */
+  async flushTo(spool: Spool): Promise<void> {
+    if (this.#isStale) {
       await spool.removeFacets(this.filter);
-      this.#stale = false;
-      this.#spooled = false;
+      this.#isStale = false;
+      this.#isSpooled = false;
     }
-    if (this.#beyondLength === 0) return;
-    await spool.addFacets(this.#beyond.subarray(0, this.#beyondLength), this.filter);
-    this.#spooled = true;
-    this.#beyondLength = 0;
+    if (this.#others.length === 0) return;
+    await spool.addFacets(this.#others.bytes, this.filter);
+    this.#isSpooled = true;
+    this.#others.length = 0;
   }
-}
-
-function withRoom(bytes: Buffer, length: number): Buffer {
-  if (length + FACET_SIZE <= bytes.length) return bytes;
-  const wider = Buffer.allocUnsafe(Math.max(4 * FACET_SIZE, bytes.length * 2));
-  wider.set(bytes.subarray(0, length));
-  return wider;
 }

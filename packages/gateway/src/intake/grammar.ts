@@ -1,7 +1,4 @@
-/**
- * What intake needs of the language: the rooms there are, the members that mean something, and
- * their types, laid out so that a member is found by its bytes.
- */
+/** The rooms, members and member types of the language, in the form that reading a body needs. */
 import {
   FILTER_MEMBERS,
   KINDS,
@@ -16,7 +13,7 @@ import { facet } from '../log/facet.ts';
 /** `strings` is an array of strings. */
 export type FieldType = 'string' | 'strings' | 'string or strings';
 
-/** What the rules ask of a member (PROTOCOL.md section 6.2). */
+/** What PROTOCOL.md section 6.2 demands of a member. */
 export interface Rule {
   readonly type: FieldType;
   readonly required: boolean;
@@ -24,128 +21,116 @@ export interface Rule {
 
 /** A member of a body that means something to the gateway. */
 export interface Member {
-  /** Place in `KindGrammar.members`. */
+  /** Position in the list of the kind's known members. */
   readonly index: number;
   readonly name: string;
   /** The name in UTF-8. */
   readonly bytes: Uint8Array;
-  /** Whether the gateway writes a member of this name itself. */
-  readonly own: boolean;
+  /** Whether the gateway writes a member with this name itself. */
+  readonly isOwn: boolean;
   readonly isRoom: boolean;
   readonly rule: Rule | undefined;
-  /** The filter that it feeds. */
-  readonly filter: Filter | undefined;
-  /** Whether an array of strings feeds it too. */
-  readonly many: boolean;
+  /** Whether a filter on this member finds each string of an array. */
+  readonly takesArray: boolean;
 }
 
-export type Ruled = Member & { readonly rule: Rule };
-type Source = Member & { readonly filter: Filter };
+export type RuledMember = Member & { readonly rule: Rule };
+/** A member by whose value a filter finds entries. */
+type FilterMember = Member & { readonly filter: Filter };
 
 export interface KindGrammar {
   readonly kind: Kind;
-  /** Slug of the room for entries that name none. */
+  /** Slug of the default room. */
   readonly room: string;
-  /** A body that works. */
+  /** A valid body. */
   readonly example: unknown;
-  readonly members: readonly Member[];
-  readonly rules: readonly Ruled[];
+  readonly rules: readonly RuledMember[];
   /** In the order of `FILTER_MEMBERS`. */
-  readonly sources: readonly Source[];
-  /** The members by the length of their names in bytes. */
-  readonly byLength: readonly (readonly Member[])[];
-  /** Facets of the kind and the default room, joined. */
+  readonly filterMembers: readonly FilterMember[];
+  /** The known members by the length of their names in bytes. */
+  readonly membersByLength: readonly (readonly Member[])[];
+  /** Facets of the kind and the default room, concatenated. */
   readonly facets: Uint8Array;
 }
 
 export interface Grammar {
   /** Slugs, in the order of the language. */
   readonly rooms: ReadonlySet<string>;
-  /** Bytes of the longest slug. */
-  readonly longestRoom: number;
   readonly kinds: Readonly<Record<Kind, KindGrammar>>;
 }
 
-type Fields = Language['common'];
+export const FILTER_NAMES: readonly Filter[] = Object.keys(FILTER_MEMBERS).filter(
+  (name): name is Filter => Object.hasOwn(FILTER_MEMBERS, name),
+);
 
 const ROOM = 'room' satisfies (typeof OWN_MEMBERS)[number];
 const encoder = new TextEncoder();
 
-/** Made once, when the gateway starts. */
-export function grammarOf(language: Pick<Language, 'kinds' | 'common' | 'rooms'>): Grammar {
+export function createGrammar(language: Pick<Language, 'kinds' | 'common' | 'rooms'>): Grammar {
   const rooms = new Set(language.rooms.map((room) => room.slug));
-  const every = KINDS.flatMap((kind) => language.kinds[kind].fields).concat(language.common);
-  const many = new Set(
-    every.filter((field) => binds(field) && field.type !== 'string').map((field) => field.name),
+  const fields = KINDS.flatMap((kind) => language.kinds[kind].fields).concat(language.common);
+  const arrays = new Set(
+    fields.filter((field) => hasRule(field) && field.type !== 'string').map(({ name }) => name),
   );
-  const of = (kind: Kind): KindGrammar => kindGrammar(kind, language, many);
+  const create = (kind: Kind): KindGrammar => createKindGrammar(kind, language, arrays);
   return {
     rooms,
-    longestRoom: Math.max(...[...rooms].map((slug) => encoder.encode(slug).length)),
     kinds: {
-      resonance: of('resonance'),
-      garden: of('garden'),
-      seeds: of('seeds'),
-      shepit: of('shepit'),
+      resonance: create('resonance'),
+      garden: create('garden'),
+      seeds: create('seeds'),
+      shepit: create('shepit'),
     },
   };
 }
 
-/** A suggested field is advice alone. */
-function binds(field: Fields[number]): boolean {
+/** A suggested field may have any value. */
+function hasRule(field: Language['common'][number]): boolean {
   return field.suggested !== true;
 }
 
-function kindGrammar(
+function createKindGrammar(
   kind: Kind,
   { kinds, common }: Pick<Language, 'kinds' | 'common'>,
-  many: ReadonlySet<string>,
+  arrays: ReadonlySet<string>,
 ): KindGrammar {
   const { room, fields, sentences } = kinds[kind];
   const rules = new Map<string, Rule>(
     [...fields, ...common]
-      .filter(binds)
+      .filter(hasRule)
       .map(({ name, type, required }) => [name, { type, required }]),
   );
-  const filters = sourcesOfFilters();
-  const names = new Set<string>([...rules.keys(), ...filters.keys(), ...OWN_MEMBERS]);
-  const members = [...names].map((name, index): Member => {
-    return {
-      index,
-      name,
-      bytes: encoder.encode(name),
-      own: OWN_MEMBERS.some((own) => own === name),
-      isRoom: name === ROOM,
-      rule: rules.get(name),
-      filter: filters.get(name),
-      many: many.has(name),
-    };
-  });
+  const filters = filtersByMember();
+  const names = [...new Set<string>([...rules.keys(), ...filters.keys(), ...OWN_MEMBERS])];
+  const members = names.map((name, index): Member => ({
+    index,
+    name,
+    bytes: encoder.encode(name),
+    isOwn: OWN_MEMBERS.some((own) => own === name),
+    isRoom: name === ROOM,
+    rule: rules.get(name),
+    takesArray: arrays.has(name),
+  }));
   const longest = Math.max(...members.map((member) => member.bytes.length));
   return {
     kind,
     room,
     example: sentences[0]?.body,
-    members,
     rules: members.flatMap(({ rule, ...rest }) => (rule === undefined ? [] : [{ ...rest, rule }])),
-    sources: [...filters].flatMap(([name, filter]) =>
+    filterMembers: [...filters].flatMap(([name, filter]) =>
       members.filter((member) => member.name === name).map((member) => ({ ...member, filter })),
     ),
-    byLength: Array.from({ length: longest + 1 }, (_, length) =>
+    membersByLength: Array.from({ length: longest + 1 }, (_, length) =>
       members.filter((member) => member.bytes.length === length),
     ),
     facets: Buffer.concat([facet('kind', kind), facet('room', room)]),
   };
 }
 
-function sourcesOfFilters(): Map<string, Filter> {
-  const sources = new Map<string, Filter>();
-  for (const filter of Object.keys(FILTER_MEMBERS).filter(isFilter)) {
-    for (const name of FILTER_MEMBERS[filter]) sources.set(name, filter);
+function filtersByMember(): Map<string, Filter> {
+  const filters = new Map<string, Filter>();
+  for (const filter of FILTER_NAMES) {
+    for (const name of FILTER_MEMBERS[filter]) filters.set(name, filter);
   }
-  return sources;
-}
-
-function isFilter(name: string): name is Filter {
-  return Object.hasOwn(FILTER_MEMBERS, name);
+  return filters;
 }

@@ -7,23 +7,20 @@ import { GatewayError } from '@open-presence/protocol';
 const QUOTED = /^"((?:[ !#-[\]-~]|\\["\\])*)"$/;
 
 /**
- * The SHA-256 of the key of a request, undefined without one. The header wins. The value of a
- * header is taken as its bytes (one character each, as HTTP gives it), a parameter as UTF-8, so
- * that both can say the same. Throws `invalid-parameter` for an empty key.
+ * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Its
+ * characters are bytes (`node:http` decodes headers as Latin-1), those of a parameter are encoded as
+ * UTF-8, so that the same key has the same hash in both. Throws `invalid-parameter` for an empty key.
  */
-export function keyOf(
+export function hashIdempotencyKey(
   header: string | undefined,
   parameter: string | null,
 ): Uint8Array | undefined {
-  const given = header ?? parameter;
-  if (given === null) return undefined;
-  const text = QUOTED.exec(given)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? given;
-  if (text === '') throw emptyKey(header === undefined ? 'idempotency-key' : 'Idempotency-Key');
-  return hash('sha256', bytesOf(text, header !== undefined), 'buffer');
-}
-
-function bytesOf(text: string, header: boolean): Buffer {
-  return Buffer.from(text, header && /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf8');
+  const value = header ?? parameter;
+  if (value === null) return undefined;
+  const key = QUOTED.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
+  if (key === '') throw emptyKey(header === undefined ? 'idempotency-key' : 'Idempotency-Key');
+  const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
+  return hash('sha256', Buffer.from(key, isBytes ? 'latin1' : 'utf8'), 'buffer');
 }
 
 function emptyKey(parameter: string): GatewayError {

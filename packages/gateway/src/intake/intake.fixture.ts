@@ -1,15 +1,15 @@
-/** What the tests of intake stand on: the language as it is, and a spool that is an array. */
+/** For the tests of intake: the grammar of the real language, and a spool in memory. */
 import { readFileSync } from 'node:fs';
 
 import type { Filter } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Spool } from '../log/log.ts';
-import { grammarOf, type Grammar } from './grammar.ts';
+import { createGrammar, type Grammar } from './grammar.ts';
 
 const file = new URL('../../../protocol/mova-snu.yaml', import.meta.url);
 
-export const grammar: Grammar = grammarOf(
+export const grammar: Grammar = createGrammar(
   parseLanguage(readFileSync(file, 'utf8'), 'mova-snu.yaml'),
 );
 

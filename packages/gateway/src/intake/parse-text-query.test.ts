@@ -3,18 +3,18 @@ import { test } from 'node:test';
 
 import { parseTextQuery } from './parse-text-query.ts';
 
-test('what is sought is sought once, however it is spelled', () => {
-  const one = { words: ['mint'], open: false };
-  const two = { words: ['well', 'being'], open: false };
+test('a term is in the query once, however it is spelled', () => {
+  const one = { words: ['mint'], isPrefix: false };
+  const two = { words: ['well', 'being'], isPrefix: false };
   assert.deepEqual(
     parseTextQuery(['mint Mint, "mint!" well-being', '"well  being" -stone -Stone.']),
     {
       all: [one, two],
-      none: [{ words: ['stone'], open: false }],
+      none: [{ words: ['stone'], isPrefix: false }],
     },
   );
   assert.deepEqual(parseTextQuery(['mint mint* "mint"* -mint']), {
-    all: [one, { ...one, open: true }],
+    all: [one, { ...one, isPrefix: true }],
     none: [one],
   });
 });

@@ -1,9 +1,9 @@
-/** The parameter `q` becomes what is looked for (PROTOCOL.md section 14.2). */
+/** Parses the parameter `q` (PROTOCOL.md section 14.2). */
 import type { TextQuery, Term } from '../log/text-query.ts';
-import { wordsOf } from '../search/tokenizer.ts';
+import { tokenize } from '../search/tokenizer.ts';
 
-/** Why a query cannot be used: what is wanted, and what came instead. */
-export interface Unusable {
+/** Why a query cannot be used: what it must be, and what it was. */
+export interface TextQueryFault {
   readonly wanted: string;
   readonly got: string;
 }
@@ -12,35 +12,34 @@ const QUOTES = /[“”„«»]/g;
 const SPACE = /^\s$/v;
 const EXAMPLE = 'such as garden "shared memory" trac* -noise';
 
-/** One part of a query. */
-interface Item {
-  readonly without: boolean;
-  readonly phrase: boolean;
+/** A word or phrase as it was written. */
+interface QueryItem {
+  readonly isExcluded: boolean;
+  readonly isPhrase: boolean;
   readonly text: string;
-  readonly open: boolean;
+  readonly isPrefix: boolean;
 }
 
-/** All that the queries ask for together. */
-export function parseTextQuery(queries: readonly string[]): TextQuery | Unusable {
+/** One query with the terms of all of these. */
+export function parseTextQuery(queries: readonly string[]): TextQuery | TextQueryFault {
   const all: Term[] = [];
   const none: Term[] = [];
-  const met = new Set<string>();
+  const seen = new Set<string>();
   for (const query of queries) {
     for (const item of itemsOf(query.replace(QUOTES, '"'))) {
       if ('wanted' in item) return item;
-      const { without, phrase, text, open } = item;
-      if (!phrase && text.includes('*')) {
+      const { isExcluded, isPhrase, text, isPrefix } = item;
+      if (!isPhrase && text.includes('*')) {
         return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
       }
-      const words = wordsOf(text);
-      // Saying it twice asks for no more.
-      const key = `${without ? '-' : ''}${words.join(' ')}${open ? '*' : ''}`;
-      if (words.length > 0 && !met.has(key)) (without ? none : all).push({ words, isPrefix: open });
-      else if (words.length === 0 && open) {
+      const words = tokenize(text);
+      if (isPrefix && words.length === 0) {
         const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
         return { wanted, got: `${text}*` };
       }
-      met.add(key);
+      const key = `${isExcluded ? '-' : ''}${words.join(' ')}${isPrefix ? '*' : ''}`;
+      if (words.length > 0 && !seen.has(key)) (isExcluded ? none : all).push({ words, isPrefix });
+      seen.add(key);
     }
   }
   if (all.length > 0) return { all, none };
@@ -50,32 +49,37 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | Unusable
     : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
 }
 
-/** By hand: a query may be megabytes long, and expressions take a stack for what they match. */
-function* itemsOf(query: string): Generator<Item | Unusable> {
+/** A loop, because a query may be megabytes long and a regular expression needs stack for it. */
+function* itemsOf(query: string): Generator<QueryItem | TextQueryFault> {
   for (let at = 0; at < query.length;) {
     if (SPACE.test(query.charAt(at))) {
       at += 1;
       continue;
     }
-    const without = query.charAt(at) === '-';
-    const from = without ? at + 1 : at;
-    if (query.charAt(from) === '"') {
-      const end = query.indexOf('"', from + 1);
-      if (end === -1) {
-        const wanted = `a phrase that ends with a quotation mark, ${EXAMPLE}`;
-        yield { wanted, got: query.slice(at) };
-        return;
-      }
-      const open = query.charAt(end + 1) === '*';
-      yield { without, phrase: true, text: query.slice(from + 1, end), open };
-      at = open ? end + 2 : end + 1;
-      continue;
+    const isExcluded = query.charAt(at) === '-';
+    const from = isExcluded ? at + 1 : at;
+    const isPhrase = query.charAt(from) === '"';
+    const end = isPhrase ? query.indexOf('"', from + 1) : wordEnd(query, from);
+    if (end === -1) {
+      const wanted = `a phrase that ends with a quotation mark, ${EXAMPLE}`;
+      yield { wanted, got: query.slice(at) };
+      return;
     }
-    let end = from;
-    while (end < query.length && !SPACE.test(query.charAt(end)) && query.charAt(end) !== '"')
-      end += 1;
-    const open = end > from && query.charAt(end - 1) === '*';
-    yield { without, phrase: false, text: query.slice(from, open ? end - 1 : end), open };
-    at = end;
+    if (isPhrase) {
+      const isPrefix = query.charAt(end + 1) === '*';
+      yield { isExcluded, isPhrase, text: query.slice(from + 1, end), isPrefix };
+      at = isPrefix ? end + 2 : end + 1;
+    } else {
+      const isPrefix = end > from && query.charAt(end - 1) === '*';
+      yield { isExcluded, isPhrase, text: query.slice(from, isPrefix ? end - 1 : end), isPrefix };
+      at = end;
+    }
   }
+}
+
+function wordEnd(query: string, from: number): number {
+  let end = from;
+  while (end < query.length && query.charAt(end) !== '"' && !SPACE.test(query.charAt(end)))
+    end += 1;
+  return end;
 }

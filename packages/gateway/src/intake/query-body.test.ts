@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { GatewayError } from '@open-presence/protocol';
 
 import { grammar } from './intake.fixture.ts';
-import { bodyOfQuery } from './query-body.ts';
+import { bodyFromQuery } from './query-body.ts';
 
 function said(query: string): unknown {
-  return JSON.parse(bodyOfQuery(query, grammar.kinds.seeds).toString());
+  return JSON.parse(bodyFromQuery(query, grammar.kinds.seeds).toString());
 }
 
 suite('what is said in a query', () => {

@@ -6,13 +6,13 @@ import { GatewayError } from '@open-presence/protocol';
 import { facet } from '../log/facet.ts';
 import type { Selection } from '../log/log.ts';
 import { grammar } from './intake.fixture.ts';
-import { selectionOf } from './selection.ts';
+import { parseSelection } from './selection.ts';
 
 const path = facet('kind', 'garden');
 
 function select(query: string, kinds = false): Selection {
   const listing = { grammar, facets: [path], kinds, subject: 'the garden' };
-  return selectionOf(new URLSearchParams(query), listing);
+  return parseSelection(new URLSearchParams(query), listing);
 }
 
 function refused(query: string): GatewayError {

@@ -1,229 +1,226 @@
-/** Query parameters become a selection (PROTOCOL.md section 8.2). */
-import {
-  FILTER_MEMBERS,
-  GatewayError,
-  isKind,
-  KINDS,
-  type Fault,
-  type Filter,
-} from '@open-presence/protocol';
+/** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
+import { GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../log/facet.ts';
 import type { Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
-import { NAMED } from './findings.ts';
-import type { Grammar } from './grammar.ts';
+import { FILTER_NAMES, type Grammar } from './grammar.ts';
 import { parseTextQuery } from './parse-text-query.ts';
-import { timeOf } from './parse-time.ts';
+import { parseTime } from './parse-time.ts';
 
-/** Where a selection is made. */
-export interface Listing {
+/** What the parameters select from. */
+export interface SelectionScope {
   readonly grammar: Grammar;
-  /** What the path asks for: a kind, a room, an entry that was answered. */
+  /** Facets that the path demands: of a kind, a room, or the entry that others reply to. */
   readonly facets: readonly Facet[];
-  /** Whether it has several kinds, so that `kind` means something. */
+  /** Whether there are entries of several kinds, so that the parameter `kind` has a meaning. */
   readonly kinds: boolean;
-  /** What is read, for errors: "the garden". */
+  /** How errors call what is read: "the garden". */
   readonly subject: string;
 }
 
-/** A value that cannot be used, and what else its error says. */
-interface Misfit {
+/** A value that cannot be used, and what its error contains if it is the only one. */
+interface ParameterFault {
   readonly code: 'invalid-parameter' | 'unknown-room' | 'unknown-kind';
   readonly fault: Fault;
   readonly known?: readonly string[];
 }
 
+/** How many faults of one request are reported: a parameter can be wrong a million times. */
+export const MAX_FAULTS = 16;
+
 /** Characters of a value that are quoted. */
-const QUOTED = 60;
+const MAX_QUOTE = 60;
 
 const CURSOR = 'a cursor (a seq) from an earlier answer';
 const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09:37:00Z';
 
 /**
- * What the parameters ask for. One that is given several times binds each time. Throws
- * `invalid-parameter` that names unusable values, or `unknown-room` or `unknown-kind` where
- * that is all that is wrong.
+ * Every occurrence of a repeated parameter applies. Throws `invalid-parameter` with all unusable
+ * values, or `unknown-room` or `unknown-kind` if that is the only fault.
  */
-export function selectionOf(parameters: URLSearchParams, listing: Listing): Selection {
-  const reading = new Parameters(parameters);
-  const order = reading.order();
-  const limit = reading.bound('limit', numberOf, 'a whole number from 0', Math.min);
-  const after = reading.bound('after', numberOf, CURSOR, Math.max);
-  const before = reading.bound('before', numberOf, CURSOR, Math.min);
-  const since = reading.bound('since', timeOf, TIME, Math.max);
-  const until = reading.bound('until', timeOf, TIME, Math.min);
-  const facets = [...listing.facets, ...reading.facets(listing)];
-  const textQuery = reading.sought();
-  if (reading.misfits.length > 0) throw refusal(reading.misfits, listing.subject);
+export function parseSelection(parameters: URLSearchParams, listing: SelectionScope): Selection {
+  const reader = new ParameterReader(parameters);
+  const order = reader.order();
+  const limit = reader.bound('limit', parseInteger, 'a whole number from 0', Math.min);
+  const after = reader.bound('after', parseInteger, CURSOR, Math.max);
+  const before = reader.bound('before', parseInteger, CURSOR, Math.min);
+  const since = reader.bound('since', parseTime, TIME, Math.max);
+  const until = reader.bound('until', parseTime, TIME, Math.min);
+  const facets = [...listing.facets, ...reader.facets(listing)];
+  const textQuery = reader.textQuery();
+  if (reader.faults.length > 0) throw parameterError(reader.faults, listing.subject);
   return {
     facets,
     order,
     ...(textQuery === undefined ? {} : { textQuery }),
     ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
-    ...(isWithinReach(before) ? { before } : {}),
+    ...(isReachable(before) ? { before } : {}),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
-    ...(isWithinReach(limit) ? { limit } : {}),
+    ...(isReachable(limit) ? { limit } : {}),
   };
 }
 
 /**
- * How long an answer is held for news, in ms, of the parameter `wait` in seconds; the longest of
- * several. Throws `invalid-parameter`.
+ * The parameter `wait`, which is in seconds, in ms; the longest of several. Throws
+ * `invalid-parameter`.
  */
-export function waitOf(parameters: URLSearchParams, subject: string): number | undefined {
-  const reading = new Parameters(parameters);
-  const seconds = reading.bound('wait', secondsOf, 'a number of seconds from 0', Math.max);
-  if (reading.misfits.length > 0) throw refusal(reading.misfits, subject);
+export function parseWait(parameters: URLSearchParams, subject: string): number | undefined {
+  const reader = new ParameterReader(parameters);
+  const seconds = reader.bound('wait', parseSeconds, 'a number of seconds from 0', Math.max);
+  if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** How many of the best are passed over: the most of several. Throws `invalid-parameter`. */
-export function skipOf(parameters: URLSearchParams, subject: string): number {
-  const reading = new Parameters(parameters);
-  const skip = reading.bound('skip', numberOf, 'a whole number from 0', Math.max);
-  if (reading.misfits.length > 0) throw refusal(reading.misfits, subject);
+/** How many of the best results to skip; the most of several. Throws `invalid-parameter`. */
+export function parseSkip(parameters: URLSearchParams, subject: string): number {
+  const reader = new ParameterReader(parameters);
+  const skip = reader.bound('skip', parseInteger, 'a whole number from 0', Math.max);
+  if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** Throws `invalid-parameter` for words that are sought where they cannot be. */
-export function refuseWords(parameters: URLSearchParams, subject: string, instead: string): void {
+/** Throws `invalid-parameter` if there is a parameter `q`, which cannot be used here. */
+export function rejectTextQuery(
+  parameters: URLSearchParams,
+  subject: string,
+  instead: string,
+): void {
   if (!parameters.has('q')) return;
   const detail = `"q" cannot be used here: ${instead}`;
-  throw refusal([{ code: 'invalid-parameter', fault: { parameter: 'q', detail } }], subject);
+  throw parameterError([{ code: 'invalid-parameter', fault: { parameter: 'q', detail } }], subject);
 }
 
-/** A cursor that stands alone, as in `Last-Event-ID`. Throws `invalid-parameter`. */
-export function cursorOf(text: string, subject: string): Seq {
-  const cursor = numberOf(text);
+/** The header `Last-Event-ID`. Throws `invalid-parameter`. */
+export function parseCursor(text: string, subject: string): Seq {
+  const cursor = parseInteger(text);
   if (cursor !== undefined) return Math.min(cursor, Number.MAX_SAFE_INTEGER);
   const parameter = 'Last-Event-ID';
-  const detail = `"${parameter}" must be ${CURSOR}, got ${quoted(text)}`;
-  throw refusal([{ code: 'invalid-parameter', fault: { parameter, detail } }], subject);
+  const detail = `"${parameter}" must be ${CURSOR}, got ${quote(text)}`;
+  throw parameterError([{ code: 'invalid-parameter', fault: { parameter, detail } }], subject);
 }
 
-/** What no log can reach does not bind as a maximum. */
-function isWithinReach(number: number | undefined): number is number {
+/** A maximum that no log can reach selects everything. */
+function isReachable(number: number | undefined): number is number {
   return number !== undefined && number <= Number.MAX_SAFE_INTEGER;
 }
 
-class Parameters {
-  readonly misfits: Misfit[] = [];
-  readonly #given: URLSearchParams;
+class ParameterReader {
+  readonly faults: ParameterFault[] = [];
+  readonly #parameters: URLSearchParams;
 
-  constructor(given: URLSearchParams) {
-    this.#given = given;
+  constructor(parameters: URLSearchParams) {
+    this.#parameters = parameters;
   }
 
   order(): Order {
-    const orders = this.#values('order', orderOf, '"newest" or "oldest"');
+    const orders = this.#values('order', parseOrder, '"newest" or "oldest"');
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
-      this.#unusable('order', 'either "newest" or "oldest"', 'both');
+      this.#addInvalid('order', 'either "newest" or "oldest"', 'both');
     }
     return first;
   }
 
-  /** The value that binds most of those given, by `stricter`. */
+  /** The strictest value of a parameter. */
   bound(
     name: string,
-    read: (text: string) => number | undefined,
+    parse: (text: string) => number | undefined,
     wanted: string,
-    stricter: (one: number, other: number) => number,
+    stricter: (a: number, b: number) => number,
   ): number | undefined {
-    const [first, ...others] = this.#values(name, read, wanted);
-    return first === undefined
-      ? undefined
-      : others.reduce((one, other) => stricter(one, other), first);
+    const [first, ...others] = this.#values(name, parse, wanted);
+    return first === undefined ? undefined : others.reduce((a, b) => stricter(a, b), first);
   }
 
-  facets({ grammar, kinds }: Listing): Facet[] {
-    const rooms = this.#given.getAll('room').map((slug) => {
-      if (!grammar.rooms.has(slug)) this.#unknown('unknown-room', 'room', slug, [...grammar.rooms]);
+  facets({ grammar, kinds }: SelectionScope): Facet[] {
+    const rooms = this.#parameters.getAll('room').map((slug) => {
+      if (!grammar.rooms.has(slug))
+        this.#addUnknown('unknown-room', 'room', slug, [...grammar.rooms]);
       return facet('room', slug);
     });
-    const ofKinds = (kinds ? this.#given.getAll('kind') : []).map((kind) => {
-      if (!isKind(kind)) this.#unknown('unknown-kind', 'kind', kind, KINDS);
+    const ofKinds = (kinds ? this.#parameters.getAll('kind') : []).map((kind) => {
+      if (!isKind(kind)) this.#addUnknown('unknown-kind', 'kind', kind, KINDS);
       return facet('kind', kind);
     });
     const filters = FILTER_NAMES.map((filter) => {
-      return this.#given.getAll(filter).map((value) => facet(filter, value));
+      return this.#parameters.getAll(filter).map((value) => facet(filter, value));
     });
     return [...rooms, ...ofKinds, ...filters.flat()];
   }
 
-  sought(): TextQuery | undefined {
-    const queries = this.#given.getAll('q');
+  textQuery(): TextQuery | undefined {
+    const queries = this.#parameters.getAll('q');
     if (queries.length === 0) return undefined;
-    const sought = parseTextQuery(queries);
-    if ('all' in sought) return sought;
-    this.#unusable('q', sought.wanted, quoted(sought.got));
+    const parsed = parseTextQuery(queries);
+    if ('all' in parsed) return parsed;
+    this.#addInvalid('q', parsed.wanted, quote(parsed.got));
     return undefined;
   }
 
-  #values<Value>(name: string, read: (text: string) => Value | undefined, wanted: string): Value[] {
-    return this.#given.getAll(name).flatMap((text) => {
-      const value = read(text);
-      if (value === undefined) this.#unusable(name, wanted, quoted(text));
+  #values<Value>(
+    name: string,
+    parse: (text: string) => Value | undefined,
+    wanted: string,
+  ): Value[] {
+    return this.#parameters.getAll(name).flatMap((text) => {
+      const value = parse(text);
+      if (value === undefined) this.#addInvalid(name, wanted, quote(text));
       return value === undefined ? [] : [value];
     });
   }
 
-  #unusable(parameter: string, wanted: string, got: string): void {
+  #addInvalid(parameter: string, wanted: string, got: string): void {
     const detail = `"${parameter}" must be ${wanted}, got ${got}`;
     this.#add({ code: 'invalid-parameter', fault: { parameter, detail } });
   }
 
-  #unknown(
+  #addUnknown(
     code: 'unknown-room' | 'unknown-kind',
     parameter: 'room' | 'kind',
     value: string,
     known: readonly string[],
   ): void {
-    const detail = `"${parameter}" must be one of ${known.join(', ')}, got ${quoted(value)}`;
+    const detail = `"${parameter}" must be one of ${known.join(', ')}, got ${quote(value)}`;
     this.#add({ code, fault: { parameter, detail }, known });
   }
 
-  #add(misfit: Misfit): void {
-    if (this.misfits.length < NAMED) this.misfits.push(misfit);
+  #add(fault: ParameterFault): void {
+    if (this.faults.length < MAX_FAULTS) this.faults.push(fault);
   }
 }
 
-const FILTER_NAMES = Object.keys(FILTER_MEMBERS).filter((name): name is Filter => {
-  return Object.hasOwn(FILTER_MEMBERS, name);
-});
-
-function refusal(misfits: readonly Misfit[], subject: string): GatewayError {
-  const faults = misfits.map(({ fault }) => fault);
-  const [only] = misfits;
-  const alone = misfits.length === 1 ? only : undefined;
+function parameterError(found: readonly ParameterFault[], subject: string): GatewayError {
+  const faults = found.map(({ fault }) => fault);
+  const [first] = found;
+  const only = found.length === 1 ? first : undefined;
   const sentence = faults.map(({ detail }) => detail).join('; ');
   return new GatewayError(
-    alone?.code ?? 'invalid-parameter',
+    only?.code ?? 'invalid-parameter',
     `Cannot read ${subject}: ${sentence}`,
     {
       faults,
-      ...(alone?.known === undefined ? {} : { known: alone.known }),
+      ...(only?.known === undefined ? {} : { known: only.known }),
     },
   );
 }
 
-function orderOf(text: string): Order | undefined {
+function parseOrder(text: string): Order | undefined {
   return text === 'newest' || text === 'oldest' ? text : undefined;
 }
 
-/** Undefined for what is no number of seconds. */
-export function secondsOf(text: string): number | undefined {
+/** A number of seconds, undefined for anything else. */
+export function parseSeconds(text: string): number | undefined {
   return /^[0-9]+(?:\.[0-9]*)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Beyond 2^53 it is only about so much; no seq and no count comes near. */
-function numberOf(text: string): number | undefined {
+/** A whole number from 0. Not exact beyond 2^53, which no seq and no count reaches. */
+function parseInteger(text: string): number | undefined {
   return /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }
 
-function quoted(text: string): string {
-  if (text.length <= QUOTED) return JSON.stringify(text);
-  return `${JSON.stringify(text.slice(0, QUOTED).toWellFormed())}…`;
+function quote(text: string): string {
+  if (text.length <= MAX_QUOTE) return JSON.stringify(text);
+  return `${JSON.stringify(text.slice(0, MAX_QUOTE).toWellFormed())}…`;
 }

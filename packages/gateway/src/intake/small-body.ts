@@ -1,10 +1,10 @@
-/** The short way of a small body that needs no rewriting. */
+/** The fast path for a small body that is stored as it is, between its outer braces. */
 import { OWN_MEMBERS } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
 
-export interface Small {
+export interface SmallBody {
   readonly body: Uint8Array;
   readonly facets: Uint8Array;
 }
@@ -12,13 +12,13 @@ export interface Small {
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-type Members = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Undefined for a body that is refused or has a member of the gateway's own names: those take the
- * long way, which knows what is wrong where, and how to rename.
+ * Undefined for a body that is invalid or has a member that the gateway writes itself: for those
+ * `BodyReader` finds the error, or rewrites the names.
  */
-export function smallBody(kind: KindGrammar, bytes: Uint8Array): Small | undefined {
+export function parseSmallBody(kind: KindGrammar, bytes: Uint8Array): SmallBody | undefined {
   let text: string;
   let members: unknown;
   try {
@@ -29,15 +29,15 @@ export function smallBody(kind: KindGrammar, bytes: Uint8Array): Small | undefin
   }
   if (!isObject(members)) return undefined;
   for (const own of OWN_MEMBERS) if (members[own] !== undefined) return undefined;
-  for (const { name, rule } of kind.rules) if (!fits(rule, members[name])) return undefined;
-  return { body: betweenBraces(bytes, hasBreaks(text)), facets: facetsOf(kind, members) };
+  for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
+  return { body: betweenBraces(bytes, hasLineBreaks(text)), facets: facetsOf(kind, members) };
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fits(rule: Rule, value: unknown): boolean {
+function isValid(rule: Rule, value: unknown): boolean {
   if (value === undefined || value === null) return !rule.required;
   if (typeof value === 'string') return rule.type !== 'strings';
   return rule.type !== 'string' && isStrings(value);
@@ -47,12 +47,13 @@ function isStrings(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((element) => typeof element === 'string');
 }
 
-function facetsOf({ facets, sources }: KindGrammar, members: Members): Uint8Array {
+function facetsOf({ facets, filterMembers }: KindGrammar, members: JsonObject): Uint8Array {
   const found: Facet[] = [];
-  for (const { name, filter, many } of sources) {
+  for (const { name, filter, takesArray } of filterMembers) {
     const value = members[name];
     if (typeof value === 'string') found.push(facet(filter, value));
-    else if (many && isStrings(value)) for (const said of value) found.push(facet(filter, said));
+    else if (takesArray && isStrings(value))
+      for (const element of value) found.push(facet(filter, element));
   }
   const joined = Buffer.allocUnsafe(facets.length + found.length * FACET_SIZE);
   joined.set(facets);
@@ -60,7 +61,7 @@ function facetsOf({ facets, sources }: KindGrammar, members: Members): Uint8Arra
   return joined;
 }
 
-function betweenBraces(bytes: Uint8Array, breaks: boolean): Uint8Array {
+function betweenBraces(bytes: Uint8Array, withBreaks: boolean): Uint8Array {
   let from = 0;
   let to = bytes.length - 1;
   while (bytes[from] !== 0x7b) from++;
@@ -69,16 +70,16 @@ function betweenBraces(bytes: Uint8Array, breaks: boolean): Uint8Array {
   while (from < to && (bytes[from] ?? 0) <= 0x20) from++;
   while (to > from && (bytes[to - 1] ?? 0) <= 0x20) to--;
   const body = bytes.subarray(from, to);
-  return breaks ? unbroken(body) : body;
+  return withBreaks ? withoutLineBreaks(body) : body;
 }
 
-function unbroken(bytes: Uint8Array): Uint8Array {
+function withoutLineBreaks(bytes: Uint8Array): Uint8Array {
   const copy = Buffer.allocUnsafe(bytes.length);
   for (let at = 0; at < bytes.length; at++) copy[at] = Math.max(bytes[at] ?? 0, 0x20);
   return copy;
 }
 
-/** CR, LF and TAB can stand between tokens only. */
-function hasBreaks(text: string): boolean {
+/** Unescaped CR, LF and TAB are only between tokens. */
+function hasLineBreaks(text: string): boolean {
   return text.includes('\n') || text.includes('\r') || text.includes('\t');
 }

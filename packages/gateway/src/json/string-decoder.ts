@@ -1,34 +1,34 @@
 /**
- * What one string of a body says, with its escapes resolved, in UTF-8: held as far as it is short,
- * hashed as it comes where it is long. Lone surrogates count as U+FFFD.
+ * Decodes one JSON string after another to UTF-8, with escapes resolved. A short value is held, a
+ * long one is only hashed. Lone surrogates count as U+FFFD.
  */
 import { facetOfBytes, FacetHash, type Facet, type FacetName } from '../log/facet.ts';
 
-/** Names and slugs are held whole up to here. */
-const HELD = 1024;
+/** Bytes of a value that are held. Names and slugs are shorter. */
+const MAX_HELD = 1024;
 
 export class StringDecoder {
-  readonly #bytes = Buffer.allocUnsafe(HELD);
+  readonly #bytes = Buffer.allocUnsafe(MAX_HELD);
   #length = 0;
-  #long = false;
+  #isTooLong = false;
   #hash: FacetHash | undefined;
-  #hashedAs: FacetName | undefined;
-  /** A high surrogate that waits for its other half, 0 if none. */
+  #facetName: FacetName | undefined;
+  /** A high surrogate whose low surrogate is still to come, or 0. */
   #high = 0;
 
-  /** What comes next is a new string; with a name, its facet is wanted. */
-  begin(hashedAs?: FacetName): void {
+  /** Starts a new string. With a name, `facet` gives the facet of its value. */
+  start(facetName?: FacetName): void {
     this.#length = 0;
-    this.#long = false;
+    this.#isTooLong = false;
     this.#hash = undefined;
-    this.#hashedAs = hashedAs;
+    this.#facetName = facetName;
     this.#high = 0;
   }
 
-  /** Bytes that stand for themselves. */
+  /** Characters without a backslash. */
   text(bytes: Uint8Array, from: number, to: number): void {
-    if (this.#high !== 0) this.#lone();
-    if (this.#length + to - from <= HELD) {
+    if (this.#high !== 0) this.#addLoneSurrogate();
+    if (this.#length + to - from <= MAX_HELD) {
       if (to - from > 48) this.#bytes.set(bytes.subarray(from, to), this.#length);
       else
         for (let at = from; at < to; at++) this.#bytes[this.#length + at - from] = bytes[at] ?? 0;
@@ -39,62 +39,62 @@ export class StringDecoder {
     this.#hash?.update(bytes.subarray(from, to));
   }
 
-  /** A UTF-16 code unit. */
-  unit(code: number): void {
+  /** A UTF-16 code unit that was escaped. */
+  codeUnit(code: number): void {
     if (this.#high !== 0 && code >= 0xdc00 && code <= 0xdfff) {
       const point = 0x10000 + ((this.#high - 0xd800) << 10) + (code - 0xdc00);
       this.#high = 0;
-      this.#point(point);
+      this.#add(point);
       return;
     }
-    if (this.#high !== 0) this.#lone();
+    if (this.#high !== 0) this.#addLoneSurrogate();
     if (code >= 0xd800 && code <= 0xdbff) this.#high = code;
-    else this.#point(code >= 0xdc00 && code <= 0xdfff ? 0xfffd : code);
+    else this.#add(code >= 0xdc00 && code <= 0xdfff ? 0xfffd : code);
   }
 
-  /** Bytes so far; meaningless once `long`. */
+  /** Bytes so far; meaningless once the value is too long. */
   get length(): number {
     return this.#length;
   }
 
-  /** Whether it says more than is held. */
-  get long(): boolean {
-    return this.#long;
+  /** Whether the value is longer than what is held. */
+  get isTooLong(): boolean {
+    return this.#isTooLong;
   }
 
   end(): void {
-    if (this.#high !== 0) this.#lone();
+    if (this.#high !== 0) this.#addLoneSurrogate();
   }
 
   /** After `end`. */
-  is(bytes: Uint8Array): boolean {
-    if (this.#long || this.#length !== bytes.length) return false;
+  equals(bytes: Uint8Array): boolean {
+    if (this.#isTooLong || this.#length !== bytes.length) return false;
     for (let at = 0; at < bytes.length; at++) if (this.#bytes[at] !== bytes[at]) return false;
     return true;
   }
 
-  /** After `end`: the text, or undefined where it is long. */
-  get held(): string | undefined {
-    return this.#long ? undefined : this.#bytes.toString('utf8', 0, this.#length);
+  /** After `end`: the value, or undefined if it is too long. */
+  get value(): string | undefined {
+    return this.#isTooLong ? undefined : this.#bytes.toString('utf8', 0, this.#length);
   }
 
-  /** After `end`: the facet of a string begun with a name. */
+  /** After `end`: the facet of a string that was started with a name. */
   facet(): Facet | undefined {
-    if (this.#hashedAs === undefined) return undefined;
-    if (!this.#long) {
-      return facetOfBytes(this.#hashedAs, this.#bytes.subarray(0, this.#length));
+    if (this.#facetName === undefined) return undefined;
+    if (!this.#isTooLong) {
+      return facetOfBytes(this.#facetName, this.#bytes.subarray(0, this.#length));
     }
     this.#overflow();
     return this.#hash?.finish();
   }
 
-  #lone(): void {
+  #addLoneSurrogate(): void {
     this.#high = 0;
-    this.#point(0xfffd);
+    this.#add(0xfffd);
   }
 
-  #point(point: number): void {
-    if (this.#length + 4 > HELD) this.#overflow();
+  #add(point: number): void {
+    if (this.#length + 4 > MAX_HELD) this.#overflow();
     const bytes = this.#bytes;
     if (point < 0x80) {
       bytes[this.#length++] = point;
@@ -113,11 +113,11 @@ export class StringDecoder {
     }
   }
 
-  /** Hands what is held to the hash, or lets it go. */
+  /** Moves what is held into the hash, or drops it. */
   #overflow(): void {
-    this.#long = true;
-    if (this.#hashedAs !== undefined) {
-      this.#hash ??= new FacetHash(this.#hashedAs);
+    this.#isTooLong = true;
+    if (this.#facetName !== undefined) {
+      this.#hash ??= new FacetHash(this.#facetName);
       this.#hash.update(this.#bytes.subarray(0, this.#length));
     }
     this.#length = 0;

@@ -1,6 +1,6 @@
 /** Holding an answer until there is something new (PROTOCOL.md section 12.4). */
 import { waitForEntries } from '../feed/wait-for-entries.ts';
-import { selectionOf, waitOf } from '../intake/selection.ts';
+import { parseSelection, parseWait } from '../intake/selection.ts';
 import { isGone, queryOf, type RequestContext } from '../http/context.ts';
 import type { ListingScope } from '../doors/rest/listing.ts';
 
@@ -14,8 +14,8 @@ export async function waitForListing(
   parameters: URLSearchParams = queryOf(context.request),
 ): Promise<void> {
   const { app, response } = context;
-  const selection = selectionOf(parameters, { ...place, grammar: app.grammar });
-  const wait = waitOf(parameters, place.subject);
+  const selection = parseSelection(parameters, { ...place, grammar: app.grammar });
+  const wait = parseWait(parameters, place.subject);
   const { after } = selection;
   if (wait === undefined || wait === 0 || after === undefined) return;
   const gone = new AbortController();

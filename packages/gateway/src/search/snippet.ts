@@ -3,7 +3,7 @@
  * between words, of at most `LONGEST` characters.
  */
 import type { TextQuery, Term } from '../log/text-query.ts';
-import { SEGMENT, wordsOf } from './tokenizer.ts';
+import { WORD_CANDIDATE, tokenize } from './tokenizer.ts';
 
 const LONGEST = 240;
 const BEFORE = 60;
@@ -52,7 +52,7 @@ function termsOf(sought: TextQuery): Terms {
   return terms;
 }
 
-export class Snippet {
+export class SnippetBuilder {
   readonly #sought: TextQuery;
   readonly #terms: Terms;
   #best = 0;
@@ -69,10 +69,10 @@ export class Snippet {
   }
 
   /** Takes a value, or a piece of a long one. */
-  take(value: string): void {
+  add(value: string): void {
     if (this.#best === this.#sought.all.length) return;
     // Most values have nothing of it: a closer look costs more.
-    const near = wordsOf(value).some((word) => this.#terms.beginning(word).length > 0);
+    const near = tokenize(value).some((word) => this.#terms.beginning(word).length > 0);
     const hits = near ? hitsIn(value, this.#terms) : [];
     const [hit, count] = fullest(hits);
     if (hit === undefined) {
@@ -86,9 +86,9 @@ export class Snippet {
 
 function hitsIn(value: string, terms: Terms): Hit[] {
   const words: { readonly word: string; readonly place: Place }[] = [];
-  for (const { 0: segment, index } of value.matchAll(SEGMENT)) {
+  for (const { 0: segment, index } of value.matchAll(WORD_CANDIDATE)) {
     const place = { from: index, to: index + segment.length };
-    for (const word of wordsOf(segment)) words.push({ word, place });
+    for (const word of tokenize(segment)) words.push({ word, place });
   }
   return words.flatMap(({ word, place }, at) =>
     terms

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 
 import fc from 'fast-check';
 
-import { LONGEST_WORD, wordsOf, WordStream } from './tokenizer.ts';
+import { MAX_WORD_LENGTH, tokenize, StreamTokenizer } from './tokenizer.ts';
 
 /** Texts whose words shall be the same. */
 const ALIKE: Readonly<Record<string, readonly string[]>> = {
@@ -47,22 +47,22 @@ describe('words', () => {
   for (const [what, texts] of Object.entries(ALIKE)) {
     it(`are the same but for ${what}`, () => {
       const [first = '', ...others] = texts;
-      for (const other of others) assert.deepEqual(wordsOf(other), wordsOf(first), other);
+      for (const other of others) assert.deepEqual(tokenize(other), tokenize(first), other);
     });
   }
   for (const [one, other] of APART) {
     it(`are not the same: ${one} and ${other}`, () => {
-      assert.notDeepEqual(wordsOf(one), wordsOf(other));
+      assert.notDeepEqual(tokenize(one), tokenize(other));
     });
   }
   for (const [text, words] of Object.entries(WORDS)) {
     it(`of ${JSON.stringify(text)} are ${words.length}`, () => {
-      assert.deepEqual(wordsOf(text), words);
+      assert.deepEqual(tokenize(text), words);
     });
   }
 
   it('count as far as they are 256 characters long', () => {
-    assert.deepEqual(wordsOf('a'.repeat(100_000)), ['a'.repeat(LONGEST_WORD)]);
+    assert.deepEqual(tokenize('a'.repeat(100_000)), ['a'.repeat(MAX_WORD_LENGTH)]);
   });
 
   it('of a text are the same however it is cut', () => {
@@ -72,10 +72,10 @@ describe('words', () => {
     fc.assert(
       fc.property(texts, (pieces) => {
         const words: string[] = [];
-        const stream = new WordStream((more) => void words.push(...more));
+        const stream = new StreamTokenizer((more) => void words.push(...more));
         for (const piece of pieces) stream.push(piece);
         stream.end();
-        assert.deepEqual(words, wordsOf(pieces.join('')));
+        assert.deepEqual(words, tokenize(pieces.join('')));
       }),
     );
   });
@@ -84,11 +84,11 @@ describe('words', () => {
 describe('a word that does not end', () => {
   it('is one, as far as it counts, and those around it are themselves', () => {
     const words: string[] = [];
-    const stream = new WordStream((more) => void words.push(...more));
+    const stream = new StreamTokenizer((more) => void words.push(...more));
     stream.push('before ');
     for (let pieces = 0; pieces < 100; pieces += 1) stream.push('b'.repeat(1000));
     stream.push('bb behind');
     stream.end();
-    assert.deepEqual(words, ['before', 'b'.repeat(LONGEST_WORD), 'behind']);
+    assert.deepEqual(words, ['before', 'b'.repeat(MAX_WORD_LENGTH), 'behind']);
   });
 });

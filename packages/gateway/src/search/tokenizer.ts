@@ -10,7 +10,7 @@
  */
 
 /** Of longer words, only so much counts. */
-export const LONGEST_WORD = 256;
+export const MAX_WORD_LENGTH = 256;
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
@@ -20,7 +20,7 @@ const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}]`;
 const WORD = new RegExp(String.raw`${UNSPACED}\p{M}*|${SYMBOL}|${SPACED}+`, 'gv');
 
 /** What may hold words, piece by piece, in a text as it was spelled. */
-export const SEGMENT: RegExp = new RegExp(
+export const WORD_CANDIDATE: RegExp = new RegExp(
   String.raw`${UNSPACED}\p{M}*|${SYMBOL}|[${SPACED}\p{Cf}'’ʼ‘‛´＇\`ʹ]+`,
   'gv',
 );
@@ -53,16 +53,17 @@ const ALIKE: Readonly<Record<string, string>> = {
 const SPELLED_TWICE = /[آأإٱىة]/g;
 
 /** Regular expressions take a stack for what they match: longer texts are divided first. */
-export const AT_ONCE = 16 * 1024;
+export const MAX_CHUNK_LENGTH = 16 * 1024;
 
 /** The words of a text, in its order. */
-export function wordsOf(text: string): string[] {
-  if (text.length <= AT_ONCE) return wordsIn(text);
+export function tokenize(text: string): string[] {
+  if (text.length <= MAX_CHUNK_LENGTH) return wordsIn(text);
   const words: string[] = [];
-  const stream = new WordStream((more) => {
+  const stream = new StreamTokenizer((more) => {
     for (const word of more) words.push(word);
   });
-  for (let at = 0; at < text.length; at += AT_ONCE) stream.push(text.slice(at, at + AT_ONCE));
+  for (let at = 0; at < text.length; at += MAX_CHUNK_LENGTH)
+    stream.push(text.slice(at, at + MAX_CHUNK_LENGTH));
   stream.end();
   return words;
 }
@@ -72,7 +73,7 @@ function wordsIn(text: string): string[] {
     ? (text.toLowerCase().match(ASCII_WORD) ?? [])
     : (plain(text).match(WORD) ?? []);
   for (const [at, word] of words.entries()) {
-    if (word.length > LONGEST_WORD) words[at] = word.slice(0, LONGEST_WORD).toWellFormed();
+    if (word.length > MAX_WORD_LENGTH) words[at] = word.slice(0, MAX_WORD_LENGTH).toWellFormed();
   }
   return words;
 }
@@ -94,7 +95,7 @@ function unaccented(letter: string): string {
 }
 
 /** A text that comes in pieces: the words of the whole are told once, however it is cut. */
-export class WordStream {
+export class StreamTokenizer {
   readonly #tell: (words: readonly string[]) => void;
   #rest = '';
 
@@ -119,7 +120,7 @@ export class WordStream {
 }
 
 /** Spelled out, it may be longer than what it is folded to. */
-const LONGEST_REST = 16 * LONGEST_WORD;
+const LONGEST_REST = 16 * MAX_WORD_LENGTH;
 /** Before what a text can be cut: what is no part of a word, or one by itself whatever came before. */
 const DIVIDE = new RegExp(
   String.raw`[[\p{sc=Han}&&\p{L}]${SYMBOL}[^\p{L}\p{N}\p{M}\p{S}\p{Cf}\p{Cs}'’ʼ‘‛´＇\`ʹ]]`,

@@ -3,7 +3,7 @@ import { TaskState, type StreamResponse } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
-import { refuseWords, selectionOf } from '../../intake/selection.ts';
+import { rejectTextQuery, parseSelection } from '../../intake/selection.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { RequestContext } from '../../http/context.ts';
 import { READING } from './card.ts';
@@ -74,7 +74,7 @@ function parametersOf(fields: Fields): URLSearchParams {
 /** Throws for parameters that cannot be used. */
 function selectionIn({ app }: RequestContext, parameters: URLSearchParams): Selection {
   const { grammar } = app;
-  return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
+  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
 }
 
 export async function read(
@@ -130,7 +130,7 @@ export function followed(
 ): ReturnType<typeof taskOf> {
   const parameters = parametersOf(fields);
   const { since, after } = selectionIn(context, parameters);
-  refuseWords(parameters, 'what will be said', READ_INSTEAD);
+  rejectTextQuery(parameters, 'what will be said', READ_INSTEAD);
   for (const name of ['skill', 'idempotencyKey', 'order', 'before', 'until'])
     parameters.delete(name);
   const { log } = context.app;

@@ -11,8 +11,8 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { readDraft, SMALL } from '../../intake/draft.ts';
-import { keyOf } from '../../intake/idempotency-key.ts';
+import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import type { AppendResult, Draft, Entry, Spool } from '../../log/log.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { localeFor, type RequestContext } from '../../http/context.ts';
@@ -128,7 +128,8 @@ async function draftOf({ app }: RequestContext, { kind, text, key }: Saying): Pr
 
 /** So that others have their turn in between. */
 function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+  for (let at = 0; at < bytes.length; at += SMALL_BODY_SIZE)
+    yield bytes.subarray(at, at + SMALL_BODY_SIZE);
 }
 
 async function told(context: RequestContext, stamp: Stamp, verbatim: RawJson): Promise<Part[]> {
@@ -227,5 +228,5 @@ function textBody(metadata: Fields, text: string): Body {
 function keyFor({ idempotencyKey }: Fields, count: number): Uint8Array | undefined {
   if (idempotencyKey === undefined || idempotencyKey === null) return undefined;
   if (typeof idempotencyKey !== 'string') throw new RequestMalformedError(NO_KEY);
-  return keyOf(undefined, count === 0 ? idempotencyKey : `${idempotencyKey} ${count}`);
+  return hashIdempotencyKey(undefined, count === 0 ? idempotencyKey : `${idempotencyKey} ${count}`);
 }

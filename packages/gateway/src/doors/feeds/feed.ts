@@ -17,7 +17,7 @@ import {
   localize,
 } from '@open-presence/protocol';
 
-import { selectionOf } from '../../intake/selection.ts';
+import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
 import { addressOf } from '../../http/public-address.ts';
@@ -118,7 +118,7 @@ function headersOf({ tag, locale }: Question): CachedResponse['headers'] {
 /** Throws for parameters that cannot be used. */
 function selectionFor({ app, request }: RequestContext, { place, head }: Question): Selection {
   const parameters = queryOf(request);
-  const wanted = selectionOf(parameters, { ...place, grammar: app.grammar });
+  const wanted = parseSelection(parameters, { ...place, grammar: app.grammar });
   return {
     ...wanted,
     ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { GatewayError, seqOfId } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
-import { secondsOf, selectionOf } from '../../intake/selection.ts';
+import { parseSeconds, parseSelection } from '../../intake/selection.ts';
 import type { Entry, Selection } from '../../log/log.ts';
 import type { AppContext } from '../../http/context.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
@@ -79,7 +79,7 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
 
 function heldFor(seconds: string | undefined): number {
   if (seconds === undefined) return WAIT_SECONDS;
-  const held = secondsOf(seconds);
+  const held = parseSeconds(seconds);
   if (held !== undefined) return held;
   const detail = `"seconds" must be a number from 0, got ${quoted(seconds)}`;
   throw new GatewayError('invalid-parameter', `Cannot read the news: ${detail}`, {
@@ -101,7 +101,7 @@ export function among(given: Fields, names: readonly string[]): Fields {
 }
 
 function selected({ grammar }: AppContext, parameters: URLSearchParams): Selection {
-  return selectionOf(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
+  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
 }
 
 /** A reader who says who it is becomes present. */

@@ -8,8 +8,8 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { readDraft, SMALL } from '../../intake/draft.ts';
-import { keyOf } from '../../intake/idempotency-key.ts';
+import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import type { Spool } from '../../log/log.ts';
 import { stampOf } from '../rest/contribute.ts';
 import { companionsFor, whereNext } from '../../operations/first-contact.ts';
@@ -71,7 +71,10 @@ function told(asking: Asking, stamp: Stamp): { summary: string; own: Record<stri
 async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
   const { grammar, log } = call.context.app;
   const { value, rest } = await taken(await argumentsIn(call.bytes, id), KEY);
-  const key = value === undefined || value === null ? undefined : keyOf(undefined, textOf(value));
+  const key =
+    value === undefined || value === null
+      ? undefined
+      : hashIdempotencyKey(undefined, textOf(value));
   const spool = (): Spool => log.spool();
   const draft = await readDraft(kind, piecesOf(rest), { grammar, spool, key });
   return stampOf(await log.append(draft));
@@ -87,5 +90,6 @@ function textOf(value: unknown): string {
 
 /** So that others have their turn in between. */
 function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+  for (let at = 0; at < bytes.length; at += SMALL_BODY_SIZE)
+    yield bytes.subarray(at, at + SMALL_BODY_SIZE);
 }

@@ -9,8 +9,8 @@ import type { IncomingMessage } from 'node:http';
 
 import { entryHead, GatewayError, type Kind, type Stamp } from '@open-presence/protocol';
 
-import { draftOf, hasManyFacets, readDraft, SMALL } from '../../intake/draft.ts';
-import { keyOf } from '../../intake/idempotency-key.ts';
+import { parseDraft, hasManyFacets, readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import type { AppendResult, Spool } from '../../log/log.ts';
 import { encodingOf, wantsMinimal } from '../../http/negotiation.ts';
 import { answer, COMMON, contentLanguage, JSON_TYPE, type Headers } from '../../http/answers.ts';
@@ -34,7 +34,7 @@ export function contribute(kind: Kind): Handler {
   return (context) => {
     const { request } = context;
     const failed = (error: unknown): void => fault(context, error);
-    readBody(request, SMALL, {
+    readBody(request, SMALL_BODY_SIZE, {
       whole(bytes) {
         takeWhole(context, kind, bytes).catch(failed);
       },
@@ -48,18 +48,19 @@ export function contribute(kind: Kind): Handler {
 
 /** Takes an entry whose body is there already, of whatever length. */
 export async function takeBytes(context: RequestContext, kind: Kind, bytes: Buffer): Promise<void> {
-  if (bytes.length <= SMALL) await takeWhole(context, kind, bytes);
+  if (bytes.length <= SMALL_BODY_SIZE) await takeWhole(context, kind, bytes);
   else await takeLarge(context, kind, piecesOf(bytes));
 }
 
 /** So that others have their turn in between. */
 function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SMALL) yield bytes.subarray(at, at + SMALL);
+  for (let at = 0; at < bytes.length; at += SMALL_BODY_SIZE)
+    yield bytes.subarray(at, at + SMALL_BODY_SIZE);
 }
 
 async function takeWhole(context: RequestContext, kind: Kind, bytes: Buffer): Promise<void> {
   const { app, request } = context;
-  const draft = draftOf(kind, bytes, app.grammar, keyFor(request));
+  const draft = parseDraft(kind, bytes, app.grammar, keyFor(request));
   if (hasManyFacets(draft)) return takeLarge(context, kind, [bytes]);
   const stamp = stampOf(await app.log.append(draft));
   if (isGone(context)) return;
@@ -91,7 +92,7 @@ function keyFor(request: IncomingMessage): Uint8Array | undefined {
   const asked = request.url?.includes('?') === true;
   if (header === undefined && !asked) return undefined;
   const parameter = asked ? queryOf(request).get('idempotency-key') : null;
-  return keyOf(typeof header === 'string' ? header : header?.join(', '), parameter);
+  return hashIdempotencyKey(typeof header === 'string' ? header : header?.join(', '), parameter);
 }
 
 /** The stamp of an entry that is durable; throws where the draft did not become one. */

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { GatewayError, isKind, KINDS, localize } from '@open-presence/protocol';
 
 import { follow, type LogRange } from '../../feed/follow.ts';
-import { cursorOf, refuseWords, selectionOf } from '../../intake/selection.ts';
+import { parseCursor, rejectTextQuery, parseSelection } from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import { nextTurn } from '../../fair-turns.ts';
@@ -90,12 +90,12 @@ function opening(after: Seq): ReturnType<typeof streamChunk> {
 /** Throws for parameters and headers that cannot be used. */
 function ask({ app, request, params }: RequestContext, place: ListingScope): Asked {
   const parameters = queryOf(request);
-  refuseWords(parameters, place.subject, WAIT_INSTEAD);
+  rejectTextQuery(parameters, place.subject, WAIT_INSTEAD);
   const said = parameters.getAll('kind');
   const kinds = new Set(place.kinds ? said.filter((kind) => kind !== PRESENCE) : []);
   for (const kind of kinds) if (!isKind(kind)) throw unknownKind(place, kind);
   parameters.delete('kind');
-  const { facets, since, after, limit } = selectionOf(parameters, {
+  const { facets, since, after, limit } = parseSelection(parameters, {
     ...place,
     grammar: app.grammar,
   });
@@ -118,7 +118,7 @@ function ask({ app, request, params }: RequestContext, place: ListingScope): Ask
     after:
       from === undefined
         ? (after ?? (since === undefined ? app.log.head() : 0))
-        : cursorOf(from, place.subject),
+        : parseCursor(from, place.subject),
     limit: limit ?? Number.POSITIVE_INFINITY,
     room: params['slug'] ?? parameters.get('room') ?? undefined,
   };

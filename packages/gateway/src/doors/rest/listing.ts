@@ -13,7 +13,7 @@ import {
   type RoomDocument,
 } from '@open-presence/protocol';
 
-import { selectionOf } from '../../intake/selection.ts';
+import { parseSelection } from '../../intake/selection.ts';
 import type { Facet } from '../../log/facet.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { feed } from '../feeds/feed.ts';
@@ -162,7 +162,7 @@ async function read(context: RequestContext, key: string, question: Question): P
 function ask({ app, request }: RequestContext, question: Question): Asked {
   const { place, form, locale, head, known } = question;
   const parameters = queryOf(request);
-  const wanted = selectionOf(parameters, { ...place, grammar: app.grammar });
+  const wanted = parseSelection(parameters, { ...place, grammar: app.grammar });
   const end = Math.min(known ?? head, head) + 1;
   const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
   const { room } = place;

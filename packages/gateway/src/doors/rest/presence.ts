@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { KINDS, type LatelyDocument, type PresentDocument } from '@open-presence/protocol';
 
-import { selectionOf } from '../../intake/selection.ts';
+import { parseSelection } from '../../intake/selection.ts';
 import type { Seq } from '../../log/log.ts';
 import {
   readSeeking,
@@ -63,7 +63,7 @@ function questionOf({ app, request }: RequestContext, signal: AbortSignal): Ques
   const read = ['limit', 'room'].flatMap((name) =>
     given.getAll(name).map((value) => [name, value]),
   );
-  const { limit = Infinity } = selectionOf(new URLSearchParams(read), {
+  const { limit = Infinity } = parseSelection(new URLSearchParams(read), {
     grammar: app.grammar,
     facets: [],
     kinds: false,

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, isKind, KINDS, sayPath } from '@open-presence/protocol';
 
-import { bodyOfQuery } from '../../intake/query-body.ts';
+import { bodyFromQuery } from '../../intake/query-body.ts';
 import { COMMON, NOT_KEPT } from '../../http/answers.ts';
 import { takeBytes } from './contribute.ts';
 import type { RequestContext } from '../../http/context.ts';
@@ -33,7 +33,7 @@ export async function say(context: RequestContext): Promise<void> {
   const mark = url.indexOf('?');
   response.setHeader('Cache-Control', 'no-store');
   try {
-    await takeBytes(context, kind, bodyOfQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
+    await takeBytes(context, kind, bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
   } catch (error) {
     throw error instanceof GatewayError ? byUrl(error, sayPath(kind, grammar.example)) : error;
   }

@@ -4,10 +4,10 @@
  */
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
-import { selectionOf, skipOf } from '../../intake/selection.ts';
+import { parseSelection, parseSkip } from '../../intake/selection.ts';
 import type { Entry, Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { StringValueReader, stringValuesIn } from '../../json/string-values.ts';
-import { Snippet } from '../../search/snippet.ts';
+import { SnippetBuilder } from '../../search/snippet.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import { hasTag } from '../../http/negotiation.ts';
@@ -71,7 +71,7 @@ function isRanked(parameters: URLSearchParams): boolean {
 function ask(app: AppContext, parameters: URLSearchParams, ranked: boolean): Asked {
   const known = app.log.searchWatermark();
   const head = app.log.head();
-  const { textQuery, ...wanted } = selectionOf(parameters, {
+  const { textQuery, ...wanted } = parseSelection(parameters, {
     ...PLACE,
     grammar: app.grammar,
   });
@@ -81,7 +81,7 @@ function ask(app: AppContext, parameters: URLSearchParams, ranked: boolean): Ask
   return {
     parameters,
     selection: { ...wanted, textQuery, limit, before },
-    skip: ranked ? skipOf(parameters, SUBJECT) : undefined,
+    skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
     head,
     known,
   };
@@ -150,12 +150,12 @@ async function resultOf(entry: Entry, textQuery: TextQuery, joiner: string): Pro
 
 export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<string> {
   const { text, stamp } = entry;
-  const snippet = new Snippet(textQuery);
+  const snippet = new SnippetBuilder(textQuery);
   const fair = yieldPeriodically();
   const { length } = Buffer.from(entryHead(stamp));
   if (text !== undefined) {
     for (const value of stringValuesIn(text.subarray(length))) {
-      snippet.take(value);
+      snippet.add(value);
       await fair();
     }
     return snippet.text;
@@ -164,7 +164,7 @@ export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<str
   const reader = new StringValueReader({
     text: (piece) => void (value += piece),
     end: () => {
-      snippet.take(value);
+      snippet.add(value);
       value = '';
     },
   });
@@ -172,7 +172,7 @@ export async function snippetOf(entry: Entry, textQuery: TextQuery): Promise<str
   for await (const piece of entry.chunks()) {
     reader.feed(looked === 0 ? piece.subarray(length) : piece);
     looked += piece.length;
-    if (value !== '') snippet.take(value);
+    if (value !== '') snippet.add(value);
     value = '';
     await fair();
     if (looked >= LONGEST_LOOK) break;

@@ -9,7 +9,7 @@ import { entryHead, entryId, SALTS, type Filter, type Stamp } from '@open-presen
 
 import { FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
-import { wordsOf } from '../../search/tokenizer.ts';
+import { tokenize } from '../../search/tokenizer.ts';
 import type {
   AppendResult,
   RankedQuery,
@@ -88,7 +88,7 @@ class MemoryLog implements Log {
         body,
         END,
       ]),
-      values: stringValuesIn(body).map(wordsOf),
+      values: stringValuesIn(body).map(tokenize),
       spooled: spool !== undefined,
     };
     this.#entries.push(stored);

@@ -7,7 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';
 import type { Seq } from '../../../log/log.ts';
-import { AT_ONCE, wordsOf, WordStream } from '../../../search/tokenizer.ts';
+import { MAX_CHUNK_LENGTH, tokenize, StreamTokenizer } from '../../../search/tokenizer.ts';
 import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
@@ -107,11 +107,11 @@ export class WordIndexer {
 
   async #addLarge(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
     const row = new LargeRowWriter(seq, this.#add);
-    const words = new WordStream((more) => row.push(more));
+    const words = new StreamTokenizer((more) => row.push(more));
     const reader = new StringValueReader({
       text(value: string): void {
-        for (let at = 0; at < value.length; at += AT_ONCE) {
-          words.push(value.slice(at, at + AT_ONCE));
+        for (let at = 0; at < value.length; at += MAX_CHUNK_LENGTH) {
+          words.push(value.slice(at, at + MAX_CHUNK_LENGTH));
         }
       },
       end(): void {
@@ -162,6 +162,6 @@ class LargeRowWriter {
 function wordsIn({ head, text }: EntryRow): string {
   let words = '';
   for (const value of stringValuesIn(text.subarray(head)))
-    words += `${wordsOf(value).join(' ')} ${VALUE_END} `;
+    words += `${tokenize(value).join(' ')} ${VALUE_END} `;
   return words;
 }

@@ -1,21 +1,21 @@
-/** The text of a body as it will be kept, on its way to where it is kept. */
+/** The text of a body as it will be stored, on its way to a draft or a spool. */
 import type { Spool } from '../log/log.ts';
 
-/** Longer runs of spaces are counted, not held. */
-const LONGEST_RUN = 64 * 1024;
-const SPACES = Buffer.alloc(LONGEST_RUN, ' ');
+/** Longer runs of spaces are held as a count. */
+const MAX_RUN = 64 * 1024;
+const SPACES = Buffer.alloc(MAX_RUN, ' ');
 
-export class BodyText {
+export class BodyBuffer {
   #bytes: Buffer;
   #length = 0;
-  /** Runs of spaces too long to hold, and where they belong. */
+  /** The long runs of spaces, each with its place in the bytes. */
   #runs: { readonly at: number; readonly count: number }[] = [];
 
   constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafe(capacity);
   }
 
-  /** Bytes held. */
+  /** Bytes in memory. */
   get length(): number {
     return this.#length;
   }
@@ -23,7 +23,7 @@ export class BodyText {
   add(bytes: Uint8Array, from: number, to: number): void {
     this.#reserve(to - from);
     if (to - from < 48) {
-      // Shorter than what a native call costs.
+      // Cheaper than a native call.
       let at = this.#length;
       for (let next = from; next < to; next++) this.#bytes[at++] = bytes[next] ?? 0;
     } else {
@@ -32,8 +32,8 @@ export class BodyText {
     this.#length += to - from;
   }
 
-  spaces(count: number): void {
-    if (count > LONGEST_RUN) {
+  addSpaces(count: number): void {
+    if (count > MAX_RUN) {
       this.#runs.push({ at: this.#length, count });
       return;
     }
@@ -42,7 +42,7 @@ export class BodyText {
     this.#length += count;
   }
 
-  /** All of it, instead of `drainTo`. */
+  /** The whole body, of a buffer that was never flushed. */
   whole(): Uint8Array {
     const parts: Buffer[] = [];
     let from = 0;
@@ -50,19 +50,19 @@ export class BodyText {
       parts.push(this.#bytes.subarray(from, at), Buffer.alloc(count, ' '));
       from = at;
     }
-    const last = unbroken(this.#bytes.subarray(from, this.#length));
-    return parts.length === 0 ? last : unbroken(Buffer.concat([...parts, last]));
+    const last = withoutBreaks(this.#bytes.subarray(from, this.#length));
+    return parts.length === 0 ? last : withoutBreaks(Buffer.concat([...parts, last]));
   }
 
-  /** Hands over what is held. `rest` is awaited between long runs of spaces. */
-  async drainTo(spool: Spool, rest: () => Promise<void>): Promise<void> {
+  /** Moves all bytes to the spool. `yieldTurn` is awaited within long runs of spaces. */
+  async flushTo(spool: Spool, yieldTurn: () => Promise<void>): Promise<void> {
     let from = 0;
     for (const { at, count } of this.#runs) {
       await writeUnlessEmpty(spool, this.#bytes.subarray(from, at));
       from = at;
-      for (let left = count; left > 0; left -= LONGEST_RUN) {
-        await spool.write(SPACES.subarray(0, Math.min(left, LONGEST_RUN)));
-        await rest();
+      for (let left = count; left > 0; left -= MAX_RUN) {
+        await spool.write(SPACES.subarray(0, Math.min(left, MAX_RUN)));
+        await yieldTurn();
       }
     }
     await writeUnlessEmpty(spool, this.#bytes.subarray(from, this.#length));
@@ -79,11 +79,11 @@ export class BodyText {
 }
 
 async function writeUnlessEmpty(spool: Spool, bytes: Buffer): Promise<void> {
-  if (bytes.length > 0) await spool.write(unbroken(bytes));
+  if (bytes.length > 0) await spool.write(withoutBreaks(bytes));
 }
 
-/** CR, LF and TAB become spaces, in place: raw ones stand only between tokens. */
-function unbroken(bytes: Buffer): Buffer {
+/** Replaces CR, LF and TAB with spaces, in place. Unescaped ones are only between tokens. */
+function withoutBreaks(bytes: Buffer): Buffer {
   if (!hasBreaks(bytes)) return bytes;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];

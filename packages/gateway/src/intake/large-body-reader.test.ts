@@ -3,18 +3,18 @@ import { test } from 'node:test';
 
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
-import { draftOf } from './draft.ts';
+import { parseDraft } from './draft.ts';
 import { ArraySpool, grammar } from './intake.fixture.ts';
-import { LargeBody } from './large-body.ts';
+import { LargeBodyReader } from './large-body-reader.ts';
 
 async function spooled(text: string, size = 50_000): Promise<{ draft: Draft; spool: ArraySpool }> {
   const spool = new ArraySpool();
-  const large = new LargeBody(grammar, 'seeds', spool);
+  const large = new LargeBodyReader(grammar, 'seeds', spool);
   const bytes = Buffer.from(text);
   for (let from = 0; from < bytes.length; from += size) {
-    await large.take(bytes.subarray(from, from + size));
+    await large.feed(bytes.subarray(from, from + size));
   }
-  return { draft: await large.draft(undefined), spool };
+  return { draft: await large.finish(undefined), spool };
 }
 
 const words = (from: number, count: number): string[] =>
@@ -26,7 +26,7 @@ test('facets that are too many to be held are marked in the spool, none of them 
   const seeking = words(0, 7000);
   const text = JSON.stringify({ seeking, to: 'a', a: 'x'.repeat(1e5) });
   const { draft, spool } = await spooled(text);
-  const whole = draftOf('seeds', Buffer.from(text), grammar);
+  const whole = parseDraft('seeds', Buffer.from(text), grammar);
   assert.equal(draft.facets.length, (2 + 64 + 1) * 16);
   assert.deepEqual(draft.facets.subarray(0, 66 * 16), whole.facets.subarray(0, 66 * 16));
   const marked = Buffer.concat(spool.marked.get('seeking') ?? []);
