@@ -19,7 +19,8 @@ suite('a query', () => {
     );
   });
 
-  test('of millions of parameters is read while somebody still waits', { timeout: 60_000 }, () => {
+  // Reading them in quadratic time would take days.
+  test('of millions of parameters is read in linear time', { timeout: 10 * 60_000 }, () => {
     const many = 4_000_000;
     assert.equal(queryOf({ url: `/?${'a&'.repeat(many)}` }).size, many);
   });
