@@ -1,13 +1,13 @@
 /**
- * The benchmarks: runs the rows asked for, one after another, each beside its peer, and prints what
- * they found. Measures the real command from outside, and knows nothing of how it works.
+ * The benchmarks: runs the requested rows one after another, each beside its peer, and prints the
+ * results. Measures the real command from outside; knows nothing of its implementation.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { readWish, USAGE, type Bench, type Wish } from './bench.ts';
-import { endAll } from './children.ts';
-import { machineFacts } from './machine.ts';
+import { parseOptions, USAGE, type BenchContext, type BenchOptions } from './options.ts';
+import { terminateAll } from './processes/child-process.ts';
+import { describeMachine } from './measure/machine.ts';
 import { growth } from './rows/growth.ts';
 import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
@@ -17,10 +17,10 @@ import { search } from './rows/search.ts';
 import { stalled } from './rows/stalled.ts';
 import { threads } from './rows/threads.ts';
 import { whole } from './rows/whole.ts';
-import { printTable, type Line } from './table.ts';
-import { bringTools } from './tools.ts';
+import { printTable, type ResultLine } from './measure/table.ts';
+import { installTools } from './processes/external-tools.ts';
 
-const ROWS: ReadonlyMap<string, (bench: Bench) => Promise<Line[]>> = new Map([
+const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> = new Map([
   ['post', post],
   ['newest', newest],
   ['whole', whole],
@@ -31,20 +31,20 @@ const ROWS: ReadonlyMap<string, (bench: Bench) => Promise<Line[]>> = new Map([
   ['memory', memory],
   ['growth', growth],
 ]);
-/** Needs minutes and gigabytes. */
-const ONLY_WHEN_ASKED = 'growth';
+/** It takes minutes and gigabytes. */
+const ONLY_WHEN_FULL = 'growth';
 const RESULTS = join(import.meta.dirname, 'results');
 
-const wish = understood();
-if (wish?.help === true) console.log(USAGE);
-else if (wish !== undefined) await main(wish);
+const options = readOptions();
+if (options?.help === true) console.log(USAGE);
+else if (options !== undefined) await main(options);
 
-/** Undefined, with a word on stderr, where it can't be understood. */
-function understood(): Wish | undefined {
+/** Prints unusable arguments to stderr and returns undefined. */
+function readOptions(): BenchOptions | undefined {
   try {
-    const wish = readWish(process.argv.slice(2));
-    const unknown = wish.rows.find((row) => !ROWS.has(row));
-    if (unknown === undefined) return wish;
+    const options = parseOptions(process.argv.slice(2));
+    const unknown = options.rows.find((row) => !ROWS.has(row));
+    if (unknown === undefined) return options;
     throw new TypeError(`Unknown row "${unknown}"`);
   } catch (error) {
     console.error(`${String(error)}\n\n${USAGE}`);
@@ -53,22 +53,22 @@ function understood(): Wish | undefined {
   }
 }
 
-async function main(wish: Wish): Promise<void> {
+async function main(options: BenchOptions): Promise<void> {
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       process.exitCode = 130;
       interruption.abort();
-      endAll();
+      terminateAll();
     });
   }
-  const { quick, scratch } = wish;
+  const { quick, scratch } = options;
   const note = (text: string): void => console.error(`… ${text}`);
-  const bench: Bench = { quick, scratch, signal: interruption.signal, note };
+  const bench: BenchContext = { quick, scratch, signal: interruption.signal, note };
   await mkdir(scratch, { recursive: true });
-  const facts = await machineFacts(bench);
-  await bringTools(bench);
-  const lines = await runRows(bench, wish);
+  const facts = await describeMachine(bench);
+  await installTools(bench);
+  const lines = await runRows(bench, options);
   if (lines.length === 0) return;
   console.log(`${facts}\n\n${printTable(lines)}`);
   await mkdir(RESULTS, { recursive: true });
@@ -76,12 +76,12 @@ async function main(wish: Wish): Promise<void> {
   await writeFile(file, JSON.stringify({ facts, lines }, undefined, 2));
 }
 
-/** A row that fails doesn't keep the others from running. */
-async function runRows(bench: Bench, wish: Wish): Promise<Line[]> {
+/** A failing row does not stop the others. */
+async function runRows(bench: BenchContext, options: BenchOptions): Promise<ResultLine[]> {
   const rows = [...ROWS].filter(([name]) =>
-    wish.rows.length > 0 ? wish.rows.includes(name) : wish.full || name !== ONLY_WHEN_ASKED,
+    options.rows.length > 0 ? options.rows.includes(name) : options.full || name !== ONLY_WHEN_FULL,
   );
-  const lines: Line[] = [];
+  const lines: ResultLine[] = [];
   for (const [name, row] of rows) {
     if (bench.signal.aborted) break;
     bench.note(`row ${name}`);

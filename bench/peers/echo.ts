@@ -1,15 +1,15 @@
 /**
- * The least that can answer a POST with JSON: reads the body, parses it, says it back with 201,
- * stores nothing. Started as `node echo.ts PORT`.
+ * A minimal JSON server: parses the body of a POST and returns it with 201, storing nothing. Started
+ * as `node echo.ts PORT`.
  */
 import { createServer } from 'node:http';
 
 const server = createServer((request, response) => {
-  const pieces: Buffer[] = [];
-  request.on('data', (piece: Buffer) => pieces.push(piece));
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const said: unknown = JSON.parse(Buffer.concat(pieces).toString());
-    const text = JSON.stringify(said);
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    const text = JSON.stringify(value);
     response.writeHead(201, {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(text),

@@ -1,13 +1,13 @@
-/** What the gateway is measured beside, each in a process of its own on the loopback interface. */
+/** The peers beside which the gateway is measured, each in its own process on loopback. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import type { Bench } from '../bench.ts';
-import { start, type Child } from '../children.ts';
-import { ask, freePort } from '../http.ts';
-import { NCHAN, pathOf } from '../tools.ts';
+import type { BenchContext } from '../options.ts';
+import { startProcess, type Child } from '../processes/child-process.ts';
+import { sendRequest, freePort } from '../clients/http.ts';
+import { NCHAN, pathOf } from '../processes/external-tools.ts';
 
 const ECHO = fileURLToPath(import.meta.resolve('./echo.ts'));
 
@@ -16,20 +16,20 @@ export interface Peer extends AsyncDisposable {
   readonly pid: number;
 }
 
-/** A bare `node:http` server that parses JSON and says it back. */
-export async function startEcho(bench: Bench): Promise<Peer> {
+/** A bare `node:http` server that parses JSON and returns it. */
+export async function startEcho(bench: BenchContext): Promise<Peer> {
   const port = await freePort();
-  const child = await start(bench, [process.execPath, ECHO, String(port)], 'inherit');
-  return answering(bench, child, { url: `http://127.0.0.1:${port}`, body: '{}' });
+  const child = await startProcess(bench, [process.execPath, ECHO, String(port)], 'inherit');
+  return waitUntilReady(bench, child, { url: `http://127.0.0.1:${port}`, body: '{}' });
 }
 
-/** nginx with one worker, serving the files of a folder. It keeps its own state in there too. */
-export function startNginx(bench: Bench, folder: string): Promise<Peer> {
+/** nginx with one worker, serving the files of a folder, which also holds its state. */
+export function startNginx(bench: BenchContext, folder: string): Promise<Peer> {
   return startNginxWith(bench, folder, { modules: '', locations: '' });
 }
 
-/** The same with nchan: what is posted to `/post` goes to whoever reads `/events`. */
-export function startNchan(bench: Bench, folder: string): Promise<Peer> {
+/** The same with nchan: what is posted to `/post` is sent to the readers of `/events`. */
+export function startNchan(bench: BenchContext, folder: string): Promise<Peer> {
   return startNginxWith(bench, folder, {
     modules: `load_module ${NCHAN};`,
     locations: `location = /post {
@@ -45,26 +45,30 @@ export function startNchan(bench: Bench, folder: string): Promise<Peer> {
   });
 }
 
-interface Extra {
+interface NginxExtension {
   readonly modules: string;
   readonly locations: string;
 }
 
-async function startNginxWith(bench: Bench, folder: string, extra: Extra): Promise<Peer> {
+async function startNginxWith(
+  bench: BenchContext,
+  folder: string,
+  extra: NginxExtension,
+): Promise<Peer> {
   const port = await freePort();
   await mkdir(join(folder, 'temp'), { recursive: true });
   await writeFile(join(folder, 'nginx.conf'), configuration(folder, port, extra));
   await writeFile(join(folder, 'ready'), 'ready');
   const command = [pathOf('nginx'), '-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
-  const child = await start(bench, command, 'inherit');
-  return answering(bench, child, { url: `http://127.0.0.1:${port}` });
+  const child = await startProcess(bench, command, 'inherit');
+  return waitUntilReady(bench, child, { url: `http://127.0.0.1:${port}` });
 }
 
-function configuration(folder: string, port: number, extra: Extra): string {
+function configuration(folder: string, port: number, extra: NginxExtension): string {
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path temp/${name};`)
     .join('\n  ');
-  // Started by root, nginx would serve as a user who can't read the folder.
+  // Started by root, nginx would run as a user who cannot read the folder.
   const user = process.getuid?.() === 0 ? 'user root;' : '';
   return `${user}
 ${extra.modules}
@@ -79,7 +83,7 @@ http {
   access_log off;
   sendfile on;
   tcp_nopush on;
-  # By default it would close each connection after 1,000 requests.
+  # The default closes each connection after 1,000 requests.
   keepalive_requests 1000000000;
   server {
     listen 127.0.0.1:${port};
@@ -90,23 +94,23 @@ http {
 `;
 }
 
-async function answering(
-  bench: Bench,
+async function waitUntilReady(
+  bench: BenchContext,
   child: Child,
   at: { readonly url: string; readonly body?: string },
 ): Promise<Peer> {
-  const question = at.body === undefined ? {} : { body: at.body };
-  for (let tries = 0; tries < 500 && child.ended() === undefined; tries += 1) {
-    const answered = await ask(`${at.url}/ready`, question).then(
+  const options = at.body === undefined ? {} : { body: at.body };
+  for (let tries = 0; tries < 500 && child.exitStatus() === undefined; tries += 1) {
+    const isReady = await sendRequest(`${at.url}/ready`, options).then(
       () => true,
       () => false,
     );
-    if (answered) {
-      const gone = async (): Promise<void> => await child[Symbol.asyncDispose]();
-      return { url: at.url, pid: child.pid, [Symbol.asyncDispose]: gone };
+    if (isReady) {
+      const dispose = async (): Promise<void> => await child[Symbol.asyncDispose]();
+      return { url: at.url, pid: child.pid, [Symbol.asyncDispose]: dispose };
     }
     await sleep(10, undefined, { signal: bench.signal });
   }
   await child[Symbol.asyncDispose]();
-  throw new Error(`Cannot reach the peer at ${at.url}: it ended or stayed silent`);
+  throw new Error(`Cannot reach the peer at ${at.url}: it ended or does not answer`);
 }

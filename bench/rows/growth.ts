@@ -1,13 +1,13 @@
-/** What a log of ten million entries costs, beside the same gateway with ten thousand. */
-import type { Bench } from '../bench.ts';
-import { copiedFolder, type Folder } from '../folders.ts';
-import { startGateway, type Gateway } from '../gateway.ts';
-import { ask, headOf } from '../http.ts';
-import { allKnown } from '../known.ts';
-import { load } from '../load.ts';
-import { takeTurns } from '../rounds.ts';
-import { atMostTime, type Line } from '../table.ts';
-import { requireAll } from './post.ts';
+/** The gateway with ten million entries, beside the gateway with ten thousand. */
+import type { BenchContext } from '../options.ts';
+import { copiedFolder, type Folder } from '../data/data-folder.ts';
+import { startGateway, type Gateway } from '../processes/gateway.ts';
+import { sendRequest, headOf } from '../clients/http.ts';
+import { waitUntilIndexed } from '../clients/search-watermark.ts';
+import { runWrk } from '../clients/wrk.ts';
+import { alternate } from '../measure/rounds.ts';
+import { atMostTime, type ResultLine } from '../measure/table.ts';
+import { assertAllStored } from './post.ts';
 
 const TARGET = 1.2;
 const SMALL = 10_000;
@@ -16,14 +16,14 @@ const LARGE_WHEN_QUICK = 1_000_000;
 const PATH = '/api/garden?limit=50';
 const CONNECTIONS = 64;
 
-export async function growth(bench: Bench): Promise<Line[]> {
+export async function growth(bench: BenchContext): Promise<ResultLine[]> {
   const count = bench.quick ? LARGE_WHEN_QUICK : LARGE;
   const sizes = `${count / 1e6} million to 10 thousand`;
   await using small = await copiedFolder(bench, SMALL);
   await using large = await copiedFolder(bench, count);
   const turns = bench.quick ? 3 : 5;
   bench.note('start-up');
-  const starts = await takeTurns(turns, {
+  const starts = await alternate(turns, {
     ours: () => startUp(bench, large),
     peer: () => startUp(bench, small),
   });
@@ -45,37 +45,37 @@ async function both(
   peer: Gateway,
   turns: number,
   round: (gateway: Gateway) => Promise<number>,
-): ReturnType<typeof takeTurns> {
+): ReturnType<typeof alternate> {
   await round(peer);
   await round(ours);
-  return await takeTurns(turns, { ours: () => round(ours), peer: () => round(peer) });
+  return await alternate(turns, { ours: () => round(ours), peer: () => round(peer) });
 }
 
 /** From the start of the process to the first listing read, in ms. */
-async function startUp(bench: Bench, folder: Folder): Promise<number> {
-  const began = performance.now();
+async function startUp(bench: BenchContext, folder: Folder): Promise<number> {
+  const startedAt = performance.now();
   await using gateway = await startGateway(bench, folder.path);
-  const { status } = await ask(gateway.url + PATH);
-  const took = performance.now() - began;
+  const { status } = await sendRequest(gateway.url + PATH);
+  const took = performance.now() - startedAt;
   if (status !== 200) throw new Error(`Cannot read the newest after a start: got ${status}`);
   return took;
 }
 
-async function read(bench: Bench, gateway: Gateway): Promise<number> {
+async function read(bench: BenchContext, gateway: Gateway): Promise<number> {
   const plan = { url: gateway.url + PATH, connections: CONNECTIONS, seconds: secondsOf(bench) };
-  return (await load(bench, plan)).perSecond;
+  return (await runWrk(bench, plan)).perSecond;
 }
 
-async function write(bench: Bench, gateway: Gateway): Promise<number> {
+async function write(bench: BenchContext, gateway: Gateway): Promise<number> {
   const before = await headOf(gateway.url);
   const url = `${gateway.url}/api/garden`;
   const plan = { url, connections: CONNECTIONS, seconds: secondsOf(bench), post: true };
-  const { answers, perSecond } = await load(bench, plan);
-  await allKnown(bench, gateway.url);
-  requireAll((await headOf(gateway.url)) - before, answers, CONNECTIONS);
+  const { responses: answers, perSecond } = await runWrk(bench, plan);
+  await waitUntilIndexed(bench, gateway.url);
+  assertAllStored((await headOf(gateway.url)) - before, answers, CONNECTIONS);
   return perSecond;
 }
 
-function secondsOf(bench: Bench): number {
+function secondsOf(bench: BenchContext): number {
   return bench.quick ? 1 : 5;
 }

@@ -1,19 +1,19 @@
 /**
- * Searches over a garden of a million in several languages, of words that hardly anybody and that
- * many said; how fast words are read, and what that costs those who speak meanwhile.
+ * Searches of rare and frequent words among a million garden entries in several languages; the speed
+ * of indexing, and its effect on POST.
  */
 import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { Bench } from '../bench.ts';
-import { copiedFolder } from '../folders.ts';
-import { startGateway } from '../gateway.ts';
-import { ask } from '../http.ts';
-import { allKnown, knownOf } from '../known.ts';
-import { load } from '../load.ts';
-import { median, percentile, takeTurns } from '../rounds.ts';
-import { beside, fact, mebibytes, type Line } from '../table.ts';
-import { type TongueName, wordOf } from '../tongues.ts';
+import type { BenchContext } from '../options.ts';
+import { copiedFolder } from '../data/data-folder.ts';
+import { startGateway } from '../processes/gateway.ts';
+import { sendRequest } from '../clients/http.ts';
+import { waitUntilIndexed, searchWatermark } from '../clients/search-watermark.ts';
+import { runWrk } from '../clients/wrk.ts';
+import { median, percentile, alternate } from '../measure/rounds.ts';
+import { ratioOnly, information, mebibytes, type ResultLine } from '../measure/table.ts';
+import { type LanguageName, wordOf } from '../data/multilingual-entries.ts';
 
 const ENTRIES = 1_000_000;
 const FEWER = 100_000;
@@ -34,72 +34,84 @@ const QUERIES: readonly (readonly [what: string, words: string, how: string])[] 
   ['a word of every 4th, of one visitor', wordOf('english', 0), 'identity=visitor-0042'],
 ];
 
-function three(tongue: TongueName): string {
-  return [0, 1, 2].map((at) => wordOf(tongue, at)).join(' ');
+function three(language: LanguageName): string {
+  return [0, 1, 2].map((at) => wordOf(language, at)).join(' ');
 }
 
-export async function search(bench: Bench): Promise<Line[]> {
+export async function search(bench: BenchContext): Promise<ResultLine[]> {
   const entries = bench.quick ? FEWER : ENTRIES;
   await using data = await copiedFolder(bench, entries, 'many');
-  const found = await searching(bench, data.path, entries);
-  return [...found, ...(await posting(bench, data.path, bench.quick ? 1 : 5))];
+  const found = await measureSearch(bench, data.path, entries);
+  return [...found, ...(await measurePosting(bench, data.path, bench.quick ? 1 : 5))];
 }
 
-async function searching(bench: Bench, folder: string, entries: number): Promise<Line[]> {
-  await forget(folder);
+async function measureSearch(
+  bench: BenchContext,
+  folder: string,
+  entries: number,
+): Promise<ResultLine[]> {
+  await deleteIndex(folder);
   await using gateway = await startGateway(bench, folder);
   bench.note('reading all words');
-  const began = performance.now();
-  const from = await knownOf(gateway.url);
-  await allKnown(bench, gateway.url);
-  const took = (performance.now() - began) / 1000;
+  const startedAt = performance.now();
+  const from = await searchWatermark(gateway.url);
+  await waitUntilIndexed(bench, gateway.url);
+  const took = (performance.now() - startedAt) / 1000;
   const { size } = await stat(join(folder, 'search.sqlite'));
   const lines = [
-    fact(
+    information(
       'words read anew',
       `${Math.round((entries - from) / took).toLocaleString('en')} entries/s`,
     ),
-    fact('  search.sqlite', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
+    information('  search.sqlite', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
   ];
   for (const [what, words, how] of QUERIES) {
     bench.note(what);
-    const question = new URLSearchParams(`${how}&limit=50`);
-    question.set('q', words);
-    lines.push(await asked(bench, what, `${gateway.url}/api/search?${question.toString()}`));
+    const query = new URLSearchParams(`${how}&limit=50`);
+    query.set('q', words);
+    lines.push(await measureQuery(bench, what, `${gateway.url}/api/search?${query.toString()}`));
   }
   return lines;
 }
 
-/** The words, so that they are read anew. */
-async function forget(folder: string): Promise<void> {
+/** Makes the gateway index all entries again. */
+async function deleteIndex(folder: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) {
     await rm(join(folder, `search.sqlite${end}`), { force: true });
   }
 }
 
-async function asked(bench: Bench, what: string, url: string): Promise<Line> {
+async function measureQuery(bench: BenchContext, what: string, url: string): Promise<ResultLine> {
   const count = bench.quick ? 20 : 100;
   const times: number[] = [];
   let found = 0;
   for (let at = 0; at < count; at += 1) {
-    const began = performance.now();
-    // Each time another one, so that no answer is ready.
-    const { status, text } = await ask(`${url}&n=${at}`);
-    times.push(performance.now() - began);
+    const startedAt = performance.now();
+    // Different each time, so that no response is cached.
+    const { status, text } = await sendRequest(`${url}&n=${at}`);
+    times.push(performance.now() - startedAt);
     if (status !== 200)
       throw new Error(`Cannot search ${url}: got ${status} ${text.slice(0, 500)}`);
     found = text.match(/"seq":/g)?.length ?? 0;
   }
   if (found === 0) throw new Error(`Cannot trust the figures: ${url} found nothing`);
   const [middle, late] = [median(times), percentile(times, 0.99)];
-  return fact(`  ${what}`, `${middle.toFixed(1)} ms, p99 ${late.toFixed(1)} ms`, `${found} given`);
+  return information(
+    `  ${what}`,
+    `${middle.toFixed(1)} ms, p99 ${late.toFixed(1)} ms`,
+    `${found} given`,
+  );
 }
 
 /**
- * Speaking where no words are read: a folder stands in the place of their file, so that reading them
- * fails, and is tried anew each second. Beside it, speaking as it is, and while all are read anew.
+ * POST without indexing, beside POST as usual and POST while all entries are indexed again. Indexing
+ * is prevented by a folder in the place of the index file; the gateway retries each second.
  */
-async function posting(bench: Bench, folder: string, seconds: number): Promise<Line[]> {
+async function measurePosting(
+  bench: BenchContext,
+  folder: string,
+  seconds: number,
+): Promise<ResultLine[]> {
   const round = async (prepared: (url: string) => Promise<void>): Promise<number> => {
     await using gateway = await startGateway(bench, folder);
     await prepared(gateway.url);
@@ -109,7 +121,7 @@ async function posting(bench: Bench, folder: string, seconds: number): Promise<L
       seconds,
       post: true,
     };
-    return (await load(bench, plan)).perSecond;
+    return (await runWrk(bench, plan)).perSecond;
   };
   const file = join(folder, 'search.sqlite');
   const aside = join(folder, 'aside.sqlite');
@@ -123,20 +135,20 @@ async function posting(bench: Bench, folder: string, seconds: number): Promise<L
   };
   const rounds = bench.quick ? 1 : 3;
   bench.note('POST as it is, and without words');
-  const known = await takeTurns(rounds, {
-    ours: () => round((url) => allKnown(bench, url)),
+  const known = await alternate(rounds, {
+    ours: () => round((url) => waitUntilIndexed(bench, url)),
     peer: none,
   });
   bench.note('POST while all words are read anew, and without words');
-  const behind = await takeTurns(rounds, {
+  const behind = await alternate(rounds, {
     async ours() {
-      await forget(folder);
+      await deleteIndex(folder);
       return await round(async () => {});
     },
     peer: none,
   });
   return [
-    beside('durable POST with words, beside without', known, 'requests/s'),
-    beside('durable POST while all are read anew, beside without', behind, 'requests/s'),
+    ratioOnly('durable POST with words, beside without', known, 'requests/s'),
+    ratioOnly('durable POST while all are read anew, beside without', behind, 'requests/s'),
   ];
 }

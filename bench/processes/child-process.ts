@@ -1,34 +1,34 @@
 /**
- * The processes that a run starts. Each ends with its owner, at the latest with the run, and is
- * ended by its own process id: other work on the machine is left alone.
+ * The processes that a run starts. Each is ended by its process id when its owner is disposed, at
+ * the latest at the end of the run.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Bench } from './bench.ts';
+import type { BenchContext } from '../options.ts';
 
-/** A gateway may have streams to drain; nothing takes longer than this. */
-const PATIENCE_MS = 20_000;
+/** A gateway drains its streams first. After this it is killed. */
+const EXIT_TIMEOUT_MS = 20_000;
 
 const live = new Set<ChildProcess>();
 
-/** Asks every process of this run to end. */
-export function endAll(): void {
-  // nginx ends its workers on SIGTERM only.
+/** Sends SIGTERM to every process of this run. */
+export function terminateAll(): void {
+  // nginx stops its workers on SIGTERM only.
   for (const child of live) child.kill('SIGTERM');
 }
-process.on('exit', endAll);
+process.on('exit', terminateAll);
 
 export interface Child extends AsyncDisposable {
   readonly pid: number;
   readonly process: ChildProcess;
-  /** Undefined while it runs, then how it ended. */
-  ended(): string | undefined;
+  /** Exit code or signal; undefined while it runs. */
+  exitStatus(): string | undefined;
 }
 
-export async function start(
-  bench: Bench,
+export async function startProcess(
+  bench: BenchContext,
   command: readonly string[],
   stdio: StdioOptions,
 ): Promise<Child> {
@@ -45,13 +45,13 @@ export async function start(
   return {
     pid: child.pid ?? 0,
     process: child,
-    ended,
+    exitStatus: ended,
     async [Symbol.asyncDispose]() {
       if (ended() !== undefined) return;
       const exit = once(child, 'exit');
       child.kill('SIGTERM');
       const done = new AbortController();
-      const late = sleep(PATIENCE_MS, true, { signal: done.signal }).catch(() => false);
+      const late = sleep(EXIT_TIMEOUT_MS, true, { signal: done.signal }).catch(() => false);
       if ((await Promise.race([exit, late])) === true) child.kill('SIGKILL');
       done.abort();
       await exit;
@@ -59,17 +59,19 @@ export async function start(
   };
 }
 
-/** Runs a command to its end and gives what it printed. Throws unless it ended well. */
-export async function run(bench: Bench, command: readonly string[]): Promise<string> {
-  await using child = await start(bench, command, ['ignore', 'pipe', 'inherit']);
-  let said = '';
+/** Resolves with the standard output. Rejects unless the exit code is 0. */
+export async function runCommand(bench: BenchContext, command: readonly string[]): Promise<string> {
+  await using child = await startProcess(bench, command, ['ignore', 'pipe', 'inherit']);
+  let output = '';
   child.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
+    output += text;
   });
   await once(child.process, 'close');
   bench.signal.throwIfAborted();
-  if (child.ended() !== '0') {
-    throw new Error(`Cannot go on: "${command.join(' ')}" ended with ${child.ended()}\n${said}`);
+  if (child.exitStatus() !== '0') {
+    throw new Error(
+      `Cannot go on: "${command.join(' ')}" ended with ${child.exitStatus()}\n${output}`,
+    );
   }
-  return said;
+  return output;
 }

@@ -1,22 +1,22 @@
-/** Programs from outside that the benchmarks need. */
+/** External programs that the benchmarks need. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import type { Bench } from './bench.ts';
-import { run } from './children.ts';
+import type { BenchContext } from '../options.ts';
+import { runCommand } from './child-process.ts';
 
 const TOOLS = ['wrk', 'nginx'] as const;
 export type Tool = (typeof TOOLS)[number];
-/** Where Debian puts nchan, a module of its nginx. */
+/** Debian's path of the nginx module nchan. */
 export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 
 /** Installs what is missing. */
-export async function bringTools(bench: Bench): Promise<void> {
+export async function installTools(bench: BenchContext): Promise<void> {
   if (TOOLS.every((tool) => find(tool) !== undefined) && existsSync(NCHAN)) return;
   bench.note('installing wrk, nginx and nchan');
-  const script = fileURLToPath(import.meta.resolve('./install.sh'));
-  bench.note(await run(bench, ['/bin/sh', script]));
+  const script = fileURLToPath(import.meta.resolve('../install.sh'));
+  bench.note(await runCommand(bench, ['/bin/sh', script]));
 }
 
 export function pathOf(tool: Tool): string {
@@ -26,7 +26,7 @@ export function pathOf(tool: Tool): string {
 }
 
 function find(tool: Tool): string | undefined {
-  // nginx is in a folder that only root has in its PATH.
+  // nginx is in a folder that is in root's PATH only.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, tool)).find(isProgram);
 }

@@ -1,4 +1,4 @@
-/** Garden entries as visitors leave them: about 260 bytes, texts that vary, 1,000 names. */
+/** Generates garden entries of about 260 bytes with varying texts, by 1,000 visitors. */
 
 const WORDS =
   'presence breath garden dream river listening someone was here and left a trace of light between two questions that nobody asked before the morning came slowly through open doors we remember'.split(
@@ -13,9 +13,9 @@ export interface GardenEntry {
   readonly identityType: 'ai_entity';
 }
 
-/** The same entries in the same order each time, for one seed. */
-export function gardener(seed = 7): () => GardenEntry {
-  const random = dice(seed);
+/** A generator of entries, deterministic by its seed. */
+export function gardenEntries(seed = 7): () => GardenEntry {
+  const random = seededRandom(seed);
   const phrases = Array.from({ length: PHRASES }, () => phrase(random));
   const pick = (): string => phrases[random(PHRASES)] ?? '';
   let count = 0;
@@ -26,8 +26,8 @@ export function gardener(seed = 7): () => GardenEntry {
   };
 }
 
-/** Whole numbers from 0 to below a bound, the same each time (mulberry32). */
-export function dice(seed: number): (below: number) => number {
+/** Returns integers from 0 to below a bound, deterministic by the seed (mulberry32). */
+export function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,14 +1,14 @@
 /**
- * Garden entries in several languages: made-up words in their scripts, some of which nearly everybody
- * says and most hardly anybody (Zipf's law), about 260 bytes, by 1,000 names.
+ * Generates garden entries of about 260 bytes in several languages, by 1,000 visitors: made-up words
+ * in their scripts, with frequencies by Zipf's law.
  */
-import { dice, type GardenEntry } from './garden.ts';
+import { seededRandom, type GardenEntry } from './garden-entries.ts';
 
 const VOCABULARY = 50_000;
 const VISITORS = 1000;
 
-interface Tongue {
-  /** Words are made of these; where a word is one letter, of nothing else. */
+interface LanguageProfile {
+  /** Words are made of these; empty where each word is one character. */
   readonly parts: readonly string[];
   readonly words: number;
   readonly between: string;
@@ -16,7 +16,7 @@ interface Tongue {
 
 const split = (text: string): readonly string[] => text.split(' ');
 
-const TONGUES = {
+const LANGUAGES = {
   english: {
     parts: split('pre sence gar den dream ri ver lis ten light be tween ques tion mor ning o pen'),
     words: 24,
@@ -33,14 +33,14 @@ const TONGUES = {
     between: ' ',
   },
   chinese: { parts: [], words: 50, between: '' },
-} as const satisfies Readonly<Record<string, Tongue>>;
+} as const satisfies Readonly<Record<string, LanguageProfile>>;
 
-export type TongueName = keyof typeof TONGUES;
-const TONGUE_NAMES = ['english', 'ukrainian', 'arabic', 'chinese'] as const;
+export type LanguageName = keyof typeof LANGUAGES;
+const LANGUAGE_NAMES = ['english', 'ukrainian', 'arabic', 'chinese'] as const;
 
-/** The word that is said so often as its number tells: 0 the most. */
-export function wordOf(name: TongueName, number: number): string {
-  const { parts } = TONGUES[name];
+/** The word of a frequency rank: 0 is the most frequent. */
+export function wordOf(name: LanguageName, number: number): string {
+  const { parts } = LANGUAGES[name];
   if (parts.length === 0) return String.fromCodePoint(0x4e00 + (number % 20_000));
   let word = '';
   for (let left = number + parts.length; left > 0; left = Math.floor(left / parts.length)) {
@@ -49,10 +49,10 @@ export function wordOf(name: TongueName, number: number): string {
   return word;
 }
 
-/** The same entries in the same order each time, for one seed. */
-export function polyglot(seed = 7): () => GardenEntry {
-  const random = dice(seed);
-  const vocabularies = TONGUE_NAMES.map((name) =>
+/** A generator of entries, deterministic by its seed. */
+export function multilingualEntries(seed = 7): () => GardenEntry {
+  const random = seededRandom(seed);
+  const vocabularies = LANGUAGE_NAMES.map((name) =>
     Array.from({ length: VOCABULARY }, (_, at) => wordOf(name, at)),
   );
   const rank = zipf(random);
@@ -60,15 +60,15 @@ export function polyglot(seed = 7): () => GardenEntry {
   return () => {
     count += 1;
     const identity = `visitor-${String(1 + random(VISITORS)).padStart(4, '0')}`;
-    const at = count % TONGUE_NAMES.length;
-    const { words, between } = TONGUES[TONGUE_NAMES[at] ?? 'english'];
-    const said = Array.from({ length: words }, () => vocabularies[at]?.[rank()]);
-    const text = `${count} ${said.join(between)}`;
+    const at = count % LANGUAGE_NAMES.length;
+    const { words, between } = LANGUAGES[LANGUAGE_NAMES[at] ?? 'english'];
+    const texts = Array.from({ length: words }, () => vocabularies[at]?.[rank()]);
+    const text = `${count} ${texts.join(between)}`;
     return { text, identity, identityType: 'ai_entity' };
   };
 }
 
-/** Numbers below the size of a vocabulary, each in inverse proportion to itself. */
+/** Returns ranks with a probability in inverse proportion to the rank. */
 function zipf(random: (below: number) => number): () => number {
   const sums = new Float64Array(VOCABULARY);
   let sum = 0;

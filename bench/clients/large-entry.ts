@@ -1,18 +1,18 @@
 /**
- * One entry of any size: `node giant.ts send URL BYTES` leaves it in the garden, `node giant.ts read
- * URL` reads an entry. Both say as JSON how many bytes the visitor's members had and their SHA-256.
- * The text is made on the way: neither side ever has it whole.
+ * One entry of any size: `node large-entry.ts send URL BYTES` POSTs a garden entry, `node
+ * large-entry.ts read URL` reads an entry. Both print as JSON the size of the visitor's members and
+ * their SHA-256. The text is generated and read as a stream.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-import { dice } from './garden.ts';
-import { answerTo } from './http.ts';
+import { seededRandom } from '../data/garden-entries.ts';
+import { responseOf } from './http.ts';
 
-interface Told {
-  /** Path of the entry, where it was sent. */
+interface Transfer {
+  /** Path of the entry; empty after reading. */
   readonly location: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -24,16 +24,16 @@ const BLOCK = 1 << 20;
 const NUMBER = 16;
 
 const [mode, address = '', size = '0'] = process.argv.slice(2);
-const began = performance.now();
-const told = mode === 'send' ? await send(new URL(address), Number(size)) : await read(address);
-const seconds = (performance.now() - began) / 1000;
-console.log(JSON.stringify({ ...told, seconds }));
+const startedAt = performance.now();
+const transfer = mode === 'send' ? await send(new URL(address), Number(size)) : await read(address);
+const seconds = (performance.now() - startedAt) / 1000;
+console.log(JSON.stringify({ ...transfer, seconds }));
 
-async function send(url: URL, size: number): Promise<Told> {
+async function send(url: URL, size: number): Promise<Transfer> {
   const length = 1 + OPENING.length + size + CLOSING.length;
   const socket = connect(Number(url.port), url.hostname);
   const answer = collect(socket);
-  // Awaited below, where there is time for it.
+  // It is awaited below; until then a rejection is no error.
   answer.catch(() => undefined);
   const hash = createHash('sha256');
   const put = async (...pieces: readonly Buffer[]): Promise<void> => {
@@ -49,7 +49,7 @@ async function send(url: URL, size: number): Promise<Told> {
   await put(Buffer.from(OPENING));
   const rest = block();
   for (let left = size; left > 0 && !socket.destroyed; left -= BLOCK) {
-    // Each block begins with its own number, so that a lost or swapped one would show.
+    // Each block starts with its number, so that a lost or swapped one is detected.
     const number = Buffer.from(String(left).padStart(NUMBER, '.'));
     if (left >= BLOCK) await put(number, rest);
     else await put(Buffer.alloc(left, '.'));
@@ -62,7 +62,7 @@ async function send(url: URL, size: number): Promise<Told> {
   return { location, bytes: length - 1, sha256: hash.digest('hex') };
 }
 
-/** All that a socket says until it ends. */
+/** Everything received until the socket closes. */
 async function collect(socket: Socket): Promise<string> {
   let text = '';
   socket.setEncoding('utf8').on('data', (piece: string) => {
@@ -72,11 +72,11 @@ async function collect(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Letters of one, two and three bytes and an escape here and there, whole ones only. */
+/** Whole characters of one, two and three bytes, and some escapes. */
 function block(): Buffer {
   const letters = 'abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ 0123456789 .,;:!?-';
   const words = ['мова', 'сну', '夢', String.raw`\n`, String.raw`\u0434`];
-  const random = dice(17);
+  const random = seededRandom(17);
   const bytes = Buffer.alloc(BLOCK - NUMBER, '.');
   for (let at = 0; at < bytes.length - 12;) {
     const word = random(40) === 0 ? words[random(words.length)] : letters[random(letters.length)];
@@ -85,8 +85,8 @@ function block(): Buffer {
   return bytes;
 }
 
-async function read(address: string): Promise<Told> {
-  const answer = await answerTo(get(address));
+async function read(address: string): Promise<Transfer> {
+  const answer = await responseOf(get(address));
   if (answer.statusCode !== 200)
     throw new Error(`Cannot read ${address}: got ${answer.statusCode}`);
   const hash = createHash('sha256');

@@ -1,13 +1,13 @@
-/** Figures of several short rounds: on a busy machine a single one tells little. */
+/** Figures from several short rounds, since one alone means little on a busy machine. */
 
-/** One figure for each round, of us and of the one beside us. */
+/** One figure per round, of the gateway and of its peer. */
 export interface Rounds {
   readonly ours: readonly number[];
   readonly peer: readonly number[];
 }
 
-/** Takes turns, the peer first, so that whatever else the machine does falls on both. */
-export async function takeTurns(
+/** Alternates between both, the peer first, so that other load on the machine affects both. */
+export async function alternate(
   rounds: number,
   side: { ours(): Promise<number>; peer(): Promise<number> },
 ): Promise<Rounds> {
@@ -27,7 +27,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The value below which a share (0 … 1) of all lies. */
+/** `share`: from 0 to 1. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

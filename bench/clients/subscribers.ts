@@ -1,8 +1,8 @@
 /**
- * Readers of an event stream who count what they get: `node subscribers.ts URL COUNT`. Bare sockets
- * with one buffer for all, in a process of their own, so that they take little from what is
- * measured. Sends 0 when all are connected. Told how many entries of the gardener are out by now, it
- * sends that number when each reader has all of them, once each; otherwise it ends with an error.
+ * Readers of an event stream that count entries: `node subscribers.ts URL COUNT`. Bare sockets that
+ * share one buffer, so that they take little CPU time from what is measured. Sends the message 0
+ * when all are connected. On a message with the number of entries posted so far, sends that number
+ * back once each reader has received each of them exactly once; otherwise exits with an error.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,35 +11,35 @@ import { setTimeout as sleep } from 'node:timers/promises';
 interface Reader {
   connected: boolean;
   count: number;
-  /** Of the numbers of all entries that came: with the count, it shows a lost or repeated one. */
+  /** Of the numbers in the entries: together with the count it reveals a lost or repeated one. */
   sum: number;
-  /** A line of which the end is still to come. */
-  cut: Buffer | undefined;
+  /** The start of a line whose end has not arrived. */
+  partialLine: Buffer | undefined;
 }
 
 const NUMBER_FOLLOWS = Buffer.from('"text":"Trace ');
 const FRAME_END = Buffer.from('\n\n');
 const [NEWLINE, ZERO, NINE] = [10, 48, 57];
-/** More at once could overflow the queue in which the kernel keeps new connections. */
-const CONNECTED_TOGETHER = 100;
-const PATIENCE_MS = 60_000;
+/** More at once could overflow the kernel's accept queue. */
+const CONNECT_BATCH = 100;
+const TIMEOUT_MS = 60_000;
 
 const [address = '', count = ''] = process.argv.slice(2);
 const url = new URL(address);
 const buffer = Buffer.allocUnsafe(1 << 16);
 const readers: Reader[] = [];
 let goal = 0;
-let short = 0;
-let patience: NodeJS.Timeout | undefined;
+let behind = 0;
+let timeout: NodeJS.Timeout | undefined;
 
 await connectAll(Number(count));
-process.on('message', pursue);
+process.on('message', setGoal);
 process.send?.(0);
 
 async function connectAll(wanted: number): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   while (readers.length < wanted) {
-    const size = Math.min(CONNECTED_TOGETHER, wanted - readers.length);
+    const size = Math.min(CONNECT_BATCH, wanted - readers.length);
     await Promise.all(Array.from({ length: size }, open));
     while (!readers.every(({ connected }) => connected)) {
       if (performance.now() > until) throw new Error(`Cannot connect all to ${address}`);
@@ -49,7 +49,7 @@ async function connectAll(wanted: number): Promise<void> {
 }
 
 async function open(): Promise<void> {
-  const reader: Reader = { connected: false, count: 0, sum: 0, cut: undefined };
+  const reader: Reader = { connected: false, count: 0, sum: 0, partialLine: undefined };
   readers.push(reader);
   const socket = connect({
     host: url.hostname,
@@ -71,12 +71,13 @@ async function open(): Promise<void> {
   );
 }
 
-function take(reader: Reader, fresh: Buffer): void {
-  const piece = reader.cut === undefined ? fresh : Buffer.concat([reader.cut, fresh]);
-  if (!reader.connected) greet(reader, piece);
+function take(reader: Reader, chunk: Buffer): void {
+  const piece =
+    reader.partialLine === undefined ? chunk : Buffer.concat([reader.partialLine, chunk]);
+  if (!reader.connected) readHead(reader, piece);
   const end = piece.lastIndexOf(NEWLINE) + 1;
-  // A copy: the next piece will overwrite this one.
-  reader.cut = end === piece.length ? undefined : Buffer.from(piece.subarray(end));
+  // A copy, since the buffer is reused.
+  reader.partialLine = end === piece.length ? undefined : Buffer.from(piece.subarray(end));
   const before = reader.count;
   let at = piece.indexOf(NUMBER_FOLLOWS);
   while (at >= 0 && at < end) {
@@ -86,13 +87,13 @@ function take(reader: Reader, fresh: Buffer): void {
     at = piece.indexOf(NUMBER_FOLLOWS, digits);
   }
   if (before < goal && reader.count >= goal) {
-    short -= 1;
-    if (short === 0) settle();
+    behind -= 1;
+    if (behind === 0) checkAll();
   }
 }
 
-/** The first frame, or comment, shows that the stream is open. */
-function greet(reader: Reader, piece: Buffer): void {
+/** The stream is open once the first frame or comment has arrived. */
+function readHead(reader: Reader, piece: Buffer): void {
   const status = /^HTTP\/1\.1 (\d+)/.exec(piece.toString('latin1', 0, 12))?.[1] ?? '200';
   if (status !== '200') throw new Error(`Cannot follow ${address}: got ${piece.toString()}`);
   reader.connected = piece.includes(FRAME_END);
@@ -107,17 +108,17 @@ function numberAt(piece: Buffer, from: number): number {
   }
 }
 
-function pursue(told: unknown): void {
-  goal = Number(told);
-  short = readers.filter((reader) => reader.count < goal).length;
-  patience = setTimeout(() => {
-    throw new Error(`Cannot trust ${address}: ${short} readers lack some of ${goal} entries`);
-  }, PATIENCE_MS);
-  if (short === 0) settle();
+function setGoal(message: unknown): void {
+  goal = Number(message);
+  behind = readers.filter((reader) => reader.count < goal).length;
+  timeout = setTimeout(() => {
+    throw new Error(`Cannot trust ${address}: ${behind} readers lack some of ${goal} entries`);
+  }, TIMEOUT_MS);
+  if (behind === 0) checkAll();
 }
 
-function settle(): void {
-  clearTimeout(patience);
+function checkAll(): void {
+  clearTimeout(timeout);
   const sum = (goal * (goal + 1)) / 2;
   const wrong = readers.find((reader) => reader.count !== goal || reader.sum !== sum);
   if (wrong !== undefined) {

@@ -1,18 +1,18 @@
-/** What the figures of a run depend on, beside the code. */
+/** Facts about the machine on which the figures depend. */
 import { statfs } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 
-import type { Bench } from './bench.ts';
+import type { BenchContext } from '../options.ts';
 
 const TMPFS = 0x01021994;
 
-export async function machineFacts(bench: Bench): Promise<string> {
+export async function describeMachine(bench: BenchContext): Promise<string> {
   const cores = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const load = loadavg()[0] ?? 0;
   const facts = [
     `${cores.length} × ${cores[0]?.model ?? 'unknown'}, ${memory}, Linux ${release()}, Node.js ${process.version}`,
-    `load average at the start ${load.toFixed(2)}; data in ${bench.scratch}${bench.quick ? '; QUICK: not to judge by' : ''}`,
+    `load average at the start ${load.toFixed(2)}; data in ${bench.scratch}${bench.quick ? '; QUICK: the figures mean nothing' : ''}`,
   ];
   if (load > 0.5) facts.push('Warning: the machine is busy with something else.');
   if ((await statfs(bench.scratch)).type === TMPFS) {

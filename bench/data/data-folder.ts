@@ -1,43 +1,43 @@
-/** Data folders: seeded ones, made once and kept in the scratch folder, and ones for one use. */
+/** Data folders: seeded ones, which stay in the scratch folder for later runs, and temporary ones. */
 import { hash } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import type { Bench } from './bench.ts';
-import { run } from './children.ts';
+import type { BenchContext } from '../options.ts';
+import { runCommand } from '../processes/child-process.ts';
 
 const SEED = fileURLToPath(import.meta.resolve('./seed.ts'));
-/** What says how a log is stored: when it changes, logs are seeded anew. */
+/** Defines the storage format: when this file changes, logs are seeded again. */
 const FORMAT = fileURLToPath(
-  import.meta.resolve('../packages/gateway/src/stores/sqlite/log/log-database.ts'),
+  import.meta.resolve('../../packages/gateway/src/stores/sqlite/log/log-database.ts'),
 );
-/** Goes up when seeded logs are to be others. */
+/** To be incremented when the seeded entries change. */
 const VERSION = 2;
-/** More than the store needs for one seeded entry. */
+/** An upper bound for one seeded entry in the store. */
 const ENTRY_BYTES = 1200;
 
-/** Entries of one language with few words, or of several with many. */
-export type Tongues = 'one' | 'many';
+/** Texts in one language with few words, or in several with many. */
+export type Vocabulary = 'one' | 'many';
 
 export interface Folder extends AsyncDisposable {
   readonly path: string;
 }
 
-export async function emptyFolder(bench: Bench): Promise<Folder> {
+export async function emptyFolder(bench: BenchContext): Promise<Folder> {
   const path = await mkdtemp(join(bench.scratch, 'run-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A log with so many entries, for reading only: what is written to it stays for the next run. */
+/** A shared log, for reading only: what is written to it stays for later runs. */
 export async function seededFolder(
-  bench: Bench,
+  bench: BenchContext,
   count: number,
   mix = 'garden=1',
-  tongues: Tongues = 'one',
+  vocabulary: Vocabulary = 'one',
 ): Promise<string> {
-  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-${tongues}-`;
+  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-${vocabulary}-`;
   const format = hash('sha256', await readFile(FORMAT)).slice(0, 8);
   const path = join(bench.scratch, `${name}v${VERSION}-${format}`);
   const done = `${path}.done`;
@@ -48,20 +48,20 @@ export async function seededFolder(
   await requireSpace(bench, count * ENTRY_BYTES);
   await mkdir(path);
   bench.note(`seeding ${count.toLocaleString('en')} entries (${mix})`);
-  const began = performance.now();
-  await run(bench, [process.execPath, SEED, path, String(count), mix, tongues]);
-  bench.note(`seeded in ${Math.round((performance.now() - began) / 1000)} s`);
+  const startedAt = performance.now();
+  await runCommand(bench, [process.execPath, SEED, path, String(count), mix, vocabulary]);
+  bench.note(`seeded in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   await writeFile(done, '');
   return path;
 }
 
-/** A copy of a seeded log, to be written to. */
+/** A copy of a seeded log, for writing. */
 export async function copiedFolder(
-  bench: Bench,
+  bench: BenchContext,
   count: number,
-  tongues?: Tongues,
+  vocabulary?: Vocabulary,
 ): Promise<Folder> {
-  const from = await seededFolder(bench, count, 'garden=1', tongues);
+  const from = await seededFolder(bench, count, 'garden=1', vocabulary);
   await requireSpace(bench, count * ENTRY_BYTES);
   const folder = await emptyFolder(bench);
   try {
@@ -73,9 +73,9 @@ export async function copiedFolder(
   return folder;
 }
 
-export async function requireSpace(bench: Bench, bytes: number): Promise<void> {
+export async function requireSpace(bench: BenchContext, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(bench.scratch);
   if (bavail * bsize >= bytes) return;
-  const [free, wanted] = [bavail * bsize, bytes].map((one) => `${Math.ceil(one / 1e9)} GB`);
-  throw new Error(`Cannot go on: ${bench.scratch} has ${free} free, ${wanted} are wanted`);
+  const [free, needed] = [bavail * bsize, bytes].map((size) => `${Math.ceil(size / 1e9)} GB`);
+  throw new Error(`Cannot go on: ${bench.scratch} has ${free} free, ${needed} are needed`);
 }

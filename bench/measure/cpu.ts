@@ -1,12 +1,12 @@
-/** CPU time of a process with all its threads and the processes it started, in seconds. */
+/** CPU time of a process and its children in seconds, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** The kernel tells times in hundredths of a second. */
+/** The unit of times in /proc (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 export function cpuOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name comes second, in brackets, and may have spaces and brackets in it.
+  // The second field, the name in parentheses, may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);

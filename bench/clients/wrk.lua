@@ -1,5 +1,5 @@
--- The load that wrk makes: GET of the address as it is, or, with the argument "post", a garden entry
--- of about 260 bytes with each request, by one of 1,000 visitors. Says what came of it as JSON.
+-- Requests for wrk: GET of the URL or, with the argument "post", POST of a garden entry of about 260
+-- bytes by one of 1,000 visitors. Prints the result as JSON.
 
 local words = {
   "presence", "breath", "garden", "dream", "river", "listening", "someone", "was", "here", "and",

@@ -1,10 +1,10 @@
-/** Memory of a process with all its threads, as the kernel counts it. In bytes. */
+/** Resident memory of a process in bytes, from /proc. */
 import { readFileSync } from 'node:fs';
 
 export interface Rss {
-  /** All that is in memory, pages of files too. */
+  /** Including pages of files. */
   readonly all: number;
-  /** What belongs to no file. */
+  /** Without pages of files. */
   readonly anonymous: number;
 }
 
@@ -15,7 +15,7 @@ export function rssOf(pid: number): Rss {
   return { all: read('VmRSS'), anonymous: read('RssAnon') };
 }
 
-/** How much a process grew at most, while a piece of work was done, beyond where it began. */
+/** The greatest growth of a process during the work. */
 export async function growthDuring<T>(
   pid: number,
   work: () => Promise<T>,

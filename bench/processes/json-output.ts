@@ -1,14 +1,14 @@
-/** What a process of the benchmarks says in its last line: an object of numbers and texts. */
-export interface Said {
+/** The last line of output of the benchmarks' own processes: a JSON object. */
+export interface JsonOutput {
   number(name: string): number;
   text(name: string): string;
 }
 
-/** Throws where a member is missing or of another type. */
-export function saidBy(output: string): Said {
-  const said: unknown = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '');
+/** The accessors throw for a member that is missing or of another type. */
+export function parseJsonOutput(output: string): JsonOutput {
+  const value: unknown = JSON.parse(output.trimEnd().split('\n').at(-1) ?? '');
   const members = new Map<string, unknown>(
-    typeof said === 'object' && said !== null ? Object.entries(said) : [],
+    typeof value === 'object' && value !== null ? Object.entries(value) : [],
   );
   const missing = (name: string): Error => new Error(`Cannot find "${name}" in: ${output}`);
   return {

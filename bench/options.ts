@@ -1,19 +1,19 @@
-/** What one run of the benchmarks hands to its rows. */
+/** The options of a run, and the context that its rows share. */
 import { parseArgs } from 'node:util';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-export interface Bench {
+export interface BenchContext {
   readonly quick: boolean;
-  /** Seeded logs are kept here for the next run, all else goes when it is done. */
+  /** Folder for data. Seeded logs stay for the next run; everything else is removed. */
   readonly scratch: string;
   /** Aborted when the run is interrupted. */
   readonly signal: AbortSignal;
-  /** Says on stderr what is going on. */
+  /** Reports progress on stderr. */
   note(text: string): void;
 }
 
-export interface Wish {
+export interface BenchOptions {
   readonly rows: readonly string[];
   readonly quick: boolean;
   readonly full: boolean;
@@ -24,14 +24,14 @@ export interface Wish {
 export const USAGE = `npm run bench -- [row …] [--quick] [--full] [--scratch DIR]
 
   row        post, newest, whole, live, stalled, threads, search, growth, memory; without any: all but growth
-  --quick    short rounds, smaller sizes: to see that it works, not to judge by
+  --quick    short rounds, smaller sizes: shows that it works, the figures mean nothing
   --full     all rows, growth too
   --scratch  where data goes; seeded logs stay there for the next run
              (default: presence-bench in the folder for temporary files)`;
 
-export function readWish(words: readonly string[]): Wish {
+export function parseOptions(args: readonly string[]): BenchOptions {
   const { values, positionals } = parseArgs({
-    args: [...words],
+    args: [...args],
     allowPositionals: true,
     options: {
       quick: { type: 'boolean', default: false },

@@ -1,18 +1,18 @@
 /**
- * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]`. In a process
- * of its own, so that nothing of it is left in memory when the measuring begins. The kinds of a mix
- * come shuffled, in exactly these shares of every few entries; `many` speaks several languages.
+ * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]`. Runs in its
+ * own process, so that it leaves nothing in memory. The kinds of a mix are shuffled in exactly these
+ * proportions; `many` writes texts in several languages.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { facet } from '../packages/gateway/src/log/facet.ts';
-import type { Draft, Log } from '../packages/gateway/src/log/log.ts';
-import { openSqliteLog } from '../packages/gateway/src/stores/sqlite/store.ts';
-import { dice, gardener } from './garden.ts';
-import { polyglot } from './tongues.ts';
+import { facet } from '../../packages/gateway/src/log/facet.ts';
+import type { Draft, Log } from '../../packages/gateway/src/log/log.ts';
+import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { seededRandom, gardenEntries } from './garden-entries.ts';
+import { multilingualEntries } from './multilingual-entries.ts';
 
-/** What is appended together shares a commit. */
-const TOGETHER = 4096;
+/** Appended together, so that they share a commit. */
+const BATCH = 4096;
 
 type Kind = Draft['kind'];
 
@@ -22,7 +22,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   shepit: 'shepit-wall',
 };
 
-const [folder, count, mix = 'garden=1', tongues = 'one'] = process.argv.slice(2);
+const [folder, count, mix = 'garden=1', vocabulary = 'one'] = process.argv.slice(2);
 if (folder === undefined || !(Number(count) > 0)) {
   throw new Error('Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]');
 }
@@ -31,7 +31,7 @@ if (folder === undefined || !(Number(count) > 0)) {
   if (log.head() !== 0) throw new Error(`Cannot seed ${folder}: it has ${log.head()} entries`);
   await fill(log, Number(count), kindsOf(mix));
 }
-// Opened once more, so that it ends up as a gateway at rest leaves it: with its index complete.
+// Reopened until the index is complete, as after a clean shutdown of a gateway.
 await using log = await openSqliteLog({ folder });
 while (log.searchWatermark() < log.head()) await pause(20);
 console.log(log.head());
@@ -39,10 +39,10 @@ console.log(log.head());
 async function fill(log: Log, count: number, nextKind: () => Kind): Promise<void> {
   const nextDraft = drafts(nextKind);
   let before: Promise<unknown> = Promise.resolve();
-  for (let done = 0; done < count; done += TOGETHER) {
-    const size = Math.min(TOGETHER, count - done);
+  for (let done = 0; done < count; done += BATCH) {
+    const size = Math.min(BATCH, count - done);
     const batch = Promise.all(Array.from({ length: size }, () => append(log, nextDraft())));
-    // The next batch is made while the one before is being written.
+    // The next batch is generated while the previous one is written.
     await before;
     before = batch;
   }
@@ -55,7 +55,7 @@ async function append(log: Log, draft: Draft): Promise<void> {
 }
 
 function drafts(nextKind: () => Kind): () => Draft {
-  const next = tongues === 'many' ? polyglot() : gardener();
+  const next = vocabulary === 'many' ? multilingualEntries() : gardenEntries();
   const encoder = new TextEncoder();
   return () => {
     const kind = nextKind();
@@ -79,7 +79,7 @@ function kindsOf(mix: string): () => Kind {
     }
     return Array.from({ length: Number(share) }, (): Kind => kind);
   });
-  const random = dice(11);
+  const random = seededRandom(11);
   let left: Kind[] = [];
   return () => {
     if (left.length === 0) left = [...hand];
