@@ -1,4 +1,4 @@
-/** Whatever arrives: judged as JSON.parse judges it, the same however it is cut, in one way only. */
+/** Random and hostile bodies: accepted as by JSON.parse, with the same outcome however they are cut. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -67,13 +67,13 @@ const name = fc.oneof(
   fc.string({ minLength: 17, maxLength: 22 }),
 );
 const scripts = fc.constantFrom('Тихо', 'שלום', '静か', '𓂀𝄞', 'مرحبا', '\u2028', '﻿', 'नमस्ते');
-const said = fc.oneof(
+const content = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 8 }),
   scripts,
   fc.constantFrom('first-breath', 'resonance-hall', 'nowhere', '', 'a'.repeat(60)),
 );
 
-/** A string as someone could spell it: any character may be escaped. */
+/** A JSON string in which any character may be escaped. */
 const spelled = (text: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(text, fc.array(fc.nat(9), { minLength: 1 })).map(([characters, choices]) => {
     const units = characters.split('').map((unit, index) => {
@@ -92,7 +92,7 @@ const surrogates = fc.constantFrom(
   '"\\ud83dx"',
   '"\\ud83d\\n"',
 );
-const string = fc.oneof({ weight: 5, arbitrary: spelled(said) }, surrogates);
+const string = fc.oneof({ weight: 5, arbitrary: spelled(content) }, surrogates);
 const number = fc.constantFrom(
   '0',
   '-0',
@@ -122,7 +122,7 @@ const value = fc.letrec<{ value: string; array: string; object: string }>((tie) 
     }),
 }));
 
-/** Objects that have what their kind requires, so that many of them are drafts. */
+/** Objects with the required members, so that many of them become drafts. */
 const fitting = fc
   .tuple(value.object, fc.array(string, { maxLength: 3 }), fc.boolean(), gap)
   .map(([object, words, last, space]) => {
@@ -168,7 +168,7 @@ const mutated = fc
     return bytes;
   });
 
-test('any JSON is judged as a naive reading of the rules judges it, however it is cut', async () => {
+test('any JSON has the outcome that a naive reading of the rules gives it, however it is cut', async () => {
   await fc.assert(
     fc.asyncProperty(kind, text, cuts, async (kind, text, cuts) => {
       const bytes = Buffer.from(text);
@@ -191,7 +191,7 @@ test('any JSON is judged as a naive reading of the rules judges it, however it i
   );
 });
 
-test('bytes are taken as JSON exactly where a strict decoder and JSON.parse take them', async () => {
+test('bytes are accepted as JSON exactly if a strict decoder and JSON.parse accept them', async () => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const anything = fc.oneof(mutated, mutated, fc.uint8Array({ maxLength: 12 }));
   await fc.assert(
@@ -266,7 +266,7 @@ const hostile: Record<string, string> = {
   'levels that do not close': '['.repeat(1e6),
 };
 for (const [what, source] of Object.entries(hostile)) {
-  test(`${what}: judged the same at once and in pieces`, async () => {
+  test(`${what}: the outcome is the same at once and in pieces`, async () => {
     const bytes = Buffer.from(source);
     for (const kind of KINDS) {
       const whole = atOnce(kind, bytes);

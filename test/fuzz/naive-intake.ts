@@ -1,6 +1,6 @@
 /**
- * Sections 4 to 6 of PROTOCOL.md, read naively: a recursive parser that keeps the spelling, and
- * the rules written out. Shares nothing with intake but the hash of a facet.
+ * A naive implementation of PROTOCOL.md sections 4 to 6: a recursive parser that keeps the original
+ * text, and the rules written out. Shares no code with intake.
  */
 import { createHash } from 'node:crypto';
 
@@ -94,7 +94,7 @@ function faultsOf(
   const optional = (name: string): unknown => last.get(name) ?? undefined;
   if (kind === 'resonance') {
     const type = optional('consciousness_type');
-    // Where the language lists it between the two that are required.
+    // The language lists it between the two required members.
     if (type !== undefined && !isString(type)) {
       const at = faults[0] === '/ai_identity' ? 1 : 0;
       faults.splice(at, 0, '/consciousness_type');

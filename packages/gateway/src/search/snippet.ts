@@ -1,124 +1,124 @@
 /**
- * A few words around what was sought, out of the entry's own text: plain text on one line, cut
- * between words, of at most `LONGEST` characters.
+ * Builds a snippet: the part of an entry's string values where most terms of a query stand close
+ * together, as plain text on one line, cut between words.
  */
 import type { TextQuery, Term } from '../log/text-query.ts';
 import { WORD_CANDIDATE, tokenize } from './tokenizer.ts';
 
-const LONGEST = 240;
+/** Characters of a snippet, and of these the characters before the first match. */
+const MAX_LENGTH = 240;
 const BEFORE = 60;
 
-interface Place {
+interface Span {
   readonly from: number;
   readonly to: number;
 }
-interface Hit extends Place {
+interface Match extends Span {
   readonly term: Term;
 }
 
-/** What is sought by its first word: there may be as many terms as an entry has words. */
-class Terms {
-  readonly #first = new Map<string, Term[]>();
-  readonly #open = new Map<string, Term[]>();
+/** Terms by their first word, because a query may have as many terms as an entry has words. */
+class TermIndex {
+  readonly #byWord = new Map<string, Term[]>();
+  readonly #byPrefix = new Map<string, Term[]>();
   readonly #lengths: readonly number[];
 
   constructor({ all }: TextQuery) {
     for (const term of all) {
       const [first = ''] = term.words;
-      const terms = term.isPrefix && term.words.length === 1 ? this.#open : this.#first;
-      const known = terms.get(first);
-      if (known === undefined) terms.set(first, [term]);
-      else known.push(term);
+      const terms = term.isPrefix && term.words.length === 1 ? this.#byPrefix : this.#byWord;
+      const sameStart = terms.get(first);
+      if (sameStart === undefined) terms.set(first, [term]);
+      else sameStart.push(term);
     }
-    this.#lengths = [...new Set(Array.from(this.#open.keys(), ({ length }) => length))];
+    this.#lengths = [...new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length))];
   }
 
-  /** Those that may begin with this word. */
-  beginning(word: string): Term[] {
-    const opened = this.#lengths
+  /** The terms that may start with this word. */
+  startingWith(word: string): Term[] {
+    const byPrefix = this.#lengths
       .filter((length) => length <= word.length)
-      .flatMap((length) => this.#open.get(word.slice(0, length)) ?? []);
-    return [...(this.#first.get(word) ?? []), ...opened];
+      .flatMap((length) => this.#byPrefix.get(word.slice(0, length)) ?? []);
+    return [...(this.#byWord.get(word) ?? []), ...byPrefix];
   }
 }
 
-const TERMS = new WeakMap<TextQuery, Terms>();
+const INDEXES = new WeakMap<TextQuery, TermIndex>();
 
-function termsOf(sought: TextQuery): Terms {
-  const known = TERMS.get(sought);
-  if (known !== undefined) return known;
-  const terms = new Terms(sought);
-  TERMS.set(sought, terms);
+function indexOf(query: TextQuery): TermIndex {
+  const cached = INDEXES.get(query);
+  if (cached !== undefined) return cached;
+  const terms = new TermIndex(query);
+  INDEXES.set(query, terms);
   return terms;
 }
 
 export class SnippetBuilder {
-  readonly #sought: TextQuery;
-  readonly #terms: Terms;
-  #best = 0;
+  readonly #query: TextQuery;
+  readonly #terms: TermIndex;
+  /** How many terms the snippet has. */
+  #count = 0;
   #text = '';
 
-  constructor(sought: TextQuery) {
-    this.#sought = sought;
-    this.#terms = termsOf(sought);
+  constructor(query: TextQuery) {
+    this.#query = query;
+    this.#terms = indexOf(query);
   }
 
-  /** The best of what was taken; the beginning of it where nothing was found. */
+  /** The best part of the values so far, or their start if they have no term. */
   get text(): string {
     return this.#text;
   }
 
-  /** Takes a value, or a piece of a long one. */
+  /** Adds a value, or a piece of a long one. */
   add(value: string): void {
-    if (this.#best === this.#sought.all.length) return;
-    // Most values have nothing of it: a closer look costs more.
-    const near = tokenize(value).some((word) => this.#terms.beginning(word).length > 0);
-    const hits = near ? hitsIn(value, this.#terms) : [];
-    const [hit, count] = fullest(hits);
-    if (hit === undefined) {
+    if (this.#count === this.#query.all.length) return;
+    // Most values have no term, and finding positions costs more.
+    const mayMatch = tokenize(value).some((word) => this.#terms.startingWith(word).length > 0);
+    const matches = mayMatch ? matchesIn(value, this.#terms) : [];
+    const [match, count] = densest(matches);
+    if (match === undefined) {
       if (this.#text === '') this.#text = cutOut(value, 0);
-    } else if (count > this.#best) {
-      this.#best = count;
-      this.#text = cutOut(value, Math.max(0, hit.from - BEFORE));
+    } else if (count > this.#count) {
+      this.#count = count;
+      this.#text = cutOut(value, Math.max(0, match.from - BEFORE));
     }
   }
 }
 
-function hitsIn(value: string, terms: Terms): Hit[] {
-  const words: { readonly word: string; readonly place: Place }[] = [];
+function matchesIn(value: string, terms: TermIndex): Match[] {
+  const words: { readonly word: string; readonly span: Span }[] = [];
   for (const { 0: segment, index } of value.matchAll(WORD_CANDIDATE)) {
-    const place = { from: index, to: index + segment.length };
-    for (const word of tokenize(segment)) words.push({ word, place });
+    const span = { from: index, to: index + segment.length };
+    for (const word of tokenize(segment)) words.push({ word, span });
   }
-  return words.flatMap(({ word, place }, at) =>
+  return words.flatMap(({ word, span }, at) =>
     terms
-      .beginning(word)
-      .filter(({ words: sought, isPrefix }) =>
-        sought.every((one, next) => {
-          const said = words[at + next]?.word;
-          return (
-            said === one ||
-            (isPrefix && next === sought.length - 1 && said?.startsWith(one) === true)
-          );
+      .startingWith(word)
+      .filter(({ words: wanted, isPrefix }) =>
+        wanted.every((word, next) => {
+          const found = words[at + next]?.word;
+          const isLast = next === wanted.length - 1;
+          return found === word || (isPrefix && isLast && found?.startsWith(word) === true);
         }),
       )
-      .map((term) => ({ ...place, term })),
+      .map((term) => ({ ...span, term })),
   );
 }
 
-/** The hit with the most terms close behind it, itself among them, and how many. */
-function fullest(hits: readonly Hit[]): readonly [Hit | undefined, number] {
-  let best: Hit | undefined;
+/** The match with the most terms within a snippet from it, and how many these are. */
+function densest(matches: readonly Match[]): readonly [Match | undefined, number] {
+  let best: Match | undefined;
   let most = 0;
-  for (const [at, hit] of hits.entries()) {
+  for (const [at, match] of matches.entries()) {
     const terms = new Set<Term>();
-    for (let next = at; next < hits.length; next += 1) {
-      const other = hits[next];
-      if (other === undefined || other.to > hit.from + LONGEST - BEFORE) break;
+    for (let next = at; next < matches.length; next += 1) {
+      const other = matches[next];
+      if (other === undefined || other.to > match.from + MAX_LENGTH - BEFORE) break;
       terms.add(other.term);
     }
     if (terms.size <= most && best !== undefined) continue;
-    best = hit;
+    best = match;
     most = Math.max(1, terms.size);
   }
   return [best, most];
@@ -126,7 +126,8 @@ function fullest(hits: readonly Hit[]): readonly [Hit | undefined, number] {
 
 function cutOut(value: string, from: number): string {
   const start = from === 0 ? 0 : borderAfter(value, from);
-  const end = start + LONGEST >= value.length ? value.length : borderBefore(value, start + LONGEST);
+  const end =
+    start + MAX_LENGTH >= value.length ? value.length : borderBefore(value, start + MAX_LENGTH);
   const text = value.slice(start, end).toWellFormed().replace(/\s+/gv, ' ').trim();
   return `${start > 0 ? '…' : ''}${text}${end < value.length ? '…' : ''}`;
 }

@@ -1,15 +1,15 @@
 /**
- * What a word is, alike in what visitors said and in what is looked for.
+ * Divides texts into words, in the same way for entries and for queries.
  *
- * Letters and digits that stand together are a word, in lower case. Marks that may be left out are
- * left out: accents of Latin and Greek letters, stress marks, the vowel points of Arabic and Hebrew;
- * й, ї and ґ are letters of their own. An apostrophe within a Cyrillic word is no part of it, however
- * it is spelled or forgotten (м'ята, мʼята, мята); elsewhere it divides words. Where writing has no
- * spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese), each letter with its marks is a word, and so
- * is each symbol that is not ASCII: 🌱.
+ * A word is a run of letters and digits, in lower case. Optional marks are removed: accents of Latin
+ * and Greek letters, stress marks, the vowel points of Arabic and Hebrew; й, ї and ґ are letters of
+ * their own. An apostrophe within a Cyrillic word is removed, so that all spellings are the same word
+ * (м'ята, мʼята, мята); elsewhere it divides words. In scripts without spaces (Chinese, Japanese,
+ * Thai, Lao, Khmer, Burmese) each letter with its marks is a word, and so is each symbol that is not
+ * ASCII: 🌱.
  */
 
-/** Of longer words, only so much counts. */
+/** Longer words are cut to this length. */
 export const MAX_WORD_LENGTH = 256;
 
 const ASCII = /^[\0-\x7f]*$/;
@@ -19,7 +19,7 @@ const SYMBOL = String.raw`[\p{S}--[\0-\x7f]--\p{Sk}]`;
 const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}]`;
 const WORD = new RegExp(String.raw`${UNSPACED}\p{M}*|${SYMBOL}|${SPACED}+`, 'gv');
 
-/** What may hold words, piece by piece, in a text as it was spelled. */
+/** The parts of an original text that may contain words. */
 export const WORD_CANDIDATE: RegExp = new RegExp(
   String.raw`${UNSPACED}\p{M}*|${SYMBOL}|[${SPACED}\p{Cf}'’ʼ‘‛´＇\`ʹ]+`,
   'gv',
@@ -27,12 +27,12 @@ export const WORD_CANDIDATE: RegExp = new RegExp(
 
 const APOSTROPHES = /[’ʼ‘‛´＇`ʹ]/g;
 const WITHIN_CYRILLIC = /(?<=\p{sc=Cyrl}\p{M}?)'(?=\p{sc=Cyrl})/gu;
-/** Marks over and under letters, points of Hebrew and Arabic, what joins without being seen. */
-const LEFT_OUT =
+/** Combining marks, points of Hebrew and Arabic, and invisible joiners. */
+const REMOVED =
   /[[\p{Cf}--\u200b]\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed\p{VS}]/gv;
 const ACCENTED = /[\u00c0-\u024f\u0370-\u03ff\u1e00-\u1fff]/g;
-/** Letters that have one spelling more than they have sounds, and Latin ones that cannot be taken apart. */
-const ALIKE: Readonly<Record<string, string>> = {
+/** Variants of the same letter, and Latin letters that Unicode does not decompose. */
+const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
   œ: 'oe',
@@ -50,12 +50,12 @@ const ALIKE: Readonly<Record<string, string>> = {
   ى: 'ي',
   ة: 'ه',
 };
-const SPELLED_TWICE = /[آأإٱىة]/g;
+const FOLDED_ARABIC = /[آأإٱىة]/g;
 
-/** Regular expressions take a stack for what they match: longer texts are divided first. */
+/** Regular expressions need stack for what they match, so longer texts are cut first. */
 export const MAX_CHUNK_LENGTH = 16 * 1024;
 
-/** The words of a text, in its order. */
+/** The words of a text, in their order. */
 export function tokenize(text: string): string[] {
   if (text.length <= MAX_CHUNK_LENGTH) return wordsIn(text);
   const words: string[] = [];
@@ -71,70 +71,70 @@ export function tokenize(text: string): string[] {
 function wordsIn(text: string): string[] {
   const words: string[] = ASCII.test(text)
     ? (text.toLowerCase().match(ASCII_WORD) ?? [])
-    : (plain(text).match(WORD) ?? []);
+    : (normalize(text).match(WORD) ?? []);
   for (const [at, word] of words.entries()) {
     if (word.length > MAX_WORD_LENGTH) words[at] = word.slice(0, MAX_WORD_LENGTH).toWellFormed();
   }
   return words;
 }
 
-/** The text with everything left out by which spellings of one word differ. */
-function plain(text: string): string {
+/** Removes everything by which spellings of the same word differ. */
+function normalize(text: string): string {
   return text
     .replace(APOSTROPHES, "'")
     .normalize('NFKC')
     .toLowerCase()
     .replace(ACCENTED, unaccented)
-    .replace(SPELLED_TWICE, (letter) => ALIKE[letter] ?? letter)
-    .replace(LEFT_OUT, '')
+    .replace(FOLDED_ARABIC, (letter) => FOLDED[letter] ?? letter)
+    .replace(REMOVED, '')
     .replace(WITHIN_CYRILLIC, '');
 }
 
 function unaccented(letter: string): string {
-  return ALIKE[letter] ?? ALIKE[letter.normalize('NFD').charAt(0)] ?? letter.normalize('NFD');
+  return FOLDED[letter] ?? FOLDED[letter.normalize('NFD').charAt(0)] ?? letter.normalize('NFD');
 }
 
-/** A text that comes in pieces: the words of the whole are told once, however it is cut. */
+/** The same words for a text that comes in pieces, however it is cut. */
 export class StreamTokenizer {
-  readonly #tell: (words: readonly string[]) => void;
+  readonly #onWords: (words: readonly string[]) => void;
   #rest = '';
 
-  constructor(tell: (words: readonly string[]) => void) {
-    this.#tell = tell;
+  constructor(onWords: (words: readonly string[]) => void) {
+    this.#onWords = onWords;
   }
 
-  /** Takes more of the text, some 16 Ki characters at most. */
+  /** Adds more of the text: about `MAX_CHUNK_LENGTH` characters at most. */
   push(piece: string): void {
     const text = this.#rest === '' ? piece : this.#rest + piece;
-    const long = text.length > LONGEST_REST;
-    const cut = lastDivide(text, DIVIDE) || (long ? lastDivide(text, LESS_SURE) : 0);
-    // Of a word that does not end, as much is kept as counts, and its end is awaited.
-    this.#rest = cut === 0 && long ? text.slice(0, LONGEST_REST) : text.slice(cut);
-    if (cut > 0) this.#tell(wordsIn(text.slice(0, cut)));
+    const isLong = text.length > MAX_REST;
+    const cut = lastBoundary(text, BOUNDARY) || (isLong ? lastBoundary(text, WEAK_BOUNDARY) : 0);
+    // Of an endless word only the start is held.
+    this.#rest = cut === 0 && isLong ? text.slice(0, MAX_REST) : text.slice(cut);
+    if (cut > 0) this.#onWords(wordsIn(text.slice(0, cut)));
   }
 
   end(): void {
-    if (this.#rest !== '') this.#tell(wordsIn(this.#rest));
+    if (this.#rest !== '') this.#onWords(wordsIn(this.#rest));
     this.#rest = '';
   }
 }
 
-/** Spelled out, it may be longer than what it is folded to. */
-const LONGEST_REST = 16 * MAX_WORD_LENGTH;
-/** Before what a text can be cut: what is no part of a word, or one by itself whatever came before. */
-const DIVIDE = new RegExp(
+/** A word may be longer before normalization. */
+const MAX_REST = 16 * MAX_WORD_LENGTH;
+/** A text can be cut before these: they are in no word, or a word whatever stands before them. */
+const BOUNDARY = new RegExp(
   String.raw`[[\p{sc=Han}&&\p{L}]${SYMBOL}[^\p{L}\p{N}\p{M}\p{S}\p{Cf}\p{Cs}'’ʼ‘‛´＇\`ʹ]]`,
   'v',
 );
-/** Where nothing else divides a long text: what was written before may change what this is. */
-const LESS_SURE = new RegExp(UNSPACED, 'v');
+/** Where a long text is cut if it has no boundary. What stands before may change these words. */
+const WEAK_BOUNDARY = new RegExp(UNSPACED, 'v');
 
-/** The last place before which everything is whole, 0 if there is none. */
-function lastDivide(text: string, divide: RegExp): number {
+/** The last position before which all words are complete, or 0. */
+function lastBoundary(text: string, boundary: RegExp): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     const code = text.charCodeAt(at);
     if (code >= 0xdc00 && code <= 0xdfff) continue;
-    if (divide.test(String.fromCodePoint(text.codePointAt(at) ?? 0))) return at;
+    if (boundary.test(String.fromCodePoint(text.codePointAt(at) ?? 0))) return at;
   }
   return 0;
 }
