@@ -13,12 +13,17 @@ async function fill(log: Log, count: number): Promise<void> {
   for (let at = 0; at < count; at++) await log.append(draftOf());
 }
 
-/** What a follower gets, until it has everything up to `last`; it pauses before it asks again. */
-async function heard(log: Log, after: Seq, last: Seq, pause?: () => Promise<void>): Promise<Seq[]> {
+/** The seqs that a follower reads until it has all up to `last`. Calls `pause` after each range. */
+async function followedSeqs(
+  log: Log,
+  after: Seq,
+  last: Seq,
+  pause?: () => Promise<void>,
+): Promise<Seq[]> {
   const seqs: Seq[] = [];
-  for await (const news of follow(log, ALL, { after, signal: new AbortController().signal })) {
-    for await (const { stamp } of log.readEntries(news)) seqs.push(stamp.seq);
-    if (news.before > last) return seqs;
+  for await (const range of follow(log, ALL, { after, signal: new AbortController().signal })) {
+    for await (const { stamp } of log.readEntries(range)) seqs.push(stamp.seq);
+    if (range.before > last) return seqs;
     await pause?.();
   }
   return seqs;
@@ -30,7 +35,11 @@ const from = (first: Seq, last: Seq): Seq[] =>
 test('follow() gives everything after the cursor, then what is new, once and in order', async () => {
   await using log = openMemoryLog();
   await fill(log, 100);
-  const followers = [heard(log, 0, 300), heard(log, 40, 300), heard(log, 100, 300)];
+  const followers = [
+    followedSeqs(log, 0, 300),
+    followedSeqs(log, 40, 300),
+    followedSeqs(log, 100, 300),
+  ];
   for (let round = 0; round < 20; round++) {
     await fill(log, 10);
     await new Promise((resolve) => void setTimeout(resolve, 2));
@@ -41,8 +50,8 @@ test('follow() gives everything after the cursor, then what is new, once and in 
 test('follow() misses nothing for a follower that is slow', async () => {
   await using log = openMemoryLog();
   const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 30));
-  const slow = heard(log, 0, 200, pause);
-  const quick = heard(log, 0, 200);
+  const slow = followedSeqs(log, 0, 200, pause);
+  const quick = followedSeqs(log, 0, 200);
   for (let round = 0; round < 100; round++) {
     await fill(log, 2);
     await new Promise((resolve) => void setImmediate(resolve));
@@ -53,8 +62,8 @@ test('follow() misses nothing for a follower that is slow', async () => {
 
 test('follow() tells those who keep up the same', async () => {
   await using log = openMemoryLog();
-  const told: LogRange[][] = [[], [], []];
-  const all = told.map(async (news) => {
+  const ranges: LogRange[][] = [[], [], []];
+  const all = ranges.map(async (news) => {
     const { signal } = new AbortController();
     for await (const one of follow(log, ALL, { after: 0, signal })) {
       news.push(one);
@@ -66,8 +75,8 @@ test('follow() tells those who keep up the same', async () => {
     await new Promise((resolve) => void setTimeout(resolve, 1));
   }
   await Promise.all(all);
-  assert.deepEqual(told[1], told[0]);
-  assert.deepEqual(told[2], told[0]);
+  assert.deepEqual(ranges[1], ranges[0]);
+  assert.deepEqual(ranges[2], ranges[0]);
 });
 
 test('follow() keeps the selection, and bounds it by what is new', async () => {
@@ -75,15 +84,15 @@ test('follow() keeps the selection, and bounds it by what is new', async () => {
   await log.append(draftOf());
   const selection = { facets: [facet('kind', 'seeds')], since: 5 };
   const { signal } = new AbortController();
-  for await (const news of follow(log, selection, { after: 0, signal })) {
-    assert.deepEqual(news, { ...selection, order: 'oldest', after: 0, before: 2 });
+  for await (const range of follow(log, selection, { after: 0, signal })) {
+    assert.deepEqual(range, { ...selection, order: 'oldest', after: 0, before: 2 });
     break;
   }
 });
 
 test('follow() waits for a cursor that lies beyond the head', async () => {
   await using log = openMemoryLog();
-  const beyond = heard(log, 5, 7);
+  const beyond = followedSeqs(log, 5, 7);
   await fill(log, 7);
   assert.deepEqual(await beyond, [6, 7]);
 });

@@ -21,7 +21,7 @@ const names = (present: readonly PresentVisitor[]): string[] =>
   present.map(({ identity }) => identity);
 const LUMEN = { identity: 'Lumen', room: undefined };
 
-function heard(presence: Presence): string[] {
+function changesOf(presence: Presence): string[] {
   const changes: string[] = [];
   presence.watch(({ identity, state }: PresenceChange) => changes.push(`${identity} ${state}`));
   return changes;
@@ -43,7 +43,7 @@ suite('presence', () => {
 
   test('has a visitor for a while after a request', async () => {
     using presence = new Presence(undefined, 500);
-    const changes = heard(presence);
+    const changes = changesOf(presence);
     presence.recordRequest({ identity: 'Lumen', room: 'porch' });
     const [present] = presence.list();
     assert.ok(present !== undefined);
@@ -70,7 +70,7 @@ suite('presence', () => {
 
   test('takes several streams for one presence, since the first, in the room of the newest', async () => {
     using presence = new Presence();
-    const changes = heard(presence);
+    const changes = changesOf(presence);
     const first = presence.openStream({ identity: 'Lumen', room: 'porch' });
     const [alone] = presence.list();
     await later();
@@ -87,7 +87,7 @@ suite('presence', () => {
 
   test('tells of a stream rather than of requests, and of requests when it is closed', () => {
     using presence = new Presence();
-    const changes = heard(presence);
+    const changes = changesOf(presence);
     presence.recordRequest(LUMEN);
     const stream = presence.openStream(LUMEN);
     assert.deepEqual(
@@ -144,7 +144,7 @@ suite('presence', () => {
 
   test('remembers the newest 65,536 visitors of requests', () => {
     using presence = new Presence();
-    const changes = heard(presence);
+    const changes = changesOf(presence);
     for (let at = 0; at < 65_536; at += 1)
       presence.recordRequest({ identity: `${at}`, room: undefined });
     presence.recordRequest({ identity: '0', room: undefined });
@@ -181,7 +181,7 @@ suite('presence over threads', () => {
     const name = randomUUID();
     using here = new Presence(name);
     using there = new Presence(name);
-    const changes = heard(there);
+    const changes = changesOf(there);
     const one = here.openStream({ identity: 'Lumen', room: 'porch' });
     await until(() => there.list().length === 1);
     await later();
@@ -230,7 +230,7 @@ suite('presence over threads', () => {
   test('ends with the thread that had the stream; its requests stay', async () => {
     const name = randomUUID();
     using here = new Presence(name);
-    const changes = heard(here);
+    const changes = changesOf(here);
     const ending = new Presence(name);
     ending.openStream(LUMEN);
     ending.openStream(LUMEN);
@@ -257,7 +257,7 @@ suite('presence over threads', () => {
     const name = randomUUID();
     using here = new Presence(name);
     using there = new Presence(name);
-    const changes = heard(there);
+    const changes = changesOf(there);
     here.openStream(LUMEN)[Symbol.dispose]();
     here.openStream({ identity: 'Мавка', room: undefined });
     await until(() => there.list().length > 0);

@@ -26,13 +26,13 @@ describe('a thread that joins the SQLite store', () => {
       await using log = await openSqliteLog({ folder });
       await log.append(draftOf({ body: '"text":"before"' }));
       const connection = log.connect();
-      const thread = new Worker(new URL('joiner.fixture.ts', import.meta.url), {
+      const thread = new Worker(new URL('joined-thread.fixture.ts', import.meta.url), {
         workerData: connection,
         transferList: [connection.writer, connection.words],
       });
-      const said: unknown[] = [];
-      thread.on('message', (message) => void said.push(message));
-      const heard = new Promise<void>((resolve) => {
+      const messages: unknown[] = [];
+      thread.on('message', (message) => void messages.push(message));
+      const reached = new Promise<void>((resolve) => {
         const watching = log.watch(() => {
           if (log.head() < 102) return;
           watching[Symbol.dispose]();
@@ -42,9 +42,9 @@ describe('a thread that joins the SQLite store', () => {
       await once(thread, 'message');
       const own = Array.from({ length: 50 }, () => log.append(draftOf()));
       const seqs = (await Promise.all(own)).map((appended) => stampOf(appended).seq);
-      await heard;
+      await reached;
       await once(thread, 'exit');
-      const [first, ...others] = said as [string, number[]];
+      const [first, ...others] = messages as [string, number[]];
       assert.match(first, /"text":"before"/);
       const all = [...seqs, ...others.flat()].toSorted((a, b) => a - b);
       assert.deepEqual(

@@ -77,10 +77,10 @@ describe('words in the SQLite store', () => {
     await using log = await openSqliteLog({ folder });
     const many = 20_000;
     const say = async (count: number): Promise<void> => {
-      const said = Array.from({ length: count }, (_, at) =>
+      const appends = Array.from({ length: count }, (_, at) =>
         log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))}"` })),
       );
-      await Promise.all(said);
+      await Promise.all(appends);
       await untilSearchable(log);
     };
     await say(many);
@@ -103,7 +103,7 @@ describe('words in the SQLite store', () => {
     assert.deepEqual(given, seqs);
     assert.deepEqual(
       await bestSeqs(log, textQuery('garden'), 5, many),
-      // What was said meanwhile is among all that there is now.
+      // Entries appended meanwhile are in a new query.
       (await bestSeqs(log, textQuery('garden'), many + 5)).slice(many),
     );
     await rm(folder, { recursive: true, force: true });
@@ -161,8 +161,8 @@ describe('words in the SQLite store', () => {
     {
       await using log = await openSqliteLog({ folder });
       for (let count = 0; count < 4; count += 1) {
-        const said = Array.from({ length: 5000 }, (_, at) => `${'garden '.repeat(at % 7)} w${at}`);
-        await Promise.all(said.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
+        const texts = Array.from({ length: 5000 }, (_, at) => `${'garden '.repeat(at % 7)} w${at}`);
+        await Promise.all(texts.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
       }
       await untilSearchable(log);
     }
@@ -172,13 +172,16 @@ describe('words in the SQLite store', () => {
       bytes.fill('A', page * 4096 + 500, page * 4096 + 3500);
     }
     await writeFile(file, bytes);
-    const told: unknown[] = [];
-    await using log = await openSqliteLog({ folder, onSearchFailure: (why) => told.push(why) });
+    const failures: unknown[] = [];
+    await using log = await openSqliteLog({
+      folder,
+      onSearchFailure: (reason) => failures.push(reason),
+    });
     await untilSearchable(log);
     await assert.rejects(bestSeqs(log, textQuery('garden'), 5), { code: 'unavailable' });
-    while (told.length < 2) await pause(20);
-    assert.equal(typeof told[0], 'string');
-    assert.equal(told[1], undefined);
+    while (failures.length < 2) await pause(20);
+    assert.equal(typeof failures[0], 'string');
+    assert.equal(failures[1], undefined);
     await untilSearchable(log);
     assert.equal((await seqsFound(log, { textQuery: textQuery('w7') })).length, 4);
     assert.equal((await bestSeqs(log, textQuery('garden'), 5)).length, 5);
@@ -208,10 +211,10 @@ describe('words in the SQLite store', () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     {
       await using log = await openSqliteLog({ folder });
-      const said = Array.from({ length: 9000 }, (_, at) =>
+      const appends = Array.from({ length: 9000 }, (_, at) =>
         log.append(draftOf({ body: `"text":"garden ${at === 4500 ? 'broken' : at}"` })),
       );
-      await Promise.all(said);
+      await Promise.all(appends);
       await untilSearchable(log);
     }
     const file = join(folder, 'log.sqlite');
@@ -224,15 +227,18 @@ describe('words in the SQLite store', () => {
     for (const end of ['', '-wal', '-shm']) {
       await rm(join(folder, `search.sqlite${end}`), { force: true });
     }
-    const told: unknown[] = [];
-    await using log = await openSqliteLog({ folder, onSearchFailure: (why) => told.push(why) });
-    while (told.length === 0) await pause(20);
-    assert.match(String(told[0]), /Cannot read the log after 4096: .*malformed/);
+    const failures: unknown[] = [];
+    await using log = await openSqliteLog({
+      folder,
+      onSearchFailure: (reason) => failures.push(reason),
+    });
+    while (failures.length === 0) await pause(20);
+    assert.match(String(failures[0]), /Cannot read the log after 4096: .*malformed/);
     // Longer than it waits before it tries again.
     await pause(1500);
     assert.equal(log.searchWatermark(), 4096);
     assert.equal((await bestSeqs(log, textQuery('garden'), 3)).length, 3);
-    assert.equal(told.length, 1);
+    assert.equal(failures.length, 1);
     await rm(folder, { recursive: true, force: true });
   });
 

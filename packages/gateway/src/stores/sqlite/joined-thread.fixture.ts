@@ -1,4 +1,4 @@
-/** A thread that joins a log: says what it reads there, then the seqs of what it appended. */
+/** A thread that joins a log. Posts the text of entry 1, then the seqs of the entries it appends. */
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { draftOf, stampOf } from '../../log/log.fixture.ts';
@@ -9,7 +9,7 @@ await using log = joinSqliteLog(workerData as SqliteConnection);
 const entry = await log.entry(1);
 parentPort?.postMessage(Buffer.from(entry?.text ?? []).toString());
 
-const heard = new Promise<void>((resolve) => {
+const reached = new Promise<void>((resolve) => {
   const watching = log.watch(() => {
     if (log.head() < 102) return;
     watching[Symbol.dispose]();
@@ -19,4 +19,4 @@ const heard = new Promise<void>((resolve) => {
 const appended = await Promise.all(Array.from({ length: 50 }, () => log.append(draftOf())));
 appended.push(await log.append(draftOf()));
 parentPort?.postMessage(appended.map((one) => stampOf(one).seq));
-await heard;
+await reached;
