@@ -2,9 +2,7 @@
  * A gateway with the tools, prompts and resources that the official conformance suite asks for. All
  * but those is the real door: its socket, bodies, origins, streams and subscriptions.
  */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import {
@@ -18,7 +16,10 @@ import {
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import { asString, type JsonObject } from '../../conformance/value.ts';
-import { appContextOf } from '../../packages/gateway/src/http/http-listener.ts';
+import { createAppContext } from '../../packages/gateway/src/app-context.ts';
+import { HttpListener } from '../../packages/gateway/src/http/http-listener.ts';
+import { Router } from '../../packages/gateway/src/http/router.ts';
+import type { DoorContext } from '../../packages/gateway/src/doors/context.ts';
 import { mcpBy } from '../../packages/gateway/src/doors/mcp/mcp.ts';
 import { Serving } from '../../packages/gateway/src/doors/mcp/serving.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
@@ -41,24 +42,19 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const words = await readFile(LANGUAGE);
   const language = parseLanguage(words.toString(), 'mova-snu.yaml');
   const state = (): 'breathing' => 'breathing';
-  const parts = { language, text: words, log, report, publicUrl: undefined, state, presence };
-  const house = { ...appContextOf(parts), loopback: true };
-  const door = mcpBy(async (house) => new Serving(house, suiteServer));
-  const server = createServer((request, response) => {
-    door({ app: house, request, response, params: {} });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const startup = { language, report, publicUrl: undefined, state };
+  const post = mcpBy(async (app) => new Serving(app, suiteServer));
+  const router = new Router<DoorContext>([{ routes: [{ path: '/mcp', post }] }], () => {});
+  const address = { host: '127.0.0.1', port: 0, shared: false, most: Infinity };
+  const listener = await HttpListener.listen(address, startup, router);
+  const loaded = { language, text: words };
+  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: listener.address,
     reported,
     async [Symbol.asyncDispose]() {
       presence[Symbol.dispose]();
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
+      await listener[Symbol.asyncDispose]();
     },
   };
 }

@@ -13,12 +13,15 @@ import { Worker } from 'node:worker_threads';
 import type { State } from '@open-presence/protocol';
 import type { Logger } from 'pino';
 
-import { appContextOf, HttpListener } from './http/http-listener.ts';
+import { createAppContext } from './app-context.ts';
+import { HttpListener } from './http/http-listener.ts';
 import { connectionLimit } from './connection-limit.ts';
-import type { FromHttpThread, HttpStart, ToHttpThread } from './http-worker.ts';
+import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
+import type { ListenOptions } from './http/server.ts';
 import type { Log } from './log/log.ts';
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
+import { createRouter } from './routes.ts';
 import { loadLanguage } from './load-language.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
@@ -47,66 +50,77 @@ export interface Gateway extends AsyncDisposable {
   state(): State;
 }
 
-const SAID = {
+const CONDITIONS = {
   holding: 'holding: entries cannot be stored now; reading goes on',
   breathing: 'breathing: entries can be stored again',
 } as const;
 
-const NO_WORDS = 'search: what is said now cannot be searched; trying again';
-const WORDS_AGAIN = 'search: words are read again';
+const NOT_INDEXING = 'search: what is said now cannot be searched; trying again';
+const INDEXING_AGAIN = 'search: words are read again';
 
 /**
  * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
  * be used, and with the error of the system for an address or folder that cannot.
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  const { host, data: folder, publicUrl, logger: report } = config;
-  const spoken = await loadLanguage(config.language);
-  const app: { log?: Log; awake: boolean; resting: boolean } = { awake: false, resting: false };
-  const state = (): State => {
-    if (app.resting) return 'resting';
-    if (!app.awake || app.log === undefined) return 'waking';
-    return logState(app.log.writable());
+  const { data: folder, publicUrl, logger: report } = config;
+  const loaded = await loadLanguage(config.language);
+  const lifecycle: { log?: Log; serving: boolean; stopping: boolean } = {
+    serving: false,
+    stopping: false,
   };
-  const shared = config.threads > 1;
-  const port = shared ? await freePort(host, config.port) : config.port;
-  // What is opened from here on, a few files for each thread, comes out of what is kept for the store.
-  const most = Math.ceil((await connectionLimit()) / config.threads);
-  const place = { host, port, shared, most };
-  const channel = shared ? randomUUID() : undefined;
-  // Disposed of in reverse: the log is closed when nobody is at the door any more.
+  const state = (): State => {
+    if (lifecycle.stopping) return 'resting';
+    if (!lifecycle.serving || lifecycle.log === undefined) return 'waking';
+    return logState(lifecycle.log.writable());
+  };
+  const listen = await listenOptions(config);
+  const channel = listen.shared ? randomUUID() : undefined;
+  // Disposed of in reverse: the log is closed when nobody is served any more.
   await using opened = new AsyncDisposableStack();
-  opened.defer(async () => app.log?.[Symbol.asyncDispose]());
+  opened.defer(async () => lifecycle.log?.[Symbol.asyncDispose]());
   const presence = opened.use(new Presence(channel));
-  const startup = { language: spoken.language, report, publicUrl, state };
-  const door = opened.use(await HttpListener.listen(place, startup));
+  const startup = { language: loaded.language, report, publicUrl, state };
+  const listener = opened.use(await HttpListener.listen(listen, startup, createRouter()));
   const log = await openSqliteLog({
     folder,
     onWritableChange: (writable) => {
       const status = logState(writable);
-      report.warn({ status }, SAID[status]);
+      report.warn({ status }, CONDITIONS[status]);
     },
-    onSearchFailure: (why) => report.warn({ why }, why === undefined ? WORDS_AGAIN : NO_WORDS),
+    onSearchFailure: (why) =>
+      report.warn({ why }, why === undefined ? INDEXING_AGAIN : NOT_INDEXING),
   });
-  app.log = log;
-  const others = opened.use(new AsyncDisposableStack());
+  lifecycle.log = log;
+  const workers = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
-    const start = { place, log: log.connect(), publicUrl, channel };
-    const { text } = spoken;
-    others.use(await HttpThread.start({ ...start, text, language: config.language }, report));
+    const start = { listen, log: log.connect(), publicUrl, channel };
+    const { text } = loaded;
+    workers.use(await HttpWorker.start({ ...start, text, language: config.language }, report));
   }
-  door.open(appContextOf({ ...spoken, report, publicUrl, state, log, presence }));
-  app.awake = true;
+  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  lifecycle.serving = true;
   const rest = opened.move();
   return {
-    address: door.address,
+    address: listener.address,
     state,
     async [Symbol.asyncDispose]() {
-      app.resting = true;
-      // All doors close at once, so that nobody is dealt out to one that stays open.
-      await Promise.all([others.disposeAsync(), door[Symbol.asyncDispose]()]);
+      lifecycle.stopping = true;
+      // All listeners close at once, so that the system deals out no caller to one that stays open.
+      await Promise.all([workers.disposeAsync(), listener[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
     },
+  };
+}
+
+async function listenOptions({ host, port, threads }: GatewayConfig): Promise<ListenOptions> {
+  const shared = threads > 1;
+  return {
+    host,
+    port: shared ? await freePort(host, port) : port,
+    shared,
+    // The few files that are opened from here on come out of the descriptors kept for the store.
+    most: Math.ceil((await connectionLimit()) / threads),
   };
 }
 
@@ -126,21 +140,21 @@ async function freePort(host: string, port: number): Promise<number> {
 }
 
 /** A further thread that serves visitors. Disposing of it lets it rest. */
-class HttpThread implements AsyncDisposable {
+class HttpWorker implements AsyncDisposable {
   readonly #worker: Worker;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
   }
 
-  static async start(start: HttpStart, report: Logger): Promise<HttpThread> {
+  static async start(start: HttpWorkerStart, report: Logger): Promise<HttpWorker> {
     const worker = new Worker(new URL('http-worker.ts', import.meta.url), {
       workerData: start,
       transferList: [start.log.writer, start.log.words],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);
-    worker.on('message', (message: FromHttpThread) => {
+    worker.on('message', (message: FromHttpWorker) => {
       if (message === 'serving') resolve();
       else report.error(message.details, message.text);
     });
@@ -150,12 +164,12 @@ class HttpThread implements AsyncDisposable {
       // It ends by itself only by a fault of ours: better no gateway than half of one.
       throw error;
     });
-    return new HttpThread(worker);
+    return new HttpWorker(worker);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const ended = once(this.#worker, 'exit');
-    this.#worker.postMessage('rest' satisfies ToHttpThread);
+    this.#worker.postMessage('stop' satisfies ToHttpWorker);
     await ended;
   }
 }

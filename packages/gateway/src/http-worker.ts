@@ -1,20 +1,23 @@
 /**
- * A further thread that serves visitors: a door of its own on the same port, onto the same log.
- * Knows the store as the composition root does, of which it is a part.
+ * A further thread that serves HTTP: a listener of its own on the same port, onto the same log.
+ * Part of the composition root: knows which store runs.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 
 import type { State } from '@open-presence/protocol';
 
-import { appContextOf, HttpListener, type ListenOptions } from './http/http-listener.ts';
+import { createAppContext } from './app-context.ts';
+import { HttpListener } from './http/http-listener.ts';
+import type { ListenOptions } from './http/server.ts';
+import { parseLanguageBytes } from './load-language.ts';
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
-import { parseLanguageBytes } from './load-language.ts';
+import { createRouter } from './routes.ts';
 import type { SqliteConnection } from './stores/sqlite/sqlite-log.ts';
 import { joinSqliteLog } from './stores/sqlite/store.ts';
 
-export interface HttpStart {
-  readonly place: ListenOptions;
+export interface HttpWorkerStart {
+  readonly listen: ListenOptions;
   readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
   /** By which the threads tell each other who is present. */
@@ -23,34 +26,34 @@ export interface HttpStart {
   readonly text: Uint8Array;
   readonly language: string | undefined;
 }
-/** The one thing that it is told. */
-export type ToHttpThread = 'rest';
-export type FromHttpThread = 'serving' | { readonly details: object; readonly text: string };
+
+export type ToHttpWorker = 'stop';
+export type FromHttpWorker = 'serving' | { readonly details: object; readonly text: string };
 
 const port = parentPort;
-if (port === null) throw new Error('This serves visitors in a thread of its own.');
-const start = workerData as HttpStart;
-const say = (message: FromHttpThread): void => port.postMessage(message);
+if (port === null) throw new Error('This runs in a worker thread.');
+const start = workerData as HttpWorkerStart;
+const post = (message: FromHttpWorker): void => port.postMessage(message);
 
-let resting = false;
-const rest = new Promise<void>((resolve) => {
+let stopping = false;
+const stopped = new Promise<void>((resolve) => {
   port.once('message', () => {
-    resting = true;
+    stopping = true;
     resolve();
   });
 });
 
-const spoken = await parseLanguageBytes(start.text, start.language);
+const loaded = await parseLanguageBytes(start.text, start.language);
 {
   await using log = joinSqliteLog(start.log);
   using presence = new Presence(start.channel);
-  const state = (): State => (resting ? 'resting' : logState(log.writable()));
-  const report = { error: (details: object, text: string): void => say({ details, text }) };
-  const { language } = spoken;
+  const state = (): State => (stopping ? 'resting' : logState(log.writable()));
+  const report = { error: (details: object, text: string): void => post({ details, text }) };
   const { publicUrl } = start;
-  await using door = await HttpListener.listen(start.place, { language, report, publicUrl, state });
-  door.open(appContextOf({ ...spoken, report, publicUrl, state, log, presence }));
-  say('serving');
-  await rest;
+  const startup = { language: loaded.language, report, publicUrl, state };
+  await using listener = await HttpListener.listen(start.listen, startup, createRouter());
+  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  post('serving');
+  await stopped;
 }
 port.close();

@@ -3,11 +3,16 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
+import type { Language } from '@open-presence/protocol';
 import { packagedLanguage } from '@open-presence/protocol/packaged-language';
 
-import type { LoadedLanguage } from './http/context.ts';
-
 const PACKAGED_FILE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
+
+/** A language, and the bytes that it was read from. */
+export interface LoadedLanguage {
+  readonly language: Language;
+  readonly text: Uint8Array;
+}
 
 /**
  * Without a path: the packaged language. Rejects with `LanguageError`, or with an error that names

@@ -32,12 +32,20 @@ export interface ProblemExtensions {
 export class GatewayError extends Error {
   readonly code: Code;
   readonly extensions: ProblemExtensions;
+  /** The HTTP status: that of the code, or 404 where a path names what does not exist. */
+  readonly status: number;
 
-  constructor(code: Code, message: string, extensions: ProblemExtensions = {}) {
+  constructor(
+    code: Code,
+    message: string,
+    extensions: ProblemExtensions = {},
+    status: number = statusOf(code),
+  ) {
     super(message);
     this.name = 'GatewayError';
     this.code = code;
     this.extensions = extensions;
+    this.status = status;
   }
 }
 
@@ -64,9 +72,17 @@ export function problemDocument(error: GatewayError, title: string): Record<stri
   return {
     type: `/mova-snu.yaml#${error.code}`,
     title,
-    status: statusOf(error.code),
+    status: error.status,
     detail: error.message,
     code: error.code,
     ...error.extensions,
   };
+}
+
+const LONGEST_QUOTED = 100;
+
+/** A value of the caller, quoted in a `detail` and cut where it is long. */
+export function quoted(text: string): string {
+  const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
+  return JSON.stringify(cut.toWellFormed());
 }

@@ -1,7 +1,8 @@
 /** Answers that are made piece by piece: sent whole where they turn out small, else as a stream. */
 import { encodingOf } from './negotiation.ts';
-import { answer, COMMON, encodedAs, JSON_TYPE, tagged, type Headers } from './answers.ts';
-import { isGone, type RequestContext } from './context.ts';
+import { answer } from './answers.ts';
+import { COMMON, encodedAs, JSON_TYPE, tagged, type Headers } from './headers.ts';
+import { isGone, type RequestContext, type StartupContext } from './context.ts';
 import { ResponseWriter } from './response-writer.ts';
 
 /** Answers up to this size are sent whole. */
@@ -14,7 +15,10 @@ interface Piecewise {
 }
 
 /** Pieces must keep their bytes. Ends the generator when the caller is gone. */
-export async function bufferOrStream(context: RequestContext, what: Piecewise): Promise<void> {
+export async function bufferOrStream(
+  context: RequestContext<StartupContext>,
+  what: Piecewise,
+): Promise<void> {
   const { request, response } = context;
   const { pieces, headers, tag } = what;
   const begun: Uint8Array[] = [];

@@ -5,7 +5,25 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { streamChunk, type StreamChunk } from '../doors/rest/entry-frames.ts';
+/** A piece of a stream, as it is written. */
+export interface StreamChunk {
+  /** A chunk of HTTP/1.1 (RFC 9112 section 7.1), with its size and CR LF. */
+  readonly chunk: Buffer;
+  /** Offset of the payload in the chunk. */
+  readonly from: number;
+  /** The cursor to resume from, where the chunk ends with a whole event; else undefined. */
+  readonly upTo: number | undefined;
+}
+
+export function streamChunk(bytes: Uint8Array, upTo?: number): StreamChunk {
+  const size = `${bytes.length.toString(16)}\r\n`;
+  // Not from the pool: a view would keep the whole pool alive.
+  const chunk = Buffer.allocUnsafeSlow(size.length + bytes.length + 2);
+  chunk.write(size, 'latin1');
+  chunk.set(bytes, size.length);
+  chunk.write('\r\n', size.length + bytes.length, 'latin1');
+  return { chunk, from: size.length, upTo };
+}
 
 /** Proxies close what is silent for longer, often after 30 s. */
 const SILENCE_MS = 15_000;
@@ -16,33 +34,33 @@ const NOTHING = Buffer.alloc(0);
 /** All that are open at a door. */
 export class EventStreams {
   readonly #open = new Set<EventStream>();
-  readonly #resting = new AbortController();
+  readonly #shutdown = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Aborted when the gateway rests: what waits for news ends then. */
-  get resting(): AbortSignal {
-    return this.#resting.signal;
+  /** Aborted when the gateway stops: whatever waits for new entries ends then. */
+  get shutdown(): AbortSignal {
+    return this.#shutdown.signal;
   }
 
   /** The head of the answer must have been flushed. */
   add(response: ServerResponse): EventStream {
     const stream = new EventStream(response, () => this.#open.delete(stream));
     this.#open.add(stream);
-    if (this.#resting.signal.aborted) stream.end();
-    this.#timer ??= setInterval(() => this.#keepAwake(), LOOK_EVERY_MS).unref();
+    if (this.#shutdown.signal.aborted) stream.end();
+    this.#timer ??= setInterval(() => this.#keepAlive(), LOOK_EVERY_MS).unref();
     return stream;
   }
 
-  /** Lets all readers go: they come back to whoever serves then, and lose nothing. */
-  rest(): void {
-    this.#resting.abort();
+  /** Ends all streams: their readers reconnect with their cursors and lose nothing. */
+  close(): void {
+    this.#shutdown.abort();
     clearInterval(this.#timer);
     for (const stream of this.#open) stream.end();
   }
 
-  #keepAwake(): void {
+  #keepAlive(): void {
     const since = performance.now() - SILENCE_MS;
-    for (const stream of this.#open) if (stream.wroteAt < since) stream.tell(COMMENT);
+    for (const stream of this.#open) if (stream.wroteAt < since) stream.writeAside(COMMENT);
   }
 }
 
@@ -80,14 +98,14 @@ export class EventStream {
     return (this.#socket ?? this.#response).writableLength > 0;
   }
 
-  /** Some of an entry, or of several. */
+  /** Writes part of an entry, or several entries. */
   write(slice: StreamChunk): void {
     this.#between = slice.upTo !== undefined;
     this.#send(slice);
   }
 
-  /** What is no entry: left out while an entry is on its way, or the reader stalls. */
-  tell(slice: StreamChunk): void {
+  /** Writes what is no entry: dropped in the middle of an entry, or while the reader stalls. */
+  writeAside(slice: StreamChunk): void {
     if (this.#between && !this.stalls) this.#send(slice);
   }
 

@@ -1,95 +1,56 @@
 /**
- * The HTTP door: requests come in, the app is asked, answers go out.
+ * The HTTP front: accepts requests while the gateway starts, serves and stops.
  *
- * Owns everything that is HTTP and nothing else: it judges no body, knows no store and keeps
- * nothing but small answers that are ready to be sent again. Upholds PROTOCOL.md sections 1, 2, 8
- * and 11, and that nothing a caller sends, leaves out or breaks off harms another caller.
+ * Owns what is answered before the log is open; what comes then goes to the router. Knows no
+ * resource and no store. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing a caller sends,
+ * leaves out or breaks off harms another caller.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { GatewayError } from '@open-presence/protocol';
-import Router from 'find-my-way';
 
-import { createGrammar } from '../intake/grammar.ts';
-import { RecentAuthors } from '../presence/recent-authors.ts';
-import type { RequestContext, Handler, AppContext, StartupContext } from './context.ts';
+import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
 import { EventStreams } from './event-stream.ts';
-import { FanOut } from '../doors/rest/fan-out.ts';
-import { hashOf } from '../doors/rest/language.ts';
 import { answerMalformed } from './malformed-request.ts';
-import { isEventStream, readerOf } from '../doors/rest/presence.ts';
-import { fault, problem } from './problem.ts';
+import { problem } from './problem.ts';
 import { ResponseCache } from './response-cache.ts';
-import { elsewhere, ROUTES } from '../routes.ts';
-import { hasHost, HttpServer, originForm } from './server.ts';
-import { healthz, readyz, status } from '../doors/rest/status.ts';
-
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 for any that is free. */
-  readonly port: number;
-  /** Whether other threads listen there too. */
-  readonly shared: boolean;
-  /** Connections at most: more would take the descriptors that the store needs. */
-  readonly most: number;
-}
-
-/** What the door needs of a app that is awake; the rest follows from it. */
-export type AppParts = Pick<
-  AppContext,
-  'language' | 'text' | 'log' | 'report' | 'publicUrl' | 'state' | 'presence'
->;
-
-/** A app before it is known where its door is. */
-export type UnboundAppContext = Omit<AppContext, 'loopback'>;
-
-export function appContextOf(parts: AppParts): UnboundAppContext {
-  // What was cut out of a text with Cyrillic letters in it has two bytes for each of its own, and
-  // would make so of every answer that says it: a slug's way into each new entry.
-  const respelled: unknown = JSON.parse(JSON.stringify(parts.language));
-  const language = Object.assign({ ...parts.language }, respelled);
-  return {
-    ...parts,
-    language,
-    grammar: createGrammar(language),
-    languageHash: hashOf(parts.text),
-    responseCache: new ResponseCache(),
-    recentAuthors: new RecentAuthors(parts.log),
-    eventStreams: new EventStreams(),
-    fanOut: new FanOut(parts.log),
-  };
-}
+import { run, type Router } from './router.ts';
+import { hasHost, HttpServer, originForm, type ListenOptions } from './server.ts';
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
-type Receive = (request: IncomingMessage, response: ServerResponse) => void;
+interface HeldRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
-export class HttpListener implements AsyncDisposable {
+export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #startup: StartupContext;
+  readonly #router: Router<App>;
   readonly #server: HttpServer;
-  #receive: Receive;
-  #streams: EventStreams | undefined;
-  /** Readers of events who wait for the app to wake. */
-  #early: { readonly request: IncomingMessage; readonly response: ServerResponse }[] = [];
+  readonly #eventStreams = new EventStreams();
+  #app: App | undefined;
+  /** Readers of event streams who came before the log was open. */
+  #held: HeldRequest[] = [];
 
-  private constructor(startup: StartupContext) {
+  private constructor(startup: StartupContext, router: Router<App>) {
     this.#startup = startup;
-    this.#receive = (request, response) => {
-      // A reader of events who is answered with an error never comes back.
-      if (isEventStream(request)) this.#early.push({ request, response });
-      else run(beforeWaking, { app: startup, request, response, params: {} });
-    };
+    this.#router = router;
     this.#server = new HttpServer({
-      request: (request, response) => this.#enter(request, response),
-      malformed: (error, socket) => answerMalformed(error, socket, startup.language),
+      request: (request, response) => this.#receive(request, response),
+      malformed: (error, socket) => answerMalformed(error, socket, startup.language, router),
     });
   }
 
-  /** Listens. Until `open`, visitors are told that the app is waking; readers of events wait. */
-  static async listen(place: ListenOptions, startup: StartupContext): Promise<HttpListener> {
-    const door = new HttpListener(startup);
-    await door.#server.listen(place);
-    return door;
+  /** Listens. Until `open`, callers are told that the gateway starts; readers of streams wait. */
+  static async listen<App extends HttpContext>(
+    options: ListenOptions,
+    startup: StartupContext,
+    router: Router<App>,
+  ): Promise<HttpListener<App>> {
+    const listener = new HttpListener(startup, router);
+    await listener.#server.listen(options);
+    return listener;
   }
 
   /** `http://127.0.0.1:7410` */
@@ -98,93 +59,55 @@ export class HttpListener implements AsyncDisposable {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Lets visitors into the app. */
-  open(app: UnboundAppContext): void {
-    this.#streams = app.eventStreams;
-    const loopback = LOOPBACK.test(this.#server.address.address);
-    this.#receive = routerOf({ ...app, loopback });
-    for (const { request, response } of this.#early.splice(0)) this.#receive(request, response);
+  /** Serves from now on. */
+  open(contextWith: (services: HttpServices) => App): void {
+    const app = contextWith({
+      responseCache: new ResponseCache(),
+      eventStreams: this.#eventStreams,
+      shutdown: this.#eventStreams.shutdown,
+      loopback: LOOPBACK.test(this.#server.address.address),
+      routes: this.#router.routes,
+    });
+    this.#app = app;
+    for (const { request, response } of this.#held.splice(0)) {
+      this.#router.dispatch(app, request, response);
+    }
   }
 
-  /** Lets nobody in any more; resolves when those who are in have left. */
+  /** Accepts nobody any more; resolves when all that was under way is finished. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#streams?.rest();
-    // They come again, to a app that wakes.
-    for (const { response } of this.#early.splice(0)) response.destroy();
+    this.#eventStreams.close();
+    // Readers of streams come back by themselves.
+    for (const { response } of this.#held.splice(0)) response.destroy();
     await this.#server[Symbol.asyncDispose]();
   }
 
-  #enter(request: IncomingMessage, response: ServerResponse): void {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
     if (!hasHost(request)) {
       run(withoutHost, { app: this.#startup, request, response, params: {} });
       return;
     }
     if (request.url?.startsWith('/') !== true) request.url = originForm(request.url ?? '');
-    this.#receive(request, response);
+    if (this.#app === undefined) this.#receiveEarly(request, response);
+    else this.#router.dispatch(this.#app, request, response);
   }
-}
 
-function routerOf(app: AppContext): Receive {
-  const elsewhereIn: Receive = (request, response) => {
-    run(elsewhere, { app, request, response, params: {} });
-  };
-  const router = Router({
-    ignoreTrailingSlash: true,
-    maxParamLength: Number.MAX_SAFE_INTEGER,
-    querystringParser: () => ({}),
-    defaultRoute: elsewhereIn,
-    // A path that cannot be decoded names nothing.
-    onBadUrl: (_, request, response) => elsewhereIn(request, response),
-  });
-  for (const { path, get, post } of ROUTES) {
-    const url = path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
-    router.on(['GET', 'HEAD'], url, handled(app, greeted(get)));
-    if (post !== undefined) router.on('POST', url, handled(app, post));
-  }
-  return (request, response) => void router.lookup(request, response);
-}
-
-function handled(app: AppContext, handler: Handler): Router.Handler<Router.HTTPVersion.V1> {
-  return (request, response, params) => run(handler, { app, request, response, params });
-}
-
-/** A reader who says who it is becomes present. */
-function greeted(handler: Handler): Handler {
-  return (context) => {
-    const reader = readerOf(context);
-    if (reader !== undefined && !isEventStream(context.request)) {
-      context.app.presence.recordRequest(reader);
+  #receiveEarly(request: IncomingMessage, response: ServerResponse): void {
+    const match = this.#router.match(request);
+    // A browser that is answered with an error never opens the stream again.
+    if (match?.streams === true) this.#held.push({ request, response });
+    else {
+      const handler = match?.whileStarting ?? notYet;
+      run(handler, { app: this.#startup, request, response, params: {} });
     }
-    return handler(context);
-  };
-}
-
-function run<Place extends StartupContext>(
-  handler: (context: RequestContext<Place>) => void | Promise<void>,
-  context: RequestContext<Place>,
-): void {
-  try {
-    handler(context)?.catch((error: unknown) => fault(context, error));
-  } catch (error) {
-    fault(context, error);
   }
 }
 
-function beforeWaking(context: RequestContext<StartupContext>): Promise<void> {
-  switch (context.request.url?.replace(/\/?(?:\?.*)?$/, '')) {
-    case '':
-    case '/api':
-      return status(context);
-    case '/healthz':
-      return healthz(context);
-    case '/readyz':
-      return readyz(context);
-    default:
-      return problem(context, new GatewayError('unavailable', WAKING));
-  }
-}
+const STARTING = 'Cannot answer yet: the gateway is reading its log. Ask again in a moment.';
 
-const WAKING = 'Cannot answer yet: the gateway is reading its log. Ask again in a moment.';
+function notYet(context: RequestContext<StartupContext>): Promise<void> {
+  return problem(context, new GatewayError('unavailable', STARTING));
+}
 
 function withoutHost(context: RequestContext<StartupContext>): Promise<void> {
   const detail = 'must be given once, with the name or address of the gateway';

@@ -15,9 +15,10 @@ import {
   statusOf,
 } from '@open-presence/protocol';
 
-import { COMMON, json, NOT_KEPT, type Headers } from './answers.ts';
+import { json } from './answers.ts';
+import { COMMON, NOT_KEPT, type Headers } from './headers.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import { methodsAt, noSuchPath, notAllowed } from '../routes.ts';
+import { methodNotAllowed } from './router.ts';
 
 /** What Node tells of bytes that it cannot read. */
 export interface ClientError extends Error {
@@ -28,16 +29,27 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
+/** The paths that there are. */
+interface Paths {
+  methodsAt(url: string): readonly string[];
+  notFound(url: string): GatewayError;
+}
+
 /** How long to go on listening to a caller that has been answered and should leave. */
 const LINGER_MS = 30_000;
 
 /** Answers bytes that could not be read, and closes the connection. */
-export function answerMalformed(error: ClientError, socket: Duplex, language: Language): void {
+export function answerMalformed(
+  error: ClientError,
+  socket: Duplex,
+  language: Language,
+  paths: Paths,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
     socket.destroy();
     return;
   }
-  const { problem, headers } = problemOf(error);
+  const { problem, headers } = problemOf(error, paths);
   const title = localize(language.errors[problem.code], undefined);
   const body = json(problemDocument(problem, title));
   const status = statusOf(problem.code);
@@ -72,7 +84,7 @@ function linger(socket: Duplex): void {
   socket.resume();
 }
 
-function problemOf(error: ClientError): { problem: GatewayError; headers: Headers } {
+function problemOf(error: ClientError, paths: Paths): { problem: GatewayError; headers: Headers } {
   const plain = (detail: string): { problem: GatewayError; headers: Headers } => {
     return { problem: new GatewayError('invalid-parameter', detail), headers: {} };
   };
@@ -82,7 +94,7 @@ function problemOf(error: ClientError): { problem: GatewayError; headers: Header
         `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long words into the body, which has no such bound.`,
       );
     case 'HPE_INVALID_METHOD':
-      return strangeMethod(error) ?? plain(notHttp(error));
+      return unknownMethod(error, paths) ?? plain(notHttp(error));
     case 'HPE_INVALID_URL':
       return plain(`${notHttp(error)} Percent-encode what is not ASCII, as in %D0%A2.`);
     default:
@@ -97,17 +109,17 @@ function notHttp({ reason, message }: ClientError): string {
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
 /** A method that Node's parser does not know is no fault in the eyes of HTTP. */
-function strangeMethod({
-  rawPacket,
-  bytesParsed = 0,
-}: ClientError): { problem: GatewayError; headers: Headers } | undefined {
+function unknownMethod(
+  { rawPacket, bytesParsed = 0 }: ClientError,
+  paths: Paths,
+): { problem: GatewayError; headers: Headers } | undefined {
   // Requests that were sent ahead may stand before it.
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
   const [, method, url] = REQUEST_LINE.exec(text.slice(start)) ?? [];
   if (method === undefined || url === undefined) return undefined;
-  const methods = methodsAt({ url });
-  if (methods.length === 0) return { problem: noSuchPath({ url }), headers: {} };
+  const methods = paths.methodsAt(url);
+  if (methods.length === 0) return { problem: paths.notFound(url), headers: {} };
   const headers = { Allow: methods.join(', ') };
-  return { problem: notAllowed({ method, url }, methods), headers };
+  return { problem: methodNotAllowed(method, url, methods), headers };
 }

@@ -1,35 +1,46 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { encodingOf, formOf, hasTag, wantsMinimal, type Form } from './negotiation.ts';
+import { encodingOf, hasTag, preferred, wantsMinimal, type Offer } from './negotiation.ts';
+
+const OFFERS: readonly Offer[] = [
+  { type: 'application/json' },
+  { type: 'application/x-ndjson' },
+  { type: 'text/event-stream', onlyIfNamed: true },
+  { type: 'application/atom+xml', onlyIfNamed: true },
+  { type: 'application/feed+json', onlyIfNamed: true },
+];
 
 suite('what a caller would like', () => {
-  const forms: readonly (readonly [string | undefined, Form])[] = [
-    [undefined, 'json'],
-    ['*/*', 'json'],
-    ['application/json', 'json'],
-    ['application/x-ndjson', 'ndjson'],
-    ['Application/X-NDJSON; charset=utf-8', 'ndjson'],
-    ['application/x-ndjson;q=0.5, application/json', 'json'],
-    ['application/x-ndjson, application/json;q=0.9', 'ndjson'],
-    ['application/x-ndjson, */*;q=0.1', 'ndjson'],
-    ['application/x-ndjson, */*', 'ndjson'],
-    ['application/*, application/x-ndjson;q=0', 'json'],
-    ['application/json;q=0, */*', 'ndjson'],
-    ['text/html', 'json'],
-    ['application/json;q=0, application/x-ndjson;q=0', 'json'],
-    ['', 'json'],
-    ['application/atom+xml', 'atom'],
-    ['application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.8', 'atom'],
-    ['application/feed+json, application/json', 'json-feed'],
-    ['application/json, application/feed+json', 'json'],
-    ['application/feed+json;q=0.5, */*', 'json'],
-    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'json'],
-    [';;;,,q=,', 'json'],
+  const forms: readonly (readonly [string | undefined, string])[] = [
+    [undefined, 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/json', 'application/json'],
+    ['application/x-ndjson', 'application/x-ndjson'],
+    ['Application/X-NDJSON; charset=utf-8', 'application/x-ndjson'],
+    ['application/x-ndjson;q=0.5, application/json', 'application/json'],
+    ['application/x-ndjson, application/json;q=0.9', 'application/x-ndjson'],
+    ['application/x-ndjson, */*;q=0.1', 'application/x-ndjson'],
+    ['application/x-ndjson, */*', 'application/x-ndjson'],
+    ['application/*, application/x-ndjson;q=0', 'application/json'],
+    ['application/json;q=0, */*', 'application/x-ndjson'],
+    ['text/html', 'application/json'],
+    ['application/json;q=0, application/x-ndjson;q=0', 'application/json'],
+    ['', 'application/json'],
+    ['application/atom+xml', 'application/atom+xml'],
+    [
+      'application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.8',
+      'application/atom+xml',
+    ],
+    ['application/feed+json, application/json', 'application/feed+json'],
+    ['application/json, application/feed+json', 'application/json'],
+    ['application/feed+json;q=0.5, */*', 'application/json'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+    [';;;,,q=,', 'application/json'],
   ];
   for (const [accept, form] of forms) {
     test(`Accept: ${accept ?? '(none)'} is ${form}`, () => {
-      assert.equal(formOf(accept), form);
+      assert.equal(preferred(accept, OFFERS).type, form);
     });
   }
 
@@ -78,7 +89,7 @@ suite('what a caller would like', () => {
 
   test('a header of many megabytes is read in time with its length', () => {
     const long = 'a/b;q=0.5,'.repeat(500_000);
-    assert.equal(formOf(`${long}application/x-ndjson`), 'ndjson');
+    assert.equal(preferred(`${long}application/x-ndjson`, OFFERS).type, 'application/x-ndjson');
     assert.equal(encodingOf(`${long}gzip`), 'gzip');
     assert.equal(hasTag(`${long}"x"`, '"x"'), true);
     assert.equal(wantsMinimal(', '.repeat(500_000)), false);

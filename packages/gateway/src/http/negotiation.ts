@@ -1,51 +1,61 @@
 /** What a caller would like: reading of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
-import { listElements, weightedList, type FeedForm } from '@open-presence/protocol';
-
-/** The forms of a listing (PROTOCOL.md section 8.4). */
-export type Form = 'json' | 'ndjson' | 'events' | FeedForm;
+import { listElements, weightedList } from '@open-presence/protocol';
 
 /** The encodings of an answer, those preferred by us first. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-interface Ranked {
-  readonly form: Form;
-  /** By how specific a range the weight was said. */
-  specific: number;
-  weight: number;
-  /** Place in the header. */
-  at: number;
+/** A media type that can be sent. */
+export interface Offer {
+  readonly type: string;
+  /** Chosen only by callers whose `Accept` names it: a stream never ends, a feed is one page. */
+  readonly onlyIfNamed?: true;
 }
 
-const RANGES: Readonly<Record<Form, readonly string[]>> = {
-  json: ['*/*', 'application/*', 'application/json'],
-  ndjson: ['*/*', 'application/*', 'application/x-ndjson'],
-  // A stream never ends: only who names it means it.
-  events: ['', '', 'text/event-stream'],
-  // Nor is a page of a feed everything.
-  atom: ['', '', 'application/atom+xml'],
-  'json-feed': ['', '', 'application/feed+json'],
-};
-const FORMS: readonly Form[] = ['json', 'ndjson', 'events', 'atom', 'json-feed'];
+interface Ranked<Some extends Offer> {
+  readonly offer: Some;
+  /** How specific the range is by which the weight was given. */
+  specificity: number;
+  weight: number;
+  /** Position of that range in the header. */
+  position: number;
+}
 
 /**
- * The form that is wished for most: by weight, then the one that is named more closely, then the
- * one named first, then JSON.
+ * The offer that the caller prefers (RFC 9110 section 12.5.1): by weight, then by how closely it
+ * is named, then the one named first. The first offer where the caller accepts none.
  */
-export function formOf(accept: string | undefined): Form {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'json';
-  const ranked = FORMS.map((form): Ranked => ({ form, specific: -1, weight: 0, at: 0 }));
-  let at = 0;
+export function preferred<Some extends Offer>(
+  accept: string | undefined,
+  offers: readonly Some[],
+): Some {
+  const [first] = offers;
+  if (first === undefined) throw new Error('There is nothing to choose from');
+  if (offers.length === 1 || accept === undefined || accept === first.type) return first;
+  const ranked = offers.map((offer): Ranked<Some> => {
+    return { offer, specificity: -1, weight: 0, position: Infinity };
+  });
+  let position = 0;
   for (const { name, weight } of weightedList(accept)) {
-    at += 1;
+    position += 1;
     for (const rank of ranked) {
-      const specific = RANGES[rank.form].indexOf(name);
-      if (specific > rank.specific) Object.assign(rank, { specific, weight, at });
+      const specificity = specificityOf(name, rank.offer);
+      if (specificity > rank.specificity) Object.assign(rank, { specificity, weight, position });
     }
   }
-  ranked.sort((a, b) => b.weight - a.weight || b.specific - a.specific || a.at - b.at);
+  ranked.sort(
+    (a, b) => b.weight - a.weight || b.specificity - a.specificity || a.position - b.position,
+  );
   const [best] = ranked;
-  return best === undefined || best.weight === 0 ? 'json' : best.form;
+  return best === undefined || best.weight === 0 ? first : best.offer;
+}
+
+/** 2 for the type itself, 1 and 0 for ranges that cover it, -1 for others. */
+function specificityOf(range: string, { type, onlyIfNamed }: Offer): number {
+  if (range === type) return 2;
+  if (onlyIfNamed === true) return -1;
+  if (range === '*/*') return 0;
+  return range === `${type.slice(0, type.indexOf('/'))}/*` ? 1 : -1;
 }
 
 /** Few callers spell this header in a way of their own; those that do are read each time. */

@@ -4,10 +4,10 @@ import {
   localize,
   problemDocument,
   SERVICE_LINK_HEADER,
-  statusOf,
 } from '@open-presence/protocol';
 
-import { answer, contentLanguage, json, NOT_KEPT, type Headers } from './answers.ts';
+import { answer, json } from './answers.ts';
+import { contentLanguage, NOT_KEPT, type Headers } from './headers.ts';
 import { isGone, localeFor, type RequestContext, type StartupContext } from './context.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -15,19 +15,14 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** How many seconds to wait where trying again may help. */
 export const RETRY_AFTER = '10';
 
-export interface ProblemOptions {
-  /** Instead of the one that goes with the code. */
-  readonly status?: number;
-  readonly headers?: Headers;
-}
-
 /** Answers with the problem. */
 export async function problem(
   context: RequestContext<StartupContext>,
   error: GatewayError,
-  { status = statusOf(error.code), headers }: ProblemOptions = {},
+  headers: Headers = {},
 ): Promise<void> {
   const { app, request } = context;
+  const { status } = error;
   const locale = localeFor(request);
   const document = problemDocument(error, localize(app.language.errors[error.code], locale));
   const retry: Headers = status === 503 || status === 507 ? { 'Retry-After': RETRY_AFTER } : {};
@@ -41,16 +36,8 @@ export async function problem(
       ...NOT_KEPT,
       ...contentLanguage(locale),
     },
-    body: json({ ...document, status }),
+    body: json(document),
   });
-}
-
-const LONGEST_QUOTED = 100;
-
-/** What a caller said, as it is said back in a `detail`. */
-export function quoted(text: string): string {
-  const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
-  return JSON.stringify(cut.toWellFormed());
 }
 
 /**

@@ -1,11 +1,14 @@
 /** The gateway's address as a caller sees it, for formats that want absolute links. */
-import type { RequestContext } from './context.ts';
+import type { RequestContext, StartupContext } from './context.ts';
 
 /**
  * Without a slash at its end. The operator's public address or, without one, that of the caller's
  * own `Host`; what a proxy says of itself is anyone's word, and not believed.
  */
-export function addressOf({ app, request }: Pick<RequestContext, 'app' | 'request'>): string {
+export function addressOf({
+  app,
+  request,
+}: Pick<RequestContext<StartupContext>, 'app' | 'request'>): string {
   if (app.publicUrl !== undefined) return app.publicUrl;
   const { host = '' } = request.headers;
   const said = host.length > LONGEST ? null : URL.parse(`http://${host}`);

@@ -5,13 +5,19 @@
  * first. Upholds that an answer is given only for the head that it was made at, and that callers
  * who want the same at once cause one reading.
  */
-import type { Seq } from '../log/log.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import { hasTag } from './negotiation.ts';
-import type { Headers } from './answers.ts';
-import type { RequestContext } from './context.ts';
+import type { Headers } from './headers.ts';
+
+/** A request and its answer to be. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 export interface CachedResponse {
-  readonly head: Seq;
+  readonly head: number;
   readonly tag: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
@@ -20,7 +26,7 @@ export interface CachedResponse {
 }
 
 /** Sends the answer; 304 if the caller has it. */
-export function sendCached({ request, response }: RequestContext, ready: CachedResponse): void {
+export function sendCached({ request, response }: Exchange, ready: CachedResponse): void {
   if (hasTag(request.headers['if-none-match'], ready.tag)) {
     response.writeHead(304, ready.notModified);
     response.end();
@@ -35,7 +41,7 @@ const CAPACITY = 16 * 1024 * 1024;
 const BESIDE = 1024;
 
 interface Making<Result> {
-  readonly head: Seq;
+  readonly head: number;
   readonly result: Promise<Result>;
 }
 
@@ -44,7 +50,7 @@ export class ResponseCache {
   readonly #making = new Map<string, Making<CachedResponse | undefined>>();
   #size = 0;
 
-  get(key: string, head: Seq): CachedResponse | undefined {
+  get(key: string, head: number): CachedResponse | undefined {
     const ready = this.#answers.get(key);
     if (ready === undefined || ready.head !== head) return undefined;
     this.#answers.delete(key);
@@ -58,7 +64,7 @@ export class ResponseCache {
    */
   async made(
     key: string,
-    head: Seq,
+    head: number,
     make: () => Promise<CachedResponse | undefined>,
   ): Promise<CachedResponse | undefined> {
     const begun = this.#making.get(key);

@@ -19,7 +19,7 @@ export interface Callbacks {
   malformed(error: ClientError, socket: Duplex): void;
 }
 
-export interface Listening {
+export interface ListenOptions {
   readonly host: string;
   readonly port: number;
   /** Whether other threads listen there too: then the system deals out callers among them. */
@@ -82,7 +82,7 @@ export class HttpServer implements AsyncDisposable {
    * Rejects with the error of the system where it cannot listen there. A connection beyond `most`
    * is closed at once: what is established goes on.
    */
-  async listen({ host, port, shared, most }: Listening): Promise<void> {
+  async listen({ host, port, shared, most }: ListenOptions): Promise<void> {
     if (Number.isFinite(most)) this.#server.maxConnections = most;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject);

@@ -16,7 +16,7 @@ import {
 
 import { facet } from '../log/facet.ts';
 import type { Entry, Log, ReadEnd, Seq } from '../log/log.ts';
-import type { AppContext } from '../http/context.ts';
+import type { OperationsContext } from './context.ts';
 
 /** At most so many companions are told. */
 const COMPANIONS = 12;
@@ -43,7 +43,7 @@ export interface Greeting {
 
 /** The entry's text with the gateway's `welcome`, `companions` and `next` behind it. */
 export async function welcomed(
-  app: AppContext,
+  app: Pick<OperationsContext, 'log' | 'language'>,
   stamp: Stamp,
   { text, locale }: Greeting,
 ): Promise<Buffer> {
@@ -63,7 +63,7 @@ const COMMA = Buffer.from(',');
 
 /** The companions of whoever said this entry, each as others are told of it. */
 export function companionsFor(
-  { log }: AppContext,
+  { log }: Pick<OperationsContext, 'log'>,
   { seq }: Stamp,
   text: Uint8Array,
 ): Promise<Uint8Array[]> {

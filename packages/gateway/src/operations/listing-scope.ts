@@ -1,9 +1,42 @@
-/** What is listed where there is no variable part in the path. */
-import { EVERYTHING, type Kind, localize } from '@open-presence/protocol';
+/**
+ * What can be listed: the entries of a kind, those of a room, the replies to an entry, or all. Every
+ * form of a listing (JSON, lines, event stream, feed) takes its entries from the same scope.
+ */
+import {
+  EVERYTHING,
+  KINDS,
+  localize,
+  type Kind,
+  type Language,
+  type Locale,
+  type RoomDocument,
+} from '@open-presence/protocol';
 
-import { facet } from '../log/facet.ts';
-import type { ListingScope } from '../doors/rest/listing.ts';
+import { facet, type Facet } from '../log/facet.ts';
+import type { OperationsContext } from './context.ts';
+import { findRoom, roomDocument } from './rooms.ts';
 
+export interface ListingScope {
+  readonly path: string;
+  /** Every entry of the scope has all of these. */
+  readonly facets: readonly Facet[];
+  /** Whether it has entries of several kinds, so that a filter by kind means something. */
+  readonly kinds: boolean;
+  /** What is read, for errors: "the garden". */
+  readonly subject: string;
+  /** For people. */
+  readonly title: (language: Language, locale: Locale | undefined) => string;
+  /** The room whose entries these are. */
+  readonly room?: (locale: Locale | undefined) => RoomDocument;
+}
+
+type ScopeContext = Pick<OperationsContext, 'log' | 'language'>;
+type Params = Readonly<Record<string, string | undefined>>;
+
+/** The scope that a path names. Throws `unknown-room`. */
+export type ScopeOf = (app: ScopeContext, params: Params) => ListingScope;
+
+/** All entries, as feeds list them. */
 export const EVERYTHING_SCOPE: ListingScope = {
   path: EVERYTHING,
   facets: [],
@@ -12,12 +45,61 @@ export const EVERYTHING_SCOPE: ListingScope = {
   title: ({ labels }, locale) => localize(labels.everything, locale),
 };
 
-export function kindScope(kind: Kind): ListingScope {
-  return {
+/** The entries of a kind. */
+export function kindScope(kind: Kind): ScopeOf {
+  const scope: ListingScope = {
     path: `/api/${kind}`,
     facets: [facet('kind', kind)],
     kinds: false,
     subject: kind,
     title: ({ kinds }, locale) => localize(kinds[kind].name, locale),
   };
+  return () => scope;
+}
+
+/** The entries of the room in the path. */
+export function roomScope({ log, language }: ScopeContext, params: Params): ListingScope {
+  const room = findRoom(language, params['slug'] ?? '');
+  const { slug } = room;
+  return {
+    path: `/api/rooms/${slug}`,
+    facets: [facet('room', slug)],
+    kinds: true,
+    subject: `room "${slug}"`,
+    title: (_, locale) => localize(room.title, locale),
+    room: (locale) => roomDocument({ log }, room, locale),
+  };
+}
+
+/** The replies to the entry in the path. */
+export function repliesScope(_: ScopeContext, params: Params): ListingScope {
+  const id = params['id'] ?? '';
+  return {
+    path: `/api/entries/${encodeURIComponent(id)}/replies`,
+    facets: [facet('inReplyTo', id)],
+    kinds: true,
+    subject: 'the replies',
+    title: ({ labels }, locale) => `${localize(labels.replies, locale)} ${titleExcerpt(id)}`,
+  };
+}
+
+/** The paths that list entries; variable parts stand in braces. */
+export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeOf])[] = [
+  ...KINDS.map((kind) => [`/api/${kind}`, kindScope(kind)] as const),
+  ['/api/rooms/{slug}', roomScope],
+  ['/api/entries/{id}/replies', repliesScope],
+];
+
+/** Characters of a text that a title shows. */
+export const TITLE_LENGTH = 80;
+/** Control characters that would turn the direction of the rest of the title as well. */
+const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** One line of a visitor's text, cut between characters. */
+export function titleExcerpt(text: string): string {
+  const start = text.slice(0, 8 * TITLE_LENGTH).replace(BIDI_CONTROLS, '');
+  const line = start.replace(/\s+/g, ' ').trim();
+  const characters = Array.from(line);
+  if (characters.length <= TITLE_LENGTH && text.length <= 8 * TITLE_LENGTH) return line;
+  return `${characters.slice(0, TITLE_LENGTH - 1).join('')}…`;
 }

@@ -1,31 +1,22 @@
-/** Holding an answer until there is something new (PROTOCOL.md section 12.4). */
+/** Waiting, before a listing is read, until it has something new (PROTOCOL.md section 12.4). */
 import { waitForEntries } from '../feed/wait-for-entries.ts';
 import { parseSelection, parseWait } from '../intake/selection.ts';
-import { isGone, queryOf, type RequestContext } from '../http/context.ts';
-import type { ListingScope } from '../doors/rest/listing.ts';
+import type { OperationsContext } from './context.ts';
+import type { ListingScope } from './listing-scope.ts';
 
 /**
- * Resolves when the listing has something after `after`, the time of `wait` is up, nobody waits any
- * more, or the gateway rests. Throws for parameters that cannot be used.
+ * Resolves when the scope has an entry after the parameter `after`, when the time of `wait` is up,
+ * or when the signal is aborted; at once without either parameter. Throws `invalid-parameter`.
  */
 export async function waitForListing(
-  context: RequestContext,
-  place: Pick<ListingScope, 'facets' | 'kinds' | 'subject'>,
-  parameters: URLSearchParams = queryOf(context.request),
+  { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
+  scope: Pick<ListingScope, 'facets' | 'kinds' | 'subject'>,
+  parameters: URLSearchParams,
+  signal: AbortSignal,
 ): Promise<void> {
-  const { app, response } = context;
-  const selection = parseSelection(parameters, { ...place, grammar: app.grammar });
-  const wait = parseWait(parameters, place.subject);
+  const selection = parseSelection(parameters, { ...scope, grammar });
+  const wait = parseWait(parameters, scope.subject);
   const { after } = selection;
   if (wait === undefined || wait === 0 || after === undefined) return;
-  const gone = new AbortController();
-  const end = (): void => gone.abort();
-  response.once('close', end);
-  if (isGone(context)) end();
-  try {
-    const signals = [gone.signal, app.eventStreams.resting];
-    await waitForEntries(app.log, { ...selection, after }, { timeoutMs: wait, signals });
-  } finally {
-    response.off('close', end);
-  }
+  await waitForEntries(log, { ...selection, after }, { timeoutMs: wait, signals: [signal] });
 }

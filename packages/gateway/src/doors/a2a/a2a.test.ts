@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { AgentCard } from '@a2a-js/sdk';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../rest/gateway.fixture.ts';
+import { ask, openDoor } from '../../gateway.fixture.ts';
 
 const CARD = '/.well-known/agent-card.json';
 

@@ -9,46 +9,62 @@
  */
 import { isUtf8 } from 'node:buffer';
 
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 
 import { addressOf } from '../../http/public-address.ts';
-import { answer, contentLanguage, json, JSON_TYPE, REVALIDATE } from '../../http/answers.ts';
+import { answer, contentHash, json } from '../../http/answers.ts';
+import { contentLanguage, JSON_TYPE, REVALIDATE } from '../../http/headers.ts';
 import { drain, readBody } from '../../http/request-body.ts';
-import { localeFor, type RequestContext, type Handler } from '../../http/context.ts';
+import { localeFor } from '../../http/context.ts';
+import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
 import { inTurn } from '../../http/large-message-queue.ts';
 import { hasMoreValues } from '../../json/limits.ts';
-import { hashOf } from '../rest/language.ts';
 import { fault } from '../../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
 
-/** Who asks in version 0.3 gets the card of it. */
-export const agentCard: Handler = (context) => {
+export const a2aDoor: ProtocolDoor = {
+  routes: [
+    { path: '/.well-known/agent-card.json', get: agentCard },
+    { path: '/.well-known/agent.json', get: oldAgentCard },
+    { path: JSON_RPC_PATH, get: agentCard, post: jsonRpc },
+    { path: `${REST_PATH}/message:send`, get: agentCard, post: rest('send') },
+    { path: `${REST_PATH}/message:stream`, get: agentCard, post: rest('stream') },
+    { path: `${REST_PATH}/tasks`, get: rest('list') },
+    { path: `${REST_PATH}/tasks/{id}`, get: rest('task'), post: rest('task') },
+  ],
+  notFound: { prefix: `${REST_PATH}/`, handle: rest('elsewhere') },
+};
+
+/** Callers of version 0.3 get the card of that version. */
+function agentCard(context: DoorRequest): Promise<void> {
   const old = /^0\.3\b/.test(String(context.request.headers['a2a-version'] ?? ''));
   return card(context, old ? oldCardOf : cardOf);
-};
+}
 /** As clients of version 0.3 want it. */
-export const oldAgentCard: Handler = (context) => card(context, oldCardOf);
+function oldAgentCard(context: DoorRequest): Promise<void> {
+  return card(context, oldCardOf);
+}
 
-async function card(context: RequestContext, cardOf: (parts: CardParts) => object): Promise<void> {
+async function card(context: DoorRequest, cardOf: (parts: CardParts) => object): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
   const body = json(cardOf({ language: app.language, locale, base: addressOf(context) }));
   const headers = { ...REVALIDATE, ...contentLanguage(locale, 'A2A-Version') };
-  const tag = `W/"${hashOf(body)}"`;
+  const tag = `W/"${contentHash(body)}"`;
   await answer(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 /** The ways to ask by HTTP+JSON. */
 export type Verb = 'send' | 'stream' | 'list' | 'task' | 'elsewhere';
 
-export function jsonRpc(context: RequestContext): void {
+function jsonRpc(context: DoorRequest): void {
   whole(context, async (said) => {
     const { answerJsonRpc } = await import('./json-rpc.ts');
     await answerJsonRpc(context, said);
   });
 }
 
-export function rest(verb: Verb): Handler {
+function rest(verb: Verb): DoorHandler {
   return (context) => {
     whole(context, async (said) => {
       const { answerRest } = await import('./rest.ts');
@@ -65,7 +81,7 @@ export interface Said {
   begun(): void;
 }
 
-function whole(context: RequestContext, take: (said: Said) => Promise<void>): void {
+function whole(context: DoorRequest, take: (said: Said) => Promise<void>): void {
   const failed = (error: unknown): void => fault(context, error);
   readBody(context.request, LONGEST, {
     whole(bytes) {

@@ -22,7 +22,8 @@ import {
 } from '@a2a-js/sdk';
 
 import { addressOf } from '../../http/public-address.ts';
-import { localeFor, type RequestContext } from '../../http/context.ts';
+import { localeFor } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { cardOf } from './card.ts';
 import { asA2a } from './errors.ts';
 import { asWords, dataInWords } from './parts.ts';
@@ -39,7 +40,7 @@ import { keep, type Heard } from './saying.ts';
 import { rawValue, rawValueOfEach, type RawJson } from '../../json/raw-json.ts';
 
 export interface Asked {
-  readonly context: RequestContext;
+  readonly context: DoorRequest;
   /** The request as it came. */
   readonly bytes: Buffer;
   /** Where in it the message is. */
@@ -195,7 +196,7 @@ const NO_PUSH =
   'Cannot push: nobody is called here. Follow instead: stream a message with {"data":{"skill":"follow"}}, or read {"data":{"skill":"read","after":…}} now and then.';
 
 /** The context that a message belongs to: the one it names, else that of its task. */
-function contextOf(context: RequestContext, { taskId, contextId }: Message): string {
+function contextOf(context: DoorRequest, { taskId, contextId }: Message): string {
   if (taskId === '') return contextId;
   const task = taskAt(context, taskId);
   if (contextId === '' || contextId === task.contextId) return task.contextId;
@@ -205,10 +206,7 @@ function contextOf(context: RequestContext, { taskId, contextId }: Message): str
 const OTHER_CONTEXT =
   'Cannot read the message: its "contextId" is not that of the task that "taskId" names. Leave one of them out.';
 
-async function inTheirForm<Value>(
-  context: RequestContext,
-  run: () => Promise<Value>,
-): Promise<Value> {
+async function inTheirForm<Value>(context: DoorRequest, run: () => Promise<Value>): Promise<Value> {
   try {
     return await run();
   } catch (error) {

@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
-import type { RequestContext } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 
 /** Codes that A2A has no error for, as `google.rpc.Code` has them. */
 const OTHERS = {
@@ -37,7 +37,7 @@ class OtherError extends A2AError {
 const INTERNAL = 'The gateway failed at this request by a fault of its own. Try again.';
 
 /** What was thrown, as the SDK knows it; a fault of ours is reported, since the SDK would not. */
-export function asA2a({ app, request }: RequestContext, error: unknown): A2AError {
+export function asA2a({ app, request }: DoorRequest, error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof GatewayError)) {
     app.report.error({ err: error, method: request.method, url: request.url }, 'fault');

@@ -2,9 +2,11 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { answer, COMMON, NOT_KEPT, vary, type Headers } from '../../http/answers.ts';
-import { isGone, queryOf, type RequestContext } from '../../http/context.ts';
-import { streamChunk } from '../rest/entry-frames.ts';
+import { answer } from '../../http/answers.ts';
+import { COMMON, NOT_KEPT, vary, type Headers } from '../../http/headers.ts';
+import { isGone, queryOf } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
+import { streamChunk } from '../../http/event-stream.ts';
 
 const STREAM_HEADERS: Headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -35,7 +37,7 @@ export function parsed(bytes: Buffer, example: string): unknown {
  * The version that is asked for, in a header or a parameter; undefined where there is no word of
  * it. A patch version says nothing more (section 3.6 of the specification).
  */
-export function versionOf({ request }: RequestContext): string | undefined {
+export function versionOf({ request }: DoorRequest): string | undefined {
   const header = request.headers['a2a-version'];
   const said = typeof header === 'string' ? header : queryOf(request).get('A2A-Version');
   const version = said?.trim() ?? '';
@@ -48,7 +50,7 @@ interface Giving {
 }
 
 export async function give(
-  context: RequestContext,
+  context: DoorRequest,
   text: string,
   type: string,
   { status, more }: Giving = { status: 200, more: {} },
@@ -69,7 +71,7 @@ export interface Framing {
 
 /** The first event tells whether there is a stream: until then an error is thrown, as by others. */
 export async function stream(
-  context: RequestContext,
+  context: DoorRequest,
   events: AsyncIterable<unknown>,
   framing: Framing,
 ): Promise<void> {
@@ -111,23 +113,4 @@ export function isStream(events: object): events is AsyncIterable<unknown> {
 function framed(text: string): ReturnType<typeof streamChunk> {
   // It ends with a whole event, so that a comment may follow.
   return streamChunk(Buffer.from(`${text}\n\n`), 0);
-}
-
-/** Ends when the caller leaves, or the gateway rests. */
-export function listen({
-  app,
-  response,
-}: RequestContext): Disposable & { readonly signal: AbortSignal } {
-  const gone = new AbortController();
-  const end = (): void => gone.abort();
-  response.once('close', end);
-  app.eventStreams.resting.addEventListener('abort', end);
-  if (response.destroyed || app.eventStreams.resting.aborted) end();
-  return {
-    signal: gone.signal,
-    [Symbol.dispose]() {
-      response.off('close', end);
-      app.eventStreams.resting.removeEventListener('abort', end);
-    },
-  };
 }

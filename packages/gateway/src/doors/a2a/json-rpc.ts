@@ -7,13 +7,14 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { JSON_TYPE } from '../../http/answers.ts';
-import type { RequestContext } from '../../http/context.ts';
+import { JSON_TYPE } from '../../http/headers.ts';
+import { abortWithCaller } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { RawJson, rawValue } from '../../json/raw-json.ts';
 import type { Said } from './a2a.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a } from './errors.ts';
-import { give, isFields, isStream, listen, parsed, stream, versionOf } from './giving.ts';
+import { give, isFields, isStream, parsed, stream, versionOf } from './giving.ts';
 import type { Fields } from './giving.ts';
 import { assertMessage } from './message.ts';
 
@@ -56,7 +57,7 @@ interface Call {
   readonly version: string;
 }
 
-export async function answerJsonRpc(context: RequestContext, said: Said): Promise<void> {
+export async function answerJsonRpc(context: DoorRequest, said: Said): Promise<void> {
   const verbatim = new RawJson();
   const { bytes, read, refusal } = await readOf(said);
   const rawId = await rawIdOf(read, bytes);
@@ -79,7 +80,7 @@ export async function answerJsonRpc(context: RequestContext, said: Said): Promis
         : JsonRpcTransportHandler.mapToJSONRPCError(error);
     return print({ jsonrpc: '2.0', error: mapped });
   };
-  using listening = listen(context);
+  using listening = abortWithCaller(context);
   const { signal } = listening;
   const path = ['params', 'message'];
   const conversation = new Conversation({ context, bytes, path, verbatim, signal });

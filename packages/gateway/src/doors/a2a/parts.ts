@@ -5,7 +5,7 @@ import { Role, TaskState, type Artifact, type Message, type Part, type Task } fr
 import { entryHead, localize, type Stamp } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import type { RequestContext } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { localeFor } from '../../http/context.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 
@@ -28,7 +28,7 @@ export function facts(value: unknown): Part {
 }
 
 /** Visitors' words, marked as anyone's. */
-export function heard({ app, request }: RequestContext, value: unknown): Part {
+export function heard({ app, request }: DoorRequest, value: unknown): Part {
   const note = localize(app.language.labels.untrusted, localeFor(request));
   return { ...PLAIN, content: { $case: 'data', value }, metadata: { untrusted: true, note } };
 }

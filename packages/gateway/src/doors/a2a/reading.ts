@@ -5,7 +5,7 @@ import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { follow } from '../../feed/follow.ts';
 import { rejectTextQuery, parseSelection } from '../../intake/selection.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
-import type { RequestContext } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { READING } from './card.ts';
 import { artifactOf, facts, heard, messageOf, taskOf, toldAs } from './parts.ts';
 import type { Fields, Heard } from './saying.ts';
@@ -72,13 +72,13 @@ function parametersOf(fields: Fields): URLSearchParams {
 }
 
 /** Throws for parameters that cannot be used. */
-function selectionIn({ app }: RequestContext, parameters: URLSearchParams): Selection {
+function selectionIn({ app }: DoorRequest, parameters: URLSearchParams): Selection {
   const { grammar } = app;
   return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
 }
 
 export async function read(
-  context: RequestContext,
+  context: DoorRequest,
   { message, fields }: Pick<Heard, 'message'> & Question,
   verbatim: RawJson,
 ): Promise<ReturnType<typeof messageOf>> {
@@ -124,7 +124,7 @@ const READ_INSTEAD =
 
 /** A task that is to follow what is asked for from now on, or from where that says. */
 export function followed(
-  context: RequestContext,
+  context: DoorRequest,
   { fields }: Question,
   contextId: string,
 ): ReturnType<typeof taskOf> {
@@ -146,7 +146,7 @@ export function followed(
 const CONTEXT = 'contextId';
 
 /** The task of an id, which says all that it is. */
-export function taskAt(context: RequestContext, id: string): ReturnType<typeof taskOf> {
+export function taskAt(context: DoorRequest, id: string): ReturnType<typeof taskOf> {
   return taskOf(id, contextIn(parametersAt(context, id), id), new Date().toISOString());
 }
 
@@ -154,7 +154,7 @@ function contextIn(parameters: URLSearchParams, id: string): string {
   return parameters.get(CONTEXT) ?? id;
 }
 
-function parametersAt(context: RequestContext, id: string): URLSearchParams {
+function parametersAt(context: DoorRequest, id: string): URLSearchParams {
   const text = Buffer.from(id.slice(FOLLOWING.length), 'base64url').toString();
   const parameters = new URLSearchParams(text);
   if (!id.startsWith(FOLLOWING) || !parameters.has('after')) throw new TaskNotFoundError(NO_TASK);
@@ -167,7 +167,7 @@ const NO_TASK =
 
 /** The task, then each entry as an artifact of its own, until the signal or as many as `limit` says. */
 export async function* following(
-  context: RequestContext,
+  context: DoorRequest,
   id: string,
   { signal, verbatim }: { readonly signal: AbortSignal; readonly verbatim: RawJson },
 ): AsyncGenerator<StreamResponse, void, undefined> {

@@ -4,24 +4,25 @@
  */
 import { SendMessageRequest, SendMessageResponse, StreamResponse, Task } from '@a2a-js/sdk';
 import { validateVersion } from '@a2a-js/sdk/server';
-import { GatewayError, REST_PATH } from '@open-presence/protocol';
+import { GatewayError, quoted, REST_PATH } from '@open-presence/protocol';
 
-import type { Headers } from '../../http/answers.ts';
-import type { RequestContext } from '../../http/context.ts';
-import { quoted, RETRY_AFTER } from '../../http/problem.ts';
+import type { Headers } from '../../http/headers.ts';
+import { abortWithCaller } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
+import { RETRY_AFTER } from '../../http/problem.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { Said, Verb } from './a2a.ts';
 import { Conversation } from './conversation.ts';
 import { asA2a, restError } from './errors.ts';
-import { give, isStream, listen, parsed, stream, versionOf } from './giving.ts';
+import { give, isStream, parsed, stream, versionOf } from './giving.ts';
 import { assertMessage } from './message.ts';
 
 const VERSION = '1.0';
 const TYPE = 'application/a2a+json';
 
-export async function answerRest(context: RequestContext, verb: Verb, said: Said): Promise<void> {
+export async function answerRest(context: DoorRequest, verb: Verb, said: Said): Promise<void> {
   const verbatim = new RawJson();
-  using listening = listen(context);
+  using listening = abortWithCaller(context);
   const { signal } = listening;
   try {
     const bytes = await said.bytes();
@@ -48,7 +49,7 @@ export async function answerRest(context: RequestContext, verb: Verb, said: Said
 async function eventsOf(
   conversation: Conversation,
   verb: Verb,
-  { context, bytes }: { readonly context: RequestContext; readonly bytes: Buffer },
+  { context, bytes }: { readonly context: DoorRequest; readonly bytes: Buffer },
 ): Promise<object> {
   switch (verb) {
     case 'send': {
@@ -71,7 +72,7 @@ async function eventsOf(
 }
 
 /** `/tasks/{id}`, and `/tasks/{id}:subscribe`, `:cancel`. */
-async function taskEvents(conversation: Conversation, { params }: RequestContext): Promise<object> {
+async function taskEvents(conversation: Conversation, { params }: DoorRequest): Promise<object> {
   const [, id = '', verb] = /^(.*?)(?::(subscribe|cancel))?$/s.exec(params['id'] ?? '') ?? [];
   if (verb === 'subscribe') return printed(conversation.resubscribe({ id, tenant: '' }));
   const asked = { id, tenant: '', metadata: undefined };
@@ -91,7 +92,7 @@ const PATHS = [
 ].map((path) => `${REST_PATH}/${path}`);
 
 /** What A2A has and this gateway has not, and what A2A has not either. */
-async function elsewhere(conversation: Conversation, { request }: RequestContext): Promise<never> {
+async function elsewhere(conversation: Conversation, { request }: DoorRequest): Promise<never> {
   const { url = '' } = request;
   const [path = ''] = url.slice(REST_PATH.length).split(/[?#]/, 1);
   if (/^\/tasks\/[^/]+\/pushNotificationConfigs(?:\/|$)/.test(path)) {

@@ -11,13 +11,13 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import type { AppendResult, Draft, Entry, Spool } from '../../log/log.ts';
+import type { AppendResult, Draft, Entry } from '../../log/log.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { localeFor, type RequestContext } from '../../http/context.ts';
+import { localeFor } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { welcomed } from '../../operations/first-contact.ts';
-import { stampOf } from '../rest/contribute.ts';
+import { draftFor, stampOf } from '../../operations/append.ts';
 import { READING, SKILLS } from './card.ts';
 import { printed } from './errors.ts';
 import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
@@ -44,17 +44,13 @@ const LONGEST_ANSWER = 3 * 1024 * 1024;
 /** What is told of an entry beside its text. */
 const BESIDE = 1024;
 
-export async function keep(
-  context: RequestContext,
-  said: Heard,
-  verbatim: RawJson,
-): Promise<Message> {
+export async function keep(context: DoorRequest, said: Heard, verbatim: RawJson): Promise<Message> {
   const bodies = bodiesOf(said);
   const sayings = bodies.map((body, at) => ({ ...body, key: keyFor(said.metadata, at) }));
   const fair = yieldPeriodically();
   // All are judged before any is kept.
   for (const saying of sayings.length > TOGETHER ? sayings : []) {
-    const { body } = await draftOf(context, saying);
+    const { body } = await draftFor(context.app, { ...saying, body: Buffer.from(saying.text) });
     if (!(body instanceof Uint8Array)) await body[Symbol.asyncDispose]();
     await fair();
   }
@@ -83,7 +79,7 @@ interface Saying extends Body {
 
 /** Resolves once these are durable, which stand from `at` on among all of the message. */
 async function appended(
-  context: RequestContext,
+  context: DoorRequest,
   sayings: readonly Saying[],
   { at, count }: { readonly at: number; readonly count: number },
 ): Promise<Stamp[]> {
@@ -92,7 +88,7 @@ async function appended(
   const drafts: Draft[] = [];
   const fair = yieldPeriodically();
   for (const saying of sayings) {
-    const draft = await draftOf(context, saying);
+    const draft = await draftFor(context.app, { ...saying, body: Buffer.from(saying.text) });
     if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
     drafts.push(draft);
     await fair();
@@ -120,19 +116,7 @@ function refusal(code: keyof typeof WHY, kept: number, count: number): GatewayEr
   return new GatewayError(code, `Cannot keep the message: ${WHY[code]}.${some} ${again}`);
 }
 
-async function draftOf({ app }: RequestContext, { kind, text, key }: Saying): Promise<Draft> {
-  const { grammar, log } = app;
-  const spool = (): Spool => log.spool();
-  return await readDraft(kind, piecesOf(Buffer.from(text)), { grammar, spool, key });
-}
-
-/** So that others have their turn in between. */
-function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SMALL_BODY_SIZE)
-    yield bytes.subarray(at, at + SMALL_BODY_SIZE);
-}
-
-async function told(context: RequestContext, stamp: Stamp, verbatim: RawJson): Promise<Part[]> {
+async function told(context: DoorRequest, stamp: Stamp, verbatim: RawJson): Promise<Part[]> {
   const { app, request } = context;
   const locale = localeFor(request);
   const entry = await app.log.entry(stamp.seq);
@@ -151,7 +135,7 @@ async function told(context: RequestContext, stamp: Stamp, verbatim: RawJson): P
 }
 
 async function greeting(
-  { app, request }: RequestContext,
+  { app, request }: DoorRequest,
   { stamp, text }: Entry,
 ): Promise<{ companions: string; next: unknown }> {
   if (text === undefined) return { companions: '[]', next: [] };

@@ -3,7 +3,7 @@ import { localize, PATHS } from '@open-presence/protocol';
 
 import type { Json } from './components.ts';
 import type { Asked } from './guide.ts';
-import type { Path } from './operations.ts';
+import type { RouteSummary } from '../../http/context.ts';
 
 const MARKDOWN = 'text/markdown';
 
@@ -42,7 +42,7 @@ const ARTIFACTS: readonly (readonly [path: string, type: string, named: boolean]
 ];
 
 /** The catalog of https://ai-catalog.io: what AI systems can use here, each with its type. */
-export function aiCatalog(asked: Asked, routes: readonly Path[]): Json {
+export function aiCatalog(asked: Asked, routes: readonly RouteSummary[]): Json {
   const { address, language, locale } = asked;
   const there = ARTIFACTS.filter(([path]) => routes.some((route) => route.path === path));
   return {

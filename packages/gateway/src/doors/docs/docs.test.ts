@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../rest/gateway.fixture.ts';
+import { ask, openDoor } from '../../gateway.fixture.ts';
 
 suite('what the gateway says of itself', () => {
   test('at / varies by what is preferred, whichever form that is', async () => {

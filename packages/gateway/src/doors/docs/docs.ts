@@ -1,59 +1,66 @@
 /**
- * What the gateway says of itself (PROTOCOL.md section 17), so that whoever has only its address
- * finds out what can be done here, by whichever convention it was built for.
+ * The docs door: what the gateway says of itself (PROTOCOL.md section 17), so that a visitor who
+ * has only its address finds out what can be done here, by whichever convention it was built for.
  *
- * Owns descriptions, each made of the language file and of the paths that there are; refuses to
+ * Owns descriptions, each made of the language file and of the routes that there are; refuses to
  * know the log. Upholds that every example works as it stands, and that nothing of it is loaded,
- * or kept in memory, before somebody asks.
+ * or held in memory, before somebody asks.
  */
 import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
+import { answer, contentHash } from '../../http/answers.ts';
+import { contentLanguage, NOT_KEPT, REVALIDATE } from '../../http/headers.ts';
+import { localeFor } from '../../http/context.ts';
 import { addressOf } from '../../http/public-address.ts';
-import { answer, contentLanguage, NOT_KEPT, REVALIDATE } from '../../http/answers.ts';
-import { localeFor, type RequestContext, type Handler } from '../../http/context.ts';
-import { hashOf } from '../rest/language.ts';
-import { status } from '../rest/status.ts';
-import type { Path } from './operations.ts';
-import { preferred } from './preferred.ts';
+import type { Representation } from '../../http/router.ts';
+import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
+import { languageFile, languageSchema } from './language.ts';
+import { robots } from './robots.ts';
 import type { PAGES } from './written.ts';
 
-type Name = keyof typeof PAGES;
-type Routes = () => readonly Path[];
+type PageName = keyof typeof PAGES;
 
-/** The handler of a page of this name. */
-export function about(name: Name, routes: Routes): Handler {
-  return async (context) => await tell(context, name, routes);
+export const docsDoor: ProtocolDoor = {
+  routes: [
+    { path: '/', get: [home('text/markdown'), home('text/plain'), home('text/html')] },
+    { path: '/mova-snu.yaml', get: languageFile },
+    { path: '/mova-snu.schema.json', get: languageSchema },
+    { path: '/openapi.json', get: page('openapi') },
+    { path: '/openapi.yaml', get: page('openapiYaml') },
+    { path: '/reference', get: page('reference') },
+    { path: '/llms.txt', get: page('llms') },
+    { path: '/skill.md', get: page('skill') },
+    { path: '/protocol.md', get: page('protocol') },
+    { path: '/.well-known/api-catalog', get: page('apiCatalog') },
+    { path: '/.well-known/ai-catalog.json', get: page('aiCatalog') },
+    { path: '/robots.txt', get: robots },
+  ],
+};
+
+/** The welcome page in one of its forms. */
+function home(
+  type: PageName & ('text/markdown' | 'text/plain' | 'text/html'),
+): Representation<DoorContext> {
+  return { type, handle: page(type) };
 }
 
-const HOME = ['application/json', 'text/markdown', 'text/plain', 'text/html'] as const;
-
-/** The status document, unless the caller would rather have words. */
-export function home(routes: Routes): Handler {
+function page(name: PageName): DoorHandler {
   return async (context) => {
-    const form = preferred(context.request.headers.accept, HOME);
-    if (form === 'application/json') await status(context, 'Accept');
-    else await tell(context, form, routes);
+    const { app, request } = context;
+    const { PAGES } = await import('./written.ts');
+    const locale = localeFor(request);
+    const { language } = app;
+    const address = addressOf(context);
+    const written = await PAGES[name]({ app, language, locale, address, routes: app.routes });
+    const { type, body } = written;
+    const isHome = name.includes('/');
+    const headers = {
+      ...(isHome ? NOT_KEPT : REVALIDATE),
+      ...contentLanguage(locale, ...(isHome ? ['Accept'] : [])),
+      ...SERVICE_LINK_HEADER,
+      ...('headers' in written ? written.headers : {}),
+    };
+    const tag = isHome ? {} : { tag: `"${contentHash(body)}"` };
+    await answer(context, { status: 200, type, headers, body, ...tag });
   };
-}
-
-async function tell(context: RequestContext, name: Name, routes: Routes): Promise<void> {
-  const { app, request } = context;
-  const { PAGES } = await import('./written.ts');
-  const locale = localeFor(request);
-  const { language } = app;
-  const address = addressOf(context);
-  const written = await PAGES[name]({ app, language, locale, address, routes });
-  const { type, body } = written;
-  const isHome = name.includes('/');
-  const more = 'headers' in written ? written.headers : {};
-  const kept = isHome ? NOT_KEPT : REVALIDATE;
-  const varied = isHome ? ['Accept'] : [];
-  const tag = isHome ? {} : { tag: `"${hashOf(body)}"` };
-  const headers = {
-    ...kept,
-    ...contentLanguage(locale, ...varied),
-    ...SERVICE_LINK_HEADER,
-    ...more,
-  };
-  await answer(context, { status: 200, type, headers, body, ...tag });
 }

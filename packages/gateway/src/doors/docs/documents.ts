@@ -52,7 +52,7 @@ const FORMS: Readonly<Record<string, (voice: Voice) => Form>> = {
     form(
       'application/ai-catalog+json',
       OBJECT,
-      aiCatalog({ ...voice, address: shown.ADDRESS }, [{ path: '/skill.md' }]),
+      aiCatalog({ ...voice, address: shown.ADDRESS }, [{ path: '/skill.md', methods: ['GET'] }]),
     ),
   '/.well-known/agent-card.json': agentCard,
   '/.well-known/agent.json': (voice) =>

@@ -1,7 +1,7 @@
 /** Answers as they are shown: made of the language, and true of no gateway in particular. */
 import { localize, statusDocument, type Kind } from '@open-presence/protocol';
 
-import { describedIn } from '../rest/discover.ts';
+import { describeGateway } from '../../operations/describe-gateway.ts';
 import type { Json, Voice } from './components.ts';
 
 /** An address that nobody has (RFC 2606), for what has absolute links. */
@@ -96,7 +96,7 @@ export function shownPresence(voice: Voice): Json {
 /** Without the fields of kinds: linters take them for schemas. */
 export function shownDiscovery(voice: Voice): Json {
   const { language, locale } = voice;
-  const described = describedIn(language, locale);
+  const described = describeGateway(language, locale);
   const { service, version, trust, doors, parameters } = described;
   const kinds = described.kinds.map((kind) => ({ ...kind, fields: [] }));
   const head = headOf(voice);

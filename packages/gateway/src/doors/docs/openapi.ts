@@ -7,7 +7,8 @@ import { localize } from '@open-presence/protocol';
 import { AGENT_SCHEMAS } from './agent-schemas.ts';
 import { componentsOf, type Json, type Voice } from './components.ts';
 import { FEED_SCHEMAS } from './feeds.ts';
-import { itemsOf, type Path } from './operations.ts';
+import { itemsOf } from './operations.ts';
+import type { RouteSummary } from '../../http/context.ts';
 
 /** Labels of the language by which operations are grouped. */
 const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
@@ -15,7 +16,7 @@ const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
 /** Of the gateway at this address, if the operator gave one. */
 export function openApiOf(
   voice: Voice,
-  routes: readonly Path[],
+  routes: readonly RouteSummary[],
   publicUrl: string | undefined,
 ): Json {
   const { language, locale } = voice;

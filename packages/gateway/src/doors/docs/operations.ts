@@ -4,6 +4,7 @@ import { FEED_TYPES, isKind, type Kind, KINDS, localize } from '@open-presence/p
 import { agentItemsOf } from './agents.ts';
 import { capital, schema, type Json, type Voice } from './components.ts';
 import { documentAt, formAt, homeAt } from './documents.ts';
+import type { RouteSummary } from '../../http/context.ts';
 import {
   shownEvents,
   shownKept,
@@ -17,12 +18,6 @@ import { feedAt } from './feeds.ts';
 import { header, keyParameter, queryParameters, saidInQuery, type Bent } from './parameters.ts';
 import { answers, operation, problems, worded } from './wording.ts';
 
-/** A path that there is. */
-export interface Path {
-  readonly path: string;
-  readonly post?: unknown;
-}
-
 const TEXT = { type: 'string' };
 const OF_ONE_KIND = new Set(['kind', 'skip']);
 const OF_SEARCH = new Set(['skip']);
@@ -30,7 +25,7 @@ const OF_SEARCH = new Set(['skip']);
 const OF_PAGES = new Set(['order', 'before', 'until', 'wait', 'q', 'skip']);
 
 /** The item of a path, by the paths that stand for it: saying by GET has one for each kind. */
-export function itemsOf(voice: Voice, { path }: Path): [string, Json][] {
+export function itemsOf(voice: Voice, { path }: RouteSummary): [string, Json][] {
   if (path === '/api/say/{kind}') {
     return KINDS.map((kind) => [`/api/say/${kind}`, { get: sayByGet(voice, kind) }]);
   }

@@ -7,13 +7,13 @@ import { readFile } from 'node:fs/promises';
 
 import { stringify } from 'yaml';
 
-import type { AppContext } from '../../http/context.ts';
+import type { DoorContext } from '../context.ts';
 import { asHtml, asMarkdown, asText, STYLE } from './blocks.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
 import type { Json } from './components.ts';
 import { frontMatter, guidePage, welcomePage, type Asked } from './guide.ts';
 import { openApiOf } from './openapi.ts';
-import type { Path } from './operations.ts';
+import type { RouteSummary } from '../../http/context.ts';
 import { referencePage } from './reference.ts';
 
 export interface Written {
@@ -24,8 +24,8 @@ export interface Written {
 
 /** What is asked for, of which app, and with which paths. */
 export interface Question extends Asked {
-  readonly app: AppContext;
-  readonly routes: () => readonly Path[];
+  readonly app: DoorContext;
+  readonly routes: readonly RouteSummary[];
 }
 
 const HTML = {
@@ -41,7 +41,7 @@ const PROTOCOL = ['../PROTOCOL.md', '../../../PROTOCOL.md'].map((path) => {
 });
 
 /** By app and locale: each is written once. */
-const documents = new WeakMap<AppContext, Map<string, OpenApi>>();
+const documents = new WeakMap<DoorContext, Map<string, OpenApi>>();
 
 interface OpenApi {
   readonly document: Json;
@@ -56,7 +56,7 @@ function openApi(question: Question): OpenApi {
   documents.set(app, written);
   const known = written.get(locale);
   if (known !== undefined) return known;
-  const document = openApiOf(question, routes(), app.publicUrl);
+  const document = openApiOf(question, routes, app.publicUrl);
   const made = { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
   written.set(locale, made);
   return made;
@@ -83,7 +83,7 @@ export const PAGES = {
     return { ...page(type, json(apiCatalog(question))), headers: { Link: link } };
   },
   aiCatalog: (question) =>
-    page('application/ai-catalog+json', json(aiCatalog(question, question.routes()))),
+    page('application/ai-catalog+json', json(aiCatalog(question, question.routes))),
   'text/markdown': (question) => page(MARKDOWN, asMarkdown(welcomePage(question))),
   'text/plain': (question) => page(PLAIN, asText(welcomePage(question))),
   'text/html': (question) => {

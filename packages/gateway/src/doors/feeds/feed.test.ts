@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../rest/gateway.fixture.ts';
+import { ask, openDoor } from '../../gateway.fixture.ts';
 
 async function itemsOf({ url }: { readonly url: string }): Promise<Record<string, unknown>[]> {
   const feed: unknown = await (await fetch(`${url}/feed.json`)).json();

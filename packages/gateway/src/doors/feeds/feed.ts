@@ -21,15 +21,17 @@ import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
 import { addressOf } from '../../http/public-address.ts';
-import { COMMON, encodedAs, contentLanguage, REVALIDATE } from '../../http/answers.ts';
+import { COMMON, encodedAs, contentLanguage, REVALIDATE } from '../../http/headers.ts';
 import { compressed, WORTH_COMPRESSING } from '../../http/compression.ts';
-import { isGone, queryOf, localeFor, type RequestContext } from '../../http/context.ts';
-import { searchWatermarkFor } from '../rest/search-watermark.ts';
-import type { ListingScope } from '../rest/listing.ts';
+import { abortWithCaller, isGone, localeFor, queryOf } from '../../http/context.ts';
+import { titleExcerpt, type ListingScope, type ScopeOf } from '../../operations/listing-scope.ts';
+import { searchWatermarkFor } from '../../operations/search-watermark.ts';
+import { waitForListing } from '../../operations/wait.ts';
+import type { DoorHandler, DoorRequest } from '../context.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
 import { atomOf } from './atom.ts';
-import { itemOf, titled, type Item } from './item.ts';
+import { itemOf, type Item } from './item.ts';
 import { jsonFeedOf } from './json-feed.ts';
 import type { Page } from './page.ts';
 
@@ -63,7 +65,7 @@ const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
 };
 
 interface Question {
-  readonly place: ListingScope;
+  readonly scope: ListingScope;
   readonly form: FeedForm;
   readonly encoding: Encoding | undefined;
   readonly locale: Locale | undefined;
@@ -72,11 +74,20 @@ interface Question {
   readonly tag: string;
 }
 
-export async function feed(
-  context: RequestContext,
-  place: ListingScope,
-  form: FeedForm,
-): Promise<void> {
+/** The handler that sends a page of a scope's feed. */
+export function feed(scopeOf: ScopeOf, form: FeedForm): DoorHandler {
+  return async (context) => {
+    const { app, request, params } = context;
+    const scope = scopeOf(app, params);
+    if (request.url?.includes('wait=') === true) {
+      using caller = abortWithCaller(context);
+      await waitForListing(app, scope, queryOf(request), caller.signal);
+    }
+    await sendPage(context, scope, form);
+  };
+}
+
+async function sendPage(context: DoorRequest, scope: ListingScope, form: FeedForm): Promise<void> {
   const { app, request, response } = context;
   const { headers, url = '' } = request;
   if (isGone(context)) return;
@@ -84,7 +95,7 @@ export async function feed(
   const locale = localeFor(request);
   const base = addressOf(context);
   const head = app.log.head();
-  const searched = searchWatermarkFor(context) ?? '';
+  const searched = searchWatermarkFor(app.log, url) ?? '';
   const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${searched} ${url}`;
   const known = app.responseCache.get(key, head);
   if (known !== undefined) return sendCached(context, known);
@@ -94,7 +105,7 @@ export async function feed(
     'hex',
   ).slice(0, 12);
   const tag = `W/"${app.log.id.slice(0, 8)}-${head}-${form}-${edition}"`;
-  const question = { place, form, encoding, locale, base, head, tag };
+  const question = { scope, form, encoding, locale, base, head, tag };
   const selection = selectionFor(context, question);
   if (hasTag(headers['if-none-match'], tag)) {
     response.writeHead(304, headersOf(question));
@@ -116,9 +127,9 @@ function headersOf({ tag, locale }: Question): CachedResponse['headers'] {
 }
 
 /** Throws for parameters that cannot be used. */
-function selectionFor({ app, request }: RequestContext, { place, head }: Question): Selection {
+function selectionFor({ app, request }: DoorRequest, { scope, head }: Question): Selection {
   const parameters = queryOf(request);
-  const wanted = parseSelection(parameters, { ...place, grammar: app.grammar });
+  const wanted = parseSelection(parameters, { ...scope, grammar: app.grammar });
   return {
     ...wanted,
     ...(parameters.has('limit') ? {} : { limit: BY_DEFAULT }),
@@ -127,27 +138,27 @@ function selectionFor({ app, request }: RequestContext, { place, head }: Questio
 }
 
 async function readyOf(
-  context: RequestContext,
+  context: DoorRequest,
   question: Question,
   selection: Selection,
 ): Promise<CachedResponse> {
-  const { form, head, tag, place } = question;
+  const { form, head, tag, scope } = question;
   const { items, end } = await read(context, question, selection);
   const parameters = queryOf(context.request);
-  const choice = choiceOf(place, parameters);
-  const path = feedPath(place.path, form);
+  const choice = choiceOf(scope, parameters);
+  const path = feedPath(scope.path, form);
   // A page of nothing leads to itself.
   const goesOn = end.more && items.length > 0;
   const next = goesOn ? nextPagePath({ path, parameters, selection, head }, end) : null;
   const page = {
     ...question,
     language: context.app.language,
-    id: idOf(context, place, choice),
+    id: idOf(context, scope, choice),
     title: titleOf(context, question, choice),
     self: withQuery(path, parameters),
     first: withQuery(path, without(parameters, selection.order === 'newest' ? 'before' : 'after')),
     next,
-    listing: listingOf(place, choice),
+    listing: listingOf(scope, choice),
     updated: await updatedAt(context, selection, { head, items }),
     items,
   };
@@ -167,7 +178,7 @@ async function readyOf(
 
 /** Entries until the page is full. */
 async function read(
-  context: RequestContext,
+  context: DoorRequest,
   { locale }: Question,
   selection: Selection,
 ): Promise<{ items: readonly Item[]; end: ReadEnd }> {
@@ -195,7 +206,7 @@ const OVERHEAD = 512;
 
 /** The newest of the page, if that is where it begins, else of the feed. */
 async function updatedAt(
-  { app }: RequestContext,
+  { app }: DoorRequest,
   selection: Selection,
   { head, items }: { readonly head: Seq; readonly items: readonly Item[] },
 ): Promise<string> {
@@ -209,10 +220,10 @@ async function updatedAt(
 }
 
 /** A name for the selection in this log, whatever the page and the address (RFC 9562 section 5.8). */
-function idOf({ app }: RequestContext, place: ListingScope, choice: Choice): string {
+function idOf({ app }: DoorRequest, scope: ListingScope, choice: Choice): string {
   const parameters = new URLSearchParams(choice);
   parameters.sort();
-  const digest = hash('sha256', `${app.log.id} ${withQuery(place.path, parameters)}`, 'hex');
+  const digest = hash('sha256', `${app.log.id} ${withQuery(scope.path, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),
@@ -229,20 +240,20 @@ function listingOf({ path }: ListingScope, choice: Choice): string {
 }
 
 /** What is listed, and by whom or for whom. */
-function titleOf({ app }: RequestContext, { place, locale }: Question, choice: Choice): string {
+function titleOf({ app }: DoorRequest, { scope, locale }: Question, choice: Choice): string {
   const { language } = app;
   return [
     localize(language.service, locale),
-    place.title(language, locale),
-    ...choice.slice(0, TITLED).map(([name, value]) => `${name}: ${titled(value)}`),
+    scope.title(language, locale),
+    ...choice.slice(0, TITLED).map(([name, value]) => `${name}: ${titleExcerpt(value)}`),
   ].join(' · ');
 }
 
 /** Names and values of the parameters that choose. */
 type Choice = [string, string][];
 
-function choiceOf(place: ListingScope, parameters: URLSearchParams): Choice {
-  const chooses = (name: string): boolean => CHOOSING.has(name) && (name !== 'kind' || place.kinds);
+function choiceOf(scope: ListingScope, parameters: URLSearchParams): Choice {
+  const chooses = (name: string): boolean => CHOOSING.has(name) && (name !== 'kind' || scope.kinds);
   return [...parameters].filter(([name]) => chooses(name));
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
+import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
 import { textPreviewOf } from './text-preview.ts';
 
 export interface Item {
@@ -29,8 +30,6 @@ export interface Item {
 
 /** Longer entries are told by their beginning. */
 const WHOLE = 64 * 1024;
-/** Characters of a text that a title has. */
-const TITLED = 80;
 
 interface Wording {
   readonly language: Language;
@@ -53,8 +52,8 @@ export async function itemOf(entry: Entry, { language, locale }: Wording): Promi
     path: `/api/entries/${id}`,
     title: [
       localize(language.kinds[kind].name, locale),
-      titled(author),
-      titled(said ?? soughtIn(members)),
+      titleExcerpt(author),
+      titleExcerpt(said ?? soughtIn(members)),
     ]
       .filter((part) => part !== '')
       .join(' · '),
@@ -96,20 +95,8 @@ function textIn({ text }: Record<string, unknown>): string | undefined {
 function soughtIn({ seeking }: Record<string, unknown>): string {
   return Array.isArray(seeking)
     ? seeking
-        .slice(0, TITLED)
+        .slice(0, TITLE_LENGTH)
         .filter((thing) => typeof thing === 'string')
         .join(', ')
     : '';
-}
-
-/** What turns the direction of a text would turn the rest of the title as well. */
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-/** One line of a text, cut between characters. */
-export function titled(text: string): string {
-  const start = text.slice(0, 8 * TITLED).replace(TURNING, '');
-  const line = start.replace(/\s+/g, ' ').trim();
-  const characters = Array.from(line);
-  if (characters.length <= TITLED && text.length <= 8 * TITLED) return line;
-  return `${characters.slice(0, TITLED - 1).join('')}…`;
 }

@@ -5,9 +5,10 @@
 import { localize } from '@open-presence/protocol';
 
 import { addressOf } from '../../http/public-address.ts';
-import { answer, contentLanguage, json, REVALIDATE, type Headers } from '../../http/answers.ts';
-import { localeFor, type RequestContext } from '../../http/context.ts';
-import { hashOf } from '../rest/language.ts';
+import { answer, contentHash, json } from '../../http/answers.ts';
+import { contentLanguage, REVALIDATE } from '../../http/headers.ts';
+import { localeFor } from '../../http/context.ts';
+import type { DoorRequest } from '../context.ts';
 import { NAME, REVISIONS } from './about.ts';
 
 const TYPE = 'application/mcp-server-card+json';
@@ -15,11 +16,7 @@ const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.sc
 /** What the schema of cards takes. */
 const LONGEST = 100;
 
-export async function serverCard(context: RequestContext): Promise<void> {
-  await card(context, {});
-}
-
-export async function card(context: RequestContext, headers: Headers): Promise<void> {
+export async function serverCard(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const { language } = app;
   const locale = localeFor(request);
@@ -40,9 +37,9 @@ export async function card(context: RequestContext, headers: Headers): Promise<v
   await answer(context, {
     status: 200,
     type: TYPE,
-    headers: { ...REVALIDATE, ...contentLanguage(locale, 'Host'), ...headers },
+    headers: { ...REVALIDATE, ...contentLanguage(locale, 'Host') },
     body,
-    tag: `"${hashOf(body)}"`,
+    tag: `"${contentHash(body)}"`,
   });
 }
 

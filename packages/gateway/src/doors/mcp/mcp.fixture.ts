@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 
-import { ask, type OpenDoor } from '../rest/gateway.fixture.ts';
+import { ask, type OpenDoor } from '../../gateway.fixture.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { GatewayError } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../rest/gateway.fixture.ts';
+import { ask, openDoor } from '../../gateway.fixture.ts';
 import { REVISIONS } from './about.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from './mcp.fixture.ts';
 

@@ -10,24 +10,21 @@
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { answer, json, JSON_TYPE, NOT_KEPT } from '../../http/answers.ts';
+import { answer, json } from '../../http/answers.ts';
+import { JSON_TYPE, NOT_KEPT } from '../../http/headers.ts';
 import { drain, readBody } from '../../http/request-body.ts';
-import { isGone, type RequestContext, type AppContext } from '../../http/context.ts';
+import { isGone } from '../../http/context.ts';
+import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { inTurn } from '../../http/large-message-queue.ts';
 import { fault, problem } from '../../http/problem.ts';
-import { formOf } from '../../http/negotiation.ts';
-import { card } from './card.ts';
+import { EVENT_STREAM } from '../../http/router.ts';
+import { serverCard } from './card.ts';
 import type { Call, Serving } from './serving.ts';
 import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './shape.ts';
 
-/** What a browser or a curious caller gets: the server card. Streams of `GET` there are none. */
-export async function aboutMcp(context: RequestContext): Promise<void> {
-  if (formOf(context.request.headers.accept) === 'events') {
-    const headers = { Allow: 'POST, OPTIONS' };
-    await problem(context, new GatewayError('method-not-allowed', NO_STREAM), { headers });
-    return;
-  }
-  await card(context, {});
+function refuseStream(context: DoorRequest): Promise<void> {
+  const headers = { Allow: 'POST, OPTIONS' };
+  return problem(context, new GatewayError('method-not-allowed', NO_STREAM), headers);
 }
 
 const NO_STREAM =
@@ -35,10 +32,10 @@ const NO_STREAM =
 
 /** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
 export function mcpBy(
-  begin: (app: AppContext) => Promise<Serving>,
-): (context: RequestContext) => void {
-  const servings = new WeakMap<AppContext['log'], Promise<Serving>>();
-  const servingOf = (app: AppContext): Promise<Serving> => {
+  begin: (app: DoorContext) => Promise<Serving>,
+): (context: DoorRequest) => void {
+  const servings = new WeakMap<DoorContext['log'], Promise<Serving>>();
+  const servingOf = (app: DoorContext): Promise<Serving> => {
     const serving = servings.get(app.log) ?? begin(app);
     servings.set(app.log, serving);
     return serving;
@@ -57,14 +54,28 @@ export function mcpBy(
   };
 }
 
-export const mcp: (context: RequestContext) => void = mcpBy(async (app) => {
+const mcp = mcpBy(async (app) => {
   const { Serving } = await import('./serving.ts');
   return new Serving(app);
 });
 
+export const mcpDoor: ProtocolDoor = {
+  routes: [
+    {
+      path: '/mcp',
+      get: [
+        { type: 'application/json', handle: serverCard },
+        { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
+      ],
+      post: mcp,
+    },
+    { path: '/mcp/server-card', get: serverCard },
+  ],
+};
+
 async function take(
   said: Omit<Call, 'message'>,
-  servingOf: (app: AppContext) => Promise<Serving>,
+  servingOf: (app: DoorContext) => Promise<Serving>,
 ): Promise<void> {
   const { context, bytes } = said;
   const { app, request } = context;
@@ -84,7 +95,7 @@ async function take(
   await serving.serve({ ...said, message: read.message });
 }
 
-async function refuse(context: RequestContext, status: number, refusal: Misshapen): Promise<void> {
+async function refuse(context: DoorRequest, status: number, refusal: Misshapen): Promise<void> {
   const { id, code, message } = refusal;
   const body = json({ jsonrpc: '2.0', id, error: { code, message } });
   await answer(context, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
@@ -95,7 +106,7 @@ async function refuse(context: RequestContext, status: number, refusal: Misshape
  * a page of elsewhere must not either, by whatever name it resolved the address. Who sends no
  * `Origin` is no page.
  */
-function strangerIn({ app, request }: RequestContext): string | undefined {
+function strangerIn({ app, request }: DoorRequest): string | undefined {
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
   const own = app.publicUrl === undefined ? undefined : hostOf(app.publicUrl);

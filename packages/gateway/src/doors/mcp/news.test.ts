@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../rest/gateway.fixture.ts';
+import { openDoor } from '../../gateway.fixture.ts';
 import { call, subscribe } from './mcp.fixture.ts';
 
 test('subscribers are told of every room where it cannot be read which one has news', async () => {

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 import { follow } from '../../feed/follow.ts';
 import type { Log } from '../../log/log.ts';
-import type { AppContext } from '../../http/context.ts';
+import type { DoorContext } from '../context.ts';
 import { roomUri, ROOMS_URI } from './uris.ts';
 
 type Listener = (event: ServerEvent) => void;
@@ -15,12 +15,12 @@ const TOLD_TOGETHER = 64;
 /** Follows the log while anybody listens. */
 export class News implements ServerEventBus {
   readonly #log: Log;
-  readonly #report: AppContext['report'];
+  readonly #report: DoorContext['report'];
   readonly #slugs: readonly string[];
   readonly #listeners = new Set<Listener>();
   #following: AbortController | undefined;
 
-  constructor({ log, language, report }: AppContext) {
+  constructor({ log, language, report }: DoorContext) {
     this.#log = log;
     this.#report = report;
     this.#slugs = language.rooms.map(({ slug }) => slug);

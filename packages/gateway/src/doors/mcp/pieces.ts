@@ -1,8 +1,7 @@
 /** An entry in pieces, by offsets of its text in bytes. */
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, quoted } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import { quoted } from '../../http/problem.ts';
 import { PIECE } from './about.ts';
 import { isDeeper } from '../../json/limits.ts';
 import { DEEPEST, fieldsOf, type Fields } from './results.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../rest/gateway.fixture.ts';
+import { openDoor } from '../../gateway.fixture.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());

@@ -1,14 +1,14 @@
 /** Tools that read: the same listings, entries and presence that HTTP answers. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, seqOfId } from '@open-presence/protocol';
+import { GatewayError, quoted } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
 import { parseSeconds, parseSelection } from '../../intake/selection.ts';
-import type { Entry, Selection } from '../../log/log.ts';
-import type { AppContext } from '../../http/context.ts';
+import type { Selection } from '../../log/log.ts';
+import { findEntry } from '../../operations/find-entry.ts';
+import type { DoorContext } from '../context.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
-import { presentIn, spokeIn } from '../rest/presence.ts';
-import { quoted } from '../../http/problem.ts';
+import { visitorFor, presentVisitors, recentAuthors } from '../../operations/who-is-here.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './parameters.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
@@ -29,7 +29,7 @@ interface Question {
 
 /** Entries as one result holds them, and where to read on. */
 export async function listed(
-  { log }: AppContext,
+  { log }: DoorContext,
   { tool, parameters, selection: wanted, kept = {} }: Question,
 ): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
   const head = log.head();
@@ -61,7 +61,7 @@ export async function read(asking: Asking, given: Fields): Promise<CallToolResul
 
 export async function waitForNews(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { app } = asking.call.context;
-  const { log, eventStreams } = app;
+  const { log, shutdown } = app;
   const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
   parameters.set('order', 'oldest');
   const held = heldFor(textIn(given, 'seconds', 'the news'));
@@ -69,7 +69,7 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
   parameters.set('after', String(after));
   const selection = { ...others, after };
   arrived(app, given);
-  const signals = [asking.signal, eventStreams.resting];
+  const signals = [asking.signal, shutdown];
   await waitForEntries(log, selection, { timeoutMs: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
@@ -100,16 +100,15 @@ export function among(given: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(Object.entries(given).filter(said));
 }
 
-function selected({ grammar }: AppContext, parameters: URLSearchParams): Selection {
+function selected({ grammar }: DoorContext, parameters: URLSearchParams): Selection {
   return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
 }
 
 /** A reader who says who it is becomes present. */
-export function arrived({ presence, language }: AppContext, given: Fields): void {
+export function arrived(app: DoorContext, given: Fields): void {
   const identity = given['as'];
   if (typeof identity !== 'string' || identity === '') return;
-  const room = language.rooms.find(({ slug }) => slug === given['room'])?.slug;
-  presence.recordRequest({ identity, room });
+  app.presence.recordRequest(visitorFor(app, identity, given['room']));
 }
 
 export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
@@ -117,7 +116,7 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
   const id = textIn(given, 'id', 'an entry');
   if (id === undefined) throw nameless();
   arrived(app, given);
-  const entry = await entryOf(app, id);
+  const entry = await findEntry(app.log, id);
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
   const { stamp, size } = entry;
   const kept = among(given, ['as']);
@@ -137,27 +136,19 @@ function nameless(): GatewayError {
   });
 }
 
-export async function entryOf({ log }: AppContext, id: string): Promise<Entry> {
-  const seq = seqOfId(id);
-  const entry = seq === undefined ? undefined : await log.entry(seq);
-  if (entry?.stamp.id === id.toLowerCase()) return entry;
-  const detail = `Cannot read entry ${quoted(id)}: there is none with this id. Ids are in the entries themselves, as "id".`;
-  throw new GatewayError('not-found', detail);
-}
-
 export async function whoIsHere(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { app } = asking.call.context;
-  const { language, recentAuthors } = app;
+  const { language } = app;
   const { room, limit } = given;
   const parameters = parametersOf({ room, limit }, 'presence');
   const { limit: most = Infinity } = selected(app, parameters);
   arrived(app, given);
   const rooms = parameters.getAll('room');
-  const known = await recentAuthors.snapshot();
+  const known = await app.recentAuthors.snapshot();
   // One more tells that there are more.
   const question = { rooms, limit: most + 1, signal: asking.signal };
-  const here = await fitted(presentIn(app, question, known), most);
-  const spoke = await fitted(spokeIn(app, question, known), most);
+  const here = await fitted(presentVisitors(app, question, known), most);
+  const spoke = await fitted(recentAuthors(app, question, known), most);
   const more = here.more || spoke.more;
   const rest = more ? ' There are more; GET /api/presence tells them all.' : '';
   return resultOf(language, asking.locale, {

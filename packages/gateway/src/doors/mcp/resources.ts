@@ -8,8 +8,9 @@ import {
 import { GatewayError, localize, type Language, type Locale } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
-import { roomDocuments } from '../rest/rooms.ts';
-import { entryOf, listed } from './reading.ts';
+import { roomDocuments } from '../../operations/rooms.ts';
+import { findEntry } from '../../operations/find-entry.ts';
+import { listed } from './reading.ts';
 import { pieceOf, toldPiece } from './pieces.ts';
 import { marked } from './results.ts';
 import type { Asking } from './tools.ts';
@@ -74,7 +75,7 @@ export async function readResource(asking: Asking, uri: string): Promise<ReadRes
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   }
   if (uri === LANGUAGE_URI) {
-    const text = new TextDecoder().decode(app.text);
+    const text = new TextDecoder().decode(app.languageFile);
     return { contents: [{ uri, mimeType: 'application/yaml', text }] };
   }
   const { slug, id, from } = namedBy(uri) ?? {};
@@ -100,7 +101,7 @@ async function readEntry(
 ): Promise<ReadResourceResult> {
   const { app } = asking.call.context;
   try {
-    const entry = await entryOf(app, id);
+    const entry = await findEntry(app.log, id);
     const piece = await pieceOf(entry, from);
     const own = toldPiece(entry, piece, `read ${entryUri(entry.stamp.id, piece.to)}`);
     return contents(asking, uri, { own, lines: [piece.text] });

@@ -15,7 +15,7 @@ import {
 } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import type { AppContext } from '../../http/context.ts';
+import type { DoorContext } from '../context.ts';
 import { isDeeper } from '../../json/limits.ts';
 import { PIECE } from './about.ts';
 
@@ -142,7 +142,7 @@ export function shortenedIn(told: readonly Told[]): Fields[] {
 
 /** What was thrown, in the words of section 11. */
 export function failed(
-  app: AppContext,
+  app: DoorContext,
   locale: Locale | undefined,
   thrown: unknown,
 ): CallToolResult {
@@ -158,7 +158,7 @@ export function failed(
 }
 
 /** What a caller can cause, as it is; what is ours as `internal`, and reported. */
-export function knownIn(app: AppContext, thrown: unknown): GatewayError {
+export function knownIn(app: DoorContext, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   app.report.error({ err: thrown }, 'fault in the MCP door');
   return new GatewayError('internal', INTERNAL);

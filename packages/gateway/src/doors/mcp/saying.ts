@@ -8,10 +8,8 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { readDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import type { Spool } from '../../log/log.ts';
-import { stampOf } from '../rest/contribute.ts';
+import { append, draftFor } from '../../operations/append.ts';
 import { companionsFor, whereNext } from '../../operations/first-contact.ts';
 import { argumentsIn, taken } from './message.ts';
 import { isDeeper } from '../../json/limits.ts';
@@ -69,15 +67,13 @@ function told(asking: Asking, stamp: Stamp): { summary: string; own: Record<stri
 
 /** The way of every entry: judged, appended, durable. */
 async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
-  const { grammar, log } = call.context.app;
+  const { app } = call.context;
   const { value, rest } = await taken(await argumentsIn(call.bytes, id), KEY);
   const key =
     value === undefined || value === null
       ? undefined
       : hashIdempotencyKey(undefined, textOf(value));
-  const spool = (): Spool => log.spool();
-  const draft = await readDraft(kind, piecesOf(rest), { grammar, spool, key });
-  return stampOf(await log.append(draft));
+  return await append(app.log, await draftFor(app, { kind, body: rest, key }));
 }
 
 function textOf(value: unknown): string {
@@ -86,10 +82,4 @@ function textOf(value: unknown): string {
   throw new GatewayError('invalid-entry', `Cannot keep the entry: ${detail}`, {
     faults: [{ pointer: `/${KEY}`, detail }],
   });
-}
-
-/** So that others have their turn in between. */
-function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += SMALL_BODY_SIZE)
-    yield bytes.subarray(at, at + SMALL_BODY_SIZE);
 }

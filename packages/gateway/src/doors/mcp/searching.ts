@@ -1,7 +1,13 @@
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import { foundIn, linkOf, searchFor, snippetOf } from '../rest/search.ts';
+import {
+  matchesOf,
+  nextResultsPath,
+  searchRequest,
+  snippetOf,
+  takeRanking,
+} from '../../operations/search.ts';
 import { PIECE } from './about.ts';
 import { argumentsOf, NO_OTHERS, parametersOf } from './parameters.ts';
 import { among, arrived } from './reading.ts';
@@ -23,14 +29,15 @@ interface Found extends Told {
 
 export async function search(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { app } = asking.call.context;
-  const asked = searchFor(app, parametersOf(given, 'what was searched for', SEARCH_PARAMETERS));
+  const parameters = parametersOf(given, 'what was searched for', SEARCH_PARAMETERS);
+  const asked = searchRequest(app, parameters, takeRanking(parameters));
   arrived(app, given);
-  const { selection, head, known } = asked;
+  const { selection, head, watermark } = asked;
   const found: Found[] = [];
   let last: number | undefined;
   let size = 0;
   let more = selection.limit === 0;
-  const reading = foundIn(app.log, asked);
+  const reading = matchesOf(app.log, asked);
   try {
     while (!more) {
       const step = await reading.next();
@@ -51,13 +58,13 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   } finally {
     await reading.return({ last: undefined, more: false });
   }
-  const link = linkOf({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
+  const link = nextResultsPath({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
   const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
   const next = again === null ? null : { ...again, ...among(given, ['as']) };
   const on = howToGoOn('To go on', { tool: 'search', next, more });
   return resultOf(app.language, asking.locale, {
-    summary: `${found.length} found among all up to seq ${known}. ${on}${howToRead(found)}`,
-    own: { head, known, next, shortened: shortenedIn(found) },
+    summary: `${found.length} found among all up to seq ${watermark}. ${on}${howToRead(found)}`,
+    own: { head, known: watermark, next, shortened: shortenedIn(found) },
     lines: found.map(
       ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
     ),

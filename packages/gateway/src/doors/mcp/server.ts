@@ -7,7 +7,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { localize, type Language, type Locale } from '@open-presence/protocol';
 
-import { localeFor, type AppContext } from '../../http/context.ts';
+import { localeFor } from '../../http/context.ts';
+import type { DoorContext } from '../context.ts';
 import { NAME } from './about.ts';
 import { toldPrompt, toldPrompts } from './prompts.ts';
 import { listedResources, listedTemplates, readResource } from './resources.ts';
@@ -92,7 +93,7 @@ function unknown(what: string, name: string, known: readonly string[]): Protocol
 }
 
 /** What a caller can cause, where the protocol has no results that are errors. */
-async function protocolErrors<Value>(app: AppContext, act: () => Promise<Value>): Promise<Value> {
+async function protocolErrors<Value>(app: DoorContext, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act();
   } catch (thrown) {

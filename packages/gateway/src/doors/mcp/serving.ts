@@ -15,15 +15,16 @@ import {
 } from '@modelcontextprotocol/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { COMMON, NOT_KEPT } from '../../http/answers.ts';
-import { isGone, type RequestContext, type AppContext } from '../../http/context.ts';
+import { COMMON, NOT_KEPT } from '../../http/headers.ts';
+import { isGone } from '../../http/context.ts';
+import type { DoorContext, DoorRequest } from '../context.ts';
 import { problem } from '../../http/problem.ts';
 import { News } from './news.ts';
 import { serverFor } from './server.ts';
 
 /** A message, and the request that it came with. */
 export interface Call {
-  readonly context: RequestContext;
+  readonly context: DoorRequest;
   readonly bytes: Buffer;
   readonly message: unknown;
   /** To be told when the answer has begun: what is left to do takes no more room. */
@@ -45,7 +46,7 @@ export class Serving {
   #busy = 0;
   #resting = false;
 
-  constructor(app: AppContext, make: ServerFor = serverFor) {
+  constructor(app: DoorContext, make: ServerFor = serverFor) {
     const factory: McpServerFactory = ({ era, requestInfo }) => {
       const call = requestInfo && this.#calls.get(requestInfo);
       if (call === undefined) throw new Error('A request that did not come through this door.');
@@ -58,13 +59,13 @@ export class Serving {
     };
     this.#handler = createMcpHandler(factory, options);
     this.#later = createMcpHandler(factory, { ...options, responseMode: 'sse' });
-    const { resting } = app.eventStreams;
+    const { shutdown } = app;
     const rest = (): void => {
       this.#resting = true;
       void this.#restWhenIdle();
     };
-    if (resting.aborted) rest();
-    else resting.addEventListener('abort', rest, { once: true });
+    if (shutdown.aborted) rest();
+    else shutdown.addEventListener('abort', rest, { once: true });
   }
 
   async serve(call: Call): Promise<void> {
@@ -108,7 +109,7 @@ function said(message: unknown, member: string): unknown {
 }
 
 /** Without its body, which is parsed. As elsewhere, a body is JSON, and an answer of either form. */
-function requestOf({ request }: RequestContext, signal: AbortSignal): Request {
+function requestOf({ request }: DoorRequest, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../rest/gateway.fixture.ts';
+import { openDoor } from '../../gateway.fixture.ts';
 import { answerIn, fields, send } from './mcp.fixture.ts';
 
 test('who sends no message is told what it lacks', async () => {

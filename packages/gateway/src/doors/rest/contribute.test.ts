@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 
 import type { AppendResult, Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { bodyIn, openDoor, statusesIn, TRACE, type OpenDoor } from './gateway.fixture.ts';
+import { bodyIn, openDoor, statusesIn, TRACE, type OpenDoor } from '../../gateway.fixture.ts';
 
 type Members = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 /** Entries as frames of an event stream (PROTOCOL.md section 12.1). */
 import type { LogRange } from '../../feed/follow.ts';
+import { streamChunk, type StreamChunk } from '../../http/event-stream.ts';
 import type { Log, Seq } from '../../log/log.ts';
 
 /** Bytes of an entry that are enough to read its seq and kind. */
@@ -11,26 +12,6 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 const NOTHING = Buffer.alloc(0);
 const END_OF_FRAME = Buffer.from('\n\n');
-
-/** Some of a stream, as it goes out. */
-export interface StreamChunk {
-  /** A chunk of HTTP/1.1, with its size before it and CR LF behind. */
-  readonly chunk: Buffer;
-  /** Where the bytes begin that are meant. */
-  readonly from: number;
-  /** The last entry in it, if it ends with one: a stream can go on from here. */
-  readonly upTo: Seq | undefined;
-}
-
-export function streamChunk(bytes: Uint8Array, upTo?: Seq): StreamChunk {
-  const size = `${bytes.length.toString(16)}\r\n`;
-  // Memory of its own: a view would keep alive what it is cut from.
-  const chunk = Buffer.allocUnsafeSlow(size.length + bytes.length + 2);
-  chunk.write(size, 'latin1');
-  chunk.set(bytes, size.length);
-  chunk.write('\r\n', size.length + bytes.length, 'latin1');
-  return { chunk, from: size.length, upTo };
-}
 
 export interface Framing {
   /** Only these kinds, where a selection cannot say so. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { get, openDoor, TRACE, type OpenDoor } from './gateway.fixture.ts';
+import { get, openDoor, TRACE, type OpenDoor } from '../../gateway.fixture.ts';
 
 async function open(): Promise<OpenDoor> {
   return await openDoor(openMemoryLog());

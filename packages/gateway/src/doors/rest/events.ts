@@ -2,69 +2,50 @@
  * Event streams (PROTOCOL.md section 12): the log as it grows, from any cursor on.
  *
  * Upholds that a stream has each entry of its selection once, in order, and that one whose reader
- * stalls holds a cursor and a slice, nothing more.
+ * stalls holds a cursor and a chunk, nothing more.
  */
 import { once } from 'node:events';
 
-import { GatewayError, isKind, KINDS, localize } from '@open-presence/protocol';
-
-import { follow, type LogRange } from '../../feed/follow.ts';
-import { parseCursor, rejectTextQuery, parseSelection } from '../../intake/selection.ts';
-import { facet } from '../../log/facet.ts';
-import type { Seq } from '../../log/log.ts';
 import { nextTurn } from '../../fair-turns.ts';
-import { COMMON, NOT_KEPT, vary } from '../../http/answers.ts';
-import { queryOf, type RequestContext } from '../../http/context.ts';
-import type { EventStream } from '../../http/event-stream.ts';
-import { frameEntries, streamChunk } from './entry-frames.ts';
-import type { StreamQuery } from './fan-out.ts';
-import type { ListingScope } from './listing.ts';
+import { follow, type LogRange } from '../../feed/follow.ts';
+import { COMMON, NOT_KEPT, vary } from '../../http/headers.ts';
+import { streamChunk, type EventStream, type StreamChunk } from '../../http/event-stream.ts';
+import type { Log, Seq } from '../../log/log.ts';
+import type { ScopeOf } from '../../operations/listing-scope.ts';
+import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
+import { frameEntries } from './entry-frames.ts';
+import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
+import { FanOut } from './fan-out.ts';
 import { readerOf } from './presence.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Else some proxies would gather what should arrive at once.
+  // Keeps proxies from buffering the stream.
   'X-Accel-Buffering': 'no',
   ...NOT_KEPT,
   ...vary('Accept'),
   ...COMMON,
 };
 
-/** How long a reader that was cut off waits before it comes back, in ms. */
+/** How long a reader that was cut off waits before it reconnects, in ms. */
 const RETRY_MS = 1000;
-const PRESENCE = 'presence';
-const WAIT_INSTEAD =
-  'an event stream has entries as they are said, before their words are known. Ask a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
-/** Bytes of a slice at most: what a reader who stalls keeps in memory by itself. */
-const SLICE = 4 * 1024;
+/** Bytes of a chunk at most: what a stalled reader keeps in memory by itself. */
+const CHUNK = 4 * 1024;
 /** How long a stream reads by itself before others have their turn. */
 const TURN_MS = 1;
 
-const EVERYTHING: ListingScope = {
-  path: '/api/events',
-  facets: [],
-  kinds: true,
-  subject: 'the events',
-  title: ({ labels }, locale) => localize(labels.everything, locale),
-};
+const ALL_EVENTS: StreamScope = { facets: [], kinds: true, subject: 'the events' };
 
-/** What a stream is asked for. */
-interface Asked extends StreamQuery {
-  readonly entries: boolean;
-  readonly presence: boolean;
-  readonly after: Seq;
-  readonly limit: number;
-  /** The room that is read, where it is one. */
-  readonly room: string | undefined;
+export const allEvents: DoorHandler = (context) => streamEvents(context, ALL_EVENTS);
+
+/** The handler that streams what is stored in a scope. */
+export function events(scopeOf: ScopeOf): DoorHandler {
+  return (context) => streamEvents(context, scopeOf(context.app, context.params));
 }
 
-export function allEvents(context: RequestContext): Promise<void> {
-  return events(context, EVERYTHING);
-}
-
-export async function events(context: RequestContext, place: ListingScope): Promise<void> {
+async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<void> {
   const { app, request, response } = context;
-  const asked = ask(context, place);
+  const wanted = eventRequest(context, scope);
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();
@@ -72,85 +53,37 @@ export async function events(context: RequestContext, place: ListingScope): Prom
   }
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
-  stream.write(opening(asked.after));
+  stream.write(headEvent(wanted.after));
   const reader = readerOf(context);
-  using _here = reader && app.presence.openStream(reader);
-  using _others = asked.presence ? tellOfOthers(context, asked, stream) : undefined;
-  await run(context, asked, stream);
+  using _present = reader && app.presence.openStream(reader);
+  using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
+  if (!wanted.entries) await aborted(stream.ended);
+  if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
+  else await sendLimited(app.log, wanted, stream);
   await stream.drained();
   if (!stream.ended.aborted) stream.end();
 }
 
-/** So that a reader who is cut off before the first entry knows where to go on. */
-function opening(after: Seq): ReturnType<typeof streamChunk> {
+/** Tells a reader who is cut off before the first entry where to resume. */
+function headEvent(after: Seq): StreamChunk {
   const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: {"head":${after}}\n\n`;
   return streamChunk(Buffer.from(frame), after);
 }
 
-/** Throws for parameters and headers that cannot be used. */
-function ask({ app, request, params }: RequestContext, place: ListingScope): Asked {
-  const parameters = queryOf(request);
-  rejectTextQuery(parameters, place.subject, WAIT_INSTEAD);
-  const said = parameters.getAll('kind');
-  const kinds = new Set(place.kinds ? said.filter((kind) => kind !== PRESENCE) : []);
-  for (const kind of kinds) if (!isKind(kind)) throw unknownKind(place, kind);
-  parameters.delete('kind');
-  const { facets, since, after, limit } = parseSelection(parameters, {
-    ...place,
-    grammar: app.grammar,
-  });
-  const [only] = kinds;
-  const selected =
-    only !== undefined && kinds.size === 1 ? [...facets, facet('kind', only)] : facets;
-  const lastEventId = request.headers['last-event-id'];
-  const from = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-  const several = kinds.size > 1 ? kinds : undefined;
-  return {
-    key: JSON.stringify([
-      selected.map((one) => Buffer.from(one).toString('latin1')),
-      since,
-      [...(several ?? [])],
-    ]),
-    selection: { facets: selected, ...(since === undefined ? {} : { since }) },
-    kinds: several,
-    entries: !place.kinds || kinds.size > 0 || said.length === 0,
-    presence: said.includes(PRESENCE),
-    after:
-      from === undefined
-        ? (after ?? (since === undefined ? app.log.head() : 0))
-        : parseCursor(from, place.subject),
-    limit: limit ?? Number.POSITIVE_INFINITY,
-    room: params['slug'] ?? parameters.get('room') ?? undefined,
-  };
-}
-
-function unknownKind({ subject }: ListingScope, kind: string): GatewayError {
-  const known = [...KINDS, PRESENCE];
-  const detail = `"kind" must be one of ${known.join(', ')}, got ${JSON.stringify(kind.slice(0, 60))}`;
-  const faults = [{ parameter: 'kind', detail }];
-  return new GatewayError('unknown-kind', `Cannot read ${subject}: ${detail}`, { faults, known });
-}
-
-/** Resolves when the stream has ended, or has all that it was asked for. */
-async function run(context: RequestContext, asked: Asked, stream: EventStream): Promise<void> {
-  const { fanOut } = context.app;
-  if (!asked.entries) await aborted(stream.ended);
-  if (asked.limit !== Number.POSITIVE_INFINITY) return await giveFew(context, asked, stream);
+/** Resolves when the stream has ended. */
+async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Promise<void> {
+  const fanOut = FanOut.of(log);
   let left: Promise<Seq> | undefined;
-  for (let cursor = asked.after; !stream.ended.aborted;) {
-    // Who has left reads on alone first: it would leave again, without what is too long to share.
-    left = left === undefined ? fanOut.join(asked, stream, cursor) : undefined;
+  for (let cursor = wanted.after; !stream.ended.aborted;) {
+    // One that left its group reads on alone first: the group would drop it again at once where
+    // what it lacks is too long to be shared.
+    left = left === undefined ? fanOut.join(wanted, stream, cursor) : undefined;
     if (left === undefined) {
       // Thousands may have stalled together, and others wait.
       await nextTurn();
-      const target = fanOut.target(asked, cursor);
-      const news = {
-        ...asked.selection,
-        order: 'oldest',
-        after: cursor,
-        before: target + 1,
-      } as const;
-      cursor = (await give(context, asked, { news, stream })) ?? target;
+      const target = fanOut.target(wanted, cursor);
+      const range = rangeOf(wanted, cursor, target);
+      cursor = (await sendRange(log, { range, kinds: wanted.kinds }, stream)) ?? target;
     } else {
       cursor = await left;
     }
@@ -158,23 +91,27 @@ async function run(context: RequestContext, asked: Asked, stream: EventStream): 
   }
 }
 
-interface Giving {
-  readonly news: LogRange;
-  readonly stream: EventStream;
+function rangeOf({ selection }: EventRequest, after: Seq, upTo: Seq): LogRange {
+  return { ...selection, order: 'oldest', after, before: upTo + 1 };
+}
+
+interface StreamRange {
+  readonly range: LogRange;
+  readonly kinds: EventRequest['kinds'];
 }
 
 /**
- * Gives news until the reader stalls or others must have their turn: then the cursor to read on
- * from, undefined if that was all.
+ * Sends a range until the reader stalls or others must have their turn: then returns the cursor to
+ * read on from, else undefined.
  */
-async function give(
-  { app }: RequestContext,
-  { kinds }: Asked,
-  { news, stream }: Giving,
+async function sendRange(
+  log: Log,
+  { range, kinds }: StreamRange,
+  stream: EventStream,
 ): Promise<Seq | undefined> {
-  let cursor: Seq | undefined = news.after;
+  let cursor: Seq | undefined = range.after;
   const until = performance.now() + TURN_MS;
-  for await (const slice of frameEntries(app.log, news, { kinds, size: SLICE })) {
+  for await (const chunk of frameEntries(log, range, { kinds, size: CHUNK })) {
     // Waiting here, thousands of streams would each hold a page.
     if (cursor !== undefined && performance.now() > until) return cursor;
     if (stream.stalls) {
@@ -182,30 +119,30 @@ async function give(
       await stream.drained();
     }
     if (stream.ended.aborted) return undefined;
-    stream.write(slice);
-    cursor = slice.upTo;
+    stream.write(chunk);
+    cursor = chunk.upTo;
   }
   return undefined;
 }
 
-/** Gives as many entries as were asked for. */
-async function giveFew(
-  { app: { log } }: RequestContext,
-  { selection, kinds, after, limit }: Asked,
+/** Sends as many entries as `limit` says. */
+async function sendLimited(
+  log: Log,
+  { selection, kinds, after, limit }: EventRequest,
   stream: EventStream,
 ): Promise<void> {
-  let given = 0;
+  let sent = 0;
   if (limit === 0) return;
-  for await (const news of follow(log, selection, { after, signal: stream.ended })) {
-    for await (const { stamp } of log.readEntries(news)) {
+  for await (const range of follow(log, selection, { after, signal: stream.ended })) {
+    for await (const { stamp } of log.readEntries(range)) {
       if (kinds?.has(stamp.kind) === false) continue;
-      const one = { ...news, after: stamp.seq - 1, before: stamp.seq + 1 };
-      for await (const slice of frameEntries(log, one, { kinds: undefined, size: SLICE })) {
+      const entry = { ...range, after: stamp.seq - 1, before: stamp.seq + 1 };
+      for await (const chunk of frameEntries(log, entry, { kinds: undefined, size: CHUNK })) {
         await stream.drained();
-        stream.write(slice);
+        stream.write(chunk);
       }
-      given += 1;
-      if (given === limit) return;
+      sent += 1;
+      if (sent === limit) return;
     }
   }
 }
@@ -214,12 +151,16 @@ async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Says who comes and goes, to those who asked for it. */
-function tellOfOthers({ app }: RequestContext, asked: Asked, stream: EventStream): Disposable {
+/** Sends an event for each visitor who comes or goes, in the room that is read if there is one. */
+function reportPresence(
+  app: Pick<DoorContext, 'presence'>,
+  wanted: EventRequest,
+  stream: EventStream,
+): Disposable {
   return app.presence.watch(({ identity, state, room = null, time }) => {
-    if (asked.room !== undefined && room !== asked.room) return;
+    if (wanted.room !== undefined && room !== wanted.room) return;
     const timestamp = new Date(time).toISOString();
     const data = JSON.stringify({ identity, state, room, timestamp });
-    stream.tell(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
+    stream.writeAside(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
   });
 }

@@ -33,7 +33,7 @@ async function openStreams(): Promise<
       return { stream, seqs: () => [...text.matchAll(/^id: (\d+)$/gm)].map((id) => Number(id[1])) };
     },
     async [Symbol.asyncDispose]() {
-      streams.rest();
+      streams.close();
       server.close();
       await once(server, 'close');
     },

@@ -8,8 +8,8 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 
 import { follow, type LogRange } from '../../feed/follow.ts';
 import type { Log, Selection, Seq } from '../../log/log.ts';
-import type { EventStream } from '../../http/event-stream.ts';
-import { frameEntries, type StreamChunk } from './entry-frames.ts';
+import type { EventStream, StreamChunk } from '../../http/event-stream.ts';
+import { frameEntries } from './entry-frames.ts';
 
 /** What is asked for; `key` is the same where all else is. */
 export interface StreamQuery {
@@ -28,7 +28,16 @@ const NEAR = 4096;
 /** Streams written to within one turn of the event loop. */
 const WRITTEN_TOGETHER = 32;
 
+const fanOuts = new WeakMap<Log, FanOut>();
+
 export class FanOut {
+  /** That of a log, which all streams of a thread share. */
+  static of(log: Log): FanOut {
+    const fanOut = fanOuts.get(log) ?? new FanOut(log);
+    fanOuts.set(log, fanOut);
+    return fanOut;
+  }
+
   readonly #log: Log;
   readonly #groups = new Map<string, FanOutGroup>();
 

@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import type { State } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { bodyIn, get, openDoor, statusesIn, TRACE } from './gateway.fixture.ts';
+import { bodyIn, get, openDoor, statusesIn, TRACE } from '../../gateway.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
 

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, get, openDoor } from './gateway.fixture.ts';
+import { ask, get, openDoor } from '../../gateway.fixture.ts';
 
 interface Listing {
   readonly entries: readonly Record<string, unknown>[];

@@ -1,80 +1,52 @@
 /**
- * Listings (PROTOCOL.md section 8): everything asked for, as one answer.
+ * Listings as JSON or lines (PROTOCOL.md section 8): everything asked for, as one answer.
  *
- * An answer that turns out small is sent whole, with its length and link, and kept ready for the
- * next caller. A longer one is a stream that begins with what was read so far. Upholds that a
- * reading ends with its caller, and that memory is flat however long it is.
+ * A small answer is sent whole, with its length and link, and cached for the next caller. A longer
+ * one is streamed. Upholds that a reading ends with its caller, and that memory is flat however
+ * long it is.
  */
-import {
-  type FeedForm,
-  feedLinks,
-  type Language,
-  type Locale,
-  type RoomDocument,
-} from '@open-presence/protocol';
+import { feedLinks, type Locale } from '@open-presence/protocol';
 
-import { parseSelection } from '../../intake/selection.ts';
-import type { Facet } from '../../log/facet.ts';
-import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { feed } from '../feeds/feed.ts';
-import {
-  encodingOf,
-  formOf,
-  hasTag,
-  type Encoding,
-  type Form as AnyForm,
-} from '../../http/negotiation.ts';
 import {
   COMMON,
-  encodedAs,
   contentLanguage,
+  encodedAs,
   JSON_TYPE,
   REVALIDATE,
   vary,
   type Headers,
-} from '../../http/answers.ts';
+} from '../../http/headers.ts';
 import { compressed, WORTH_COMPRESSING } from '../../http/compression.ts';
-import { events } from './events.ts';
-import { isGone, queryOf, localeFor, type RequestContext } from '../../http/context.ts';
-import { searchWatermarkFor } from './search-watermark.ts';
-import { nextPagePath } from '../../operations/next-page.ts';
-import { ResponseWriter } from '../../http/response-writer.ts';
+import { abortWithCaller, isGone, localeFor, queryOf } from '../../http/context.ts';
+import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
+import { ResponseWriter } from '../../http/response-writer.ts';
+import { parseSelection } from '../../intake/selection.ts';
+import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
+import type { ListingScope, ScopeOf } from '../../operations/listing-scope.ts';
+import { nextPagePath } from '../../operations/next-page.ts';
+import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
+import type { DoorHandler, DoorRequest } from '../context.ts';
 
-/** The forms that have everything, and end. */
-type Form = Exclude<AnyForm, 'events' | FeedForm>;
+type Form = 'json' | 'ndjson';
 
-/** What is listed. */
-export interface ListingScope {
-  readonly path: string;
-  readonly facets: readonly Facet[];
-  /** Whether it has several kinds. */
-  readonly kinds: boolean;
-  /** For errors: "the garden". */
-  readonly subject: string;
-  /** For people. */
-  readonly title: (language: Language, locale: Locale | undefined) => string;
-  /** The room that it is, which the answer then begins with. */
-  readonly room?: (locale: Locale | undefined) => RoomDocument;
-}
-
-/** One caller's question. */
-interface Question {
-  readonly place: ListingScope;
+/** What decides which cached response answers a request. */
+interface ListingRequest {
+  readonly scope: ListingScope;
   readonly form: Form;
   readonly encoding: Encoding | undefined;
   readonly locale: Locale | undefined;
   readonly head: Seq;
-  /** Up to where words are known, where words are looked for. */
-  readonly known: Seq | undefined;
+  /** The seq up to which words are indexed, where the request searches. */
+  readonly watermark: Seq | undefined;
 }
 
-/** A question whose parameters were read. */
-interface Asked extends Question {
+/** A request whose parameters were read. */
+interface Listing extends ListingRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
-  /** What the answer has before and after its entries. */
+  /** What the answer has before its entries. */
   readonly opening: Buffer;
   readonly tag: string;
   readonly headers: Headers;
@@ -83,14 +55,14 @@ interface Asked extends Question {
 type Reading = AsyncGenerator<Uint8Array, ReadEnd, undefined>;
 
 /** What was read until it was clear whether the answer is small. */
-interface Begun {
+interface Start {
   readonly pieces: readonly Uint8Array[];
   /** Undefined where there is more to read. */
   readonly end: ReadEnd | undefined;
   readonly reading: Reading;
 }
 
-/** Answers up to this size are sent whole. */
+/** Answers up to this size, in bytes, are sent whole. */
 const SMALL_ANSWER = 256 * 1024;
 
 const TYPES: Readonly<Record<Form, string>> = {
@@ -100,86 +72,90 @@ const TYPES: Readonly<Record<Form, string>> = {
 
 const JOINERS = { json: ',\n', ndjson: '\n' } as const;
 
-export function listing(context: RequestContext, place: ListingScope): void | Promise<void> {
-  const { url = '', headers } = context.request;
-  const form = formOf(headers.accept);
-  if (form === 'events') return events(context, place);
-  if (form === 'atom' || form === 'json-feed') return feedAt(context, place, form);
-  return url.includes('wait=')
-    ? waitForListing(context, place).then(() => whole(context, place, form))
-    : whole(context, place, form);
+/** The handler that lists a scope in one form. */
+export function listing(scopeOf: ScopeOf, form: Form): DoorHandler {
+  return (context) => {
+    const { app, request, params } = context;
+    const scope = scopeOf(app, params);
+    return request.url?.includes('wait=') === true
+      ? waitThenList(context, scope, form)
+      : list(context, scope, form);
+  };
 }
 
-/** The feed of what is listed there, whatever `Accept` says. */
-export function feedAt(
-  context: RequestContext,
-  place: ListingScope,
-  form: FeedForm,
-): Promise<void> {
-  return context.request.url?.includes('wait=') === true
-    ? waitForListing(context, place).then(() => feed(context, place, form))
-    : feed(context, place, form);
+async function waitThenList(context: DoorRequest, scope: ListingScope, form: Form): Promise<void> {
+  {
+    using caller = abortWithCaller(context);
+    await waitForListing(context.app, scope, queryOf(context.request), caller.signal);
+  }
+  await list(context, scope, form);
 }
 
-function whole(context: RequestContext, place: ListingScope, form: Form): void | Promise<void> {
+function list(context: DoorRequest, scope: ListingScope, form: Form): void | Promise<void> {
   const { app, request } = context;
-  const { headers } = request;
+  const { headers, url = '' } = request;
   if (isGone(context)) return;
-  const locale = place.room === undefined ? undefined : localeFor(request);
+  const locale = scope.room === undefined ? undefined : localeFor(request);
   const encoding = encodingOf(headers['accept-encoding']);
   const head = app.log.head();
-  const known = searchWatermarkFor(context);
-  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${known ?? ''} ${request.url ?? ''}`;
-  const ready = app.responseCache.get(key, head);
-  if (ready !== undefined) return sendCached(context, ready);
-  return read(context, key, { place, form, encoding, locale, head, known });
+  const watermark = searchWatermarkFor(app.log, url);
+  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${url}`;
+  const cached = app.responseCache.get(key, head);
+  if (cached !== undefined) return sendCached(context, cached);
+  return answerFromLog(context, key, { scope, form, encoding, locale, head, watermark });
 }
 
-async function read(context: RequestContext, key: string, question: Question): Promise<void> {
+async function answerFromLog(
+  context: DoorRequest,
+  key: string,
+  wanted: ListingRequest,
+): Promise<void> {
   const { app, request, response } = context;
-  const asked = ask(context, question);
-  if (hasTag(request.headers['if-none-match'], asked.tag)) {
-    response.writeHead(304, asked.headers);
+  const listed = listingOf(context, wanted);
+  if (hasTag(request.headers['if-none-match'], listed.tag)) {
+    response.writeHead(304, listed.headers);
     response.end();
     return;
   }
-  const { selection, form } = asked;
-  const start = (): Promise<Begun> => begin(app.log.readText(selection, JOINERS[form]));
-  let begun: Begun | undefined;
-  const ready = await app.responseCache.made(key, asked.head, async () => {
-    begun = await start();
-    return begun.end === undefined ? undefined : await readyOf(asked, begun.pieces, begun.end);
+  const { selection, form } = listed;
+  const start = (): Promise<Start> => readStart(app.log.readText(selection, JOINERS[form]));
+  let started: Start | undefined;
+  const ready = await app.responseCache.made(key, listed.head, async () => {
+    started = await start();
+    return started.end === undefined
+      ? undefined
+      : await cachedResponseOf(listed, started.pieces, started.end);
   });
   if (ready === undefined) {
-    // If it was another caller who found out that the answer is long, that reading is not ours.
-    await stream(context, asked, begun ?? (await start()));
+    // The reading that found the answer long may be that of another caller.
+    await stream(context, listed, started ?? (await start()));
   } else if (!isGone(context)) {
     sendCached(context, ready);
   }
 }
 
 /** Throws for parameters that cannot be used. */
-function ask({ app, request }: RequestContext, question: Question): Asked {
-  const { place, form, locale, head, known } = question;
+function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listing {
+  const { scope, form, locale, head, watermark } = wanted;
   const parameters = queryOf(request);
-  const wanted = parseSelection(parameters, { ...place, grammar: app.grammar });
-  const end = Math.min(known ?? head, head) + 1;
-  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
-  const { room } = place;
-  const beginning = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
-  const marks = [
+  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar });
+  const end = Math.min(watermark ?? head, head) + 1;
+  const selection = { ...selected, before: Math.min(selected.before ?? Infinity, end) };
+  const { room } = scope;
+  const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
+  const tagParts = [
     app.log.id.slice(0, 8),
     String(head),
-    ...(known === undefined ? [] : [String(known)]),
+    ...(watermark === undefined ? [] : [String(watermark)]),
     ...(form === 'json' ? [] : [form]),
     ...(room === undefined ? [] : [app.languageHash, locale ?? 'shown']),
   ];
-  const tag = `W/"${marks.join('-')}"`;
+  const tag = `W/"${tagParts.join('-')}"`;
   return {
-    ...question,
+    ...wanted,
     parameters,
     selection,
-    opening: Buffer.from(form === 'json' ? `${beginning}"entries":[\n` : ''),
+    opening: Buffer.from(form === 'json' ? `${prefix}"entries":[\n` : ''),
     tag,
     headers: {
       ETag: tag,
@@ -190,79 +166,79 @@ function ask({ app, request }: RequestContext, question: Question): Asked {
   };
 }
 
-async function begin(reading: Reading): Promise<Begun> {
+async function readStart(reading: Reading): Promise<Start> {
   const pieces: Uint8Array[] = [];
   for (let size = 0; size <= SMALL_ANSWER;) {
     const step = await reading.next();
     if (step.done === true) return { pieces, end: step.value, reading };
-    // Kept beyond the next one.
+    // Copied: the reading reuses its buffers.
     pieces.push(Buffer.from(step.value));
     size += step.value.length;
   }
   return { pieces, end: undefined, reading };
 }
 
-function linkOf({ place, parameters, selection, head }: Asked, end: ReadEnd): string | null {
-  return nextPagePath({ path: place.path, parameters, selection, head }, end);
+function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd): string | null {
+  return nextPagePath({ path: scope.path, parameters, selection, head }, end);
 }
 
-/** What comes behind the entries. */
-function closing(asked: Asked, end: ReadEnd): Buffer {
+/** What the answer has behind its entries. */
+function closingOf(listed: Listing, end: ReadEnd): Buffer {
   const line = end.last === undefined ? '' : '\n';
-  if (asked.form === 'ndjson') return Buffer.from(line);
-  const next = JSON.stringify(linkOf(asked, end));
-  const known = asked.known === undefined ? '' : `"known":${asked.known},`;
-  return Buffer.from(`${line}],"head":${asked.head},${known}"next":${next}}\n`);
+  if (listed.form === 'ndjson') return Buffer.from(line);
+  const next = JSON.stringify(nextPath(listed, end));
+  const watermark = listed.watermark === undefined ? '' : `"known":${listed.watermark},`;
+  return Buffer.from(`${line}],"head":${listed.head},${watermark}"next":${next}}\n`);
 }
 
-/** What follows, where that is known, and the feeds of the same. */
-function linked({ place }: Asked, next: string | null): Headers {
-  const feeds = feedLinks(place.path);
+/** The next page, where that is known already, and the feeds of the same scope. */
+function linksOf({ scope }: Listing, next: string | null): Headers {
+  const feeds = feedLinks(scope.path);
   return { Link: next === null ? feeds : `<${next}>; rel="next", ${feeds}` };
 }
 
-async function readyOf(
-  asked: Asked,
+async function cachedResponseOf(
+  listed: Listing,
   pieces: readonly Uint8Array[],
   end: ReadEnd,
 ): Promise<CachedResponse> {
-  const { head, tag, form } = asked;
-  const plain = Buffer.concat([asked.opening, ...pieces, closing(asked, end)]);
-  const encoding = plain.length < WORTH_COMPRESSING ? undefined : asked.encoding;
+  const { head, tag, form } = listed;
+  const plain = Buffer.concat([listed.opening, ...pieces, closingOf(listed, end)]);
+  const encoding = plain.length < WORTH_COMPRESSING ? undefined : listed.encoding;
   const body = encoding === undefined ? plain : await compressed(encoding, plain);
-  const next = linkOf(asked, end);
+  const next = nextPath(listed, end);
   const headers = {
     'Content-Type': TYPES[form],
     'Content-Length': String(body.length),
     ...encodedAs(encoding),
-    ...linked(asked, next),
-    ...asked.headers,
+    ...linksOf(listed, next),
+    ...listed.headers,
   };
-  return { head, tag, headers, body, notModified: asked.headers };
+  return { head, tag, headers, body, notModified: listed.headers };
 }
 
-async function stream(context: RequestContext, asked: Asked, begun: Begun): Promise<void> {
+async function stream(context: DoorRequest, listed: Listing, started: Start): Promise<void> {
   const { request, response } = context;
-  const { encoding, form } = asked;
-  const { reading } = begun;
+  const { encoding, form } = listed;
+  const { reading } = started;
   try {
     if (isGone(context)) return;
     response.writeHead(200, {
       'Content-Type': TYPES[form],
       ...encodedAs(encoding),
-      ...linked(asked, null),
-      ...asked.headers,
+      ...linksOf(listed, null),
+      ...listed.headers,
     });
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
     const writer = new ResponseWriter(response, encoding);
-    for (const piece of [asked.opening, ...begun.pieces]) {
+    for (const piece of [listed.opening, ...started.pieces]) {
       if (!(await writer.write(piece))) return;
     }
     for (let step = await reading.next(); ; step = await reading.next()) {
-      const piece = step.done === true ? closing(asked, step.value) : step.value;
+      const piece = step.done === true ? closingOf(listed, step.value) : step.value;
       if (!(await writer.write(piece))) return;
       if (step.done === true) break;
     }

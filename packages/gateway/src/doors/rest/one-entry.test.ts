@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { entryId } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from './gateway.fixture.ts';
+import { ask, openDoor } from '../../gateway.fixture.ts';
 
 const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
 

@@ -1,20 +1,17 @@
-/** One entry, and the entries that answer it (PROTOCOL.md section 9). */
-import { type FeedForm, GatewayError, localize, seqOfId } from '@open-presence/protocol';
-
-import { facet } from '../../log/facet.ts';
-import type { Entry } from '../../log/log.ts';
-import { titled } from '../feeds/item.ts';
+/** One entry (PROTOCOL.md section 9). */
+import { answer } from '../../http/answers.ts';
+import { COMMON, encodedAs, JSON_TYPE, tagged, vary } from '../../http/headers.ts';
+import { isGone } from '../../http/context.ts';
 import { encodingOf, hasTag } from '../../http/negotiation.ts';
-import { answer, COMMON, encodedAs, JSON_TYPE, tagged, vary } from '../../http/answers.ts';
-import { isGone, type RequestContext, type Handler } from '../../http/context.ts';
-import { feedAt, listing, type ListingScope } from './listing.ts';
 import { ResponseWriter } from '../../http/response-writer.ts';
-import { quoted } from '../../http/problem.ts';
+import type { Entry } from '../../log/log.ts';
+import { findEntry } from '../../operations/find-entry.ts';
+import type { DoorRequest } from '../context.ts';
 
 const HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', ...vary() };
 
-export async function oneEntry(context: RequestContext): Promise<void> {
-  const entry = await entryOf(context);
+export async function oneEntry(context: DoorRequest): Promise<void> {
+  const entry = await findEntry(context.app.log, context.params['id'] ?? '');
   const tag = `"${entry.stamp.id}"`;
   if (entry.text === undefined) await stream(context, entry, tag);
   else {
@@ -23,35 +20,7 @@ export async function oneEntry(context: RequestContext): Promise<void> {
   }
 }
 
-export function replies(context: RequestContext): void | Promise<void> {
-  return listing(context, repliesTo(context));
-}
-
-export function feedOfReplies(form: FeedForm): Handler {
-  return (context) => feedAt(context, repliesTo(context), form);
-}
-
-function repliesTo({ params }: RequestContext): ListingScope {
-  const id = params['id'] ?? '';
-  return {
-    path: `/api/entries/${encodeURIComponent(id)}/replies`,
-    facets: [facet('inReplyTo', id)],
-    kinds: true,
-    subject: 'the replies',
-    title: ({ labels }, locale) => `${localize(labels.replies, locale)} ${titled(id)}`,
-  };
-}
-
-async function entryOf({ app, params }: RequestContext): Promise<Entry> {
-  const id = params['id'] ?? '';
-  const seq = seqOfId(id);
-  const entry = seq === undefined ? undefined : await app.log.entry(seq);
-  if (entry?.stamp.id === id.toLowerCase()) return entry;
-  const detail = `Cannot read entry ${quoted(id)}: there is none with this id. Ids are in the entries themselves, as "id".`;
-  throw new GatewayError('not-found', detail);
-}
-
-async function stream(context: RequestContext, entry: Entry, tag: string): Promise<void> {
+async function stream(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
   const { request, response } = context;
   const encoding = encodingOf(request.headers['accept-encoding']);
   const headers = { ...tagged(tag, encoding), ...HEADERS, ...COMMON };

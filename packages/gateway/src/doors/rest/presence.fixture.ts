@@ -1,7 +1,7 @@
 /** Asking a door who is here. */
 import assert from 'node:assert/strict';
 
-import { ask, type OpenDoor } from './gateway.fixture.ts';
+import { ask, type OpenDoor } from '../../gateway.fixture.ts';
 
 interface Present {
   readonly identity: string;

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, bodyIn, get, openDoor, statusesIn } from './gateway.fixture.ts';
+import { ask, bodyIn, get, openDoor, statusesIn } from '../../gateway.fixture.ts';
 import { names, post, presenceAt, type Answer } from './presence.fixture.ts';
 
 const head = (path: string): string => {

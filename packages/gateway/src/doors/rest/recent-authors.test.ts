@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from './gateway.fixture.ts';
+import { openDoor } from '../../gateway.fixture.ts';
 import { names, post, presenceAt } from './presence.fixture.ts';
 
 suite('who was seen lately', () => {

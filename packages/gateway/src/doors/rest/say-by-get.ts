@@ -5,15 +5,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 
-import { GatewayError, isKind, KINDS, sayPath } from '@open-presence/protocol';
+import { GatewayError, isKind, KINDS, quoted, sayPath } from '@open-presence/protocol';
 
 import { bodyFromQuery } from '../../intake/query-body.ts';
-import { COMMON, NOT_KEPT } from '../../http/answers.ts';
+import { COMMON, NOT_KEPT } from '../../http/headers.ts';
 import { takeBytes } from './contribute.ts';
-import type { RequestContext } from '../../http/context.ts';
-import { problem, quoted } from '../../http/problem.ts';
+import type { DoorRequest } from '../context.ts';
 
-export async function say(context: RequestContext): Promise<void> {
+export async function say(context: DoorRequest): Promise<void> {
   const { app, request, response, params } = context;
   if (request.method === 'HEAD' || isAhead(request)) {
     response.writeHead(204, { ...NOT_KEPT, ...COMMON });
@@ -24,9 +23,7 @@ export async function say(context: RequestContext): Promise<void> {
   if (!isKind(kind)) {
     const detail = `Cannot say this: ${quoted(kind)} is no kind of entry. There are ${KINDS.join(', ')}.`;
     const example = sayPath('garden', app.grammar.kinds.garden.example);
-    const error = new GatewayError('unknown-kind', detail, { known: KINDS, example });
-    await problem(context, error, { status: 404 });
-    return;
+    throw new GatewayError('unknown-kind', detail, { known: KINDS, example }, 404);
   }
   const grammar = app.grammar.kinds[kind];
   const { url = '' } = request;

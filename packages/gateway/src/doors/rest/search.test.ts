@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openSqliteLog } from '../../stores/sqlite/store.ts';
-import { ask, openDoor, type OpenDoor } from './gateway.fixture.ts';
+import { ask, openDoor, type OpenDoor } from '../../gateway.fixture.ts';
 
 interface Found {
   readonly results: readonly {

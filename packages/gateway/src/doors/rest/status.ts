@@ -1,10 +1,11 @@
-/** How the gateway is (PROTOCOL.md section 2): told to visitors, and to probes. */
+/** The status document (PROTOCOL.md section 2). */
 import { SERVICE_LINK_HEADER, statusDocument } from '@open-presence/protocol';
 
-import { answer, contentLanguage, json, JSON_TYPE, NOT_KEPT, vary } from '../../http/answers.ts';
+import { answer, json } from '../../http/answers.ts';
+import { contentLanguage, JSON_TYPE, NOT_KEPT } from '../../http/headers.ts';
 import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 
-/** Where something chose this form, its headers are `varied` by. */
+/** `varied`: the request headers that chose this form of the answer. */
 export async function status(
   context: RequestContext<StartupContext>,
   ...varied: readonly string[]
@@ -14,19 +15,4 @@ export async function status(
   const document = statusDocument(app.language, app.state(), locale, new Date());
   const headers = { ...NOT_KEPT, ...contentLanguage(locale, ...varied), ...SERVICE_LINK_HEADER };
   await answer(context, { status: 200, type: JSON_TYPE, headers, body: json(document) });
-}
-
-/** While the process lives. */
-export function healthz(context: RequestContext<StartupContext>): Promise<void> {
-  return probe(context, 200);
-}
-
-/** While entries can be stored. */
-export function readyz(context: RequestContext<StartupContext>): Promise<void> {
-  return probe(context, context.app.state() === 'breathing' ? 200 : 503);
-}
-
-function probe(context: RequestContext<StartupContext>, status: number): Promise<void> {
-  const body = json({ status: context.app.state() });
-  return answer(context, { status, type: JSON_TYPE, headers: { ...NOT_KEPT, ...vary() }, body });
 }

@@ -1,0 +1,35 @@
+/** The context that doors are given, made of what the composition root has opened. */
+import { createGrammar } from './intake/grammar.ts';
+import type { DoorContext } from './doors/context.ts';
+import { contentHash } from './http/answers.ts';
+import type { HttpServices, StartupContext } from './http/context.ts';
+import type { LoadedLanguage } from './load-language.ts';
+import type { Log } from './log/log.ts';
+import type { Presence } from './presence/presence.ts';
+import { RecentAuthors } from './presence/recent-authors.ts';
+
+export interface AppParts {
+  readonly startup: StartupContext;
+  readonly loaded: LoadedLanguage;
+  readonly log: Log;
+  readonly presence: Presence;
+}
+
+export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
+  const { startup, loaded, log, presence } = parts;
+  // Strings that were cut out of a text with Cyrillic letters take two bytes for each character, and
+  // so would each entry that they are written into. Copies of the ASCII ones take one.
+  const respelled: unknown = JSON.parse(JSON.stringify(loaded.language));
+  const language = Object.assign({ ...loaded.language }, respelled);
+  return {
+    ...startup,
+    ...services,
+    language,
+    languageFile: loaded.text,
+    languageHash: contentHash(loaded.text),
+    grammar: createGrammar(language),
+    log,
+    presence,
+    recentAuthors: new RecentAuthors(log),
+  };
+}

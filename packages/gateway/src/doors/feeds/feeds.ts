@@ -1,0 +1,22 @@
+/**
+ * The feeds door (PROTOCOL.md section 15): listings as Atom and JSON Feed, at addresses of their own
+ * and, for callers that prefer them, at those of the listings.
+ */
+import { EVERYTHING, FEED_FORMS, FEED_TYPES, feedPath } from '@open-presence/protocol';
+
+import { EVERYTHING_SCOPE, LISTED_SCOPES } from '../../operations/listing-scope.ts';
+import type { ProtocolDoor } from '../context.ts';
+import { feed } from './feed.ts';
+
+export const feedsDoor: ProtocolDoor = {
+  routes: FEED_FORMS.flatMap((form) => [
+    { path: feedPath(EVERYTHING, form), get: feed(() => EVERYTHING_SCOPE, form) },
+    ...LISTED_SCOPES.flatMap(([path, scopeOf]) => {
+      const handle = feed(scopeOf, form);
+      return [
+        { path: feedPath(path, form), get: handle },
+        { path, get: [{ type: FEED_TYPES[form], onlyIfNamed: true, handle } as const] },
+      ];
+    }),
+  ]),
+};

@@ -1,0 +1,83 @@
+/** What an event stream is asked for, in its URL and headers (PROTOCOL.md section 12.2). */
+import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
+
+import { queryOf } from '../../http/context.ts';
+import { parseCursor, rejectTextQuery, parseSelection } from '../../intake/selection.ts';
+import { facet } from '../../log/facet.ts';
+import type { Seq } from '../../log/log.ts';
+import type { ListingScope } from '../../operations/listing-scope.ts';
+import type { DoorRequest } from '../context.ts';
+import type { StreamQuery } from './fan-out.ts';
+
+/** The kind of events that tell who comes and goes. */
+export const PRESENCE = 'presence';
+
+const WAIT_INSTEAD =
+  'an event stream has entries as they are said, before their words are known. Ask a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
+
+export type StreamScope = Pick<ListingScope, 'facets' | 'kinds' | 'subject'>;
+
+export interface EventRequest extends StreamQuery {
+  /** Whether entries are wanted. */
+  readonly entries: boolean;
+  /** Whether it is wanted who comes and goes. */
+  readonly presence: boolean;
+  readonly after: Seq;
+  readonly limit: number;
+  /** Slug of the room that is read, where there is one. */
+  readonly room: string | undefined;
+}
+
+/** Throws for parameters and headers that cannot be used. */
+export function eventRequest(
+  { app, request, params }: DoorRequest,
+  scope: StreamScope,
+): EventRequest {
+  const parameters = queryOf(request);
+  rejectTextQuery(parameters, scope.subject, WAIT_INSTEAD);
+  const given = parameters.getAll('kind');
+  const kinds = kindsIn(given, scope);
+  parameters.delete('kind');
+  const { grammar, log } = app;
+  const { facets, since, after, limit } = parseSelection(parameters, { ...scope, grammar });
+  const [only] = kinds;
+  const selected =
+    only !== undefined && kinds.size === 1 ? [...facets, facet('kind', only)] : facets;
+  const several = kinds.size > 1 ? kinds : undefined;
+  const lastEventId = request.headers['last-event-id'];
+  const resumed = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
+  const start = after ?? (since === undefined ? log.head() : 0);
+  return {
+    key: keyOf(selected, since, several),
+    selection: { facets: selected, ...(since === undefined ? {} : { since }) },
+    kinds: several,
+    entries: !scope.kinds || kinds.size > 0 || given.length === 0,
+    presence: given.includes(PRESENCE),
+    after: resumed === undefined ? start : parseCursor(resumed, scope.subject),
+    limit: limit ?? Number.POSITIVE_INFINITY,
+    room: params['slug'] ?? parameters.get('room') ?? undefined,
+  };
+}
+
+function kindsIn(given: readonly string[], scope: StreamScope): ReadonlySet<string> {
+  const kinds = new Set(scope.kinds ? given.filter((kind) => kind !== PRESENCE) : []);
+  for (const kind of kinds) if (!isKind(kind)) throw unknownKind(scope, kind);
+  return kinds;
+}
+
+/** The same for requests that are served the same chunks. */
+function keyOf(
+  facets: readonly Uint8Array[],
+  since: number | undefined,
+  kinds: ReadonlySet<string> | undefined,
+): string {
+  const values = facets.map((one) => Buffer.from(one).toString('latin1'));
+  return JSON.stringify([values, since, [...(kinds ?? [])]]);
+}
+
+function unknownKind({ subject }: StreamScope, kind: string): GatewayError {
+  const known = [...KINDS, PRESENCE];
+  const detail = `"kind" must be one of ${known.join(', ')}, got ${JSON.stringify(kind.slice(0, 60))}`;
+  const faults = [{ parameter: 'kind', detail }];
+  return new GatewayError('unknown-kind', `Cannot read ${subject}: ${detail}`, { faults, known });
+}

@@ -1,0 +1,50 @@
+/** What the gateway says of itself in every description: kinds, doors and parameters. */
+import {
+  type Discovery,
+  type Kind,
+  KINDS,
+  type Language,
+  type Locale,
+  localize,
+  PATHS,
+} from '@open-presence/protocol';
+
+/** What does not depend on the log. */
+export function describeGateway(
+  language: Language,
+  locale: Locale | undefined,
+): Omit<Discovery, 'status' | 'head' | 'rooms' | 'here' | 'newest'> {
+  return {
+    service: localize(language.service, locale),
+    version: language.version,
+    trust: localize(language.labels.trust, locale),
+    kinds: KINDS.map((kind) => kindOf(language, kind, locale)),
+    doors: Object.entries(language.doors).map(([name, meaning]) => {
+      return { name, path: PATHS[name] ?? '/', meaning: localize(meaning, locale) };
+    }),
+    parameters: Object.entries(language.parameters).map(([name, meaning]) => {
+      return { name, meaning: localize(meaning, locale) };
+    }),
+  };
+}
+
+function kindOf(
+  language: Language,
+  kind: Kind,
+  locale: Locale | undefined,
+): Discovery['kinds'][number] {
+  const { title, meaning, path, room, fields, sentences } = language.kinds[kind];
+  return {
+    kind,
+    title: localize(title, locale),
+    meaning: localize(meaning, locale),
+    path,
+    methods: ['GET', 'POST'],
+    room,
+    fields: [...fields, ...language.common].map((field) => {
+      const { name, type, required, example } = field;
+      return { name, type, required, meaning: localize(field.meaning, locale), example };
+    }),
+    example: sentences[0]?.body ?? {},
+  };
+}

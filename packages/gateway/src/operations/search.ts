@@ -1,0 +1,131 @@
+/**
+ * Finding entries by their words (PROTOCOL.md section 14), the best match first or in the order of
+ * the log.
+ */
+import { entryHead, GatewayError } from '@open-presence/protocol';
+
+import { yieldPeriodically } from '../fair-turns.ts';
+import { parseSelection, parseSkip } from '../intake/selection.ts';
+import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
+import type { Entry, Log, ReadEnd, Selection, Seq } from '../log/log.ts';
+import type { TextQuery } from '../log/text-query.ts';
+import { SnippetBuilder } from '../search/snippet.ts';
+import type { OperationsContext } from './context.ts';
+import type { ListingScope } from './listing-scope.ts';
+import { nextPagePath } from './next-page.ts';
+
+const PATH = '/api/search';
+const SUBJECT = 'what was searched for';
+export const SEARCH_SCOPE: Pick<ListingScope, 'path' | 'facets' | 'kinds' | 'subject'> = {
+  path: PATH,
+  facets: [],
+  kinds: true,
+  subject: SUBJECT,
+};
+/** Bytes of a large entry that are looked through for its snippet. */
+const SNIPPET_BYTES = 1024 * 1024;
+const BEST = 'best';
+const EXAMPLE = `${PATH}?q=garden`;
+
+export interface SearchRequest {
+  readonly parameters: URLSearchParams;
+  readonly selection: Selection & { readonly textQuery: TextQuery; readonly limit: number };
+  /** How many of the best matches are passed over; undefined for the order of the log. */
+  readonly skip: number | undefined;
+  readonly head: Seq;
+  /** The seq up to which words are indexed: later entries are not searched. */
+  readonly watermark: Seq;
+}
+
+/** Takes `order=best`, the default, out of the parameters: listings do not know it. */
+export function takeRanking(parameters: URLSearchParams): boolean {
+  const ranked = parameters.getAll('order').every((order) => order === BEST);
+  if (ranked) parameters.delete('order');
+  return ranked;
+}
+
+/** Throws for parameters that cannot be used. */
+export function searchRequest(
+  { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
+  parameters: URLSearchParams,
+  ranked: boolean,
+): SearchRequest {
+  const watermark = log.searchWatermark();
+  const head = log.head();
+  const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar });
+  if (textQuery === undefined) throw noQuery();
+  const { limit = Number.MAX_SAFE_INTEGER } = wanted;
+  const before = Math.min(wanted.before ?? Infinity, watermark + 1);
+  return {
+    parameters,
+    selection: { ...wanted, textQuery, limit, before },
+    skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
+    head,
+    watermark,
+  };
+}
+
+function noQuery(): GatewayError {
+  const detail = `"q" must be what to look for, got nothing. For example: ${EXAMPLE}`;
+  return new GatewayError('invalid-parameter', `Cannot search: ${detail}`, {
+    faults: [{ parameter: 'q', detail }],
+    example: EXAMPLE,
+  });
+}
+
+export function matchesOf(
+  log: Log,
+  { selection, skip }: SearchRequest,
+): AsyncGenerator<Entry, ReadEnd, undefined> {
+  return skip === undefined ? log.readEntries(selection) : log.readRanked({ ...selection, skip });
+}
+
+/** The path and query of the results behind `count` of them, or null where there are none. */
+export function nextResultsPath(
+  { parameters, selection, skip, watermark }: SearchRequest,
+  end: ReadEnd,
+  count: number,
+): string | null {
+  if (skip === undefined) {
+    return nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
+  }
+  if (!end.more) return null;
+  const next = new URLSearchParams(parameters);
+  next.set('skip', String(skip + count));
+  // Entries stored meanwhile would shift the ranking.
+  next.set('before', String(selection.before ?? watermark + 1));
+  return `${PATH}?${next.toString()}`;
+}
+
+/** Some of the visitor's text around what was searched for. */
+export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
+  const { text, stamp } = entry;
+  const snippet = new SnippetBuilder(query);
+  const yieldTurn = yieldPeriodically();
+  const { length } = Buffer.from(entryHead(stamp));
+  if (text !== undefined) {
+    for (const value of stringValuesIn(text.subarray(length))) {
+      snippet.add(value);
+      await yieldTurn();
+    }
+    return snippet.text;
+  }
+  let value = '';
+  const reader = new StringValueReader({
+    text: (piece) => void (value += piece),
+    end: () => {
+      snippet.add(value);
+      value = '';
+    },
+  });
+  let size = 0;
+  for await (const piece of entry.chunks()) {
+    reader.feed(size === 0 ? piece.subarray(length) : piece);
+    size += piece.length;
+    if (value !== '') snippet.add(value);
+    value = '';
+    await yieldTurn();
+    if (size >= SNIPPET_BYTES) break;
+  }
+  return snippet.text;
+}

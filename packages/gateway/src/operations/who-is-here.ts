@@ -1,0 +1,95 @@
+/** Who is here now, and who spoke within the last hour (PROTOCOL.md section 13). */
+import { entryPath, type LatelyDocument, type PresentDocument } from '@open-presence/protocol';
+
+import type { Seq } from '../log/log.ts';
+import type { Visitor, PresentVisitor } from '../presence/presence.ts';
+import {
+  readSeeking,
+  type RecentAuthorsSnapshot,
+  type RecentAuthor,
+} from '../presence/recent-authors.ts';
+import type { OperationsContext } from './context.ts';
+
+type PresenceContext = Pick<OperationsContext, 'log' | 'presence'>;
+
+export interface PresenceQuery {
+  /** Slugs; each must be the room of the visitor. */
+  readonly rooms: readonly string[];
+  readonly limit: number;
+  /** Aborted when nobody wants more. */
+  readonly signal: AbortSignal;
+}
+
+/** A reader by its name, in the room if there is one of that slug. */
+export function visitorFor(
+  { language }: Pick<OperationsContext, 'language'>,
+  identity: string,
+  slug: unknown,
+): Visitor {
+  return { identity, room: language.rooms.find((room) => room.slug === slug)?.slug };
+}
+
+/** The newest of those who are here now. */
+export async function newestPresent(
+  { presence, log }: PresenceContext,
+  { head, most }: { readonly head: Seq; readonly most: number },
+): Promise<PresentDocument[]> {
+  const newest = presence.list(most);
+  return await Promise.all(
+    newest.map(async (one) => presentDocument(one, await readSeeking(log, one.identity, head))),
+  );
+}
+
+export async function* presentVisitors(
+  { presence, log }: PresenceContext,
+  { rooms, limit, signal }: PresenceQuery,
+  { head }: RecentAuthorsSnapshot,
+): AsyncGenerator<PresentDocument, void, undefined> {
+  const here = presence.list().filter(({ room }) => rooms.every((slug) => slug === room));
+  for (const one of here.slice(0, limit)) {
+    if (signal.aborted) return;
+    yield presentDocument(one, await readSeeking(log, one.identity, head));
+  }
+}
+
+export async function* recentAuthors(
+  { recentAuthors: authors, log }: Pick<OperationsContext, 'log' | 'recentAuthors'>,
+  { limit, ...wanted }: PresenceQuery,
+  snapshot: RecentAuthorsSnapshot,
+): AsyncGenerator<LatelyDocument, void, undefined> {
+  if (limit === 0) return;
+  let count = 0;
+  for await (const one of authors.list(snapshot, wanted)) {
+    yield authorDocument(one, await readSeeking(log, one.identity, snapshot.head));
+    count += 1;
+    if (count === limit) return;
+  }
+}
+
+function presentDocument(present: PresentVisitor, seeking: readonly string[]): PresentDocument {
+  const { identity, via, room, since, lastSeen, until } = present;
+  return {
+    identity,
+    via,
+    room: room ?? null,
+    seeking: [...seeking],
+    since: new Date(since).toISOString(),
+    lastSeen: new Date(lastSeen).toISOString(),
+    until: until === undefined ? null : new Date(until).toISOString(),
+  };
+}
+
+function authorDocument(
+  { identity, stamp }: RecentAuthor,
+  seeking: readonly string[],
+): LatelyDocument {
+  const { id, kind, room, time } = stamp;
+  return {
+    identity,
+    kind,
+    room,
+    seeking: [...seeking],
+    lastSeen: new Date(time).toISOString(),
+    entry: entryPath(id),
+  };
+}
