@@ -68,6 +68,6 @@ suite('a message', () => {
         return await answer.text();
       }),
     );
-    for (const answer of answers) assert.match(answer, /Kept, durably/);
+    for (const answer of answers) assert.match(answer, /Stored durably/);
   });
 });
