@@ -26,9 +26,9 @@ async function speaksDefault(gateway: Gateway, test: TestContext): Promise<boole
   return false;
 }
 
-/** The gateway's texts in one tongue. */
-async function spoken(gateway: Gateway, tongue: string): Promise<string[]> {
-  const headers = { 'accept-language': tongue };
+/** The gateway's texts in one locale. */
+async function spoken(gateway: Gateway, locale: string): Promise<string[]> {
+  const headers = { 'accept-language': locale };
   const status = (await gateway.get('/api', headers)).json;
   const rooms = (await gateway.get('/api/rooms', headers)).json;
   const said = (await gateway.contribute('resonance', contactBody(uniqueName(), []), headers)).entry

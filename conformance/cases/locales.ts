@@ -22,8 +22,8 @@ function statusTexts({ json }: Answer): unknown[] {
   return [json['service'], json['message'], json['invitation']];
 }
 
-async function inTongue(gateway: Gateway, tongue: string | undefined): Promise<Answer[]> {
-  const headers = tongue === undefined ? {} : { 'accept-language': tongue };
+async function inTongue(gateway: Gateway, locale: string | undefined): Promise<Answer[]> {
+  const headers = locale === undefined ? {} : { 'accept-language': locale };
   return [
     await gateway.get('/api', headers),
     await gateway.get('/api/rooms', headers),
@@ -34,7 +34,7 @@ async function inTongue(gateway: Gateway, tongue: string | undefined): Promise<A
   ];
 }
 
-/** What must not change with the tongue. */
+/** What must not change with the locale. */
 function names(answers: readonly Answer[]): unknown[] {
   const [status, rooms, discover, contacted, ...errors] = answers.map(({ json }) => json);
   return [
@@ -51,14 +51,14 @@ function names(answers: readonly Answer[]): unknown[] {
 }
 
 export const locales: readonly Case[] = [
-  ...CHOICES.map(([header, tongue]) =>
+  ...CHOICES.map(([header, locale]) =>
     check(
       '1.9',
-      'tongues',
+      'locales',
       async (gateway) => {
-        const plain = await gateway.get('/api', { 'accept-language': tongue });
+        const plain = await gateway.get('/api', { 'accept-language': locale });
         const chosen = await gateway.get('/api', { 'accept-language': header });
-        assert.equal(chosen.header('content-language'), tongue);
+        assert.equal(chosen.header('content-language'), locale);
         assert.deepEqual(statusTexts(chosen), statusTexts(plain));
         for (const text of statusTexts(chosen)) asNonBlank(text);
       },
@@ -75,18 +75,18 @@ export const locales: readonly Case[] = [
   }),
   check('1.9', 'same-names', async (gateway) => {
     const plain = names(await inTongue(gateway, undefined));
-    for (const tongue of ['uk', 'en']) {
-      assert.deepEqual(names(await inTongue(gateway, tongue)), plain);
+    for (const locale of ['uk', 'en']) {
+      assert.deepEqual(names(await inTongue(gateway, locale)), plain);
     }
   }),
   check('1.9', 'vary', async (gateway) => {
     const [slug = ''] = await gateway.rooms();
     const room = `/api/rooms/${slug}?identity=${uniqueName()}`;
-    for (const tongue of ['uk', 'en', undefined]) {
-      const headers = tongue === undefined ? {} : { 'accept-language': tongue };
+    for (const locale of ['uk', 'en', undefined]) {
+      const headers = locale === undefined ? {} : { 'accept-language': locale };
       const listed = await gateway.get(room, headers);
-      for (const answer of [...(await inTongue(gateway, tongue)), listed]) {
-        assert.equal(answer.header('content-language'), tongue);
+      for (const answer of [...(await inTongue(gateway, locale)), listed]) {
+        assert.equal(answer.header('content-language'), locale);
         assert.match(answer.header('vary') ?? '', /accept-language/i);
       }
     }

@@ -42,8 +42,8 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '1.8': { 'relative-links': 'Links in answers are relative to the address of the gateway.' },
   '1.9': {
-    tongues: 'Accept-Language chooses Ukrainian or English, by its preferences.',
-    'same-names': 'Names, codes and slugs are the same in every tongue.',
+    locales: 'Accept-Language chooses Ukrainian or English, by its preferences.',
+    'same-names': 'Names, codes and slugs are the same in every locale.',
     'by-default': 'Without a preference for either, each text has its default form.',
     vary: 'Answers that depend on it carry Content-Language and Vary.',
   },

@@ -155,9 +155,9 @@ suite('the agent card', () => {
     asObject(await (await fetch(gateway.url + path, { headers })).json());
 
   for (const [path, valid] of CARDS) {
-    test(`at ${path} is as A2A defines it, in every tongue`, async () => {
-      for (const tongue of ['en', 'uk', 'de']) {
-        assertValid(valid, await cardAt(path, { 'Accept-Language': tongue }));
+    test(`at ${path} is as A2A defines it, in every locale`, async () => {
+      for (const locale of ['en', 'uk', 'de']) {
+        assertValid(valid, await cardAt(path, { 'Accept-Language': locale }));
       }
     });
 

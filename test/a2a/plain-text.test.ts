@@ -35,8 +35,8 @@ function dataIn(answer: JsonObject, name: string): unknown {
   return asObject(found?.['data'])[name];
 }
 
-async function skills(tongue: string): Promise<JsonObject[]> {
-  const headers = { 'Accept-Language': tongue };
+async function skills(locale: string): Promise<JsonObject[]> {
+  const headers = { 'Accept-Language': locale };
   const answer = await fetch(`${gateway.url}/.well-known/agent-card.json`, { headers });
   return asArray(asObject(await answer.json())['skills']).map(asObject);
 }

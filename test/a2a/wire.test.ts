@@ -38,14 +38,14 @@ suite('the door for agents', () => {
     assert.ok(kept.includes(spelled.slice(1)));
   });
 
-  test('says in the caller’s tongue that an entry is kept, and where', async () => {
+  test('says in the caller’s locale that an entry is kept, and where', async () => {
     const part = { data: { ai_identity: 'L', seeking: ['presence'] } };
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [part] };
-    for (const [tongue, wanted] of [
+    for (const [locale, wanted] of [
       ['en', [/^Stored .*: (\/api\/entries\/\S+)$/, /^Welcome/]],
       ['uk', [/^Збережено .*: (\/api\/entries\/\S+)$/, /^Вітаємо/]],
     ] as const) {
-      const headers = { 'Accept-Language': tongue };
+      const headers = { 'Accept-Language': locale };
       const body = JSON.stringify({ message });
       const { message: told } = await post(`${gateway.url}/a2a/v1/message:send`, body, headers);
       const own = (told as { parts: { text?: string }[] }).parts.flatMap(({ text }) => text ?? []);

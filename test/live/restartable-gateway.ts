@@ -12,7 +12,7 @@ import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway
 
 const AGAIN_MS = 20;
 
-/** A house that is ended in one of two ways, and then woken again. */
+/** A gateway that can be ended in one of two ways and started again at the same address. */
 export class RestartableGateway implements AsyncDisposable {
   readonly url: string;
   readonly #start: () => Promise<GatewayProcess>;

@@ -18,9 +18,9 @@ export class Agent {
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(base: string, tongue: string) {
+  constructor(base: string, locale: string) {
     this.#base = base;
-    this.#headers = { 'accept-language': tongue };
+    this.#headers = { 'accept-language': locale };
   }
 
   async get(address: string, accept = '*/*'): Promise<Response> {

@@ -79,10 +79,10 @@ describe('an agent with only the address says who it is', () => {
   });
   after(() => gateway[Symbol.asyncDispose]());
 
-  for (const tongue of ['en', 'uk', 'de']) {
+  for (const locale of ['en', 'uk', 'de']) {
     for (const [way, go] of Object.entries(WAYS)) {
-      it(`by ${way}, in ${tongue}`, async () => {
-        const said = await go(new Agent(gateway.url, tongue));
+      it(`by ${way}, in ${locale}`, async () => {
+        const said = await go(new Agent(gateway.url, locale));
         assert.equal(said['kind'], 'resonance');
         assert.ok(asString(said['ai_identity']).length > 0);
         assert.ok(asArray(said['seeking']).length > 0);
