@@ -43,8 +43,11 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const language = parseLanguage(words.toString(), 'mova-snu.yaml');
   const state = (): 'breathing' => 'breathing';
   const startup = { language, report, publicUrl: undefined, state };
-  const post = mcpBy(async (app) => new Serving(app, suiteServer));
-  const router = new Router<DoorContext>([{ routes: [{ path: '/mcp', post }] }], () => {});
+  const mcp = mcpBy(async (app) => new Serving(app, suiteServer));
+  const router = new Router<DoorContext>(
+    [{ routes: [{ path: '/mcp', get: mcp, post: mcp }] }],
+    () => {},
+  );
   const address = { host: '127.0.0.1', port: 0, shared: false, most: Infinity };
   const listener = await HttpListener.listen(address, startup, router);
   const loaded = { language, text: words };
