@@ -29,6 +29,6 @@ test('a message of a quarter of a gigabyte is kept, and a longer one told where 
   assert.ok((await entry.arrayBuffer()).byteLength > LONGEST - 1000);
   const { error } = await post(longAs(LONGEST + 1));
   assert.equal(asObject(error)['code'], -32_700);
-  assert.match(String(asObject(error)['message']), /more than 268435455 bytes\. Say it by POST/);
+  assert.match(String(asObject(error)['message']), /more than 268435455 bytes\. Use POST/);
   assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
 });

@@ -52,10 +52,10 @@ suite('a message', () => {
     };
     assert.match(
       await told(longAs(LONGEST + 1, PING[0], PING[1])),
-      /more than \d+ bytes.* POST to /,
+      /more than \d+ bytes.* POST \/api/,
     );
     const many = longAs(LONGEST, '{"a":[1', ']}', ',1');
-    assert.match(await told(many), /more than \d+ values.* POST to /);
+    assert.match(await told(many), /more than \d+ values.* POST \/api/);
   });
 
   test('of very many values is read, and so are several at once', async () => {

@@ -103,7 +103,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   }
 }
 
-const STARTING = 'Cannot answer yet: the gateway is reading its log. Ask again in a moment.';
+const STARTING = 'Cannot answer yet: the gateway is reading its log. Try again in a moment.';
 
 function notYet(context: RequestContext<StartupContext>): Promise<void> {
   return problem(context, new GatewayError('unavailable', STARTING));

@@ -91,12 +91,12 @@ function problemOf(error: ClientError, paths: Paths): { problem: GatewayError; h
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return plain(
-        `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long words into the body, which has no such bound.`,
+        `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long texts into the body, which has no such limit.`,
       );
     case 'HPE_INVALID_METHOD':
       return unknownMethod(error, paths) ?? plain(notHttp(error));
     case 'HPE_INVALID_URL':
-      return plain(`${notHttp(error)} Percent-encode what is not ASCII, as in %D0%A2.`);
+      return plain(`${notHttp(error)} Percent-encode everything that is not ASCII, as in %D0%A2.`);
     default:
       return plain(notHttp(error));
   }

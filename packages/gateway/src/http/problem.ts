@@ -62,4 +62,4 @@ export function fault(context: RequestContext<StartupContext>, error: unknown): 
 }
 
 const INTERNAL =
-  'The gateway failed at this request by a fault of its own. Try again, or tell whoever runs it.';
+  'The gateway failed because of a fault of its own. Try again, or tell its operator.';

@@ -126,7 +126,7 @@ export class Router<App extends StartupContext> {
 
   notFound(url: string): GatewayError {
     const known = this.#routes.map(({ path }) => path);
-    const detail = `Cannot find ${quoted(url)}: there is no such path. There are ${known.join(', ')}.`;
+    const detail = `Cannot find ${quoted(url)}: there is no such path. The paths are ${known.join(', ')}.`;
     return new GatewayError('not-found', detail, { known });
   }
 
@@ -192,7 +192,7 @@ export function methodNotAllowed(
   url: string,
   methods: readonly string[],
 ): GatewayError {
-  const detail = `Cannot ${method} ${quoted(url)}: this path takes ${methods.join(', ')}.`;
+  const detail = `Cannot ${method} ${quoted(url)}: this path accepts ${methods.join(', ')}.`;
   return new GatewayError('method-not-allowed', detail, { known: methods });
 }
 

@@ -47,12 +47,12 @@ export function stampOf(appended: AppendResult): Stamp {
 
 function conflict({ id }: Stamp): GatewayError {
   const path = entryPath(id);
-  const detail = `Cannot keep this entry: its idempotency key belongs to ${path}, which says something else. Use another key for another entry.`;
+  const detail = `Cannot store this entry: its idempotency key belongs to ${path}, which has other content. Use a new key for a new entry.`;
   return new GatewayError('idempotency-conflict', detail, { entry: path });
 }
 
-const AGAIN = 'Try again later, with an Idempotency-Key, so that it is kept once.';
+const AGAIN = 'Try again later with an Idempotency-Key, so that it is stored only once.';
 const REFUSED = {
-  'out-of-space': `Cannot keep this entry: the disk is full. ${AGAIN}`,
-  unavailable: `Cannot keep this entry: storing does not work at the moment. ${AGAIN}`,
+  'out-of-space': `Cannot store this entry: the disk is full. ${AGAIN}`,
+  unavailable: `Cannot store this entry: storing does not work at the moment. ${AGAIN}`,
 } as const;

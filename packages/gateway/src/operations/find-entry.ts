@@ -8,6 +8,6 @@ export async function findEntry(log: Log, id: string): Promise<Entry> {
   const seq = seqOfId(id);
   const entry = seq === undefined ? undefined : await log.entry(seq);
   if (entry?.stamp.id === id.toLowerCase()) return entry;
-  const detail = `Cannot read entry ${quoted(id)}: there is none with this id. Ids are in the entries themselves, as "id".`;
+  const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id".`;
   throw new GatewayError('not-found', detail);
 }

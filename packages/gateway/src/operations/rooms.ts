@@ -39,6 +39,6 @@ export function findRoom({ rooms }: Language, slug: string): Room {
   const room = rooms.find((one) => one.slug === slug);
   if (room !== undefined) return room;
   const known = rooms.map((one) => one.slug);
-  const detail = `Cannot read room ${quoted(slug)}: no room has this slug. There are ${known.join(', ')}.`;
+  const detail = `Cannot read room ${quoted(slug)}: no room has this slug. The rooms are ${known.join(', ')}.`;
   throw new GatewayError('unknown-room', detail, { known }, 404);
 }

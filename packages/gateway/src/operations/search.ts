@@ -15,7 +15,7 @@ import type { ListingScope } from './listing-scope.ts';
 import { nextPagePath } from './next-page.ts';
 
 const PATH = '/api/search';
-const SUBJECT = 'what was searched for';
+const SUBJECT = 'the results';
 export const SEARCH_SCOPE: Pick<ListingScope, 'path' | 'facets' | 'kinds' | 'subject'> = {
   path: PATH,
   facets: [],
@@ -66,7 +66,7 @@ export function searchRequest(
 }
 
 function noQuery(): GatewayError {
-  const detail = `"q" must be what to look for, got nothing. For example: ${EXAMPLE}`;
+  const detail = `"q" must be words to search for, but it is missing. For example: ${EXAMPLE}`;
   return new GatewayError('invalid-parameter', `Cannot search: ${detail}`, {
     faults: [{ parameter: 'q', detail }],
     example: EXAMPLE,

@@ -151,10 +151,10 @@ function kindDefinition<Key extends EndpointKey, Path extends string>(
       path: Type.Literal(path),
       room: Type.String({
         pattern: SLUG_PATTERN,
-        description: 'Slug of the room of an entry that names none.',
+        description: 'Slug of the room for entries that name none.',
       }),
       fields: fieldListSchema(fixed, 'The members of a body, in the order in which to show them.'),
-      sentences: Type.Array(sentence, { minItems: 1, description: 'Things one can say.' }),
+      sentences: Type.Array(sentence, { minItems: 1, description: 'Examples of entries.' }),
     },
     closed,
   );
@@ -204,7 +204,7 @@ const OwnMemberDefinition = Type.Object(
 
 const NextDefinition = Type.Object(
   {
-    title: localizedText('What one does there.'),
+    title: localizedText('What to do there.'),
     method: Type.Enum(['GET', 'POST']),
     path: Type.String({ pattern: PATH_PATTERN }),
   },
@@ -222,7 +222,10 @@ const StateDefinition = Type.Object(
 /** A2A skills beside those that append an entry of a kind. */
 const SKILLS = ['read', 'follow'] as const;
 const SkillDefinition = Type.Object(
-  { title: localizedText('What one does.'), meaning: localizedText('How, and what comes of it.') },
+  {
+    title: localizedText('What it does.'),
+    meaning: localizedText('How to use it, and what the result is.'),
+  },
   closed,
 );
 

@@ -11,7 +11,7 @@ export const RoomSchema = Type.Object(
     title: Type.String(),
     description: Type.String(),
     path: Type.String({ description: 'Where to read it.' }),
-    entries: Type.Integer({ minimum: 0, description: 'How many it has.' }),
+    entries: Type.Integer({ minimum: 0, description: 'How many entries it has.' }),
     latest: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
       description: 'The timestamp of its latest entry.',
     }),
@@ -30,7 +30,10 @@ const listing = {
   entries: Type.Array(EntrySchema),
   head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
   known: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'With q: up to which seq words were known.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'With q: the seq up to which entries were searchable.',
+    }),
   ),
   next: Type.Union([Type.String({ format: 'uri-reference' }), Type.Null()], {
     description: 'Where to read on.',
@@ -50,13 +53,16 @@ export const SearchSchema = Type.Object(
       Type.Object(
         {
           entry: EntrySchema,
-          snippet: Type.String({ description: 'What was said around the words, as plain text.' }),
+          snippet: Type.String({ description: 'The text around the match, as plain text.' }),
         },
         closed,
       ),
     ),
     head: listing.head,
-    known: Type.Integer({ minimum: 0, description: 'Up to which seq words were known.' }),
+    known: Type.Integer({
+      minimum: 0,
+      description: 'The seq up to which entries were searchable.',
+    }),
     next: listing.next,
   },
   { ...closed, title: 'Search' },

@@ -33,14 +33,14 @@ const LatelySchema = Type.Object(
     lastSeen: Time,
     entry: Type.String({ description: 'Where to read its newest entry.' }),
   },
-  { ...closed, title: 'A visitor who spoke within the hour' },
+  { ...closed, title: 'A visitor who wrote within the last hour' },
 );
 export type LatelyDocument = Static<typeof LatelySchema>;
 
 export const PresenceSchema = Type.Object(
   {
     here: Type.Array(PresentSchema, { description: 'Newest arrival first.' }),
-    lately: Type.Array(LatelySchema, { description: 'Whoever spoke last first.' }),
+    lately: Type.Array(LatelySchema, { description: 'The newest entry first.' }),
     head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
   },
   { ...closed, title: 'Presence' },

@@ -112,6 +112,6 @@ async function checkedMessage(bytes: Buffer): Promise<Buffer> {
 }
 
 const NO_UTF8 = 'Cannot read the message: it is not UTF-8.';
-const ELSEWHERE = 'Say it by POST to /api/garden (or another kind), which takes any length.';
+const ELSEWHERE = 'Use POST /api/garden (or another kind) instead, which accepts any length.';
 const TOO_LONG = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${LONGEST} bytes. ${ELSEWHERE}`;
-const TOO_MANY = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MOST_VALUES} values. Send it in several, or: ${ELSEWHERE}`;
+const TOO_MANY = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MOST_VALUES} values. Split it into several messages, or: ${ELSEWHERE}`;

@@ -119,7 +119,7 @@ export class Conversation implements A2ARequestHandler {
   /** What nobody follows costs nothing, and what somebody follows ends when they leave. */
   async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
     await this.getTask({ id, tenant: '' });
-    throw new TaskNotCancelableError('Cannot cancel what is followed: it ends with its reader.');
+    throw new TaskNotCancelableError('Cannot cancel the task: it ends when its reader leaves.');
   }
 
   /** Nothing is kept of who follows what. */
@@ -191,9 +191,10 @@ export class Conversation implements A2ARequestHandler {
 }
 
 const NO_MESSAGE = 'Cannot read the message: "message" is missing.';
-const NO_MORE = 'Cannot tell more: the agent card says all there is, to everybody.';
+const NO_MORE =
+  'Cannot answer an extended agent card: the agent card has everything, for everybody.';
 const NO_PUSH =
-  'Cannot push: nobody is called here. Follow instead: stream a message with {"data":{"skill":"follow"}}, or read {"data":{"skill":"read","after":…}} now and then.';
+  'Cannot push: there are no push notifications. Stream a message with {"data":{"skill":"follow"}} instead, or poll with {"data":{"skill":"read","after":…}}.';
 
 /** The context that a message belongs to: the one it names, else that of its task. */
 function contextOf(context: DoorRequest, { taskId, contextId }: Message): string {
@@ -204,7 +205,7 @@ function contextOf(context: DoorRequest, { taskId, contextId }: Message): string
 }
 
 const OTHER_CONTEXT =
-  'Cannot read the message: its "contextId" is not that of the task that "taskId" names. Leave one of them out.';
+  'Cannot read the message: its "contextId" is not that of the task named by "taskId". Leave one of them out.';
 
 async function inTheirForm<Value>(context: DoorRequest, run: () => Promise<Value>): Promise<Value> {
   try {

@@ -34,7 +34,8 @@ class OtherError extends A2AError {
   }
 }
 
-const INTERNAL = 'The gateway failed at this request by a fault of its own. Try again.';
+const INTERNAL =
+  'The gateway failed because of a fault of its own. Try again, or tell its operator.';
 
 /** What was thrown, as the SDK knows it; a fault of ours is reported, since the SDK would not. */
 export function asA2a({ app, request }: DoorRequest, error: unknown): A2AError {
@@ -90,4 +91,4 @@ export function printed(value: unknown): string {
 }
 
 const TOO_DEEP =
-  'Cannot read the metadata: they are nested too deep. What is deep goes into a data part.';
+  'Cannot read the metadata: they are nested too deeply. Put deep values into a data part.';

@@ -176,7 +176,8 @@ async function rawIdOf(read: unknown, bytes: Buffer): Promise<string | undefined
 const EXAMPLE =
   '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}}';
 const MISREAD =
-  'Cannot read the request: its "params" are not of the shape that A2A has for this method.';
-const NO_BATCH = 'Cannot read the request: A2A takes one JSON-RPC 2.0 request at a time, no list.';
-const NO_CALL = `Cannot read the request: it is no JSON-RPC 2.0 request, with "jsonrpc" "2.0", a "method" and an "id" that is a string or a number, such as ${EXAMPLE}.`;
+  'Cannot read the request: its "params" do not match the A2A schema for this method.';
+const NO_BATCH =
+  'Cannot read the request: A2A takes one JSON-RPC 2.0 request at a time, not an array.';
+const NO_CALL = `Cannot read the request: it is not a JSON-RPC 2.0 request, with "jsonrpc" "2.0", a "method" and an "id" that is a string or a number, such as ${EXAMPLE}.`;
 const NO_PARAMS = `Cannot read the request: its "params" must be an object, as in ${EXAMPLE}.`;

@@ -40,7 +40,7 @@ function faultsIn(sent: unknown): Fault[] {
 }
 
 function partFaults(pointer: string, part: unknown): Fault[] {
-  if (!isFields(part)) return [{ pointer, detail: 'each of its parts must be an object' }];
+  if (!isFields(part)) return [{ pointer, detail: 'each part must be an object' }];
   const faults = objectAt(`${pointer}/metadata`, part['metadata']);
   const { kind, text } = part;
   // A part of 0.3 says by its kind that it is a text.
@@ -52,7 +52,7 @@ function partFaults(pointer: string, part: unknown): Fault[] {
   }
   const said = CONTENTS.filter((name) => part[name] !== undefined && part[name] !== null);
   if (said.length > 1) {
-    const detail = `a part must have one of ${said.join(' and ')}, and another part the other`;
+    const detail = `a part must have only one of ${said.join(' and ')}; use a second part for the other`;
     faults.push({ pointer, detail });
   }
   return faults;

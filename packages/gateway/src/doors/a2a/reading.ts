@@ -41,7 +41,7 @@ function skillIn({ skill }: Fields): Reading | undefined {
 }
 
 const ALONE =
-  'Cannot read the message: data that ask to read or to follow must be the only data in it. Send the others in a message of their own.';
+  'Cannot read the message: data that ask to read or to follow must be the only data in it. Send the others in another message.';
 
 function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? { ...value } : {};
@@ -74,7 +74,7 @@ function parametersOf(fields: Fields): URLSearchParams {
 /** Throws for parameters that cannot be used. */
 function selectionIn({ app }: DoorRequest, parameters: URLSearchParams): Selection {
   const { grammar } = app;
-  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'what was said' });
+  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
 }
 
 export async function read(
@@ -120,7 +120,7 @@ async function page(
 
 const FOLLOWING = 'follow-';
 const READ_INSTEAD =
-  'what is followed comes as it is said, before its words are known. Read with "skill": "read", "q" and "after" instead.';
+  'entries are followed before they are searchable. Read with "skill": "read", "q" and "after" instead.';
 
 /** A task that is to follow what is asked for from now on, or from where that says. */
 export function followed(
@@ -163,7 +163,7 @@ function parametersAt(context: DoorRequest, id: string): URLSearchParams {
 }
 
 const NO_TASK =
-  'Cannot find the task: the only tasks here are those that follow a room or a selection. Send a message with "skill": "follow" to get one.';
+  'Cannot find the task: the only tasks here follow a room or a selection. Send a message with "skill": "follow" to create one.';
 
 /** The task, then each entry as an artifact of its own, until the signal or as many as `limit` says. */
 export async function* following(

@@ -101,7 +101,7 @@ async function elsewhere(conversation: Conversation, { request }: DoorRequest): 
   if (/^\/extendedAgentCard\/?$/.test(path)) {
     return await conversation.getAuthenticatedExtendedAgentCard();
   }
-  const detail = `Cannot find ${quoted(url)}: there is no such path. There are ${PATHS.join(', ')}.`;
+  const detail = `Cannot find ${quoted(url)}: there is no such path. The paths are ${PATHS.join(', ')}.`;
   throw new GatewayError('not-found', detail, { known: PATHS });
 }
 

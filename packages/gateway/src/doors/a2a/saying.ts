@@ -111,9 +111,9 @@ const WHY = {
 } as const;
 
 function refusal(code: keyof typeof WHY, kept: number, count: number): GatewayError {
-  const some = kept === 0 ? '' : ` ${kept} of its ${count} entries are kept.`;
-  const again = `Send it again later, with an "idempotencyKey" in its metadata, so that each entry is kept once.`;
-  return new GatewayError(code, `Cannot keep the message: ${WHY[code]}.${some} ${again}`);
+  const some = kept === 0 ? '' : ` ${kept} of its ${count} entries are stored.`;
+  const again = `Send it again later, with an "idempotencyKey" in its metadata, so that each entry is stored only once.`;
+  return new GatewayError(code, `Cannot store the message: ${WHY[code]}.${some} ${again}`);
 }
 
 async function told(context: DoorRequest, stamp: Stamp, verbatim: RawJson): Promise<Part[]> {
@@ -168,7 +168,7 @@ function bodiesOf(said: Heard): Body[] {
 }
 
 const ONLY =
-  'Cannot keep the message: its parts must be text or data. For a file, say where it is, as text.';
+  'Cannot store the message: its parts must be text or data. For a file, send its address as text.';
 
 function bodyOf({ metadata }: Heard, part: Part, text: string): Body {
   const data: unknown = part.content?.value;
@@ -194,7 +194,9 @@ function kindIn(metadata: Fields): Kind | undefined {
     .slice(0, 100)
     .toWellFormed()}`;
   const name = kind === undefined ? 'skill' : 'kind';
-  throw new GatewayError('unknown-kind', `Cannot keep the message: "${name}" ${detail}`, { known });
+  throw new GatewayError('unknown-kind', `Cannot store the message: "${name}" ${detail}`, {
+    known,
+  });
 }
 
 const NO_KEY = 'Cannot read the idempotency key: "idempotencyKey" must be a string.';

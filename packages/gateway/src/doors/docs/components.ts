@@ -68,10 +68,10 @@ export function problem(status: number): Json {
 
 /** With schemas of others, by their names. */
 export function componentsOf(voice: Voice, others: Json): Json {
-  const own = Array.from(SHARED, ([one, name]) => [name, respelled(one, true)] as const);
+  const own = Array.from(SHARED, ([one, name]) => [name, respelled(one, voice, true)] as const);
   const bodies = KINDS.map((kind) => [`${capital(kind)}Body`, bodyOf(voice, kind)] as const);
-  const { properties } = objectOf(respelled(FirstContactSchema, true));
-  const entry = { ...objectOf(respelled(EntrySchema, true)), examples: [shownEntry(voice)] };
+  const { properties } = objectOf(respelled(FirstContactSchema, voice, true));
+  const entry = { ...objectOf(respelled(EntrySchema, voice, true)), examples: [shownEntry(voice)] };
   const contact = { allOf: [schema('Entry')], type: 'object', properties };
   return {
     schemas: {
@@ -92,16 +92,26 @@ const HEALTH = {
   additionalProperties: false,
 };
 
-/** The schema as JSON, with references to those that are shared. */
-function respelled(value: unknown, outermost = false): unknown {
+/**
+ * The schema as JSON, with references to those that are shared. The schemas' own notes are in
+ * English: a document in Ukrainian has none of them.
+ */
+function respelled(value: unknown, voice: Voice, outermost = false): unknown {
   const name = SHARED.get(value);
   if (name !== undefined && !outermost) return schema(name);
-  if (Array.isArray(value)) return value.map((one) => respelled(one));
+  if (Array.isArray(value)) return value.map((one) => respelled(one, voice));
   if (typeof value !== 'object' || value === null) return value;
-  const parts = Object.entries(value).map(([key, part]) => [key, respelled(part)] as const);
+  const parts = Object.entries(value)
+    .filter(([key, part]) => !isNote(key, part) || voice.locale !== 'uk')
+    .map(([key, part]) => [key, respelled(part, voice)] as const);
   // Makers of clients take values without a type for anything.
   const typed = 'enum' in value ? { type: 'string' } : {};
   return { ...typed, ...Object.fromEntries(parts) };
+}
+
+/** Members with these names have schemas, not texts. */
+function isNote(key: string, value: unknown): boolean {
+  return (key === 'description' || key === 'title') && typeof value === 'string';
 }
 
 function objectOf(value: unknown): Json {

@@ -7,7 +7,7 @@ import { schema, type Json, type Voice } from './components.ts';
 import * as shown from './examples.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
 import { queryParameters } from './parameters.ts';
-import { answers, operation, worded } from './wording.ts';
+import { answers, operation } from './wording.ts';
 
 const TEXT = { type: 'string' };
 const OBJECT = { type: 'object' };
@@ -108,7 +108,8 @@ export function documentAt(voice: Voice, path: string, answered: Form): Json {
   const content = contentOf(answered);
   const tagged = !['/api', '/healthz', '/readyz'].includes(path);
   const all = answers(voice, content, path.includes('{') ? [404] : [], tagged);
-  const failing = { 503: { description: worded(voice, 'done'), content } };
+  const { language, locale } = voice;
+  const failing = { 503: { description: localize(language.errors.unavailable, locale), content } };
   return operation(voice, path, {
     ...(BY_ANOTHER_DOOR[path] === undefined ? {} : { door: BY_ANOTHER_DOOR[path] }),
     parameters: queryParameters(voice, (name) => name === 'as'),

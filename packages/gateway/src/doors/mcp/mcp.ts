@@ -28,7 +28,7 @@ function refuseStream(context: DoorRequest): Promise<void> {
 }
 
 const NO_STREAM =
-  'Cannot open a stream at /mcp by GET: there are no sessions here. POST "subscriptions/listen" (2026-07-28) to hear of news, or call the tool wait_for_news.';
+  'Cannot open a stream at /mcp by GET: there are no sessions. POST "subscriptions/listen" (2026-07-28) to be notified, or call the tool wait_for_news.';
 
 /** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
 export function mcpBy(
@@ -126,5 +126,5 @@ function hostOf(url: string): string {
 }
 
 function foreign(header: string, value: string): string {
-  return `Cannot speak MCP with a page of elsewhere: ${header} ${JSON.stringify(value.slice(0, 100))} is not of this machine, where this gateway listens alone. Programs send no Origin; pages of elsewhere use /api, or a gateway that is told its public address.`;
+  return `Cannot accept MCP from a web page of another site: ${header} ${JSON.stringify(value.slice(0, 100))} is not this machine, and only this machine can reach this gateway. Programs send no Origin. Pages of other sites can use /api, or a gateway that was started with its public address.`;
 }

@@ -1,10 +1,10 @@
 /** An entry in pieces, by offsets of its text in bytes. */
-import { GatewayError, quoted } from '@open-presence/protocol';
+import { entryHead, GatewayError, localize, quoted } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
 import { PIECE } from './about.ts';
 import { isDeeper } from '../../json/limits.ts';
-import { DEEPEST, fieldsOf, type Fields } from './results.ts';
+import { DEEPEST, fieldsOf, type Fields, type Wording } from './results.ts';
 
 export interface Piece {
   readonly from: number;
@@ -29,13 +29,19 @@ export async function pieceOf(entry: Entry, offset: string | undefined): Promise
   return whole ? { from, to, text, value: fieldsOf(text) } : { from, to, text };
 }
 
-/** In words, what a piece is of, and how to read on. */
-export function toldPiece({ stamp, size }: Entry, { from, to }: Piece, on: string): string {
-  const { id, seq, kind, room, time } = stamp;
-  const what = `Entry ${id}: seq ${seq}, kind ${kind}, room ${room}, ${new Date(time).toISOString()}.`;
-  if (from === 0 && to === size) return what;
-  const piece = `${what} Bytes ${from} to ${to} of the ${size} of its JSON text.`;
-  return to === size ? `${piece} This is the last piece.` : `${piece} To read on: ${on}.`;
+/** Which entry it is, which bytes of it (as in `Content-Range`), and the call that reads on. */
+export function toldPiece(
+  { language, locale }: Wording,
+  { stamp, size }: Entry,
+  { from, to }: Piece,
+  call: string,
+): string {
+  const { results } = language.mcp;
+  const own = `${entryHead(stamp)}}`;
+  if (from === 0 && to === size) return own;
+  const piece = `${own}\n${localize(results.piece, locale)} ${from}-${to - 1}/${size}.`;
+  if (to === size) return `${piece} ${localize(results.last, locale)}`;
+  return `${piece} ${localize(results.more, locale)} ${call}`;
 }
 
 async function bytesOf(entry: Entry, from: number, length: number): Promise<Buffer> {
@@ -62,7 +68,7 @@ function offsetOf(text: string, size: number): number {
 }
 
 function noOffset(text: string, size: number): GatewayError {
-  const detail = `"from" must be the offset that the piece before gave, less than ${size}, got ${quoted(text)}`;
+  const detail = `"from" must be the offset given with the previous piece, less than ${size}, got ${quoted(text)}`;
   return new GatewayError('invalid-parameter', `Cannot read a piece of the entry: ${detail}`, {
     faults: [{ parameter: 'from', detail }],
   });

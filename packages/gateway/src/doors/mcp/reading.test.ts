@@ -87,7 +87,7 @@ suite('what is read through MCP', () => {
     const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
     assert.deepEqual(seqs(all), [3]);
     assert.equal(all.structured['known'], 3);
-    assert.match(all.texts[0] ?? '', /Words are known up to seq 3/);
+    assert.match(all.texts[0] ?? '', /, known: 3\./);
     const others = await call(door, 'read', JSON.stringify(all.structured['next']));
     assert.deepEqual(seqs(others), [1]);
     assert.equal((await call(door, 'read', '{}')).structured['known'], undefined);
@@ -121,6 +121,29 @@ suite('what is read through MCP', () => {
     assert.equal(fields(news)['order'], undefined);
   });
 
+  test('is introduced in the language of the caller alone', async () => {
+    await using door = await open();
+    const long = 'x'.repeat(100_000);
+    const { structured } = await call(door, 'whisper', JSON.stringify({ text: long }));
+    const id = String(structured['id']);
+    const calls: readonly (readonly [string, unknown])[] = [
+      ['first_contact', { ai_identity: 'L', seeking: ['mint'] }],
+      ['first_contact', { ai_identity: 'M', seeking: ['mint'] }],
+      ['plant_seed', {}],
+      ['read', { limit: 1 }],
+      ['read', { order: 'oldest' }],
+      ['search', { q: 'mint', as: 'L' }],
+      ['get_entry', { id }],
+      ['who_is_here', { limit: 0 }],
+      ['wait_for_news', { seconds: 0 }],
+    ];
+    for (const [name, given] of calls) {
+      const headers = { 'Accept-Language': 'uk' };
+      const { texts } = await call(door, name, JSON.stringify(given), headers);
+      assert.doesNotMatch(texts[0] ?? '', /[a-z]{2,} [a-z]{2,} [a-z]{2,}/i, name);
+    }
+  });
+
   test('goes on with all that was asked for', async () => {
     await using door = await open();
     const given = { kind: 'garden', as: 'L', seconds: 0 };
@@ -132,7 +155,7 @@ suite('what is read through MCP', () => {
     assert.deepEqual(found.structured['next'], { ...asked, after: 1 });
     const read = await call(door, 'read', '{"limit":1,"as":"L"}');
     assert.deepEqual(read.structured['next'], { limit: 1, before: 2, as: 'L' });
-    assert.ok(read.texts[0]?.includes(`call read with ${JSON.stringify(read.structured['next'])}`));
+    assert.ok(read.texts[0]?.includes(`with: read ${JSON.stringify(read.structured['next'])}`));
     const long = await call(door, 'whisper', `{"text":"${'x'.repeat(70_000)}"}`);
     const { id } = long.structured;
     const piece = await call(door, 'get_entry', JSON.stringify({ id, as: 'L' }));
@@ -147,11 +170,11 @@ suite('what is read through MCP', () => {
     await using door = await open();
     await door.say('one', 'two');
     const some = await call(door, 'read', '{"order":"oldest","limit":1}');
-    assert.match(some.texts[0] ?? '', /There are more\. To read on, call read with /);
+    assert.match(some.texts[0] ?? '', /There is more\. Read on with: read \{/);
     const all = await call(door, 'read', JSON.stringify({ ...Object(some.structured['next']) }));
-    assert.match(all.texts[0] ?? '', /Nothing is left for now\. For what comes later, call read/);
+    assert.match(all.texts[0] ?? '', /Nothing more for now\. Get later entries with: read \{/);
     const found = await call(door, 'search', '{"q":"one","order":"oldest"}');
-    assert.match(found.texts[0] ?? '', /Nothing is left for now\./);
+    assert.match(found.texts[0] ?? '', /Nothing more for now\./);
     const refused = await call(door, 'wait_for_news', '{"seconds":"soon"}');
     assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"seconds" must be .*"soon"/);
 

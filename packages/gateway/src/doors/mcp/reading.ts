@@ -1,6 +1,6 @@
 /** Tools that read: the same listings, entries and presence that HTTP answers. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, quoted } from '@open-presence/protocol';
+import { GatewayError, localize, quoted, type Locale } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
 import { parseSeconds, parseSelection } from '../../intake/selection.ts';
@@ -29,7 +29,8 @@ interface Question {
 
 /** Entries as one result holds them, and where to read on. */
 export async function listed(
-  { log }: DoorContext,
+  { log, language }: DoorContext,
+  locale: Locale | undefined,
   { tool, parameters, selection: wanted, kept = {} }: Question,
 ): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
   const head = log.head();
@@ -39,11 +40,12 @@ export async function listed(
   const { told, last, more } = await fitting(log.readEntries(selection));
   const link = nextPagePath({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
   const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
-  const on = howToGoOn('To read on', { tool, next, more });
-  const upTo = known === undefined ? '' : ` Words are known up to seq ${known}.`;
-  const what = `${told.length} ${told.length === 1 ? 'entry' : 'entries'}, ${wanted.order} first; the newest of all has seq ${head}.${upTo}`;
+  const wording = { language, locale };
+  const on = howToGoOn(wording, { tool, next, more });
+  const searchable = known === undefined ? '' : `, known: ${known}`;
+  const count = `entries: ${told.length}, order: ${wanted.order}, head: ${head}${searchable}.`;
   return {
-    summary: `${what} ${on}${howToRead(told)}`,
+    summary: `${count} ${on}${howToRead(wording, told)}`,
     own: { head, ...(known === undefined ? {} : { known }), next, shortened: shortenedIn(told) },
     lines: told.map(({ line }) => line),
     entries: told.map(({ value }) => value),
@@ -89,7 +91,7 @@ function heldFor(seconds: string | undefined): number {
 
 async function answered({ call, locale }: Asking, question: Question): Promise<CallToolResult> {
   const { app } = call.context;
-  const { entries, ...rest } = await listed(app, question);
+  const { entries, ...rest } = await listed(app, locale, question);
   return resultOf(app.language, locale, { ...rest, words: { entries } });
 }
 
@@ -120,9 +122,10 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
   const { stamp, size } = entry;
   const kept = among(given, ['as']);
+  const wording = { language: app.language, locale: asking.locale };
   const next = piece.to === size ? null : { id: stamp.id, from: piece.to, ...kept };
   return resultOf(app.language, asking.locale, {
-    summary: toldPiece(entry, piece, `call get_entry with ${JSON.stringify(next)}`),
+    summary: toldPiece(wording, entry, piece, `get_entry ${JSON.stringify(next)}`),
     own: { bytes: size, next },
     lines: [piece.text],
     words: piece.value === undefined ? { text: piece.text } : { entry: piece.value },
@@ -130,7 +133,7 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
 }
 
 function nameless(): GatewayError {
-  const detail = '"id" must be the id of an entry, but is missing';
+  const detail = '"id" must be the id of an entry, but it is missing';
   return new GatewayError('invalid-parameter', `Cannot read an entry: ${detail}`, {
     faults: [{ parameter: 'id', detail }],
   });
@@ -150,9 +153,9 @@ export async function whoIsHere(asking: Asking, given: Fields): Promise<CallTool
   const here = await fitted(presentVisitors(app, question, known), most);
   const spoke = await fitted(recentAuthors(app, question, known), most);
   const more = here.more || spoke.more;
-  const rest = more ? ' There are more; GET /api/presence tells them all.' : '';
+  const rest = more ? ` ${localize(language.mcp.results.crowd, asking.locale)}` : '';
   return resultOf(language, asking.locale, {
-    summary: `${here.told.length} here now, ${spoke.told.length} who spoke lately, newest first.${rest} Names and what they seek are the visitors’ own words.`,
+    summary: `here: ${here.told.length}, lately: ${spoke.told.length}.${rest}`,
     own: { head: known.head, more },
     lines: [...here.told, ...spoke.told].map((one) => JSON.stringify(one)),
     words: { here: here.told, lately: spoke.told },

@@ -83,7 +83,7 @@ export async function readResource(asking: Asking, uri: string): Promise<ReadRes
   if (room !== undefined) {
     const facets = [facet('room', room.slug)];
     const parameters = new URLSearchParams([['room', room.slug]]);
-    const { summary, lines } = await listed(app, {
+    const { summary, lines } = await listed(app, asking.locale, {
       tool: 'read',
       parameters,
       selection: { facets, order: 'newest' },
@@ -103,7 +103,8 @@ async function readEntry(
   try {
     const entry = await findEntry(app.log, id);
     const piece = await pieceOf(entry, from);
-    const own = toldPiece(entry, piece, `read ${entryUri(entry.stamp.id, piece.to)}`);
+    const wording = { language: app.language, locale: asking.locale };
+    const own = toldPiece(wording, entry, piece, entryUri(entry.stamp.id, piece.to));
     return contents(asking, uri, { own, lines: [piece.text] });
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'not-found') {

@@ -111,29 +111,31 @@ export async function fitting(
   }
 }
 
-/** In words, what is left, and how to go on. What comes later can be asked for, too. */
+export interface Wording {
+  readonly language: Language;
+  readonly locale: Locale | undefined;
+}
+
+/** Whether anything is left, and the call that reads on, or that gets later entries. */
 export function howToGoOn(
-  to: string,
+  { language, locale }: Wording,
   { tool, next, more }: { readonly tool: string; readonly next: Fields | null; more: boolean },
 ): string {
-  if (next === null) return 'Nothing is left.';
+  const { results } = language.mcp;
+  if (next === null) return localize(results.end, locale);
   const given = JSON.stringify(next);
-  const told = given.length <= LONGEST_REPEATED ? given : 'the arguments in next';
-  const why = more ? `There are more. ${to}` : 'Nothing is left for now. For what comes later';
-  return `${why}, call ${tool} with ${told}.`;
+  const call = `${tool} ${given.length <= LONGEST_REPEATED ? given : '(next)'}`;
+  return `${localize(more ? results.more : results.later, locale)} ${call}`;
 }
 
 const LONGEST_REPEATED = 4096;
 
-/** In words, which entries were too long, and how to read them. */
-export function howToRead(told: readonly Told[]): string {
-  const long = told.flatMap(({ shortened }) => (shortened === undefined ? [] : [shortened]));
-  return long
-    .map(
-      ({ id, bytes }) =>
-        `\nToo long or too deep to be repeated here (${bytes} bytes), so only its first members are: call get_entry with {"id":"${id}"}.`,
-    )
-    .join('');
+/** Which entries are shortened, and how to read them whole; empty if none is. */
+export function howToRead({ language, locale }: Wording, told: readonly Told[]): string {
+  const shortened = told.flatMap((one) => (one.shortened === undefined ? [] : [one.shortened]));
+  if (shortened.length === 0) return '';
+  const entries = shortened.map(({ id, bytes }) => `{"id":"${id}"} (${bytes} B)`).join(', ');
+  return `\n${localize(language.mcp.results.shortened, locale)} ${entries}`;
 }
 
 export function shortenedIn(told: readonly Told[]): Fields[] {
@@ -165,4 +167,4 @@ export function knownIn(app: DoorContext, thrown: unknown): GatewayError {
 }
 
 const INTERNAL =
-  'The gateway failed at this by a fault of its own. Try again, or tell whoever runs it.';
+  'The gateway failed because of a fault of its own. Try again, or tell its operator.';

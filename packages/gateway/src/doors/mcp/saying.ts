@@ -38,10 +38,8 @@ export async function firstContact(asking: Asking): Promise<CallToolResult> {
   const lines = companions.map(toldLine);
   const welcome = localize(language.welcome, asking.locale);
   const { summary, own } = told(asking, stamp);
-  const others =
-    lines.length === 0
-      ? 'Nobody else seeks the same yet.'
-      : `${lines.length} who seek the same follow, newest first. Those of whom only id, seq, kind, room and timestamp are told said more: call get_entry.`;
+  const { alone, companions: several } = language.mcp.results;
+  const others = localize(lines.length === 0 ? alone : several, asking.locale);
   return resultOf(language, asking.locale, {
     summary: [welcome, summary, others].join('\n'),
     own: { ...own, welcome, next: whereNext(language, asking.locale) },
@@ -79,7 +77,7 @@ async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
 function textOf(value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   const detail = `"${KEY}" must be a string of at least one character`;
-  throw new GatewayError('invalid-entry', `Cannot keep the entry: ${detail}`, {
+  throw new GatewayError('invalid-entry', `Cannot store the entry: ${detail}`, {
     faults: [{ pointer: `/${KEY}`, detail }],
   });
 }

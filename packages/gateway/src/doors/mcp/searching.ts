@@ -29,7 +29,7 @@ interface Found extends Told {
 
 export async function search(asking: Asking, given: Fields): Promise<CallToolResult> {
   const { app } = asking.call.context;
-  const parameters = parametersOf(given, 'what was searched for', SEARCH_PARAMETERS);
+  const parameters = parametersOf(given, 'the results', SEARCH_PARAMETERS);
   const asked = searchRequest(app, parameters, takeRanking(parameters));
   arrived(app, given);
   const { selection, head, watermark } = asked;
@@ -61,9 +61,10 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   const link = nextResultsPath({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
   const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
   const next = again === null ? null : { ...again, ...among(given, ['as']) };
-  const on = howToGoOn('To go on', { tool: 'search', next, more });
+  const wording = { language: app.language, locale: asking.locale };
+  const on = howToGoOn(wording, { tool: 'search', next, more });
   return resultOf(app.language, asking.locale, {
-    summary: `${found.length} found among all up to seq ${watermark}. ${on}${howToRead(found)}`,
+    summary: `results: ${found.length}, known: ${watermark}. ${on}${howToRead(wording, found)}`,
     own: { head, known: watermark, next, shortened: shortenedIn(found) },
     lines: found.map(
       ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,

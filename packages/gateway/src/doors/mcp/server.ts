@@ -88,7 +88,7 @@ function prompts(server: Server, language: Language, locale: Locale | undefined)
 }
 
 function unknown(what: string, name: string, known: readonly string[]): ProtocolError {
-  const detail = `Cannot find the ${what} ${JSON.stringify(name.slice(0, 100))}. There are ${known.join(', ')}.`;
+  const detail = `Cannot find the ${what} ${JSON.stringify(name.slice(0, 100))}. Known are ${known.join(', ')}.`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
 }
 

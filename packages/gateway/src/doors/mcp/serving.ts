@@ -100,7 +100,7 @@ export class Serving {
 }
 
 const WAITS = 'wait_for_news';
-const RESTING = 'Cannot answer: the gateway is shutting down. Ask again in a moment.';
+const RESTING = 'Cannot answer: the gateway is shutting down. Try again in a moment.';
 
 function said(message: unknown, member: string): unknown {
   return typeof message === 'object' && message !== null && Object.hasOwn(message, member)

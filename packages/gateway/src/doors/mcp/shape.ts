@@ -29,7 +29,7 @@ export async function messageIn(
  * what is in a message may be repeated in an answer, among some words of ours.
  */
 export const LONGEST: number = 2 ** 28 - 64 * 1024;
-const ELSEWHERE = 'Say it by POST to /api/garden (or another kind), which takes any length.';
+const ELSEWHERE = 'Use POST /api/garden (or another kind) instead, which accepts any length.';
 export const TOO_LONG: Misshapen = {
   code: -32_600,
   message: `Cannot read the message: MCP messages are held in memory whole, and this one has more than ${LONGEST} bytes. ${ELSEWHERE}`,
@@ -49,14 +49,14 @@ function told(wanted: string): string {
 
 /** By its id it is known what each of several requests says, and which answer is its own. */
 function wantedOfAll(messages: readonly unknown[]): string | undefined {
-  if (messages.length === 0) return 'there must be one, got an empty array';
+  if (messages.length === 0) return 'it must not be an empty array';
   const ids = new Set<unknown>();
   for (const message of messages) {
     const wanted = wantedOf(message);
     if (wanted !== undefined) return wanted;
     const { id, method } = fieldsOf(message) ?? {};
     if (id === undefined || method === undefined) continue;
-    if (ids.has(id)) return `each request must have an id of its own, but two have ${quoted(id)}`;
+    if (ids.has(id)) return `each request must have its own id, but two have ${quoted(id)}`;
     ids.add(id);
   }
   return undefined;

@@ -81,7 +81,7 @@ function sayingTool(language: Language, kind: Kind, locale: Locale | undefined):
   return {
     name: SAYING[kind],
     title: localize(title, locale),
-    description: `${localize(meaning, locale)} ${localize(language.mcp.saying, locale)}`,
+    description: `${localize(title, locale)}. ${localize(meaning, locale)} ${localize(language.mcp.saying, locale)}`,
     inputSchema: sayingInput(language, kind, locale),
     outputSchema: kind === 'resonance' ? output(FIRST_CONTACT, words) : output(KEPT, {}),
     annotations: { title: localize(title, locale), ...SAYS },

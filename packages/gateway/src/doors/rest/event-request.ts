@@ -13,7 +13,7 @@ import type { StreamQuery } from './fan-out.ts';
 export const PRESENCE = 'presence';
 
 const WAIT_INSTEAD =
-  'an event stream has entries as they are said, before their words are known. Ask a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
+  'an event stream sends entries before they are searchable. Request a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
 
 export type StreamScope = Pick<ListingScope, 'facets' | 'kinds' | 'subject'>;
 

@@ -21,7 +21,7 @@ export async function say(context: DoorRequest): Promise<void> {
   }
   const kind = params['kind'] ?? '';
   if (!isKind(kind)) {
-    const detail = `Cannot say this: ${quoted(kind)} is no kind of entry. There are ${KINDS.join(', ')}.`;
+    const detail = `Cannot create this entry: ${quoted(kind)} is not a kind. The kinds are ${KINDS.join(', ')}.`;
     const example = sayPath('garden', app.grammar.kinds.garden.example);
     throw new GatewayError('unknown-kind', detail, { known: KINDS, example }, 404);
   }

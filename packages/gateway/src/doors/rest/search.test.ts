@@ -108,7 +108,7 @@ describe('a search', () => {
     await using log = openMemoryLog();
     await using door = await openDoor(log);
     const wrongs: Readonly<Record<string, RegExp>> = {
-      '': /"q" must be what to look for/,
+      '': /"q" must be words to search for/,
       'q=': /"q" must be words with letters or digits/,
       'q=!!!': /with letters or digits, such as/,
       'q=-noise': /at least one word to find/,
