@@ -48,7 +48,7 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
     [{ routes: [{ path: '/mcp', get: mcp, post: mcp }] }],
     () => {},
   );
-  const address = { host: '127.0.0.1', port: 0, shared: false, most: Infinity };
+  const address = { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity };
   const listener = await HttpListener.listen(address, startup, router);
   const loaded = { language, text: words };
   listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));

@@ -16,30 +16,33 @@ import { createRouter } from './routes.ts';
 
 const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
 
-export interface OpenDoor extends AsyncDisposable {
+export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** What the door reported as its own faults. */
   readonly reported: readonly object[];
   readonly presence: Presence;
   /** Lets in those who came while it was waking. */
-  awake(): void;
+  open(): void;
   /** Adds garden entries with these texts. */
-  say(...texts: readonly string[]): Promise<void>;
+  addEntries(...texts: readonly string[]): Promise<void>;
   connect(): Promise<Caller>;
   /** Sends requests in this text, and all that comes back until the door closes or `wanted`. */
-  talk(text: string | Uint8Array, wanted?: RegExp): Promise<string>;
+  sendRaw(text: string | Uint8Array, wanted?: RegExp): Promise<string>;
 }
 
-export interface DoorOptions {
+export interface TestGatewayOptions {
   readonly state?: () => State;
   /** Not let in yet. */
-  readonly waking?: boolean;
+  readonly starting?: boolean;
   readonly publicUrl?: string;
 }
 
-export async function openDoor(log: Log, options: DoorOptions = {}): Promise<OpenDoor> {
-  const { waking = false, publicUrl } = options;
+export async function openGateway(
+  log: Log,
+  options: TestGatewayOptions = {},
+): Promise<TestGateway> {
+  const { starting: waking = false, publicUrl } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
   const text = await readFile(LANGUAGE);
   const language = parseLanguage(text.toString(), 'mova-snu.yaml');
@@ -48,7 +51,7 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
   const startup = { language, report, publicUrl, state };
   const loaded = { language, text };
   const door = await HttpListener.listen(
-    { host: '127.0.0.1', port: 0, shared: false, most: Infinity },
+    { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity },
     startup,
     createRouter(),
   );
@@ -63,15 +66,15 @@ export async function openDoor(log: Log, options: DoorOptions = {}): Promise<Ope
     port,
     reported,
     presence,
-    awake,
-    async say(...texts) {
+    open: awake,
+    async addEntries(...texts) {
       for (const one of texts) await sayTo(door.address, one);
     },
     connect: () => Caller.connect(port),
-    async talk(text, wanted) {
+    async sendRaw(text, wanted) {
       await using caller = await Caller.connect(port);
       caller.send(text);
-      return wanted === undefined ? await caller.rest() : await caller.until(wanted);
+      return wanted === undefined ? await caller.untilClosed() : await caller.until(wanted);
     },
     async [Symbol.asyncDispose]() {
       await door[Symbol.asyncDispose]();
@@ -125,7 +128,7 @@ class Caller implements AsyncDisposable {
   }
 
   /** Resolves to all that came, once the door has closed. */
-  async rest(): Promise<string> {
+  async untilClosed(): Promise<string> {
     while (!this.socket.destroyed) await this.#more();
     return this.received;
   }
@@ -142,12 +145,13 @@ class Caller implements AsyncDisposable {
 }
 
 /** The answer to a `GET`, with its bytes as they were sent. */
-export async function ask(
-  door: OpenDoor,
+export async function fetchBytes(
+  door: TestGateway,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
-  const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof ask>>>();
+  const { promise, resolve, reject } =
+    Promise.withResolvers<Awaited<ReturnType<typeof fetchBytes>>>();
   const asking = request(door.url + path, { headers }, (answer) => {
     const { statusCode: status = 0, headers } = answer;
     buffer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
@@ -157,12 +161,12 @@ export async function ask(
 }
 
 /** A request without a body. */
-export function get(path: string, ...headers: readonly string[]): string {
+export function getRequest(path: string, ...headers: readonly string[]): string {
   return `${[`GET ${path} HTTP/1.1`, 'Host: presence', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
 /** A garden entry that is accepted. */
-export const TRACE = '{"text":"here","identity":"Lumen","identityType":"ai_entity"}';
+export const GARDEN_ENTRY = '{"text":"here","identity":"Lumen","identityType":"ai_entity"}';
 
 /** The status of each answer in what a connection received. */
 export function statusesIn(received: string): number[] {

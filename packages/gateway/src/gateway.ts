@@ -120,7 +120,7 @@ async function listenOptions({ host, port, threads }: GatewayConfig): Promise<Li
     port: shared ? await freePort(host, port) : port,
     shared,
     // The few files that are opened from here on come out of the descriptors kept for the store.
-    most: Math.ceil((await connectionLimit()) / threads),
+    maxConnections: Math.ceil((await connectionLimit()) / threads),
   };
 }
 

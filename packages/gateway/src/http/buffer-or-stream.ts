@@ -1,8 +1,8 @@
 /** Answers that are made piece by piece: sent whole where they turn out small, else as a stream. */
-import { encodingOf } from './negotiation.ts';
-import { answer } from './answers.ts';
-import { COMMON, encodedAs, JSON_TYPE, tagged, type Headers } from './headers.ts';
-import { isGone, type RequestContext, type StartupContext } from './context.ts';
+import { preferredEncoding } from './negotiation.ts';
+import { sendResponse } from './response.ts';
+import { COMMON_HEADERS, contentEncoding, JSON_TYPE, etag, type Headers } from './headers.ts';
+import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
 import { ResponseWriter } from './response-writer.ts';
 
 /** Answers up to this size are sent whole. */
@@ -22,25 +22,25 @@ export async function bufferOrStream(
   const { request, response } = context;
   const { pieces, headers, tag } = what;
   const begun: Uint8Array[] = [];
-  for (let size = 0; size <= SMALL_ANSWER && !isGone(context);) {
+  for (let size = 0; size <= SMALL_ANSWER && !isDisconnected(context);) {
     const step = await pieces.next();
     if (step.done === true) {
       const whole = { status: 200, type: JSON_TYPE, headers, body: Buffer.concat(begun) };
-      await answer(context, tag === undefined ? whole : { ...whole, tag });
+      await sendResponse(context, tag === undefined ? whole : { ...whole, tag });
       return;
     }
     begun.push(step.value);
     size += step.value.length;
   }
   try {
-    if (isGone(context)) return;
-    const encoding = encodingOf(request.headers['accept-encoding']);
+    if (isDisconnected(context)) return;
+    const encoding = preferredEncoding(request.headers['accept-encoding']);
     response.writeHead(200, {
       'Content-Type': JSON_TYPE,
-      ...tagged(tag, encoding),
-      ...encodedAs(encoding),
+      ...etag(tag, encoding),
+      ...contentEncoding(encoding),
       ...headers,
-      ...COMMON,
+      ...COMMON_HEADERS,
     });
     if (request.method === 'HEAD') {
       response.end();

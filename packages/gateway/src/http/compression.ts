@@ -14,7 +14,7 @@ import {
 import type { Encoding } from './negotiation.ts';
 
 /** Shorter answers fit one packet as they are. */
-export const WORTH_COMPRESSING = 1024;
+export const MIN_COMPRESSED_SIZE = 1024;
 
 /** Brotli's own default would take a hundred times as long for a little less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
@@ -26,12 +26,12 @@ const whole: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
 };
 
 /** Compresses off the event loop. */
-export function compressed(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
+export function compress(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
   return whole[encoding](bytes);
 }
 
 /** Each write is flushed. */
-export function compressor(encoding: Encoding): Transform {
+export function createCompressor(encoding: Encoding): Transform {
   switch (encoding) {
     case 'zstd':
       return createZstdCompress({ flush: constants.ZSTD_e_flush });

@@ -81,12 +81,12 @@ export function localeFor({ headers }: IncomingMessage): Locale | undefined {
 }
 
 /** Whether the caller has left, so that no answer can be sent. */
-export function isGone({ response }: Pick<RequestContext, 'response'>): boolean {
+export function isDisconnected({ response }: Pick<RequestContext, 'response'>): boolean {
   return response.destroyed;
 }
 
 /** A signal that is aborted when the caller leaves or the gateway stops. */
-export function abortWithCaller({
+export function abortOnDisconnect({
   app,
   response,
 }: Pick<RequestContext, 'app' | 'response'>): Disposable & { readonly signal: AbortSignal } {

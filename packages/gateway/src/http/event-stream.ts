@@ -10,9 +10,9 @@ export interface StreamChunk {
   /** A chunk of HTTP/1.1 (RFC 9112 section 7.1), with its size and CR LF. */
   readonly chunk: Buffer;
   /** Offset of the payload in the chunk. */
-  readonly from: number;
+  readonly payloadStart: number;
   /** The cursor to resume from, where the chunk ends with a whole event; else undefined. */
-  readonly upTo: number | undefined;
+  readonly cursor: number | undefined;
 }
 
 export function streamChunk(bytes: Uint8Array, upTo?: number): StreamChunk {
@@ -22,7 +22,7 @@ export function streamChunk(bytes: Uint8Array, upTo?: number): StreamChunk {
   chunk.write(size, 'latin1');
   chunk.set(bytes, size.length);
   chunk.write('\r\n', size.length + bytes.length, 'latin1');
-  return { chunk, from: size.length, upTo };
+  return { chunk, payloadStart: size.length, cursor: upTo };
 }
 
 /** Proxies close what is silent for longer, often after 30 s. */
@@ -60,7 +60,7 @@ export class EventStreams {
 
   #keepAlive(): void {
     const since = performance.now() - SILENCE_MS;
-    for (const stream of this.#open) if (stream.wroteAt < since) stream.writeAside(COMMENT);
+    for (const stream of this.#open) if (stream.wroteAt < since) stream.writeIfIdle(COMMENT);
   }
 }
 
@@ -94,38 +94,38 @@ export class EventStream {
   }
 
   /** Whether the reader has left something of what was written. */
-  get stalls(): boolean {
+  get isStalled(): boolean {
     return (this.#socket ?? this.#response).writableLength > 0;
   }
 
   /** Writes part of an entry, or several entries. */
   write(slice: StreamChunk): void {
-    this.#between = slice.upTo !== undefined;
+    this.#between = slice.cursor !== undefined;
     this.#send(slice);
   }
 
   /** Writes what is no entry: dropped in the middle of an entry, or while the reader stalls. */
-  writeAside(slice: StreamChunk): void {
-    if (this.#between && !this.stalls) this.#send(slice);
+  writeIfIdle(slice: StreamChunk): void {
+    if (this.#between && !this.isStalled) this.#send(slice);
   }
 
   /** Resolves when everything has gone out, or the stream has ended. */
   async drained(): Promise<void> {
     const sink = this.#socket ?? this.#response;
-    if (!this.stalls || this.#ended.signal.aborted) return;
+    if (!this.isStalled || this.#ended.signal.aborted) return;
     // Its callback comes after those of all that was written before.
     await new Promise<void>((resolve) => void sink.write(NOTHING, () => resolve()));
   }
 
   /** A reader who stalls is not waited for: it goes on where it was, as after any other end. */
   end(): void {
-    const { stalls } = this;
+    const { isStalled: stalls } = this;
     this.#ended.abort();
     if (stalls) this.#response.destroy();
     else this.#response.end();
   }
 
-  #send({ chunk, from }: StreamChunk): void {
+  #send({ chunk, payloadStart: from }: StreamChunk): void {
     if (this.#ended.signal.aborted) return;
     this.#wroteAt = performance.now();
     if (this.#socket === undefined) this.#response.write(chunk.subarray(from, -2));

@@ -3,7 +3,7 @@
 export type Headers = Readonly<Record<string, string>>;
 
 /** What every answer carries. */
-export const COMMON: Headers = {
+export const COMMON_HEADERS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
     'Allow, Content-Language, ETag, Link, Location, Preference-Applied, Retry-After',
@@ -16,15 +16,15 @@ export const COMMON: Headers = {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** To be asked for again each time, with the tag. */
-export const REVALIDATE: Headers = { 'Cache-Control': 'no-cache' };
-export const NOT_KEPT: Headers = { 'Cache-Control': 'no-store' };
+export const NO_CACHE: Headers = { 'Cache-Control': 'no-cache' };
+export const NO_STORE: Headers = { 'Cache-Control': 'no-store' };
 
-export function encodedAs(encoding: string | undefined): Headers {
+export function contentEncoding(encoding: string | undefined): Headers {
   return encoding === undefined ? {} : { 'Content-Encoding': encoding };
 }
 
 /** The header of a tag. A strong one names bytes, so each encoding has one of its own. */
-export function tagged(tag: string | undefined, encoding: string | undefined): { ETag?: string } {
+export function etag(tag: string | undefined, encoding: string | undefined): { ETag?: string } {
   if (tag === undefined) return {};
   const own = encoding !== undefined && !tag.startsWith('W/');
   return { ETag: own ? `${tag.slice(0, -1)}-${encoding}"` : tag };

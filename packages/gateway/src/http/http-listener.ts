@@ -11,10 +11,10 @@ import { GatewayError } from '@open-presence/protocol';
 
 import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
 import { EventStreams } from './event-stream.ts';
-import { answerMalformed } from './malformed-request.ts';
-import { problem } from './problem.ts';
+import { respondToMalformed } from './malformed-request.ts';
+import { sendProblem } from './problem.ts';
 import { ResponseCache } from './response-cache.ts';
-import { run, type Router } from './router.ts';
+import { runHandler, type Router } from './router.ts';
 import { hasHost, HttpServer, originForm, type ListenOptions } from './server.ts';
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
@@ -38,7 +38,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     this.#router = router;
     this.#server = new HttpServer({
       request: (request, response) => this.#receive(request, response),
-      malformed: (error, socket) => answerMalformed(error, socket, startup.language, router),
+      malformed: (error, socket) => respondToMalformed(error, socket, startup.language, router),
     });
   }
 
@@ -84,7 +84,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     if (!hasHost(request)) {
-      run(withoutHost, { app: this.#startup, request, response, params: {} });
+      runHandler(withoutHost, { app: this.#startup, request, response, params: {} });
       return;
     }
     if (request.url?.startsWith('/') !== true) request.url = originForm(request.url ?? '');
@@ -95,10 +95,10 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   #receiveEarly(request: IncomingMessage, response: ServerResponse): void {
     const match = this.#router.match(request);
     // A browser that is answered with an error never opens the stream again.
-    if (match?.streams === true) this.#held.push({ request, response });
+    if (match?.isStream === true) this.#held.push({ request, response });
     else {
       const handler = match?.whileStarting ?? notYet;
-      run(handler, { app: this.#startup, request, response, params: {} });
+      runHandler(handler, { app: this.#startup, request, response, params: {} });
     }
   }
 }
@@ -106,7 +106,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 const STARTING = 'Cannot answer yet: the gateway is reading its log. Try again in a moment.';
 
 function notYet(context: RequestContext<StartupContext>): Promise<void> {
-  return problem(context, new GatewayError('unavailable', STARTING));
+  return sendProblem(context, new GatewayError('unavailable', STARTING));
 }
 
 function withoutHost(context: RequestContext<StartupContext>): Promise<void> {
@@ -116,5 +116,5 @@ function withoutHost(context: RequestContext<StartupContext>): Promise<void> {
     `Cannot read the request as HTTP/1.1: "Host" ${detail}.`,
     { faults: [{ parameter: 'Host', detail }] },
   );
-  return problem(context, error);
+  return sendProblem(context, error);
 }

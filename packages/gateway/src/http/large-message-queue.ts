@@ -12,7 +12,7 @@ let turn: Promise<void> = Promise.resolve();
  * Acts on a message when it is its turn: at once where it is short. It is over when the act is, or
  * when that calls `begun`, for an answer that may go on for ever.
  */
-export async function inTurn(
+export async function runInTurn(
   bytes: Buffer,
   act: (begun: () => void) => Promise<void>,
 ): Promise<void> {

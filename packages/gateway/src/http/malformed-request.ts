@@ -15,8 +15,8 @@ import {
   statusOf,
 } from '@open-presence/protocol';
 
-import { json } from './answers.ts';
-import { COMMON, NOT_KEPT, type Headers } from './headers.ts';
+import { jsonBody } from './response.ts';
+import { COMMON_HEADERS, NO_STORE, type Headers } from './headers.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { methodNotAllowed } from './router.ts';
 
@@ -39,7 +39,7 @@ interface Paths {
 const LINGER_MS = 30_000;
 
 /** Answers bytes that could not be read, and closes the connection. */
-export function answerMalformed(
+export function respondToMalformed(
   error: ClientError,
   socket: Duplex,
   language: Language,
@@ -51,7 +51,7 @@ export function answerMalformed(
   }
   const { problem, headers } = problemOf(error, paths);
   const title = localize(language.errors[problem.code], undefined);
-  const body = json(problemDocument(problem, title));
+  const body = jsonBody(problemDocument(problem, title));
   const status = statusOf(problem.code);
   const lines = Object.entries({
     'Content-Type': PROBLEM_TYPE,
@@ -59,12 +59,12 @@ export function answerMalformed(
     Connection: 'close',
     ...SERVICE_LINK_HEADER,
     ...headers,
-    ...NOT_KEPT,
-    ...COMMON,
+    ...NO_STORE,
+    ...COMMON_HEADERS,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
   socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
-  linger(socket);
+  discardInput(socket);
 }
 
 /** Whether an answer has begun, and not ended, that another one would garble. */
@@ -75,7 +75,7 @@ function isAnswering(socket: Duplex): boolean {
 }
 
 /** Closing while bytes still come in would reset the connection, and lose the answer with it. */
-function linger(socket: Duplex): void {
+function discardInput(socket: Duplex): void {
   socket.removeAllListeners('data');
   socket.on('data', () => {});
   socket.on('error', () => {});

@@ -64,7 +64,9 @@ const LONGEST_REMEMBERED = 128;
 const remembered = new Map<string, Encoding | undefined>();
 
 /** The encoding that is wished for most, or undefined where none is, or none of ours. */
-export function encodingOf(acceptEncoding: string | string[] | undefined): Encoding | undefined {
+export function preferredEncoding(
+  acceptEncoding: string | string[] | undefined,
+): Encoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === '') return undefined;
   const header = typeof acceptEncoding === 'string' ? acceptEncoding : acceptEncoding.join(',');
   const known = remembered.get(header);
@@ -108,7 +110,7 @@ export function wantsMinimal(prefer: string | string[] | undefined): boolean {
 }
 
 /** Whether the caller has what this tag names, by weak comparison (RFC 9110 section 13.1.2). */
-export function hasTag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
   if (ifNoneMatch === tag) return true;
   const wanted = opaque(tag);

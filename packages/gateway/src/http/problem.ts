@@ -6,9 +6,9 @@ import {
   SERVICE_LINK_HEADER,
 } from '@open-presence/protocol';
 
-import { answer, json } from './answers.ts';
-import { contentLanguage, NOT_KEPT, type Headers } from './headers.ts';
-import { isGone, localeFor, type RequestContext, type StartupContext } from './context.ts';
+import { sendResponse, jsonBody } from './response.ts';
+import { contentLanguage, NO_STORE, type Headers } from './headers.ts';
+import { isDisconnected, localeFor, type RequestContext, type StartupContext } from './context.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -16,7 +16,7 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export const RETRY_AFTER = '10';
 
 /** Answers with the problem. */
-export async function problem(
+export async function sendProblem(
   context: RequestContext<StartupContext>,
   error: GatewayError,
   headers: Headers = {},
@@ -26,17 +26,17 @@ export async function problem(
   const locale = localeFor(request);
   const document = problemDocument(error, localize(app.language.errors[error.code], locale));
   const retry: Headers = status === 503 || status === 507 ? { 'Retry-After': RETRY_AFTER } : {};
-  await answer(context, {
+  await sendResponse(context, {
     status,
     type: PROBLEM_TYPE,
     headers: {
       ...SERVICE_LINK_HEADER,
       ...headers,
       ...retry,
-      ...NOT_KEPT,
+      ...NO_STORE,
       ...contentLanguage(locale),
     },
-    body: json(document),
+    body: jsonBody(document),
   });
 }
 
@@ -44,16 +44,16 @@ export async function problem(
  * Answers with whatever was thrown: what a caller can cause as it is, what is ours as `internal`,
  * and reported. An answer that has begun is broken off, so that it cannot be taken for whole.
  */
-export function fault(context: RequestContext<StartupContext>, error: unknown): void {
+export function sendError(context: RequestContext<StartupContext>, error: unknown): void {
   const { app, response, request } = context;
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   const known = error instanceof GatewayError;
   if (!known) app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  problem(context, known ? error : new GatewayError('internal', INTERNAL)).catch(
+  sendProblem(context, known ? error : new GatewayError('internal', INTERNAL)).catch(
     (cause: unknown) => {
       app.report.error({ err: cause }, 'fault in telling of a fault');
       response.destroy();

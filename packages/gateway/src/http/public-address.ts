@@ -5,7 +5,7 @@ import type { RequestContext, StartupContext } from './context.ts';
  * Without a slash at its end. The operator's public address or, without one, that of the caller's
  * own `Host`; what a proxy says of itself is anyone's word, and not believed.
  */
-export function addressOf({
+export function publicAddressOf({
   app,
   request,
 }: Pick<RequestContext<StartupContext>, 'app' | 'request'>): string {

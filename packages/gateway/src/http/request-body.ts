@@ -4,9 +4,9 @@ import type { IncomingMessage } from 'node:http';
 /** Who is told of a body, exactly once unless it breaks off. */
 export interface BodyReader {
   /** It has come, whole, and is small. */
-  whole(bytes: Buffer): void;
+  onSmall(bytes: Buffer): void;
   /** It is larger than that: everything from its start on. Ends by throwing if it breaks off. */
-  large(chunks: AsyncIterable<Uint8Array>): void;
+  onLarge(chunks: AsyncIterable<Uint8Array>): void;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -25,11 +25,11 @@ export function readBody(request: IncomingMessage, small: number, reader: BodyRe
     request.pause();
     request.off('data', onData);
     request.off('end', onEnd);
-    reader.large(chunksOf(held, request));
+    reader.onLarge(chunksOf(held, request));
   };
   const onEnd = (): void => {
     const [first = EMPTY] = held;
-    reader.whole(held.length > 1 ? Buffer.concat(held, size) : first);
+    reader.onSmall(held.length > 1 ? Buffer.concat(held, size) : first);
   };
   request.on('data', onData);
   request.on('end', onEnd);
@@ -45,7 +45,7 @@ async function* chunksOf(
 }
 
 /** Lets the rest of a body come in, and forgets it, so that the connection can be used again. */
-export function drain(request: IncomingMessage): void {
+export function discardBody(request: IncomingMessage): void {
   request.on('error', () => {});
   request.resume();
 }

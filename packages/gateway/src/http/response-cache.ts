@@ -7,7 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { hasTag } from './negotiation.ts';
+import { matchesEtag } from './negotiation.ts';
 import type { Headers } from './headers.ts';
 
 /** A request and its answer to be. */
@@ -22,13 +22,13 @@ export interface CachedResponse {
   readonly headers: Headers;
   readonly body: Uint8Array;
   /** The headers of a 304 for it. */
-  readonly notModified: Headers;
+  readonly notModifiedHeaders: Headers;
 }
 
 /** Sends the answer; 304 if the caller has it. */
 export function sendCached({ request, response }: Exchange, ready: CachedResponse): void {
-  if (hasTag(request.headers['if-none-match'], ready.tag)) {
-    response.writeHead(304, ready.notModified);
+  if (matchesEtag(request.headers['if-none-match'], ready.tag)) {
+    response.writeHead(304, ready.notModifiedHeaders);
     response.end();
     return;
   }
@@ -62,7 +62,7 @@ export class ResponseCache {
    * The answer that `make` makes for this head, made once for all who ask meanwhile. Undefined
    * where it turns out too large to be kept ready.
    */
-  async made(
+  async create(
     key: string,
     head: number,
     make: () => Promise<CachedResponse | undefined>,

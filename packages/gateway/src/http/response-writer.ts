@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { Encoding } from './negotiation.ts';
-import { compressor } from './compression.ts';
+import { createCompressor } from './compression.ts';
 
 /** Pieces smaller than this wait for others to go out with. */
 const TOGETHER = 64 * 1024;
@@ -57,7 +57,7 @@ export class ResponseWriter {
 }
 
 function through(response: ServerResponse, encoding: Encoding): Writable {
-  const sink = compressor(encoding);
+  const sink = createCompressor(encoding);
   sink.on('error', () => response.destroy());
   response.once('close', () => sink.destroy());
   sink.pipe(response);

@@ -10,10 +10,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay from 'find-my-way';
 
-import { COMMON } from './headers.ts';
+import { COMMON_HEADERS } from './headers.ts';
 import type { Handler, RequestContext, RouteSummary, StartupContext } from './context.ts';
 import { preferred, type Offer } from './negotiation.ts';
-import { fault, problem } from './problem.ts';
+import { sendError, sendProblem } from './problem.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -52,9 +52,9 @@ export interface Match<App extends StartupContext> {
   readonly whileStarting: Handler<StartupContext> | undefined;
   readonly params: Readonly<Record<string, string | undefined>>;
   /** Whether this reads, and ends with its answer. */
-  readonly reads: boolean;
+  readonly isRead: boolean;
   /** Whether the answer is an event stream. */
-  readonly streams: boolean;
+  readonly isStream: boolean;
 }
 
 export class Router<App extends StartupContext> {
@@ -97,22 +97,22 @@ export class Router<App extends StartupContext> {
     const { route, params } = found;
     const { post, representations, whileStarting } = route;
     if (method === 'POST' && post !== undefined) {
-      return { handle: post, whileStarting, params, reads: false, streams: false };
+      return { handle: post, whileStarting, params, isRead: false, isStream: false };
     }
     const chosen = preferred(headers.accept, representations);
     const streams = chosen.type === EVENT_STREAM;
-    return { handle: chosen.handle, whileStarting, params, reads: !streams, streams };
+    return { handle: chosen.handle, whileStarting, params, isRead: !streams, isStream: streams };
   }
 
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {
     const match = this.match(request);
     if (match === undefined) {
-      run((context) => this.#unmatched(context), { app, request, response, params: {} });
+      runHandler((context) => this.#unmatched(context), { app, request, response, params: {} });
       return;
     }
     const context = { app, request, response, params: match.params };
-    run((one) => {
-      if (match.reads) this.#onRead(one);
+    runHandler((one) => {
+      if (match.isRead) this.#onRead(one);
       return match.handle(one);
     }, context);
   }
@@ -142,14 +142,14 @@ export class Router<App extends StartupContext> {
   #unmatched(context: RequestContext<App>): void | Promise<void> {
     const { method = '', url = '' } = context.request;
     const methods = this.methodsAt(url);
-    if (method === 'OPTIONS') return options(context, methods);
+    if (method === 'OPTIONS') return sendOptions(context, methods);
     if (methods.length > 0) {
       const headers = { Allow: methods.join(', ') };
-      return problem(context, methodNotAllowed(method, url, methods), headers);
+      return sendProblem(context, methodNotAllowed(method, url, methods), headers);
     }
     const own = this.#doors.find(({ notFound }) => notFound && url.startsWith(notFound.prefix));
     if (own?.notFound !== undefined) return own.notFound.handle(context);
-    return problem(context, this.notFound(url));
+    return sendProblem(context, this.notFound(url));
   }
 }
 
@@ -176,14 +176,14 @@ function merge<App extends StartupContext>(doors: readonly Door<App>[]): MergedR
 }
 
 /** Runs a handler; what it throws is answered, and reported where it is a fault of ours. */
-export function run<App extends StartupContext>(
+export function runHandler<App extends StartupContext>(
   handler: Handler<App>,
   context: RequestContext<App>,
 ): void {
   try {
-    handler(context)?.catch((error: unknown) => fault(context, error));
+    handler(context)?.catch((error: unknown) => sendError(context, error));
   } catch (error) {
-    fault(context, error);
+    sendError(context, error);
   }
 }
 
@@ -199,7 +199,7 @@ export function methodNotAllowed(
 /** A day: what a path takes changes with the gateway's version only. */
 const PREFLIGHT_SECONDS = '86400';
 
-function options(
+function sendOptions(
   { request, response }: Pick<RequestContext, 'request' | 'response'>,
   methods: readonly string[],
 ): void {
@@ -217,7 +217,7 @@ function options(
   response.writeHead(204, {
     Allow: allow,
     ...(method === undefined ? {} : preflight),
-    ...COMMON,
+    ...COMMON_HEADERS,
   });
   response.end();
 }

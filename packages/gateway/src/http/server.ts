@@ -24,7 +24,7 @@ export interface ListenOptions {
   readonly port: number;
   /** Whether other threads listen there too: then the system deals out callers among them. */
   readonly shared: boolean;
-  readonly most: number;
+  readonly maxConnections: number;
 }
 
 /** When the network is asked whether a silent caller still exists. */
@@ -82,7 +82,7 @@ export class HttpServer implements AsyncDisposable {
    * Rejects with the error of the system where it cannot listen there. A connection beyond `most`
    * is closed at once: what is established goes on.
    */
-  async listen({ host, port, shared, most }: ListenOptions): Promise<void> {
+  async listen({ host, port, shared, maxConnections: most }: ListenOptions): Promise<void> {
     if (Number.isFinite(most)) this.#server.maxConnections = most;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject);

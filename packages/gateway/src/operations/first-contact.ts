@@ -35,21 +35,21 @@ interface Visitor {
   readonly seeking: readonly string[];
 }
 
-export interface Greeting {
+export interface StoredFirstContact {
   /** The text of the entry. */
   readonly text: Uint8Array;
   readonly locale: Locale | undefined;
 }
 
 /** The entry's text with the gateway's `welcome`, `companions` and `next` behind it. */
-export async function welcomed(
+export async function firstContactBody(
   app: Pick<OperationsContext, 'log' | 'language'>,
   stamp: Stamp,
-  { text, locale }: Greeting,
+  { text, locale }: StoredFirstContact,
 ): Promise<Buffer> {
   const { language } = app;
   const companions = await companionsFor(app, stamp, text);
-  const next = whereNext(language, locale);
+  const next = nextSteps(language, locale);
   const welcome = JSON.stringify(localize(language.welcome, locale));
   return Buffer.concat([
     text.subarray(0, -1),
@@ -71,7 +71,7 @@ export function companionsFor(
 }
 
 /** Where to go from a first contact. */
-export function whereNext({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
+export function nextSteps({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
   return next.map(({ title, method, path }) => ({ title: localize(title, locale), method, path }));
 }
 

@@ -34,7 +34,7 @@ type ScopeContext = Pick<OperationsContext, 'log' | 'language'>;
 type Params = Readonly<Record<string, string | undefined>>;
 
 /** The scope that a path names. Throws `unknown-room`. */
-export type ScopeOf = (app: ScopeContext, params: Params) => ListingScope;
+export type ScopeResolver = (app: ScopeContext, params: Params) => ListingScope;
 
 /** All entries, as feeds list them. */
 export const EVERYTHING_SCOPE: ListingScope = {
@@ -46,7 +46,7 @@ export const EVERYTHING_SCOPE: ListingScope = {
 };
 
 /** The entries of a kind. */
-export function kindScope(kind: Kind): ScopeOf {
+export function kindScope(kind: Kind): ScopeResolver {
   const scope: ListingScope = {
     path: `/api/${kind}`,
     facets: [facet('kind', kind)],
@@ -84,7 +84,7 @@ export function repliesScope(_: ScopeContext, params: Params): ListingScope {
 }
 
 /** The paths that list entries; variable parts stand in braces. */
-export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeOf])[] = [
+export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeResolver])[] = [
   ...KINDS.map((kind) => [`/api/${kind}`, kindScope(kind)] as const),
   ['/api/rooms/{slug}', roomScope],
   ['/api/entries/{id}/replies', repliesScope],

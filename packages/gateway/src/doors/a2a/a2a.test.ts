@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { AgentCard } from '@a2a-js/sdk';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 
 const CARD = '/.well-known/agent-card.json';
 
@@ -21,7 +21,7 @@ async function cardAt(url: string, headers: Record<string, string> = {}): Promis
 
 suite('the agent card', () => {
   test('has what A2A 1.0 requires, and nothing that it does not know', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const card = await cardAt(door.url + CARD);
     for (const name of ['name', 'description', 'version']) {
       assert.match(String(card[name]), /\S/, name);
@@ -49,12 +49,12 @@ suite('the agent card', () => {
 
   test('is in the caller’s locale and for the caller’s address', async () => {
     const publicUrl = 'https://presence.example';
-    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    await using door = await openGateway(openMemoryLog(), { publicUrl });
     const card = await cardAt(door.url + CARD, { 'Accept-Language': 'uk' });
     assert.equal(card.skills[1]?.['name'], 'Залишити слід');
     assert.equal(card.supportedInterfaces[0]?.['url'], `${publicUrl}/a2a`);
-    const { headers } = await ask(door, CARD);
-    const again = await ask(door, CARD, { 'If-None-Match': String(headers['etag']) });
+    const { headers } = await fetchBytes(door, CARD);
+    const again = await fetchBytes(door, CARD, { 'If-None-Match': String(headers['etag']) });
     assert.equal(again.status, 304);
   });
 
@@ -67,8 +67,8 @@ suite('the agent card', () => {
       },
     });
     try {
-      await using door = await openDoor(openMemoryLog());
-      await door.say('here');
+      await using door = await openGateway(openMemoryLog());
+      await door.addEntries('here');
       await cardAt(door.url + CARD);
       assert.deepEqual(loaded, []);
       const answer = await fetch(`${door.url}/a2a`, { method: 'POST', body: '{}' });

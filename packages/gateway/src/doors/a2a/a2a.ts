@@ -11,15 +11,15 @@ import { isUtf8 } from 'node:buffer';
 
 import { GatewayError, JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 
-import { addressOf } from '../../http/public-address.ts';
-import { answer, contentHash, json } from '../../http/answers.ts';
-import { contentLanguage, JSON_TYPE, REVALIDATE } from '../../http/headers.ts';
-import { drain, readBody } from '../../http/request-body.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
+import { discardBody, readBody } from '../../http/request-body.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
-import { inTurn } from '../../http/large-message-queue.ts';
+import { runInTurn } from '../../http/large-message-queue.ts';
 import { hasMoreValues } from '../../json/limits.ts';
-import { fault } from '../../http/problem.ts';
+import { sendError } from '../../http/problem.ts';
 import { cardOf, oldCardOf, type CardParts } from './card.ts';
 
 export const a2aDoor: ProtocolDoor = {
@@ -48,10 +48,10 @@ function oldAgentCard(context: DoorRequest): Promise<void> {
 async function card(context: DoorRequest, cardOf: (parts: CardParts) => object): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
-  const body = json(cardOf({ language: app.language, locale, base: addressOf(context) }));
-  const headers = { ...REVALIDATE, ...contentLanguage(locale, 'A2A-Version') };
+  const body = jsonBody(cardOf({ language: app.language, locale, base: publicAddressOf(context) }));
+  const headers = { ...NO_CACHE, ...contentLanguage(locale, 'A2A-Version') };
   const tag = `W/"${contentHash(body)}"`;
-  await answer(context, { status: 200, type: JSON_TYPE, headers, body, tag });
+  await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 /** The ways to ask by HTTP+JSON. */
@@ -82,15 +82,15 @@ export interface Said {
 }
 
 function whole(context: DoorRequest, take: (said: Said) => Promise<void>): void {
-  const failed = (error: unknown): void => fault(context, error);
+  const failed = (error: unknown): void => sendError(context, error);
   readBody(context.request, LONGEST, {
-    whole(bytes) {
+    onSmall(bytes) {
       const checked = (): Promise<Buffer> => checkedMessage(bytes);
-      inTurn(bytes, (begun) => take({ bytes: checked, begun })).catch(failed);
+      runInTurn(bytes, (begun) => take({ bytes: checked, begun })).catch(failed);
     },
-    large() {
+    onLarge() {
       const told = take({ bytes: tooLong, begun() {} }).catch(failed);
-      void told.then(() => drain(context.request));
+      void told.then(() => discardBody(context.request));
     },
   });
 }

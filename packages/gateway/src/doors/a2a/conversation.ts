@@ -21,7 +21,7 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 
-import { addressOf } from '../../http/public-address.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { cardOf } from './card.ts';
@@ -66,7 +66,7 @@ export class Conversation implements A2ARequestHandler {
   async getAgentCard(): Promise<AgentCard> {
     const { context } = this.#asked;
     const { language } = context.app;
-    const parts = { language, locale: localeFor(context.request), base: addressOf(context) };
+    const parts = { language, locale: localeFor(context.request), base: publicAddressOf(context) };
     return AgentCard.fromJSON(cardOf(parts));
   }
 

@@ -2,18 +2,18 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { answer } from '../../http/answers.ts';
-import { COMMON, NOT_KEPT, vary, type Headers } from '../../http/headers.ts';
-import { isGone, queryOf } from '../../http/context.ts';
+import { sendResponse } from '../../http/response.ts';
+import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../../http/headers.ts';
+import { isDisconnected, queryOf } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { streamChunk } from '../../http/event-stream.ts';
 
 const STREAM_HEADERS: Headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'X-Accel-Buffering': 'no',
-  ...NOT_KEPT,
+  ...NO_STORE,
   ...vary(),
-  ...COMMON,
+  ...COMMON_HEADERS,
 };
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -55,9 +55,9 @@ export async function give(
   type: string,
   { status, more }: Giving = { status: 200, more: {} },
 ): Promise<void> {
-  if (isGone(context)) return;
-  const headers = { ...NOT_KEPT, ...vary(), ...more };
-  await answer(context, { status, type, headers, body: Buffer.from(text) });
+  if (isDisconnected(context)) return;
+  const headers = { ...NO_STORE, ...vary(), ...more };
+  await sendResponse(context, { status, type, headers, body: Buffer.from(text) });
 }
 
 /** How the events of a stream are printed, each as a frame. */
@@ -80,7 +80,7 @@ export async function stream(
   try {
     let step = await reading.next();
     framing.begun();
-    if (isGone(context)) return;
+    if (isDisconnected(context)) return;
     response.writeHead(200, STREAM_HEADERS);
     if (request.method === 'HEAD') {
       response.end();

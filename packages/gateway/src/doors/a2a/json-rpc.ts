@@ -8,7 +8,7 @@ import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2
 import { GatewayError } from '@open-presence/protocol';
 
 import { JSON_TYPE } from '../../http/headers.ts';
-import { abortWithCaller } from '../../http/context.ts';
+import { abortOnDisconnect } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { RawJson, rawValue } from '../../json/raw-json.ts';
 import type { Said } from './a2a.ts';
@@ -80,7 +80,7 @@ export async function answerJsonRpc(context: DoorRequest, said: Said): Promise<v
         : JsonRpcTransportHandler.mapToJSONRPCError(error);
     return print({ jsonrpc: '2.0', error: mapped });
   };
-  using listening = abortWithCaller(context);
+  using listening = abortOnDisconnect(context);
   const { signal } = listening;
   const path = ['params', 'message'];
   const conversation = new Conversation({ context, bytes, path, verbatim, signal });

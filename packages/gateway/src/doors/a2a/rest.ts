@@ -7,7 +7,7 @@ import { validateVersion } from '@a2a-js/sdk/server';
 import { GatewayError, quoted, REST_PATH } from '@open-presence/protocol';
 
 import type { Headers } from '../../http/headers.ts';
-import { abortWithCaller } from '../../http/context.ts';
+import { abortOnDisconnect } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { RETRY_AFTER } from '../../http/problem.ts';
 import { RawJson } from '../../json/raw-json.ts';
@@ -22,7 +22,7 @@ const TYPE = 'application/a2a+json';
 
 export async function answerRest(context: DoorRequest, verb: Verb, said: Said): Promise<void> {
   const verbatim = new RawJson();
-  using listening = abortWithCaller(context);
+  using listening = abortOnDisconnect(context);
   const { signal } = listening;
   try {
     const bytes = await said.bytes();

@@ -16,7 +16,7 @@ import type { AppendResult, Draft, Entry } from '../../log/log.ts';
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
-import { welcomed } from '../../operations/first-contact.ts';
+import { firstContactBody } from '../../operations/first-contact.ts';
 import { draftFor, stampOf } from '../../operations/append.ts';
 import { READING, SKILLS } from './card.ts';
 import { printed } from './errors.ts';
@@ -140,7 +140,7 @@ async function greeting(
 ): Promise<{ companions: string; next: unknown }> {
   if (text === undefined) return { companions: '[]', next: [] };
   const locale = localeFor(request);
-  const whole = (await welcomed(app, stamp, { text, locale })).subarray(text.length);
+  const whole = (await firstContactBody(app, stamp, { text, locale })).subarray(text.length);
   const members = Buffer.concat([Buffer.from('{'), whole]);
   const [companions = '[]', next = '[]'] = await Promise.all(
     ['companions', 'next'].map(async (name) => (await rawValue(members, [name]))?.toString()),

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 
 suite('what the gateway says of itself', () => {
   test('at / varies by what is preferred, whichever form that is', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     for (const accept of ['application/json', 'text/markdown', 'text/html', 'text/plain']) {
-      const { headers } = await ask(door, '/', { accept });
+      const { headers } = await fetchBytes(door, '/', { accept });
       assert.match(String(headers['vary']), /^Accept, /, accept);
     }
-    assert.doesNotMatch(String((await ask(door, '/api')).headers['vary']), /Accept,/);
+    assert.doesNotMatch(String((await fetchBytes(door, '/api')).headers['vary']), /Accept,/);
   });
 
   test('lets browsers find the feeds', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const page = (await ask(door, '/', { accept: 'text/html' })).bytes.toString();
+    await using door = await openGateway(openMemoryLog());
+    const page = (await fetchBytes(door, '/', { accept: 'text/html' })).bytes.toString();
     const found = page.matchAll(
       /<link rel="alternate" type="([^"]*)" href="([^"]*)" title="[^"]+">/g,
     );
@@ -29,7 +29,7 @@ suite('what the gateway says of itself', () => {
 
   test('is told at the public address where the operator gives one', async () => {
     const publicUrl = 'https://presence.example/gateway';
-    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    await using door = await openGateway(openMemoryLog(), { publicUrl });
     const document: unknown = await (await fetch(`${door.url}/openapi.json`)).json();
     assert.deepEqual((document as { servers: unknown }).servers, [{ url: publicUrl }]);
     const guide = await (await fetch(`${door.url}/llms.txt`)).text();
@@ -37,12 +37,14 @@ suite('what the gateway says of itself', () => {
   });
 
   test('to readers who come too early is not about keeping anything', async () => {
-    await using door = await openDoor(openMemoryLog(), { waking: true });
+    await using door = await openGateway(openMemoryLog(), { starting: true });
     for (const [locale, wrong] of [
       ['en', /entry|kept/],
       ['uk', /запис/],
     ] as const) {
-      const { status, bytes } = await ask(door, '/api/garden', { 'Accept-Language': locale });
+      const { status, bytes } = await fetchBytes(door, '/api/garden', {
+        'Accept-Language': locale,
+      });
       assert.equal(status, 503);
       const { title } = JSON.parse(bytes.toString()) as { title: string };
       assert.doesNotMatch(title, wrong);
@@ -50,16 +52,16 @@ suite('what the gateway says of itself', () => {
   });
 
   test('says where a parameter stands', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const page = (await ask(door, '/reference')).bytes.toString();
+    await using door = await openGateway(openMemoryLog());
+    const page = (await fetchBytes(door, '/reference')).bytes.toString();
     assert.ok(page.includes('<code>Idempotency-Key</code> <small>header</small>'));
     assert.ok(page.includes('<code>idempotency-key</code> <small>query</small>'));
     assert.ok(page.includes('<code>slug</code> <small>path, required</small>'));
   });
 
   test('is where errors lead, also of what is not HTTP', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const answer = await door.talk('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await using door = await openGateway(openMemoryLog());
+    const answer = await door.sendRaw('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');
     assert.match(answer, /^HTTP\/1\.1 400 /);
     assert.match(answer, /\r\nLink: <\/openapi\.json>; rel="service-desc"/);
     assert.match(answer, /\r\nCache-Control: no-store\r\n/);

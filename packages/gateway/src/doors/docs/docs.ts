@@ -8,10 +8,10 @@
  */
 import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
-import { answer, contentHash } from '../../http/answers.ts';
-import { contentLanguage, NOT_KEPT, REVALIDATE } from '../../http/headers.ts';
+import { sendResponse, contentHash } from '../../http/response.ts';
+import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
-import { addressOf } from '../../http/public-address.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
 import type { Representation } from '../../http/router.ts';
 import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { languageFile, languageSchema } from './language.ts';
@@ -50,17 +50,17 @@ function page(name: PageName): DoorHandler {
     const { PAGES } = await import('./written.ts');
     const locale = localeFor(request);
     const { language } = app;
-    const address = addressOf(context);
+    const address = publicAddressOf(context);
     const written = await PAGES[name]({ app, language, locale, address, routes: app.routes });
     const { type, body } = written;
     const isHome = name.includes('/');
     const headers = {
-      ...(isHome ? NOT_KEPT : REVALIDATE),
+      ...(isHome ? NO_STORE : NO_CACHE),
       ...contentLanguage(locale, ...(isHome ? ['Accept'] : [])),
       ...SERVICE_LINK_HEADER,
       ...('headers' in written ? written.headers : {}),
     };
     const tag = isHome ? {} : { tag: `"${contentHash(body)}"` };
-    await answer(context, { status: 200, type, headers, body, ...tag });
+    await sendResponse(context, { status: 200, type, headers, body, ...tag });
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 
 async function itemsOf({ url }: { readonly url: string }): Promise<Record<string, unknown>[]> {
   const feed: unknown = await (await fetch(`${url}/feed.json`)).json();
@@ -11,10 +11,10 @@ async function itemsOf({ url }: { readonly url: string }): Promise<Record<string
 
 suite('a feed', () => {
   test('links to where its caller found the gateway, and believes no proxy', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('here');
     const feedAt = async (headers: Record<string, string>): Promise<string> =>
-      (await ask(door, '/api/garden.atom', headers)).bytes.toString();
+      (await fetchBytes(door, '/api/garden.atom', headers)).bytes.toString();
     const named = await feedAt({
       Host: 'Garden.example:81',
       'X-Forwarded-Host': 'elsewhere.example',
@@ -27,13 +27,13 @@ suite('a feed', () => {
     for (const Host of ['"><script>', 'a b', 'user@host', 'host/path', 'host?query', '%00']) {
       assert.ok((await feedAt({ Host })).includes(own), Host);
     }
-    assert.ok((await door.talk('GET /feed.atom HTTP/1.0\r\n\r\n')).includes(own));
+    assert.ok((await door.sendRaw('GET /feed.atom HTTP/1.0\r\n\r\n')).includes(own));
   });
 
   test('links to the public address where the operator gives one', async () => {
     const publicUrl = 'https://presence.example/gateway';
-    await using door = await openDoor(openMemoryLog(), { publicUrl });
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog(), { publicUrl });
+    await door.addEntries('here');
     const feed: unknown = await (await fetch(`${door.url}/feed.json`)).json();
     const { feed_url, items } = feed as { feed_url: string; items: { url: string }[] };
     assert.equal(feed_url, `${publicUrl}/feed.json`);
@@ -41,23 +41,23 @@ suite('a feed', () => {
   });
 
   test('is not the same to who knows the gateway by another name', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const one = await ask(door, '/feed.atom', { Host: 'one' });
-    const other = await ask(door, '/feed.atom', { Host: 'other' });
+    await using door = await openGateway(openMemoryLog());
+    const one = await fetchBytes(door, '/feed.atom', { Host: 'one' });
+    const other = await fetchBytes(door, '/feed.atom', { Host: 'other' });
     assert.notEqual(one.headers['etag'], other.headers['etag']);
     const tag = String(one.headers['etag']);
-    const again = await ask(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
+    const again = await fetchBytes(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
     assert.equal(again.status, 304);
-    await door.say('news');
-    const later = await ask(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
+    await door.addEntries('news');
+    const later = await fetchBytes(door, '/feed.atom', { Host: 'one', 'If-None-Match': tag });
     assert.equal(later.status, 200);
   });
 
   test('has an id of its own for each choice, on whichever page and by whichever name', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('one', 'two');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('one', 'two');
     const idAt = async (path: string, Host = 'presence'): Promise<string | undefined> =>
-      /<id>([^<]*)</.exec((await ask(door, path, { Host })).bytes.toString())?.[1];
+      /<id>([^<]*)</.exec((await fetchBytes(door, path, { Host })).bytes.toString())?.[1];
     const choices = ['', '?identity=Lumen', '?identity=Mavka', '?q=one', '?q=two', '?to=Lumen'];
     const ids = await Promise.all(choices.map((query) => idAt(`/api/garden.atom${query}`)));
     assert.equal(new Set([...ids, await idAt('/feed.atom')]).size, choices.length + 1);
@@ -65,12 +65,12 @@ suite('a feed', () => {
   });
 
   test('takes no name that is longer than a name can be', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('here');
     const { port } = door;
     const longest = `${'a'.repeat(63)}.`.repeat(3) + 'a'.repeat(61);
     const at = async (Host: string): Promise<string> =>
-      (await ask(door, '/feed.atom', { Host })).bytes.toString();
+      (await fetchBytes(door, '/feed.atom', { Host })).bytes.toString();
     assert.ok((await at(`${longest}:65535`)).includes(`href="http://${longest}:65535/feed.atom"`));
     const own = `href="http://127.0.0.1:${port}/feed.atom"`;
     assert.ok((await at(`${longest}a:65535`)).includes(own));
@@ -78,37 +78,37 @@ suite('a feed', () => {
   });
 
   test('ends where its pages hold nothing', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('here');
     for (const path of ['/feed.atom?limit=0', '/feed.atom?limit=0&order=oldest']) {
-      assert.doesNotMatch((await ask(door, path)).bytes.toString(), /rel="next"/);
+      assert.doesNotMatch((await fetchBytes(door, path)).bytes.toString(), /rel="next"/);
     }
   });
 
   test('is the same whatever says nothing of it', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('here');
     const headOf = async (path: string): Promise<string> =>
-      (await ask(door, path)).bytes.toString().split('<updated>', 1)[0] ?? '';
+      (await fetchBytes(door, path)).bytes.toString().split('<updated>', 1)[0] ?? '';
     assert.equal(await headOf('/api/garden.atom?kind=seeds'), await headOf('/api/garden.atom'));
     assert.notEqual(await headOf('/feed.atom?kind=seeds'), await headOf('/feed.atom'));
   });
 
   test('leads to the listing of the same, and says which language is its own', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('here');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('here');
     const path = '/api/garden.atom?identity=L%26u&limit=1&before=9';
-    const feed = (await ask(door, path, { 'Accept-Language': 'uk' })).bytes.toString();
+    const feed = (await fetchBytes(door, path, { 'Accept-Language': 'uk' })).bytes.toString();
     const related = /<link rel="related"[^>]* href="http:\/\/[^/]*([^"]*)"/.exec(feed)?.[1];
     assert.equal(related, '/api/garden?identity=L%26u');
     assert.match(feed, /<title xml:lang="uk">.*<\/title>\n<subtitle xml:lang="uk">/);
-    const plain = (await ask(door, path)).bytes.toString();
+    const plain = (await fetchBytes(door, path)).bytes.toString();
     assert.doesNotMatch(plain, /xml:lang/);
   });
 
   test('has one address on all its pages, as JSON', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('one', 'two', 'three');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('one', 'two', 'three');
     const address = `${door.url}/api/garden.json-feed?limit=1`;
     for (let next: string | undefined = address; next !== undefined;) {
       const page: unknown = await (await fetch(next)).json();
@@ -119,7 +119,7 @@ suite('a feed', () => {
   });
 
   test('tells an entry that says nothing, as it was said', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     await fetch(`${door.url}/api/shepit`, { method: 'POST', body: '{}' });
     await fetch(`${door.url}/api/shepit`, { method: 'POST', body: '{ "a": [1.0] }' });
     const said = (await itemsOf(door)).map((item) => item['content_text']);
@@ -127,7 +127,7 @@ suite('a feed', () => {
   });
 
   test('cuts long texts between characters, and names who speaks behind them', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     for (const [text, identity] of [
       [`a${'😀'.repeat(40_000)}`, 'Lumen'],
       ['слово '.repeat(60_000), 'Мавка'],
@@ -145,15 +145,15 @@ suite('a feed', () => {
   });
 
   test('of nothing is whole', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const empty = (await ask(door, '/api/rooms/first-breath.atom')).bytes.toString();
+    await using door = await openGateway(openMemoryLog());
+    const empty = (await fetchBytes(door, '/api/rooms/first-breath.atom')).bytes.toString();
     assert.match(empty, /<updated>1970-01-01T00:00:00\.000Z<\/updated>/);
     assert.doesNotMatch(empty, /<entry>/);
   });
 
   test('has a title that nothing in it turns around', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('\u202eevil\u2066 one\nline');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('\u202eevil\u2066 one\nline');
     const feed: unknown = await (await fetch(`${door.url}/api/garden.json-feed`)).json();
     const [item] = (feed as { items: { title: string; content_text: string }[] }).items;
     assert.equal(item?.title, 'Trace · Lumen · evil one line');

@@ -19,12 +19,16 @@ import {
 
 import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
-import { addressOf } from '../../http/public-address.ts';
-import { COMMON, encodedAs, contentLanguage, REVALIDATE } from '../../http/headers.ts';
-import { compressed, WORTH_COMPRESSING } from '../../http/compression.ts';
-import { abortWithCaller, isGone, localeFor, queryOf } from '../../http/context.ts';
-import { titleExcerpt, type ListingScope, type ScopeOf } from '../../operations/listing-scope.ts';
+import { preferredEncoding, matchesEtag, type Encoding } from '../../http/negotiation.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+import { COMMON_HEADERS, contentEncoding, contentLanguage, NO_CACHE } from '../../http/headers.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../http/context.ts';
+import {
+  titleExcerpt,
+  type ListingScope,
+  type ScopeResolver,
+} from '../../operations/listing-scope.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
@@ -75,12 +79,12 @@ interface Question {
 }
 
 /** The handler that sends a page of a scope's feed. */
-export function feed(scopeOf: ScopeOf, form: FeedForm): DoorHandler {
+export function feed(scopeOf: ScopeResolver, form: FeedForm): DoorHandler {
   return async (context) => {
     const { app, request, params } = context;
     const scope = scopeOf(app, params);
     if (request.url?.includes('wait=') === true) {
-      using caller = abortWithCaller(context);
+      using caller = abortOnDisconnect(context);
       await waitForListing(app, scope, queryOf(request), caller.signal);
     }
     await sendPage(context, scope, form);
@@ -90,10 +94,10 @@ export function feed(scopeOf: ScopeOf, form: FeedForm): DoorHandler {
 async function sendPage(context: DoorRequest, scope: ListingScope, form: FeedForm): Promise<void> {
   const { app, request, response } = context;
   const { headers, url = '' } = request;
-  if (isGone(context)) return;
-  const encoding = encodingOf(headers['accept-encoding']);
+  if (isDisconnected(context)) return;
+  const encoding = preferredEncoding(headers['accept-encoding']);
   const locale = localeFor(request);
-  const base = addressOf(context);
+  const base = publicAddressOf(context);
   const head = app.log.head();
   const searched = searchWatermarkFor(app.log, url) ?? '';
   const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${searched} ${url}`;
@@ -107,23 +111,23 @@ async function sendPage(context: DoorRequest, scope: ListingScope, form: FeedFor
   const tag = `W/"${app.log.id.slice(0, 8)}-${head}-${form}-${edition}"`;
   const question = { scope, form, encoding, locale, base, head, tag };
   const selection = selectionFor(context, question);
-  if (hasTag(headers['if-none-match'], tag)) {
+  if (matchesEtag(headers['if-none-match'], tag)) {
     response.writeHead(304, headersOf(question));
     response.end();
     return;
   }
   const make = (): Promise<CachedResponse> => readyOf(context, question, selection);
   let own: CachedResponse | undefined;
-  const shared = await app.responseCache.made(key, head, async () => {
+  const shared = await app.responseCache.create(key, head, async () => {
     own = await make();
     return own.body.length <= KEPT ? own : undefined;
   });
   const ready = shared ?? own ?? (await make());
-  if (!isGone(context)) sendCached(context, ready);
+  if (!isDisconnected(context)) sendCached(context, ready);
 }
 
 function headersOf({ tag, locale }: Question): CachedResponse['headers'] {
-  return { ETag: tag, ...REVALIDATE, ...contentLanguage(locale, 'Accept'), ...COMMON };
+  return { ETag: tag, ...NO_CACHE, ...contentLanguage(locale, 'Accept'), ...COMMON_HEADERS };
 }
 
 /** Throws for parameters that cannot be used. */
@@ -163,17 +167,17 @@ async function readyOf(
     items,
   };
   const plain = Buffer.from(WRITERS[form](page));
-  const encoding = plain.length < WORTH_COMPRESSING ? undefined : question.encoding;
-  const body = encoding === undefined ? plain : await compressed(encoding, plain);
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : question.encoding;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
   const common = headersOf(question);
   const headers = {
     'Content-Type': `${FEED_TYPES[form]}; charset=utf-8`,
     'Content-Length': String(body.length),
-    ...encodedAs(encoding),
+    ...contentEncoding(encoding),
     ...(next === null ? {} : { Link: `<${next}>; rel="next"` }),
     ...common,
   };
-  return { head, tag, headers, body, notModified: common };
+  return { head, tag, headers, body, notModifiedHeaders: common };
 }
 
 /** Entries until the page is full. */

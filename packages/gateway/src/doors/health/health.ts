@@ -2,8 +2,8 @@
  * The health door: what probes of an operator ask (PROTOCOL.md section 2.4). Answers from the moment
  * the gateway listens.
  */
-import { answer, json } from '../../http/answers.ts';
-import { JSON_TYPE, NOT_KEPT, vary } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response.ts';
+import { JSON_TYPE, NO_STORE, vary } from '../../http/headers.ts';
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import type { ProtocolDoor } from '../context.ts';
 
@@ -25,6 +25,11 @@ function readyz(context: RequestContext<StartupContext>): Promise<void> {
 }
 
 function report(context: RequestContext<StartupContext>, status: number): Promise<void> {
-  const body = json({ status: context.app.state() });
-  return answer(context, { status, type: JSON_TYPE, headers: { ...NOT_KEPT, ...vary() }, body });
+  const body = jsonBody({ status: context.app.state() });
+  return sendResponse(context, {
+    status,
+    type: JSON_TYPE,
+    headers: { ...NO_STORE, ...vary() },
+    body,
+  });
 }

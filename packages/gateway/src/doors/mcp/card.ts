@@ -4,9 +4,9 @@
  */
 import { localize } from '@open-presence/protocol';
 
-import { addressOf } from '../../http/public-address.ts';
-import { answer, contentHash, json } from '../../http/answers.ts';
-import { contentLanguage, REVALIDATE } from '../../http/headers.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
+import { contentLanguage, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { NAME, REVISIONS } from './about.ts';
@@ -20,24 +20,24 @@ export async function serverCard(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const { language } = app;
   const locale = localeFor(request);
-  const body = json({
+  const body = jsonBody({
     $schema: SCHEMA,
-    name: `${domainOf(addressOf(context))}/${NAME}`,
+    name: `${domainOf(publicAddressOf(context))}/${NAME}`,
     version: language.version,
     title: cut(localize(language.service, locale)),
     description: cut(localize(language.doors.mcp, locale)),
     remotes: [
       {
         type: 'streamable-http',
-        url: `${addressOf(context)}/mcp`,
+        url: `${publicAddressOf(context)}/mcp`,
         supportedProtocolVersions: REVISIONS,
       },
     ],
   });
-  await answer(context, {
+  await sendResponse(context, {
     status: 200,
     type: TYPE,
-    headers: { ...REVALIDATE, ...contentLanguage(locale, 'Host') },
+    headers: { ...NO_CACHE, ...contentLanguage(locale, 'Host') },
     body,
     tag: `"${contentHash(body)}"`,
   });

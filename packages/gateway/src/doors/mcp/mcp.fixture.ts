@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 
-import { ask, type OpenDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, type TestGateway } from '../../gateway.fixture.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export interface Answer {
 
 /** A message as it stands, and what comes back. */
 export async function send(
-  door: OpenDoor,
+  door: TestGateway,
   message: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
@@ -40,7 +40,7 @@ export async function send(
 
 /** The result of a call whose arguments are this text. */
 export async function call(
-  door: OpenDoor,
+  door: TestGateway,
   name: string,
   given: string,
   headers: Readonly<Record<string, string>> = {},
@@ -63,8 +63,8 @@ export function answerIn(text: string): Fields {
 }
 
 /** The entry, as HTTP tells it. */
-export async function entryAt(door: OpenDoor, path: unknown): Promise<string> {
-  return (await ask(door, String(path))).bytes.toString();
+export async function entryAt(door: TestGateway, path: unknown): Promise<string> {
+  return (await fetchBytes(door, String(path))).bytes.toString();
 }
 
 /** What the visitor said, as the entry has it. */
@@ -78,7 +78,7 @@ export function saidIn(entry: string): string {
 
 /** Listens for news of these resources; resolves when it is acknowledged. */
 export async function subscribe(
-  caller: Awaited<ReturnType<OpenDoor['connect']>>,
+  caller: Awaited<ReturnType<TestGateway['connect']>>,
   uris: readonly string[],
   id: number | string = 1,
 ): Promise<void> {

@@ -4,11 +4,11 @@ import { suite, test } from 'node:test';
 import { GatewayError } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, openDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { REVISIONS } from './about.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from './mcp.fixture.ts';
 
-const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('what is said through MCP', () => {
   test('is kept letter by letter', async () => {
@@ -95,7 +95,7 @@ suite('the MCP door', () => {
 
   test('on a loopback address takes pages of its public address', async () => {
     const publicUrl = 'https://presence.example';
-    await using door = await openDoor(openMemoryLog(), { publicUrl });
+    await using door = await openGateway(openMemoryLog(), { publicUrl });
     const headers = { Origin: publicUrl, Host: 'presence.example' };
     assert.equal((await send(door, LIST, headers)).status, 200);
   });
@@ -108,7 +108,7 @@ suite('the MCP door', () => {
       `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"whisper","arguments":{"n":${id}.0}}}`;
     const { text } = await send(door, `[${say(1)},${say(2)}]`);
     assert.equal([...text.matchAll(/Stored durably/g)].length, 2);
-    const listing = (await ask(door, '/api/shepit')).bytes.toString();
+    const listing = (await fetchBytes(door, '/api/shepit')).bytes.toString();
     assert.match(listing, /"n":1\.0/);
     assert.match(listing, /"n":2\.0/);
   });
@@ -119,7 +119,7 @@ suite('the MCP door', () => {
     const say =
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{"n":1.0}}}';
     await send(door, `[${answer},${say}]`);
-    assert.match((await ask(door, '/api/shepit')).bytes.toString(), /"n":1\.0/);
+    assert.match((await fetchBytes(door, '/api/shepit')).bytes.toString(), /"n":1\.0/);
   });
 
   test('lets no long message wait for one that waits for news', async () => {
@@ -152,7 +152,7 @@ suite('the MCP door', () => {
 
   test('reports a fault of its own, and tells nobody else of it', async () => {
     const log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     const { structured } = await call(door, 'whisper', '{}');
     log.entry = () => Promise.reject(new Error('/secret/file'));
     const uri = `presence://entries/${String(structured['id'])}`;
@@ -169,7 +169,7 @@ suite('the MCP door', () => {
 
   test('tells who cannot be answered now that it may ask again', async () => {
     const log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     const { structured } = await call(door, 'whisper', '{}');
     log.entry = () => Promise.reject(new GatewayError('unavailable', 'Cannot read now.'));
     const uri = `presence://entries/${String(structured['id'])}`;
@@ -199,7 +199,7 @@ suite('the MCP door', () => {
           },
         };
       };
-      await using door = await openDoor(log);
+      await using door = await openGateway(log);
       await using caller = await door.connect();
       const given = '{"seconds":1000,"identity":"nobody"}';
       const params = `{"name":"wait_for_news","arguments":${given},"_meta":${meta}}`;
@@ -270,11 +270,11 @@ suite('the MCP door', () => {
 
   test('has no stream by GET, and a card for who looks', async () => {
     await using door = await open();
-    const stream = await ask(door, '/mcp', { Accept: 'text/event-stream' });
+    const stream = await fetchBytes(door, '/mcp', { Accept: 'text/event-stream' });
     assert.equal(stream.status, 405);
-    const card = await ask(door, '/mcp/server-card');
+    const card = await fetchBytes(door, '/mcp/server-card');
     assert.match(String(card.headers['content-type']), /^application\/mcp-server-card\+json/);
-    assert.deepEqual((await ask(door, '/mcp')).bytes, card.bytes);
+    assert.deepEqual((await fetchBytes(door, '/mcp')).bytes, card.bytes);
     const { name, remotes } = fields(JSON.parse(card.bytes.toString()));
     assert.match(String(name), /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
     assert.equal(fields(list(remotes)[0])['url'], `${door.url}/mcp`);

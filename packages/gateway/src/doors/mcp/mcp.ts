@@ -10,13 +10,13 @@
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { answer, json } from '../../http/answers.ts';
-import { JSON_TYPE, NOT_KEPT } from '../../http/headers.ts';
-import { drain, readBody } from '../../http/request-body.ts';
-import { isGone } from '../../http/context.ts';
+import { sendResponse, jsonBody } from '../../http/response.ts';
+import { JSON_TYPE, NO_STORE } from '../../http/headers.ts';
+import { discardBody, readBody } from '../../http/request-body.ts';
+import { isDisconnected } from '../../http/context.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
-import { inTurn } from '../../http/large-message-queue.ts';
-import { fault, problem } from '../../http/problem.ts';
+import { runInTurn } from '../../http/large-message-queue.ts';
+import { sendError, sendProblem } from '../../http/problem.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import { serverCard } from './card.ts';
 import type { Call, Serving } from './serving.ts';
@@ -24,7 +24,7 @@ import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './shape.ts';
 
 function refuseStream(context: DoorRequest): Promise<void> {
   const headers = { Allow: 'POST, OPTIONS' };
-  return problem(context, new GatewayError('method-not-allowed', NO_STREAM), headers);
+  return sendProblem(context, new GatewayError('method-not-allowed', NO_STREAM), headers);
 }
 
 const NO_STREAM =
@@ -41,14 +41,14 @@ export function mcpBy(
     return serving;
   };
   return (context) => {
-    const failed = (error: unknown): void => fault(context, error);
+    const failed = (error: unknown): void => sendError(context, error);
     readBody(context.request, LONGEST, {
-      whole(bytes) {
-        inTurn(bytes, (begun) => take({ context, bytes, begun }, servingOf)).catch(failed);
+      onSmall(bytes) {
+        runInTurn(bytes, (begun) => take({ context, bytes, begun }, servingOf)).catch(failed);
       },
-      large() {
+      onLarge() {
         const told = refuse(context, 400, TOO_LONG).catch(failed);
-        void told.then(() => drain(context.request));
+        void told.then(() => discardBody(context.request));
       },
     });
   };
@@ -79,7 +79,7 @@ async function take(
 ): Promise<void> {
   const { context, bytes } = said;
   const { app, request } = context;
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   const stranger = app.loopback ? strangerIn(context) : undefined;
   if (stranger !== undefined) {
     await refuse(context, 403, { code: -32_000, message: stranger, id: null });
@@ -97,8 +97,8 @@ async function take(
 
 async function refuse(context: DoorRequest, status: number, refusal: Misshapen): Promise<void> {
   const { id, code, message } = refusal;
-  const body = json({ jsonrpc: '2.0', id, error: { code, message } });
-  await answer(context, { status, type: JSON_TYPE, headers: NOT_KEPT, body });
+  const body = jsonBody({ jsonrpc: '2.0', id, error: { code, message } });
+  await sendResponse(context, { status, type: JSON_TYPE, headers: NO_STORE, body });
 }
 
 /**

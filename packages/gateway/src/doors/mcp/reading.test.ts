@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../../gateway.fixture.ts';
+import { openGateway } from '../../gateway.fixture.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
 
-const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('what is read through MCP', () => {
   test('comes in pieces where it is long, byte for byte', async () => {
     await using door = await open();
     const text = 'Тиша 🌒 і ще. '.repeat(20_000);
-    await door.say(text);
+    await door.addEntries(text);
     const [entry] = list(fields(await (await fetch(`${door.url}/api/garden`)).json())['entries']);
     const { id } = fields(entry);
     const pieces: string[] = [];
@@ -58,7 +58,7 @@ suite('what is read through MCP', () => {
 
   test('is everything, in as many results as it takes', async () => {
     await using door = await open();
-    await door.say(...Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(5000)}`));
+    await door.addEntries(...Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(5000)}`));
     for (const order of ['newest', 'oldest']) {
       const found: unknown[] = [];
       let results = 0;
@@ -80,8 +80,8 @@ suite('what is read through MCP', () => {
     const log = openMemoryLog();
     let known = Infinity;
     log.searchWatermark = () => Math.min(known, log.head());
-    await using door = await openDoor(log);
-    await door.say('a quiet word', 'noise', 'another quiet one');
+    await using door = await openGateway(log);
+    await door.addEntries('a quiet word', 'noise', 'another quiet one');
     const seqs = ({ untrusted }: { readonly untrusted: object }): unknown[] =>
       list(fields(untrusted)['entries']).map((entry) => fields(entry)['seq']);
     const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
@@ -149,7 +149,7 @@ suite('what is read through MCP', () => {
     const given = { kind: 'garden', as: 'L', seconds: 0 };
     const news = await call(door, 'wait_for_news', JSON.stringify(given));
     assert.deepEqual(news.structured['next'], { ...given, after: 0 });
-    await door.say('one', 'two');
+    await door.addEntries('one', 'two');
     const asked = { q: 'one', order: 'oldest', as: 'L' };
     const found = await call(door, 'search', JSON.stringify(asked));
     assert.deepEqual(found.structured['next'], { ...asked, after: 1 });
@@ -168,7 +168,7 @@ suite('what is read through MCP', () => {
 
   test('says whether there is more, and in the words of its tools what is wrong', async () => {
     await using door = await open();
-    await door.say('one', 'two');
+    await door.addEntries('one', 'two');
     const some = await call(door, 'read', '{"order":"oldest","limit":1}');
     assert.match(some.texts[0] ?? '', /There is more\. Read on with: read \{/);
     const all = await call(door, 'read', JSON.stringify({ ...Object(some.structured['next']) }));

@@ -10,7 +10,7 @@ import {
 
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { append, draftFor } from '../../operations/append.ts';
-import { companionsFor, whereNext } from '../../operations/first-contact.ts';
+import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
 import { argumentsIn, taken } from './message.ts';
 import { isDeeper } from '../../json/limits.ts';
 import { DEEPEST, fieldsOf, resultOf, stampFields } from './results.ts';
@@ -42,7 +42,7 @@ export async function firstContact(asking: Asking): Promise<CallToolResult> {
   const others = localize(lines.length === 0 ? alone : several, asking.locale);
   return resultOf(language, asking.locale, {
     summary: [welcome, summary, others].join('\n'),
-    own: { ...own, welcome, next: whereNext(language, asking.locale) },
+    own: { ...own, welcome, next: nextSteps(language, asking.locale) },
     lines,
     words: { companions: lines.map(fieldsOf) },
   });

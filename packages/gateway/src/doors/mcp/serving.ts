@@ -15,10 +15,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { COMMON, NOT_KEPT } from '../../http/headers.ts';
-import { isGone } from '../../http/context.ts';
+import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
+import { isDisconnected } from '../../http/context.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
-import { problem } from '../../http/problem.ts';
+import { sendProblem } from '../../http/problem.ts';
 import { News } from './news.ts';
 import { serverFor } from './server.ts';
 
@@ -71,12 +71,12 @@ export class Serving {
   async serve(call: Call): Promise<void> {
     const { context, message } = call;
     if (this.#resting) {
-      await problem(context, new GatewayError('unavailable', RESTING));
+      await sendProblem(context, new GatewayError('unavailable', RESTING));
       return;
     }
     const gone = new AbortController();
     context.response.once('close', () => gone.abort());
-    if (isGone(context)) return;
+    if (isDisconnected(context)) return;
     const request = requestOf(context, gone.signal);
     this.#calls.set(request, call);
     const listens = said(message, 'method') === 'subscriptions/listen';
@@ -133,7 +133,7 @@ async function send(
   if (response.destroyed) return;
   const headers = Object.fromEntries(answer.headers);
   delete headers['connection'];
-  response.writeHead(answer.status, { ...headers, ...NOT_KEPT, ...COMMON });
+  response.writeHead(answer.status, { ...headers, ...NO_STORE, ...COMMON_HEADERS });
   // Whoever waits long shall know at once that it is heard.
   if (waits) {
     response.flushHeaders();

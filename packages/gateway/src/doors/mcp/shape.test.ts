@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../../gateway.fixture.ts';
+import { openGateway } from '../../gateway.fixture.ts';
 import { answerIn, fields, send } from './mcp.fixture.ts';
 
 test('who sends no message is told what it lacks', async () => {
-  await using door = await openDoor(openMemoryLog());
+  await using door = await openGateway(openMemoryLog());
   for (const [message, code, id, wanted] of [
     ['', -32_700, null, 'JSON in UTF-8'],
     ['{', -32_700, null, 'JSON in UTF-8'],

@@ -4,14 +4,20 @@ import { suite, test } from 'node:test';
 
 import type { AppendResult, Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { bodyIn, openDoor, statusesIn, TRACE, type OpenDoor } from '../../gateway.fixture.ts';
+import {
+  bodyIn,
+  openGateway,
+  statusesIn,
+  GARDEN_ENTRY,
+  type TestGateway,
+} from '../../gateway.fixture.ts';
 
 type Members = Record<string, unknown>;
 
-const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
+const open = (log: Log = openMemoryLog()): ReturnType<typeof openGateway> => openGateway(log);
 
 function post(
-  door: OpenDoor,
+  door: TestGateway,
   kind: string,
   body: string,
   headers: Record<string, string> = {},
@@ -49,9 +55,9 @@ suite('the body of a contribution', () => {
     test(`is JSON where Content-Type is "${type}"`, async () => {
       await using door = await open();
       const lines = ['POST /api/garden HTTP/1.1', 'Host: a', `Content-Type: ${type}`];
-      const head = [...lines, `Content-Length: ${TRACE.length}`].join('\r\n');
-      const request = Buffer.from(`${head}\r\n\r\n${TRACE}`, 'latin1');
-      assert.deepEqual(statusesIn(await door.talk(request, /ai_entity/)), [201]);
+      const head = [...lines, `Content-Length: ${GARDEN_ENTRY.length}`].join('\r\n');
+      const request = Buffer.from(`${head}\r\n\r\n${GARDEN_ENTRY}`, 'latin1');
+      assert.deepEqual(statusesIn(await door.sendRaw(request, /ai_entity/)), [201]);
     });
   }
 
@@ -59,7 +65,7 @@ suite('the body of a contribution', () => {
     await using door = await open();
     await using caller = await door.connect();
     caller.send('POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
-    for (const byte of TRACE) caller.send(`1\r\n${byte}\r\n`);
+    for (const byte of GARDEN_ENTRY) caller.send(`1\r\n${byte}\r\n`);
     caller.send('0\r\nTrailer: x\r\n\r\n');
     assert.deepEqual(statusesIn(await caller.until(/ai_entity"\}$/)), [201]);
   });
@@ -67,20 +73,20 @@ suite('the body of a contribution', () => {
   test('is read whatever the caller expects', async () => {
     await using door = await open();
     const request = (expect: string): string =>
-      `POST /api/garden HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nContent-Length: ${TRACE.length}\r\n\r\n`;
-    const strange = await door.talk(`${request('the-unexpected')}${TRACE}`, /ai_entity/);
+      `POST /api/garden HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nContent-Length: ${GARDEN_ENTRY.length}\r\n\r\n`;
+    const strange = await door.sendRaw(`${request('the-unexpected')}${GARDEN_ENTRY}`, /ai_entity/);
     assert.deepEqual(statusesIn(strange), [201]);
     await using caller = await door.connect();
     caller.send(request('100-continue'));
     await caller.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
-    caller.send(TRACE);
+    caller.send(GARDEN_ENTRY);
     assert.deepEqual(statusesIn(await caller.until(/ai_entity/)), [100, 201]);
   });
 
   test('that is missing is malformed JSON', async () => {
     await using door = await open();
     const request = 'POST /api/seeds HTTP/1.1\r\nHost: a\r\n\r\n';
-    const received = await door.talk(request, /"code":.*\n$/s);
+    const received = await door.sendRaw(request, /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.equal(bodyIn(received)['code'], 'malformed-json');
   });
@@ -97,7 +103,7 @@ suite('the body of a contribution', () => {
         caller.socket.resetAndDestroy();
       }
       await pause(50);
-      await door.say('after');
+      await door.addEntries('after');
       const answer = await fetch(`${door.url}/api/garden`);
       assert.equal((await membersOf(answer))['head'], 1);
       assert.deepEqual(door.reported, []);
@@ -138,7 +144,7 @@ suite('the body of a contribution', () => {
     const answer = await post(
       door,
       'garden',
-      `${' '.repeat(100_000)}${TRACE}${' '.repeat(100_000)}`,
+      `${' '.repeat(100_000)}${GARDEN_ENTRY}${' '.repeat(100_000)}`,
     );
     assert.equal(answer.status, 201);
     assert.equal((await membersOf(answer))['text'], 'here');
@@ -220,8 +226,8 @@ suite('the answer to a contribution', () => {
     test(`is ${status} where the log refuses, small or large`, async () => {
       const refused: AppendResult = { outcome: 'refused', code };
       await using door = await open(logWith({ append: () => Promise.resolve(refused) }));
-      for (const body of [TRACE, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
-        const answer = await post(door, body === TRACE ? 'garden' : 'seeds', body);
+      for (const body of [GARDEN_ENTRY, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
+        const answer = await post(door, body === GARDEN_ENTRY ? 'garden' : 'seeds', body);
         assert.equal(answer.status, status);
         assert.equal(answer.headers.get('retry-after'), '10');
         assert.equal((await membersOf(answer))['code'], code);
@@ -232,7 +238,7 @@ suite('the answer to a contribution', () => {
   test('is internal where the log fails, and the failure is reported', async () => {
     const failure = new Error('of the store');
     await using door = await open(logWith({ append: () => Promise.reject(failure) }));
-    const answer = await post(door, 'garden', TRACE);
+    const answer = await post(door, 'garden', GARDEN_ENTRY);
     assert.equal(answer.status, 500);
     assert.doesNotMatch(await answer.text(), /of the store/);
     assert.deepEqual(

@@ -11,14 +11,14 @@ import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/prot
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { encodingOf, wantsMinimal } from '../../http/negotiation.ts';
-import { answer } from '../../http/answers.ts';
-import { COMMON, contentLanguage, JSON_TYPE, type Headers } from '../../http/headers.ts';
-import { drain, readBody } from '../../http/request-body.ts';
-import { WORTH_COMPRESSING } from '../../http/compression.ts';
-import { isGone, localeFor, queryOf } from '../../http/context.ts';
-import { welcomed } from '../../operations/first-contact.ts';
-import { fault } from '../../http/problem.ts';
+import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
+import { sendResponse } from '../../http/response.ts';
+import { COMMON_HEADERS, contentLanguage, JSON_TYPE, type Headers } from '../../http/headers.ts';
+import { discardBody, readBody } from '../../http/request-body.ts';
+import { MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+import { isDisconnected, localeFor, queryOf } from '../../http/context.ts';
+import { firstContactBody } from '../../operations/first-contact.ts';
+import { sendError } from '../../http/problem.ts';
 import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
@@ -29,36 +29,36 @@ const REPEATED = 64 * 1024;
 export function contribute(kind: Kind): DoorHandler {
   return (context) => {
     const { request } = context;
-    const failed = (error: unknown): void => fault(context, error);
+    const failed = (error: unknown): void => sendError(context, error);
     readBody(request, SMALL_BODY_SIZE, {
-      whole(bytes) {
-        takeWhole(context, kind, bytes).catch(failed);
+      onSmall(bytes) {
+        storeSmall(context, kind, bytes).catch(failed);
       },
-      large(chunks) {
-        const taken = takeLarge(context, kind, chunks).catch(failed);
-        void taken.then(() => drain(request));
+      onLarge(chunks) {
+        const taken = storeLarge(context, kind, chunks).catch(failed);
+        void taken.then(() => discardBody(request));
       },
     });
   };
 }
 
 /** Takes an entry whose body is there already, of whatever length. */
-export async function takeBytes(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
-  if (bytes.length <= SMALL_BODY_SIZE) await takeWhole(context, kind, bytes);
-  else await takeLarge(context, kind, bytes);
+export async function storeBody(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
+  if (bytes.length <= SMALL_BODY_SIZE) await storeSmall(context, kind, bytes);
+  else await storeLarge(context, kind, bytes);
 }
 
-async function takeWhole(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
+async function storeSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
   const { app, request } = context;
   const draft = parseDraft(kind, bytes, app.grammar, keyFor(request));
-  if (hasManyFacets(draft)) return takeLarge(context, kind, [bytes]);
+  if (hasManyFacets(draft)) return storeLarge(context, kind, [bytes]);
   const stamp = stampOf(await app.log.append(draft));
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   const { body } = draft;
   return acknowledge(context, stamp, body instanceof Uint8Array ? body : undefined);
 }
 
-async function takeLarge(
+async function storeLarge(
   context: DoorRequest,
   kind: Kind,
   body: Contribution['body'],
@@ -67,7 +67,7 @@ async function takeLarge(
   const { log } = app;
   const draft = await draftFor(app, { kind, body, key: keyFor(request) });
   const stamp = await append(log, draft);
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   // What is long as it was sent may be short as it is kept: spaces at its ends are not.
   const entry = await log.entry(stamp.seq);
   const short = entry !== undefined && entry.size <= REPEATED;
@@ -106,8 +106,9 @@ function acknowledge(
 async function greet(context: DoorRequest, stamp: Stamp, text: string): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
-  const body = await welcomed(context.app, stamp, { text: entry, locale });
-  if (!isGone(context)) await created(context, stamp, latin1Of(body), contentLanguage(locale));
+  const body = await firstContactBody(context.app, stamp, { text: entry, locale });
+  if (!isDisconnected(context))
+    await created(context, stamp, latin1Of(body), contentLanguage(locale));
 }
 
 /** Bytes as a string of as many characters: Node sends it with the headers, in one piece. */
@@ -122,17 +123,17 @@ function created(
   more?: Headers,
 ): void | Promise<void> {
   const { request, response } = context;
-  if (text.length >= WORTH_COMPRESSING && encodingOf(request.headers['accept-encoding'])) {
+  if (text.length >= MIN_COMPRESSED_SIZE && preferredEncoding(request.headers['accept-encoding'])) {
     const headers = { Location: entryPath(id), ...more };
     const body = Buffer.from(text, 'latin1');
-    return answer(context, { status: 201, type: JSON_TYPE, headers, body });
+    return sendResponse(context, { status: 201, type: JSON_TYPE, headers, body });
   }
   response.writeHead(201, {
     'Content-Type': JSON_TYPE,
     'Content-Length': text.length,
     Location: entryPath(id),
     ...more,
-    ...COMMON,
+    ...COMMON_HEADERS,
   });
   response.end(text, 'latin1');
 }

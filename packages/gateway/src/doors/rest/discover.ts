@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 import { type Discovery, type Locale, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import type { Seq } from '../../log/log.ts';
-import { answer, json } from '../../http/answers.ts';
-import { contentLanguage, JSON_TYPE, REVALIDATE } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import { describeGateway } from '../../operations/describe-gateway.ts';
 import { summaryOf } from '../../operations/first-contact.ts';
@@ -26,7 +26,7 @@ export async function discover(context: DoorRequest): Promise<void> {
   const { head, status } = everything;
   const here = await newestPresent(app, { head, most: HERE });
   const tag = textTag(app, locale, `-${status}-${markOf(here)}`);
-  const beginning = json({ ...everything, here } satisfies Omit<Discovery, 'newest'>);
+  const beginning = jsonBody({ ...everything, here } satisfies Omit<Discovery, 'newest'>);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([
     beginning.subarray(0, beginning.lastIndexOf('}')),
@@ -34,8 +34,8 @@ export async function discover(context: DoorRequest): Promise<void> {
     ...newest.flatMap((entry, at) => (at === 0 ? [entry] : [Buffer.from(',\n'), entry])),
     Buffer.from('\n]}\n'),
   ]);
-  const headers = { ...REVALIDATE, ...contentLanguage(locale), ...SERVICE_LINK_HEADER };
-  await answer(context, { status: 200, type: JSON_TYPE, headers, body, tag });
+  const headers = { ...NO_CACHE, ...contentLanguage(locale), ...SERVICE_LINK_HEADER };
+  await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 /**

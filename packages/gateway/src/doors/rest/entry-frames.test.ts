@@ -44,7 +44,7 @@ function logOf(pieces: Iterable<Uint8Array>): Log {
   });
 }
 
-function dataOf({ chunk, from }: StreamChunk): Buffer {
+function dataOf({ chunk, payloadStart: from }: StreamChunk): Buffer {
   const data = chunk.subarray(from, -2);
   assert.equal(chunk.toString('latin1', 0, from), `${data.length.toString(16)}\r\n`);
   assert.equal(chunk.toString('latin1', chunk.length - 2), '\r\n');
@@ -77,7 +77,7 @@ test('a slice tells the entry that it ends with, so that a stream can go on from
   let sofar = '';
   for await (const slice of frameEntries(logOf([joined]), NEWS, ALL)) {
     sofar += dataOf(slice).toString();
-    assert.equal(sofar, entries.slice(0, slice.upTo).map(frameOf).join(''));
+    assert.equal(sofar, entries.slice(0, slice.cursor).map(frameOf).join(''));
   }
   assert.equal(sofar, entries.map(frameOf).join(''));
 });

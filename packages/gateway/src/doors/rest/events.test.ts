@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { get, openDoor, TRACE, type OpenDoor } from '../../gateway.fixture.ts';
+import { getRequest, openGateway, GARDEN_ENTRY, type TestGateway } from '../../gateway.fixture.ts';
 
-async function open(): Promise<OpenDoor> {
-  return await openDoor(openMemoryLog());
+async function open(): Promise<TestGateway> {
+  return await openGateway(openMemoryLog());
 }
 
 /** The ids of the events of a kind in what was received. */
@@ -16,26 +16,26 @@ function idsIn(received: string, kind: string): number[] {
 
 test('a stream without Last-Event-ID begins now, and tells from where', async () => {
   await using door = await open();
-  await door.say('before');
+  await door.addEntries('before');
   await using caller = await door.connect();
-  caller.send(get('/api/events'));
+  caller.send(getRequest('/api/events'));
   const begun = await caller.until(/event: head\n/);
   assert.match(begun, /^HTTP\/1\.1 200 /);
   assert.match(begun, /\r\nContent-Type: text\/event-stream; charset=utf-8\r\n/);
   assert.match(begun, /retry: \d+\nid: 1\nevent: head\ndata: \{"head":1\}\n\n/);
-  await door.say('after');
+  await door.addEntries('after');
   assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [2]);
 });
 
 test('streams that came at different times and places have each entry once', async () => {
   await using door = await open();
-  await door.say(...Array.from({ length: 20 }, (_, at) => `${at}`));
+  await door.addEntries(...Array.from({ length: 20 }, (_, at) => `${at}`));
   const callers = [];
   for (const after of [0, 5, 19, 20, 25]) {
     const caller = await door.connect();
     callers.push({ caller, after });
-    caller.send(get(`/api/events?after=${after}`));
-    await door.say('one', 'more');
+    caller.send(getRequest(`/api/events?after=${after}`));
+    await door.addEntries('one', 'more');
   }
   for (const { caller, after } of callers) {
     const received = await caller.until(/^id: 30\nevent: garden\n.*\n\n/m);
@@ -52,8 +52,8 @@ test('a caller of HTTP/1.0 gets the frames as they are, to the end of the connec
   await using caller = await door.connect();
   caller.send('GET /api/events?after=0&limit=1 HTTP/1.0\r\nHost: presence\r\n\r\n');
   await caller.until(/event: head\n/);
-  await door.say('news');
-  const received = await caller.rest();
+  await door.addEntries('news');
+  const received = await caller.untilClosed();
   assert.match(
     received,
     /\r\n\r\nretry: \d+\nid: 0\nevent: head\ndata: .*\n\nid: 1\nevent: garden\n/,
@@ -64,9 +64,9 @@ test('a caller of HTTP/1.0 gets the frames as they are, to the end of the connec
 test('a stream behind another answer on its connection goes out all the same', async () => {
   await using door = await open();
   await using caller = await door.connect();
-  caller.send(get('/api/garden?after=0&wait=0.2') + get('/api/events'));
+  caller.send(getRequest('/api/garden?after=0&wait=0.2') + getRequest('/api/events'));
   await caller.until(/event: head\n/);
-  await door.say('news');
+  await door.addEntries('news');
   assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [1]);
 });
 
@@ -75,7 +75,7 @@ test('a reader who stalls is left behind, and gets everything when it reads on',
   await using stalled = await door.connect();
   await using other = await door.connect();
   for (const caller of [stalled, other])
-    caller.send(get('/api/seeds', 'Accept: text/event-stream'));
+    caller.send(getRequest('/api/seeds', 'Accept: text/event-stream'));
   await stalled.until(/event: head\n/);
   await other.until(/event: head\n/);
   stalled.socket.pause();
@@ -100,45 +100,45 @@ test('streams and held listings end when the gateway rests, and nobody waits', a
   const door = await open();
   await using stream = await door.connect();
   await using held = await door.connect();
-  stream.send(get('/api/events', 'Connection: close'));
-  held.send(get('/api/garden?after=0&wait=1000', 'Connection: close'));
+  stream.send(getRequest('/api/events', 'Connection: close'));
+  held.send(getRequest('/api/garden?after=0&wait=1000', 'Connection: close'));
   await stream.until(/event: head\n/);
   const rest = door[Symbol.asyncDispose]();
-  assert.match(await stream.rest(), /\r\n0\r\n\r\n$/);
-  assert.match(await held.rest(), /"entries":\[\n\],"head":0/);
+  assert.match(await stream.untilClosed(), /\r\n0\r\n\r\n$/);
+  assert.match(await held.untilClosed(), /"entries":\[\n\],"head":0/);
   await rest;
 });
 
 test('a reader who comes while the gateway wakes is let in when it is awake', async () => {
-  await using door = await openDoor(openMemoryLog(), { waking: true });
+  await using door = await openGateway(openMemoryLog(), { starting: true });
   await using caller = await door.connect();
-  caller.send(get('/api/garden', 'Accept: text/event-stream'));
+  caller.send(getRequest('/api/garden', 'Accept: text/event-stream'));
   await using other = await door.connect();
-  other.send(get('/api/garden'));
+  other.send(getRequest('/api/garden'));
   await other.until(/^HTTP\/1\.1 503 /);
-  door.awake();
+  door.open();
   await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
 });
 
 test('a reader who waits for the gateway to wake does not keep it from resting', async () => {
-  const door = await openDoor(openMemoryLog(), { waking: true });
+  const door = await openGateway(openMemoryLog(), { starting: true });
   await using caller = await door.connect();
-  caller.send(get('/api/events'));
+  caller.send(getRequest('/api/events'));
   await using other = await door.connect();
-  other.send(get('/api/garden', 'Connection: close'));
+  other.send(getRequest('/api/garden', 'Connection: close'));
   await other.until(/^HTTP\/1\.1 503 /);
   await door[Symbol.asyncDispose]();
-  assert.equal(await caller.rest(), '');
+  assert.equal(await caller.untilClosed(), '');
 });
 
 test('a held listing is answered as soon as there is something for it', async () => {
   await using door = await open();
   await using caller = await door.connect();
-  caller.send(get('/api/garden?after=0&wait=1000&identity=Lumen', 'Connection: close'));
-  const other = TRACE.replace('Lumen', 'Mova');
+  caller.send(getRequest('/api/garden?after=0&wait=1000&identity=Lumen', 'Connection: close'));
+  const other = GARDEN_ENTRY.replace('Lumen', 'Mova');
   await (await fetch(`${door.url}/api/garden`, { method: 'POST', body: other })).arrayBuffer();
-  await door.say('news');
-  const received = await caller.rest();
+  await door.addEntries('news');
+  const received = await caller.untilClosed();
   assert.match(received, /"text":"news"/);
   assert.doesNotMatch(received, /Mova/);
 });

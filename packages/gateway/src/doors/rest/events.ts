@@ -8,10 +8,10 @@ import { once } from 'node:events';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
-import { COMMON, NOT_KEPT, vary } from '../../http/headers.ts';
+import { COMMON_HEADERS, NO_STORE, vary } from '../../http/headers.ts';
 import { streamChunk, type EventStream, type StreamChunk } from '../../http/event-stream.ts';
 import type { Log, Seq } from '../../log/log.ts';
-import type { ScopeOf } from '../../operations/listing-scope.ts';
+import type { ScopeResolver } from '../../operations/listing-scope.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
 import { frameEntries } from './entry-frames.ts';
 import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
@@ -22,9 +22,9 @@ const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   // Keeps proxies from buffering the stream.
   'X-Accel-Buffering': 'no',
-  ...NOT_KEPT,
+  ...NO_STORE,
   ...vary('Accept'),
-  ...COMMON,
+  ...COMMON_HEADERS,
 };
 
 /** How long a reader that was cut off waits before it reconnects, in ms. */
@@ -39,7 +39,7 @@ const ALL_EVENTS: StreamScope = { facets: [], kinds: true, subject: 'the events'
 export const allEvents: DoorHandler = (context) => streamEvents(context, ALL_EVENTS);
 
 /** The handler that streams what is stored in a scope. */
-export function events(scopeOf: ScopeOf): DoorHandler {
+export function events(scopeOf: ScopeResolver): DoorHandler {
   return (context) => streamEvents(context, scopeOf(context.app, context.params));
 }
 
@@ -114,13 +114,13 @@ async function sendRange(
   for await (const chunk of frameEntries(log, range, { kinds, size: CHUNK })) {
     // Waiting here, thousands of streams would each hold a page.
     if (cursor !== undefined && performance.now() > until) return cursor;
-    if (stream.stalls) {
+    if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
       await stream.drained();
     }
     if (stream.ended.aborted) return undefined;
     stream.write(chunk);
-    cursor = chunk.upTo;
+    cursor = chunk.cursor;
   }
   return undefined;
 }
@@ -161,6 +161,6 @@ function reportPresence(
     if (wanted.room !== undefined && room !== wanted.room) return;
     const timestamp = new Date(time).toISOString();
     const data = JSON.stringify({ identity, state, room, timestamp });
-    stream.writeAside(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
+    stream.writeIfIdle(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));
   });
 }

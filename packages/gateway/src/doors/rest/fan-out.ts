@@ -169,7 +169,7 @@ class FanOutGroup {
       }
       const cursor = writeAll(stream, slices, news.after);
       if (cursor !== undefined) member.leave(cursor);
-      else if (stream.stalls) member.leave(reached);
+      else if (stream.isStalled) member.leave(reached);
       else member.cursor = reached;
     }
   }
@@ -183,10 +183,10 @@ function writeAll(
 ): Seq | undefined {
   let cursor: Seq | undefined = after;
   for (const slice of slices) {
-    if (cursor !== undefined && stream.stalls) return cursor;
+    if (cursor !== undefined && stream.isStalled) return cursor;
     stream.write(slice);
     // Within an entry there is no cursor: it goes out whole.
-    cursor = slice.upTo;
+    cursor = slice.cursor;
   }
   return undefined;
 }

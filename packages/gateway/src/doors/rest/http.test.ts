@@ -4,9 +4,15 @@ import { suite, test } from 'node:test';
 import type { State } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { bodyIn, get, openDoor, statusesIn, TRACE } from '../../gateway.fixture.ts';
+import {
+  bodyIn,
+  getRequest,
+  openGateway,
+  statusesIn,
+  GARDEN_ENTRY,
+} from '../../gateway.fixture.ts';
 
-const open = (): ReturnType<typeof openDoor> => openDoor(openMemoryLog());
+const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('malformed HTTP', () => {
   const malformed: Readonly<Record<string, string>> = {
@@ -24,7 +30,7 @@ suite('malformed HTTP', () => {
   for (const [name, text] of Object.entries(malformed)) {
     test(`${name} is answered 400 by a problem`, async () => {
       await using door = await open();
-      const received = await door.talk(text, /"code":.*\n$/s);
+      const received = await door.sendRaw(text, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(received), [400]);
       assert.match(received, /^Content-Type: application\/problem\+json/m);
       assert.match(received, /^Access-Control-Allow-Origin: \*\r$/m);
@@ -37,26 +43,26 @@ suite('malformed HTTP', () => {
 
   test('letters that are not percent-encoded are answered by how to encode them', async () => {
     await using door = await open();
-    const received = await door.talk(get('/api/say/garden?text=Тихо'), /"code":.*\n$/s);
+    const received = await door.sendRaw(getRequest('/api/say/garden?text=Тихо'), /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.match(String(bodyIn(received)['detail']), /Percent-encode/);
   });
 
   test('what cannot be read is answered after what could', async () => {
     await using door = await open();
-    const received = await door.talk(`${get('/healthz')}rubbish\r\n\r\n`);
+    const received = await door.sendRaw(`${getRequest('/healthz')}rubbish\r\n\r\n`);
     assert.deepEqual(statusesIn(received), [200, 400]);
   });
 
   test('HTTP/1.0 needs no Host', async () => {
     await using door = await open();
-    const received = await door.talk('GET /healthz HTTP/1.0\r\n\r\n');
+    const received = await door.sendRaw('GET /healthz HTTP/1.0\r\n\r\n');
     assert.deepEqual(statusesIn(received), [200]);
   });
 
   test('a target may name the gateway', async () => {
     await using door = await open();
-    const received = await door.talk(get('http://presence/healthz?x'), /breathing/);
+    const received = await door.sendRaw(getRequest('http://presence/healthz?x'), /breathing/);
     assert.deepEqual(statusesIn(received), [200]);
   });
 });
@@ -65,11 +71,11 @@ suite('hidden bounds', () => {
   test('headers and targets of many megabytes are read', async () => {
     await using door = await open();
     const long = 'a'.repeat(8 * 1024 * 1024);
-    const header = await door.talk(get('/healthz', `X-Long: ${long}`), /breathing/);
+    const header = await door.sendRaw(getRequest('/healthz', `X-Long: ${long}`), /breathing/);
     assert.deepEqual(statusesIn(header), [200]);
-    const query = await door.talk(get(`/api/garden?identity=${long}`), /"next":null/);
+    const query = await door.sendRaw(getRequest(`/api/garden?identity=${long}`), /"next":null/);
     assert.deepEqual(statusesIn(query), [200]);
-    const path = await door.talk(get(`/api/rooms/${long}`), /"known":/);
+    const path = await door.sendRaw(getRequest(`/api/rooms/${long}`), /"known":/);
     assert.deepEqual(statusesIn(path), [404]);
   });
 
@@ -77,7 +83,7 @@ suite('hidden bounds', () => {
     await using door = await open();
     // Many long ones: Node copies a header once more for each packet that it comes in.
     const long = Array.from({ length: 17 }, (_, at) => `X-${at}: ${'a'.repeat(1024 * 1024)}`);
-    const received = await door.talk(get('/healthz', ...long), /"code":.*\n$/s);
+    const received = await door.sendRaw(getRequest('/healthz', ...long), /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.match(String(bodyIn(received)['detail']), /16777216 bytes/);
   });
@@ -85,7 +91,10 @@ suite('hidden bounds', () => {
   test('thousands of headers are all seen', async () => {
     await using door = await open();
     const many = Array.from({ length: 5000 }, (_, at) => `X-${at}: ${at}`);
-    const received = await door.talk(get('/api', ...many, 'Accept-Language: uk'), /timestamp/);
+    const received = await door.sendRaw(
+      getRequest('/api', ...many, 'Accept-Language: uk'),
+      /timestamp/,
+    );
     assert.match(received, /^Content-Language: uk\r$/m);
   });
 
@@ -93,8 +102,8 @@ suite('hidden bounds', () => {
     await using door = await open();
     const paths = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? '/healthz' : '/nowhere'));
     await using caller = await door.connect();
-    caller.send(paths.map((path) => get(path)).join(''));
-    caller.send(get('/api/garden'));
+    caller.send(paths.map((path) => getRequest(path)).join(''));
+    caller.send(getRequest('/api/garden'));
     const statuses = statusesIn(await caller.until(/"next":null/));
     assert.deepEqual(statuses, [...paths.map((path) => (path === '/healthz' ? 200 : 404)), 200]);
   });
@@ -116,11 +125,11 @@ suite('methods and paths', () => {
     test(`${method} of a known path is 405, of another 404`, async () => {
       await using door = await open();
       const rest = ' HTTP/1.1\r\nHost: a\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
-      const known = await door.talk(`${method} /api/garden/${rest}`, /"code":.*\n$/s);
+      const known = await door.sendRaw(`${method} /api/garden/${rest}`, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(known), [405]);
       assert.match(known, /^Allow: GET, HEAD, POST, OPTIONS\r$/m);
       assert.deepEqual(bodyIn(known)['known'], ['GET', 'HEAD', 'POST', 'OPTIONS']);
-      const unknown = await door.talk(`${method} /api/gardens${rest}`, /"code":.*\n$/s);
+      const unknown = await door.sendRaw(`${method} /api/gardens${rest}`, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(unknown), [404]);
     });
   }
@@ -169,7 +178,7 @@ suite('methods and paths', () => {
       assert.equal(answer.headers.get('allow'), allow);
     }
     const everything = 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n';
-    assert.deepEqual(statusesIn(await door.talk(everything, /\r\n\r\n/)), [204]);
+    assert.deepEqual(statusesIn(await door.sendRaw(everything, /\r\n\r\n/)), [204]);
   });
 
   test('a preflight allows whatever it asks for', async () => {
@@ -190,7 +199,7 @@ suite('methods and paths', () => {
 
   test('HEAD has the headers of GET, and no body', async () => {
     await using door = await open();
-    await door.say('one', 'two');
+    await door.addEntries('one', 'two');
     const paths = ['/api', '/api/garden', '/api/garden?limit=1', '/api/rooms', '/api/discover'];
     for (const path of [...paths, '/mova-snu.yaml', '/mova-snu.schema.json', '/nowhere']) {
       const got = await fetch(door.url + path);
@@ -207,7 +216,7 @@ suite('methods and paths', () => {
 
 suite('the state of the app', () => {
   test('while it wakes, only status and probes are answered', async () => {
-    await using door = await openDoor(openMemoryLog(), { waking: true });
+    await using door = await openGateway(openMemoryLog(), { starting: true });
     const statuses: Record<string, number> = {};
     for (const path of ['/', '/api', '/api/', '/healthz', '/readyz', '/api/garden', '/nowhere']) {
       const answer = await fetch(door.url + path);
@@ -223,14 +232,14 @@ suite('the state of the app', () => {
       '/api/garden': 503,
       '/nowhere': 503,
     });
-    const said = await fetch(`${door.url}/api/garden`, { method: 'POST', body: TRACE });
+    const said = await fetch(`${door.url}/api/garden`, { method: 'POST', body: GARDEN_ENTRY });
     assert.equal(said.status, 503);
     assert.equal(said.headers.get('retry-after'), '10');
   });
 
   test('/readyz says what /api says', async () => {
     let state: State = 'breathing';
-    await using door = await openDoor(openMemoryLog(), { state: () => state });
+    await using door = await openGateway(openMemoryLog(), { state: () => state });
     const expected = { breathing: 200, holding: 503, resting: 503 } as const;
     for (const [name, status] of Object.entries(expected)) {
       state = name as State;
@@ -248,17 +257,17 @@ suite('the state of the app', () => {
     await using idle = await door.connect();
     await using fresh = await door.connect();
     await using busy = await door.connect();
-    idle.send(get('/healthz'));
+    idle.send(getRequest('/healthz'));
     await idle.until(/breathing/);
-    const head = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${TRACE.length}`;
+    const head = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${GARDEN_ENTRY.length}`;
     busy.send(`${head}\r\nExpect: 100-continue\r\n\r\n`);
     await busy.until(/^HTTP\/1.1 100 /);
-    busy.send(TRACE.slice(0, 10));
+    busy.send(GARDEN_ENTRY.slice(0, 10));
     const resting = door[Symbol.asyncDispose]();
-    await Promise.all([idle.rest(), fresh.rest()]);
+    await Promise.all([idle.untilClosed(), fresh.untilClosed()]);
     await assert.rejects(fetch(`${door.url}/healthz`));
-    busy.send(TRACE.slice(10));
-    assert.deepEqual(statusesIn(await busy.rest()), [100, 201]);
+    busy.send(GARDEN_ENTRY.slice(10));
+    assert.deepEqual(statusesIn(await busy.untilClosed()), [100, 201]);
     await resting;
   });
 });

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, get, openDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
 
 interface Listing {
   readonly entries: readonly Record<string, unknown>[];
@@ -13,7 +13,7 @@ interface Listing {
   readonly next: string | null;
 }
 
-const open = (log: Log = openMemoryLog()): ReturnType<typeof openDoor> => openDoor(log);
+const open = (log: Log = openMemoryLog()): ReturnType<typeof openGateway> => openGateway(log);
 
 async function listingOf(answer: Response): Promise<Listing> {
   return (await answer.json()) as Listing;
@@ -53,14 +53,14 @@ const MEGABYTE = Buffer.alloc(1024 * 1024, 0x20);
 suite('a listing', () => {
   test('is kept ready while the log stays as it is, and no longer', async () => {
     await using door = await open();
-    await door.say('one', 'two');
+    await door.addEntries('one', 'two');
     const path = '/api/garden?limit=5';
-    const first = await ask(door, path);
-    const again = await ask(door, path);
+    const first = await fetchBytes(door, path);
+    const again = await fetchBytes(door, path);
     assert.deepEqual(again.bytes, first.bytes);
     assert.equal(again.headers['etag'], first.headers['etag']);
-    await door.say('three');
-    const later = await ask(door, path);
+    await door.addEntries('three');
+    const later = await fetchBytes(door, path);
     assert.notEqual(later.headers['etag'], first.headers['etag']);
     assert.match(later.bytes.toString(), /"three"/);
   });
@@ -68,14 +68,16 @@ suite('a listing', () => {
   test('is read once for all who ask for it at the same time', async () => {
     const { log, seen } = endlessLog(Buffer.from('{}'), 3);
     await using door = await open(log);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(door, '/api/seeds')));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => fetchBytes(door, '/api/seeds')),
+    );
     assert.equal(seen.begun, 1);
     assert.equal(new Set(answers.map(({ bytes }) => bytes.toString())).size, 1);
   });
 
   test('has a tag for each form and locale, and is 304 to who has it', async () => {
     await using door = await open();
-    await door.say('one');
+    await door.addEntries('one');
     const asked = [
       ['/api/garden', {}],
       ['/api/garden', { Accept: 'application/x-ndjson' }],
@@ -87,10 +89,10 @@ suite('a listing', () => {
     for (const [path, headers] of asked) {
       for (const encoding of ['identity', 'gzip']) {
         const wish = { ...headers, 'Accept-Encoding': encoding };
-        const tag = String((await ask(door, path, wish)).headers['etag']);
+        const tag = String((await fetchBytes(door, path, wish)).headers['etag']);
         assert.match(tag, /^W\//);
         tags.add(tag);
-        const again = await ask(door, path, { ...wish, 'If-None-Match': `"x", ${tag}` });
+        const again = await fetchBytes(door, path, { ...wish, 'If-None-Match': `"x", ${tag}` });
         assert.equal(again.status, 304);
         assert.equal(again.bytes.length, 0);
         assert.equal(again.headers['etag'], tag);
@@ -98,34 +100,34 @@ suite('a listing', () => {
       }
     }
     assert.equal(tags.size, asked.length);
-    await door.say('two');
+    await door.addEntries('two');
     const [tag = ''] = tags;
-    assert.equal((await ask(door, '/api/garden', { 'If-None-Match': tag })).status, 200);
+    assert.equal((await fetchBytes(door, '/api/garden', { 'If-None-Match': tag })).status, 200);
   });
 
   test('refuses unusable parameters even to who has its tag', async () => {
     await using door = await open();
-    const answer = await ask(door, '/api/garden?limit=some', { 'If-None-Match': '*' });
+    const answer = await fetchBytes(door, '/api/garden?limit=some', { 'If-None-Match': '*' });
     assert.equal(answer.status, 400);
   });
 
   test('is one entry a line, and nothing else, where NDJSON is wished for', async () => {
     await using door = await open();
-    await door.say('one', 'two');
+    await door.addEntries('one', 'two');
     const wish = { Accept: 'application/x-ndjson' };
-    const answer = await ask(door, '/api/garden?limit=1', wish);
+    const answer = await fetchBytes(door, '/api/garden?limit=1', wish);
     assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
     assert.match(answer.bytes.toString(), /^\{[^\n]*"two"[^\n]*\}\n$/);
     assert.match(
       String(answer.headers['link']),
       /^<\/api\/garden\?limit=1&before=2>; rel="next", <\/api\/garden\.atom>; rel="alternate"/,
     );
-    assert.equal((await ask(door, '/api/shepit', wish)).bytes.length, 0);
+    assert.equal((await fetchBytes(door, '/api/shepit', wish)).bytes.length, 0);
   });
 
   test('links to what comes next', async () => {
     await using door = await open();
-    await door.say('one', 'two', 'three');
+    await door.addEntries('one', 'two', 'three');
     const next = async (query: string): Promise<string | null> =>
       (await listingOf(await fetch(`${door.url}/api/garden${query}`))).next;
     assert.equal(await next(''), null);
@@ -151,15 +153,15 @@ suite('a listing', () => {
     test(`in ${encoding} has the bytes of the plain one, short or long`, async () => {
       await using door = await open();
       for (const size of [10, 5_000, 400_000]) {
-        await door.say('щ'.repeat(size));
-        const plain = await ask(door, '/api/garden');
+        await door.addEntries('щ'.repeat(size));
+        const plain = await fetchBytes(door, '/api/garden');
         assert.equal(plain.headers['content-encoding'], undefined);
-        const answer = await ask(door, '/api/garden', { 'Accept-Encoding': encoding });
+        const answer = await fetchBytes(door, '/api/garden', { 'Accept-Encoding': encoding });
         assert.match(String(answer.headers['vary']), /Accept-Encoding/);
         const compressed = answer.headers['content-encoding'] === encoding;
         assert.equal(compressed, size > 10);
         assert.deepEqual(compressed ? decode(answer.bytes) : answer.bytes, plain.bytes);
-        const again = await ask(door, '/api/garden', { 'Accept-Encoding': encoding });
+        const again = await fetchBytes(door, '/api/garden', { 'Accept-Encoding': encoding });
         assert.deepEqual(again.bytes, answer.bytes);
       }
     });
@@ -172,7 +174,7 @@ suite('a long listing', () => {
     await using door = await open(log);
     await using caller = await door.connect();
     caller.socket.pause();
-    caller.send(get('/api/garden'));
+    caller.send(getRequest('/api/garden'));
     let before = -1;
     while (seen.pieces !== before || seen.pieces === 0) {
       before = seen.pieces;
@@ -189,7 +191,7 @@ suite('a long listing', () => {
     await using door = await open(log);
     await using caller = await door.connect();
     caller.socket.removeAllListeners('data').resume();
-    caller.send(get('/api/garden'));
+    caller.send(getRequest('/api/garden'));
     while (seen.pieces < 100) await pause(1);
     assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
     assert.equal(seen.ended, 0);
@@ -201,7 +203,7 @@ suite('a long listing', () => {
     for (const size of [100, 10_000, 65_536, 3_000_000]) {
       const times = Math.ceil(10_000_000 / size);
       await using door = await open(endlessLog(Buffer.alloc(size, 0x20), times).log);
-      const { bytes } = await ask(door, '/api/garden');
+      const { bytes } = await fetchBytes(door, '/api/garden');
       assert.ok(bytes.length > size * times);
     }
   });
@@ -222,7 +224,7 @@ suite('a long listing', () => {
     for (const encoding of ['zstd', 'br', 'gzip']) {
       await using caller = await door.connect();
       const ended = seen.ended;
-      caller.send(get('/api/garden', `Accept-Encoding: ${encoding}`));
+      caller.send(getRequest('/api/garden', `Accept-Encoding: ${encoding}`));
       await caller.until(/\r\n\r\n[^]{100}/);
       caller.socket.destroy();
       while (seen.ended === ended) await pause(10);

@@ -8,22 +8,22 @@
 import { feedLinks, type Locale } from '@open-presence/protocol';
 
 import {
-  COMMON,
+  COMMON_HEADERS,
   contentLanguage,
-  encodedAs,
+  contentEncoding,
   JSON_TYPE,
-  REVALIDATE,
+  NO_CACHE,
   vary,
   type Headers,
 } from '../../http/headers.ts';
-import { compressed, WORTH_COMPRESSING } from '../../http/compression.ts';
-import { abortWithCaller, isGone, localeFor, queryOf } from '../../http/context.ts';
-import { encodingOf, hasTag, type Encoding } from '../../http/negotiation.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../http/context.ts';
+import { preferredEncoding, matchesEtag, type Encoding } from '../../http/negotiation.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
 import { ResponseWriter } from '../../http/response-writer.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
-import type { ListingScope, ScopeOf } from '../../operations/listing-scope.ts';
+import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
@@ -73,7 +73,7 @@ const TYPES: Readonly<Record<Form, string>> = {
 const JOINERS = { json: ',\n', ndjson: '\n' } as const;
 
 /** The handler that lists a scope in one form. */
-export function listing(scopeOf: ScopeOf, form: Form): DoorHandler {
+export function listing(scopeOf: ScopeResolver, form: Form): DoorHandler {
   return (context) => {
     const { app, request, params } = context;
     const scope = scopeOf(app, params);
@@ -85,7 +85,7 @@ export function listing(scopeOf: ScopeOf, form: Form): DoorHandler {
 
 async function waitThenList(context: DoorRequest, scope: ListingScope, form: Form): Promise<void> {
   {
-    using caller = abortWithCaller(context);
+    using caller = abortOnDisconnect(context);
     await waitForListing(context.app, scope, queryOf(context.request), caller.signal);
   }
   await list(context, scope, form);
@@ -94,9 +94,9 @@ async function waitThenList(context: DoorRequest, scope: ListingScope, form: For
 function list(context: DoorRequest, scope: ListingScope, form: Form): void | Promise<void> {
   const { app, request } = context;
   const { headers, url = '' } = request;
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   const locale = scope.room === undefined ? undefined : localeFor(request);
-  const encoding = encodingOf(headers['accept-encoding']);
+  const encoding = preferredEncoding(headers['accept-encoding']);
   const head = app.log.head();
   const watermark = searchWatermarkFor(app.log, url);
   const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${url}`;
@@ -112,7 +112,7 @@ async function answerFromLog(
 ): Promise<void> {
   const { app, request, response } = context;
   const listed = listingOf(context, wanted);
-  if (hasTag(request.headers['if-none-match'], listed.tag)) {
+  if (matchesEtag(request.headers['if-none-match'], listed.tag)) {
     response.writeHead(304, listed.headers);
     response.end();
     return;
@@ -120,7 +120,7 @@ async function answerFromLog(
   const { selection, form } = listed;
   const start = (): Promise<Start> => readStart(app.log.readText(selection, JOINERS[form]));
   let started: Start | undefined;
-  const ready = await app.responseCache.made(key, listed.head, async () => {
+  const ready = await app.responseCache.create(key, listed.head, async () => {
     started = await start();
     return started.end === undefined
       ? undefined
@@ -129,7 +129,7 @@ async function answerFromLog(
   if (ready === undefined) {
     // The reading that found the answer long may be that of another caller.
     await stream(context, listed, started ?? (await start()));
-  } else if (!isGone(context)) {
+  } else if (!isDisconnected(context)) {
     sendCached(context, ready);
   }
 }
@@ -159,9 +159,9 @@ function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listi
     tag,
     headers: {
       ETag: tag,
-      ...REVALIDATE,
+      ...NO_CACHE,
       ...(room === undefined ? vary('Accept') : contentLanguage(locale, 'Accept')),
-      ...COMMON,
+      ...COMMON_HEADERS,
     },
   };
 }
@@ -204,17 +204,17 @@ async function cachedResponseOf(
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
   const plain = Buffer.concat([listed.opening, ...pieces, closingOf(listed, end)]);
-  const encoding = plain.length < WORTH_COMPRESSING ? undefined : listed.encoding;
-  const body = encoding === undefined ? plain : await compressed(encoding, plain);
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
   const next = nextPath(listed, end);
   const headers = {
     'Content-Type': TYPES[form],
     'Content-Length': String(body.length),
-    ...encodedAs(encoding),
+    ...contentEncoding(encoding),
     ...linksOf(listed, next),
     ...listed.headers,
   };
-  return { head, tag, headers, body, notModified: listed.headers };
+  return { head, tag, headers, body, notModifiedHeaders: listed.headers };
 }
 
 async function stream(context: DoorRequest, listed: Listing, started: Start): Promise<void> {
@@ -222,10 +222,10 @@ async function stream(context: DoorRequest, listed: Listing, started: Start): Pr
   const { encoding, form } = listed;
   const { reading } = started;
   try {
-    if (isGone(context)) return;
+    if (isDisconnected(context)) return;
     response.writeHead(200, {
       'Content-Type': TYPES[form],
-      ...encodedAs(encoding),
+      ...contentEncoding(encoding),
       ...linksOf(listed, null),
       ...listed.headers,
     });

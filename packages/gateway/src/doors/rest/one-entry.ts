@@ -1,8 +1,8 @@
 /** One entry (PROTOCOL.md section 9). */
-import { answer } from '../../http/answers.ts';
-import { COMMON, encodedAs, JSON_TYPE, tagged, vary } from '../../http/headers.ts';
-import { isGone } from '../../http/context.ts';
-import { encodingOf, hasTag } from '../../http/negotiation.ts';
+import { sendResponse } from '../../http/response.ts';
+import { COMMON_HEADERS, contentEncoding, JSON_TYPE, etag, vary } from '../../http/headers.ts';
+import { isDisconnected } from '../../http/context.ts';
+import { preferredEncoding, matchesEtag } from '../../http/negotiation.ts';
 import { ResponseWriter } from '../../http/response-writer.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
@@ -16,15 +16,15 @@ export async function oneEntry(context: DoorRequest): Promise<void> {
   if (entry.text === undefined) await stream(context, entry, tag);
   else {
     const { text: body } = entry;
-    await answer(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
+    await sendResponse(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
   }
 }
 
 async function stream(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
   const { request, response } = context;
-  const encoding = encodingOf(request.headers['accept-encoding']);
-  const headers = { ...tagged(tag, encoding), ...HEADERS, ...COMMON };
-  if (hasTag(request.headers['if-none-match'], headers.ETag)) {
+  const encoding = preferredEncoding(request.headers['accept-encoding']);
+  const headers = { ...etag(tag, encoding), ...HEADERS, ...COMMON_HEADERS };
+  if (matchesEtag(request.headers['if-none-match'], headers.ETag)) {
     response.writeHead(304, headers);
     response.end();
     return;
@@ -32,7 +32,7 @@ async function stream(context: DoorRequest, entry: Entry, tag: string): Promise<
   const length = { 'Content-Length': String(entry.size) };
   response.writeHead(200, {
     'Content-Type': JSON_TYPE,
-    ...(encoding === undefined ? length : encodedAs(encoding)),
+    ...(encoding === undefined ? length : contentEncoding(encoding)),
     ...headers,
   });
   if (request.method === 'HEAD') {
@@ -41,5 +41,5 @@ async function stream(context: DoorRequest, entry: Entry, tag: string): Promise<
   }
   const writer = new ResponseWriter(response, encoding);
   for await (const piece of entry.chunks()) if (!(await writer.write(piece))) return;
-  if (!isGone(context)) await writer.end();
+  if (!isDisconnected(context)) await writer.end();
 }

@@ -1,7 +1,7 @@
 /** Asking a door who is here. */
 import assert from 'node:assert/strict';
 
-import { ask, type OpenDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, type TestGateway } from '../../gateway.fixture.ts';
 
 interface Present {
   readonly identity: string;
@@ -21,26 +21,26 @@ interface Spoke {
   readonly entry: string;
 }
 
-export interface Answer {
+export interface PresenceDocument {
   readonly here: readonly Present[];
   readonly lately: readonly Spoke[];
   readonly head: number;
 }
 
-export async function presenceAt(door: OpenDoor, query = ''): Promise<Answer> {
-  const { status, bytes } = await ask(door, `/api/presence${query}`);
+export async function fetchPresence(door: TestGateway, query = ''): Promise<PresenceDocument> {
+  const { status, bytes } = await fetchBytes(door, `/api/presence${query}`);
   assert.equal(status, 200, bytes.toString());
   const answer: unknown = JSON.parse(bytes.toString());
   if (!isAnswer(answer)) throw new Error(bytes.toString());
   return answer;
 }
 
-function isAnswer(value: unknown): value is Answer {
+function isAnswer(value: unknown): value is PresenceDocument {
   return typeof value === 'object' && value !== null && 'here' in value && 'lately' in value;
 }
 
-export async function post(
-  door: OpenDoor,
+export async function postEntry(
+  door: TestGateway,
   kind: string,
   body: object,
 ): Promise<Record<string, unknown>> {
@@ -51,5 +51,5 @@ export async function post(
   return typeof said === 'object' ? { ...said } : {};
 }
 
-export const names = (all: readonly { readonly identity: string }[]): string[] =>
+export const identitiesOf = (all: readonly { readonly identity: string }[]): string[] =>
   all.map(({ identity }) => identity);

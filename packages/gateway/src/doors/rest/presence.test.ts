@@ -4,26 +4,31 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { ask, bodyIn, get, openDoor, statusesIn } from '../../gateway.fixture.ts';
-import { names, post, presenceAt, type Answer } from './presence.fixture.ts';
+import { fetchBytes, bodyIn, getRequest, openGateway, statusesIn } from '../../gateway.fixture.ts';
+import {
+  identitiesOf,
+  postEntry,
+  fetchPresence,
+  type PresenceDocument,
+} from './presence.fixture.ts';
 
 const head = (path: string): string => {
-  return get(path, 'Connection: close').replace('GET', 'HEAD');
+  return getRequest(path, 'Connection: close').replace('GET', 'HEAD');
 };
 
 suite('presence at the door', () => {
   test('is empty where nobody is', async () => {
-    await using door = await openDoor(openMemoryLog());
-    const answer = await ask(door, '/api/presence');
+    await using door = await openGateway(openMemoryLog());
+    const answer = await fetchBytes(door, '/api/presence');
     assert.equal(answer.bytes.toString(), '{"here":[\n],"lately":[\n],"head":0}\n');
     assert.equal(answer.headers['cache-control'], 'no-store');
     assert.equal(answer.headers['etag'], undefined);
   });
 
   test('has whoever says who reads, on any path, in the room that is read', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await door.say('one');
-    const listing = await ask(door, '/api/garden');
+    await using door = await openGateway(openMemoryLog());
+    await door.addEntries('one');
+    const listing = await fetchBytes(door, '/api/garden');
     const id = /"id":"([^"]+)"/.exec(listing.bytes.toString())?.[1];
     const read: readonly (readonly [string, string | null])[] = [
       ['/api/garden?as=A', null],
@@ -37,8 +42,8 @@ suite('presence at the door', () => {
       ['/api/rooms/nowhere?as=I', null],
       ['/api/garden?limit=x&as=J', null],
     ];
-    for (const [path] of read) await ask(door, path);
-    const { here } = await presenceAt(door);
+    for (const [path] of read) await fetchBytes(door, path);
+    const { here } = await fetchPresence(door);
     assert.deepEqual(
       here.map(({ identity, via, room }) => [identity, via, room]),
       read.map(([path, room]) => [path.at(path.indexOf('s=') + 2), 'request', room]).toReversed(),
@@ -49,7 +54,7 @@ suite('presence at the door', () => {
   });
 
   test('has nobody for a filter, a post, an empty name or the head of an event stream', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const paths = [
       '/api/garden?identity=Lumen',
       '/api/garden?as=',
@@ -57,68 +62,68 @@ suite('presence at the door', () => {
       '/api/garden?x=as=Lumen',
       '/nowhere?as=Lumen',
     ];
-    for (const path of paths) await ask(door, path);
-    await post(door, 'seeds?as=Lumen', {});
-    await door.talk(head('/api/events?as=Lumen'));
-    assert.deepEqual((await presenceAt(door)).here, []);
+    for (const path of paths) await fetchBytes(door, path);
+    await postEntry(door, 'seeds?as=Lumen', {});
+    await door.sendRaw(head('/api/events?as=Lumen'));
+    assert.deepEqual((await fetchPresence(door)).here, []);
   });
 
   test('has whoever would take an event stream from a path that has none', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const live = { Accept: 'text/event-stream' };
     for (const path of ['/api/discover?as=A', '/api/presence/?as=B', '/api/rooms?as=C']) {
-      await ask(door, path, live);
+      await fetchBytes(door, path, live);
     }
-    assert.deepEqual(names((await presenceAt(door)).here), ['C', 'B', 'A']);
+    assert.deepEqual(identitiesOf((await fetchPresence(door)).here), ['C', 'B', 'A']);
   });
 
   test('has the reader of an event stream while it is open', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     for (const path of ['/api/events?as=Lumen', '/api/rooms/first-breath?as=Lumen']) {
       const caller = await door.connect();
-      caller.send(get(path, 'Accept: text/event-stream'));
+      caller.send(getRequest(path, 'Accept: text/event-stream'));
       await caller.until(/^HTTP/);
       assert.deepEqual(
-        (await presenceAt(door)).here.map(({ identity, via, until }) => [identity, via, until]),
+        (await fetchPresence(door)).here.map(({ identity, via, until }) => [identity, via, until]),
         [['Lumen', 'stream', null]],
       );
       await caller[Symbol.asyncDispose]();
-      while ((await presenceAt(door)).here.length > 0) await pause(1);
+      while ((await fetchPresence(door)).here.length > 0) await pause(1);
     }
   });
 
   test('says names of any text and length as they were said', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const said = ['"quo\\ted"\n', 'Мавка 😀', '__proto__', '  ', 'x'.repeat(100_000)];
-    for (const name of said) await ask(door, `/api/seeds?as=${encodeURIComponent(name)}`);
-    assert.deepEqual(names((await presenceAt(door)).here).toSorted(), said.toSorted());
+    for (const name of said) await fetchBytes(door, `/api/seeds?as=${encodeURIComponent(name)}`);
+    assert.deepEqual(identitiesOf((await fetchPresence(door)).here).toSorted(), said.toSorted());
   });
 
   test('has a stream for as long as it is open', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await ask(door, '/api/seeds?as=Lumen');
+    await using door = await openGateway(openMemoryLog());
+    await fetchBytes(door, '/api/seeds?as=Lumen');
     const stream = door.presence.openStream({ identity: 'Lumen', room: 'first-breath' });
-    const [present, ...others] = (await presenceAt(door)).here;
+    const [present, ...others] = (await fetchPresence(door)).here;
     assert.deepEqual(others, []);
     assert.equal(present?.via, 'stream');
     assert.equal(present?.room, 'first-breath');
     assert.equal(present?.until, null);
     stream[Symbol.dispose]();
-    assert.equal((await presenceAt(door)).here[0]?.via, 'request');
+    assert.equal((await fetchPresence(door)).here[0]?.via, 'request');
   });
 
   test('tells what each seeks by the newest first contact', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const lone = JSON.parse(String.raw`"\ud800"`) as string;
-    await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
-    await post(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
-    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
-    await post(door, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
+    await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
+    await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
+    await postEntry(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await postEntry(door, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
     const many = Array.from({ length: 5000 }, (_, at) => `${at}`);
-    await post(door, 'resonance', { ai_identity: 'Many', seeking: many });
+    await postEntry(door, 'resonance', { ai_identity: 'Many', seeking: many });
     for (const name of ['Lumen', 'Large', 'Many', 'Nobody'])
-      await ask(door, `/api/seeds?as=${name}`);
-    const { here, lately } = await presenceAt(door);
+      await fetchBytes(door, `/api/seeds?as=${name}`);
+    const { here, lately } = await fetchPresence(door);
     const sought = new Map(here.map(({ identity, seeking }) => [identity, seeking]));
     assert.deepEqual(sought.get('Lumen'), ['presence', lone, '"']);
     assert.deepEqual(sought.get('Large'), []);
@@ -134,82 +139,85 @@ suite('presence at the door', () => {
   });
 
   test('can be asked of one room, where each has its newest place', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await post(door, 'seeds', { identity: 'moved', room: 'first-breath' });
-    await post(door, 'seeds', { identity: 'stayed', room: 'first-breath' });
-    await post(door, 'seeds', { identity: 'moved', room: 'resonance-hall' });
-    await ask(door, '/api/rooms/first-breath?as=moving');
-    await ask(door, '/api/rooms/first-breath?as=staying');
-    await ask(door, '/api/rooms/resonance-hall?as=moving');
-    const first = await presenceAt(door, '?room=first-breath');
-    assert.deepEqual([names(first.here), names(first.lately)], [['staying'], ['stayed']]);
-    const hall = await presenceAt(door, '?room=resonance-hall');
-    assert.deepEqual([names(hall.here), names(hall.lately)], [['moving'], ['moved']]);
-    const both = await presenceAt(door, '?room=resonance-hall&room=first-breath');
+    await using door = await openGateway(openMemoryLog());
+    await postEntry(door, 'seeds', { identity: 'moved', room: 'first-breath' });
+    await postEntry(door, 'seeds', { identity: 'stayed', room: 'first-breath' });
+    await postEntry(door, 'seeds', { identity: 'moved', room: 'resonance-hall' });
+    await fetchBytes(door, '/api/rooms/first-breath?as=moving');
+    await fetchBytes(door, '/api/rooms/first-breath?as=staying');
+    await fetchBytes(door, '/api/rooms/resonance-hall?as=moving');
+    const first = await fetchPresence(door, '?room=first-breath');
+    assert.deepEqual(
+      [identitiesOf(first.here), identitiesOf(first.lately)],
+      [['staying'], ['stayed']],
+    );
+    const hall = await fetchPresence(door, '?room=resonance-hall');
+    assert.deepEqual([identitiesOf(hall.here), identitiesOf(hall.lately)], [['moving'], ['moved']]);
+    const both = await fetchPresence(door, '?room=resonance-hall&room=first-breath');
     assert.deepEqual([both.here, both.lately], [[], []]);
   });
 
   test('can be limited, and refuses what it cannot use', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     for (const identity of ['a', 'b', 'c']) {
-      await post(door, 'seeds', { identity });
-      await ask(door, `/api/seeds?as=${identity}`);
+      await postEntry(door, 'seeds', { identity });
+      await fetchBytes(door, `/api/seeds?as=${identity}`);
     }
     for (const limit of [0, 1, 2, 3, 10 ** 20]) {
-      const { here, lately } = await presenceAt(door, `?limit=${limit}`);
+      const { here, lately } = await fetchPresence(door, `?limit=${limit}`);
       assert.deepEqual([here.length, lately.length], Array(2).fill(Math.min(limit, 3)));
     }
-    const wrong = await ask(door, '/api/presence?limit=some&room=nowhere&since=never');
+    const wrong = await fetchBytes(door, '/api/presence?limit=some&room=nowhere&since=never');
     assert.equal(wrong.status, 400);
     assert.match(wrong.bytes.toString(), /Cannot read presence: .*"limit".*"room"/);
-    const unknown = await ask(door, '/api/presence?room=nowhere');
+    const unknown = await fetchBytes(door, '/api/presence?room=nowhere');
     assert.equal(unknown.status, 422);
     assert.match(unknown.bytes.toString(), /"code":"unknown-room"/);
   });
 
   test('is told in discovery by its newest twelve, whose tag changes with them', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await post(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
+    await using door = await openGateway(openMemoryLog());
+    await postEntry(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
     for (let at = 0; at < 13; at += 1) {
-      await ask(door, `/api/rooms/first-breath?as=${at}`);
+      await fetchBytes(door, `/api/rooms/first-breath?as=${at}`);
       await pause(2);
     }
     const stream = door.presence.openStream({ identity: 'Lumen', room: undefined });
-    const presence = await ask(door, '/api/presence');
-    const discover = await ask(door, '/api/discover');
-    const answer = JSON.parse(presence.bytes.toString()) as Answer;
-    const discovery = JSON.parse(discover.bytes.toString()) as Pick<Answer, 'here'>;
-    assert.deepEqual(names(discovery.here), [
+    const presence = await fetchBytes(door, '/api/presence');
+    const discover = await fetchBytes(door, '/api/discover');
+    const answer = JSON.parse(presence.bytes.toString()) as PresenceDocument;
+    const discovery = JSON.parse(discover.bytes.toString()) as Pick<PresenceDocument, 'here'>;
+    assert.deepEqual(identitiesOf(discovery.here), [
       'Lumen',
       ...Array.from({ length: 11 }, (_, at) => `${12 - at}`),
     ]);
     assert.deepEqual(discovery.here[1], answer.here[1]);
     assert.deepEqual(discovery.here[1]?.seeking, ['presence']);
     const tag = { 'If-None-Match': String(discover.headers['etag']) };
-    assert.equal((await ask(door, '/api/discover', tag)).status, 304);
+    assert.equal((await fetchBytes(door, '/api/discover', tag)).status, 304);
     stream[Symbol.dispose]();
-    assert.equal((await ask(door, '/api/discover', tag)).status, 200);
+    assert.equal((await fetchBytes(door, '/api/discover', tag)).status, 200);
   });
 
   test('of many is a stream that can be compressed', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     for (let at = 0; at < 2000; at += 1) {
       door.presence.recordRequest({ identity: `${at}`, room: undefined });
     }
-    const plain = await ask(door, '/api/presence');
+    const plain = await fetchBytes(door, '/api/presence');
     assert.equal(plain.headers['content-length'], undefined);
-    const packed = await ask(door, '/api/presence', { 'Accept-Encoding': 'gzip' });
+    const packed = await fetchBytes(door, '/api/presence', { 'Accept-Encoding': 'gzip' });
     assert.equal(packed.headers['content-encoding'], 'gzip');
     assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
-    assert.equal((JSON.parse(plain.bytes.toString()) as Answer).here.length, 2000);
-    const answer = await door.talk(head('/api/presence'));
+    assert.equal((JSON.parse(plain.bytes.toString()) as PresenceDocument).here.length, 2000);
+    const answer = await door.sendRaw(head('/api/presence'));
     assert.deepEqual(statusesIn(answer), [200]);
     assert.match(answer, /\r\n\r\n$/);
   });
 
   test('is not read on for a caller that is gone', async () => {
     const log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     for (let at = 0; at < 2000; at += 1) {
       door.presence.recordRequest({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
     }
@@ -221,10 +229,10 @@ suite('presence at the door', () => {
     };
     const caller = await door.connect();
     caller.socket.pause();
-    caller.send(get('/api/presence'));
+    caller.send(getRequest('/api/presence'));
     while (seen.asked === 0) await pause(1);
     await caller[Symbol.asyncDispose]();
-    assert.deepEqual(bodyIn(await door.talk(get('/readyz', 'Connection: close'))), {
+    assert.deepEqual(bodyIn(await door.sendRaw(getRequest('/readyz', 'Connection: close'))), {
       status: 'breathing',
     });
     for (let before = -1; before !== seen.asked; await pause(50)) before = seen.asked;

@@ -1,7 +1,7 @@
 /** `GET /api/presence`, and readers who become present by reading (PROTOCOL.md section 13). */
-import { NOT_KEPT, vary, type Headers } from '../../http/headers.ts';
+import { NO_STORE, vary, type Headers } from '../../http/headers.ts';
 import { bufferOrStream } from '../../http/buffer-or-stream.ts';
-import { abortWithCaller, queryOf } from '../../http/context.ts';
+import { abortOnDisconnect, queryOf } from '../../http/context.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
   visitorFor,
@@ -12,7 +12,7 @@ import {
 import type { Visitor } from '../../presence/presence.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 
-const HEADERS: Headers = { ...NOT_KEPT, ...vary() };
+const HEADERS: Headers = { ...NO_STORE, ...vary() };
 
 /** Spellings of a parameter `as`, so that a URL without one is not parsed. */
 const AS = /[?&](?:a|%61)(?:s|%73)=/;
@@ -33,7 +33,7 @@ export function markPresent(context: DoorRequest): void {
 }
 
 export async function presence(context: DoorRequest): Promise<void> {
-  using caller = abortWithCaller(context);
+  using caller = abortOnDisconnect(context);
   const pieces = documentOf(context.app, presenceQuery(context, caller.signal));
   await bufferOrStream(context, { pieces, headers: HEADERS });
 }

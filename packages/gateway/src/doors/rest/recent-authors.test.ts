@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openDoor } from '../../gateway.fixture.ts';
-import { names, post, presenceAt } from './presence.fixture.ts';
+import { openGateway } from '../../gateway.fixture.ts';
+import { identitiesOf, postEntry, fetchPresence } from './presence.fixture.ts';
 
 suite('who was seen lately', () => {
   test('has whoever spoke, each once, by the newest entry of up to 64 KiB', async () => {
-    await using door = await openDoor(openMemoryLog());
-    await post(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
-    await post(door, 'shepit', { text: 'nameless' });
-    await post(door, 'seeds', { identity: 5 });
-    const seed = await post(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
-    const two = await post(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
-    const last = await post(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
-    await post(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
-    await post(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
-    const { lately, head } = await presenceAt(door);
+    await using door = await openGateway(openMemoryLog());
+    await postEntry(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await postEntry(door, 'shepit', { text: 'nameless' });
+    await postEntry(door, 'seeds', { identity: 5 });
+    const seed = await postEntry(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
+    const two = await postEntry(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
+    const last = await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
+    await postEntry(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
+    await postEntry(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
+    const { lately, head } = await fetchPresence(door);
     assert.equal(head, 8);
     assert.deepEqual(
       lately.map(({ identity, kind, room, entry }) => [identity, kind, room, entry]),
@@ -30,37 +30,37 @@ suite('who was seen lately', () => {
   });
 
   test('has each once, however many spoke', async () => {
-    await using door = await openDoor(openMemoryLog());
+    await using door = await openGateway(openMemoryLog());
     const said = Array.from({ length: 1500 }, (_, at) => `${at % 1200}`);
-    for (const identity of said) await post(door, 'seeds', { identity });
-    const { lately } = await presenceAt(door);
+    for (const identity of said) await postEntry(door, 'seeds', { identity });
+    const { lately } = await fetchPresence(door);
     const expected = said.toReversed().filter((name, at, all) => all.indexOf(name) === at);
-    assert.deepEqual(names(lately), expected);
+    assert.deepEqual(identitiesOf(lately), expected);
   });
 
   test('reads each entry once, however many ask who spoke', async () => {
     const log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     const read: number[] = [];
     const entries = log.readEntries.bind(log);
     log.readEntries = (selection) => {
       if (selection.facets.length === 0) read.push(selection.after ?? 0);
       return entries(selection);
     };
-    await door.say('one', 'two');
-    await Promise.all([presenceAt(door), presenceAt(door), presenceAt(door)]);
-    await presenceAt(door);
-    await post(door, 'seeds', { identity: 'Мавка' });
-    assert.deepEqual(names((await presenceAt(door)).lately), ['Мавка', 'Lumen']);
-    await post(door, 'seeds', { identity: 'Lumen' });
-    assert.deepEqual(names((await presenceAt(door)).lately), ['Lumen', 'Мавка']);
+    await door.addEntries('one', 'two');
+    await Promise.all([fetchPresence(door), fetchPresence(door), fetchPresence(door)]);
+    await fetchPresence(door);
+    await postEntry(door, 'seeds', { identity: 'Мавка' });
+    assert.deepEqual(identitiesOf((await fetchPresence(door)).lately), ['Мавка', 'Lumen']);
+    await postEntry(door, 'seeds', { identity: 'Lumen' });
+    assert.deepEqual(identitiesOf((await fetchPresence(door)).lately), ['Lumen', 'Мавка']);
     assert.deepEqual(read, [0, 2, 3]);
   });
 
   test('has those who spoke within the hour', async () => {
     const log = openMemoryLog();
-    await using door = await openDoor(log);
-    await door.say('one');
+    await using door = await openGateway(log);
+    await door.addEntries('one');
     const asked: (number | undefined)[] = [];
     const entries = log.readEntries.bind(log);
     log.readEntries = (selection) => {
@@ -68,7 +68,7 @@ suite('who was seen lately', () => {
       return entries(selection);
     };
     const before = Date.now();
-    await presenceAt(door);
+    await fetchPresence(door);
     const hour = 60 * 60_000;
     assert.ok(asked.every((since) => since !== undefined && since >= before - hour));
     assert.equal(asked.length, 1);

@@ -12,7 +12,7 @@ import {
   kindScope,
   repliesScope,
   roomScope,
-  type ScopeOf,
+  type ScopeResolver,
 } from '../../operations/listing-scope.ts';
 import type { DoorContext, ProtocolDoor } from '../context.ts';
 import { contribute } from './contribute.ts';
@@ -48,7 +48,7 @@ export const restDoor: ProtocolDoor = {
 };
 
 /** The forms of a listing; other doors may add more. */
-function listingForms(scopeOf: ScopeOf): readonly Representation<DoorContext>[] {
+function listingForms(scopeOf: ScopeResolver): readonly Representation<DoorContext>[] {
   return [
     { type: 'application/json', handle: listing(scopeOf, 'json') },
     { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson') },

@@ -1,8 +1,8 @@
 /** `GET /api/rooms` (PROTOCOL.md section 5). */
 import type { Locale, RoomsDocument } from '@open-presence/protocol';
 
-import { answer, json } from '../../http/answers.ts';
-import { contentLanguage, JSON_TYPE, REVALIDATE } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
@@ -12,8 +12,14 @@ export async function rooms(context: DoorRequest): Promise<void> {
   const locale = localeFor(request);
   const tag = textTag(app, locale);
   const document: RoomsDocument = { rooms: roomDocuments(app, locale) };
-  const headers = { ...REVALIDATE, ...contentLanguage(locale) };
-  await answer(context, { status: 200, type: JSON_TYPE, headers, body: json(document), tag });
+  const headers = { ...NO_CACHE, ...contentLanguage(locale) };
+  await sendResponse(context, {
+    status: 200,
+    type: JSON_TYPE,
+    headers,
+    body: jsonBody(document),
+    tag,
+  });
 }
 
 /** The tag of an answer made of the log and of texts of the language. */

@@ -8,14 +8,14 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError, isKind, KINDS, quoted, sayPath } from '@open-presence/protocol';
 
 import { bodyFromQuery } from '../../intake/query-body.ts';
-import { COMMON, NOT_KEPT } from '../../http/headers.ts';
-import { takeBytes } from './contribute.ts';
+import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
+import { storeBody } from './contribute.ts';
 import type { DoorRequest } from '../context.ts';
 
 export async function say(context: DoorRequest): Promise<void> {
   const { app, request, response, params } = context;
   if (request.method === 'HEAD' || isAhead(request)) {
-    response.writeHead(204, { ...NOT_KEPT, ...COMMON });
+    response.writeHead(204, { ...NO_STORE, ...COMMON_HEADERS });
     response.end();
     return;
   }
@@ -30,7 +30,7 @@ export async function say(context: DoorRequest): Promise<void> {
   const mark = url.indexOf('?');
   response.setHeader('Cache-Control', 'no-store');
   try {
-    await takeBytes(context, kind, bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
+    await storeBody(context, kind, bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
   } catch (error) {
     throw error instanceof GatewayError ? byUrl(error, sayPath(kind, grammar.example)) : error;
   }

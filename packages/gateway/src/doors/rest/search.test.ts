@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openSqliteLog } from '../../stores/sqlite/store.ts';
-import { ask, openDoor, type OpenDoor } from '../../gateway.fixture.ts';
+import { fetchBytes, openGateway, type TestGateway } from '../../gateway.fixture.ts';
 
 interface Found {
   readonly results: readonly {
@@ -20,13 +20,13 @@ interface Found {
   readonly next: string | null;
 }
 
-async function read<Document>(door: OpenDoor, path: string): Promise<Document> {
-  const { status, bytes } = await ask(door, path);
+async function read<Document>(door: TestGateway, path: string): Promise<Document> {
+  const { status, bytes } = await fetchBytes(door, path);
   assert.equal(status, 200, bytes.toString());
   return JSON.parse(bytes.toString()) as Document;
 }
 
-const search = (door: OpenDoor, query: string): Promise<Found> =>
+const search = (door: TestGateway, query: string): Promise<Found> =>
   read(door, `/api/search?${query}`);
 const seqsOf = ({ results }: Found): number[] => results.map(({ entry }) => entry.seq);
 
@@ -37,13 +37,18 @@ async function searched(log: Log): Promise<void> {
 describe('a search', () => {
   it('gives the best first, each with a snippet, and a link to the rest', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
-    await door.say('no such word', 'mint and water', 'mint, mint', 'a long way round to find mint');
+    await using door = await openGateway(log);
+    await door.addEntries(
+      'no such word',
+      'mint and water',
+      'mint, mint',
+      'a long way round to find mint',
+    );
     const first = await search(door, 'q=mint&limit=2');
     assert.deepEqual(seqsOf(first), [3, 2]);
     assert.deepEqual([first.head, first.known], [4, 4]);
     assert.equal(first.results[0]?.snippet, 'mint, mint');
-    await door.say('mint');
+    await door.addEntries('mint');
     const second = await read<Found>(door, first.next ?? '');
     assert.deepEqual(seqsOf(second), [4]);
     assert.equal(second.next, null);
@@ -55,8 +60,8 @@ describe('a search', () => {
 
   it('links to others only where there are some', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
-    await door.say('mint', 'mint and water');
+    await using door = await openGateway(log);
+    await door.addEntries('mint', 'mint and water');
     const next = async (query: string): Promise<string | null> => (await search(door, query)).next;
     assert.match((await next('q=mint&limit=0')) ?? '', /&skip=0&before=3$/);
     assert.equal(await next('q=stone&limit=0'), null);
@@ -67,8 +72,8 @@ describe('a search', () => {
 
   it('gives all that was found, where no limit is asked for', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
-    await door.say(...Array.from({ length: 120 }, () => 'mint'));
+    await using door = await openGateway(log);
+    await door.addEntries(...Array.from({ length: 120 }, () => 'mint'));
     for (const order of ['best', 'newest', 'oldest']) {
       const { results } = await search(door, `q=mint&order=${order}`);
       assert.equal(results.length, 120, order);
@@ -77,9 +82,9 @@ describe('a search', () => {
 
   it('has the words that were sought in its snippets, as plain text cut between words', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     const around = 'слово '.repeat(100);
-    await door.say(`${around}пам’ять\n<b>саду</b> ${around}`);
+    await door.addEntries(`${around}пам’ять\n<b>саду</b> ${around}`);
     const { results } = await search(door, `q=${encodeURIComponent("пам'ять сад*")}`);
     const snippet = results[0]?.snippet ?? '';
     assert.match(snippet, /^…слово .* пам’ять <b>саду<\/b> слово .* слово…$/);
@@ -88,8 +93,8 @@ describe('a search', () => {
 
   it('takes words, phrases, beginnings and exclusions, and the filters of listings', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
-    await door.say('red garden', 'garden red', 'gardening in red', 'a red garden at night');
+    await using door = await openGateway(log);
+    await door.addEntries('red garden', 'garden red', 'gardening in red', 'a red garden at night');
     const found = async (query: string, more = ''): Promise<number[]> =>
       seqsOf(await search(door, `order=oldest&q=${encodeURIComponent(query)}${more}`));
     assert.deepEqual(await found('red garden'), [1, 2, 4]);
@@ -106,7 +111,7 @@ describe('a search', () => {
 
   it('says what is wrong with words that cannot be looked for', async () => {
     await using log = openMemoryLog();
-    await using door = await openDoor(log);
+    await using door = await openGateway(log);
     const wrongs: Readonly<Record<string, RegExp>> = {
       '': /"q" must be words to search for/,
       'q=': /"q" must be words with letters or digits/,
@@ -120,14 +125,14 @@ describe('a search', () => {
       'q=a&limit=x': /"limit" must be/,
     };
     for (const [query, wanted] of Object.entries(wrongs)) {
-      const { status, bytes } = await ask(door, `/api/search?${encodeURI(query)}`);
+      const { status, bytes } = await fetchBytes(door, `/api/search?${encodeURI(query)}`);
       assert.equal(status, 400, query);
       const problem = JSON.parse(bytes.toString()) as { code: string; detail: string };
       assert.equal(problem.code, 'invalid-parameter');
       assert.match(problem.detail, wanted);
     }
     for (const path of ['/api/events?q=mint', '/api/garden?q=mint']) {
-      const { status, bytes } = await ask(door, path, { Accept: 'text/event-stream' });
+      const { status, bytes } = await fetchBytes(door, path, { Accept: 'text/event-stream' });
       assert.equal(status, 400);
       assert.match(bytes.toString(), /\\"q\\" cannot be used here/);
     }
@@ -136,8 +141,8 @@ describe('a search', () => {
   it('reads a hundred thousand words', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openDoor(log);
-    await door.say('mint');
+    await using door = await openGateway(log);
+    await door.addEntries('mint');
     await searched(log);
     const others = Array.from({ length: 100_000 }, (_, at) => `-w${at}`).join('+');
     assert.deepEqual(seqsOf(await search(door, `q=mint+${others}`)), [1]);
@@ -151,8 +156,8 @@ describe('words in a listing', () => {
   it('are a filter like others, known up to where it says', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openDoor(log);
-    await door.say('mint one', 'other', 'mint two', 'mint three');
+    await using door = await openGateway(log);
+    await door.addEntries('mint one', 'other', 'mint two', 'mint three');
     await searched(log);
     type Listing = { entries: { seq: number }[]; head: number; known: number; next: string };
     const first = await read<Listing>(door, '/api/garden?q=mint&limit=2');
@@ -172,13 +177,13 @@ describe('words in a listing', () => {
   it('are asked for anew when more are known, and waited for', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openDoor(log);
-    await door.say('water');
+    await using door = await openGateway(log);
+    await door.addEntries('water');
     await searched(log);
     const path = '/api/garden?q=mint&after=1';
     const asking = read<{ entries: unknown[] }>(door, `${path}&wait=20`);
-    await door.say('mint');
-    await ask(door, path);
+    await door.addEntries('mint');
+    await fetchBytes(door, path);
     assert.equal((await asking).entries.length, 1);
     assert.equal((await read<{ entries: unknown[] }>(door, path)).entries.length, 1);
     await rm(folder, { recursive: true, force: true });

@@ -1,10 +1,15 @@
 /** `GET /api/search` (PROTOCOL.md section 14): results as a stream, each an entry and a snippet. */
 import { entryHead } from '@open-presence/protocol';
 
-import { COMMON, REVALIDATE, vary } from '../../http/headers.ts';
+import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/headers.ts';
 import { bufferOrStream } from '../../http/buffer-or-stream.ts';
-import { abortWithCaller, isGone, queryOf, type RequestContext } from '../../http/context.ts';
-import { hasTag } from '../../http/negotiation.ts';
+import {
+  abortOnDisconnect,
+  isDisconnected,
+  queryOf,
+  type RequestContext,
+} from '../../http/context.ts';
+import { matchesEtag } from '../../http/negotiation.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {
@@ -22,21 +27,21 @@ import type { DoorContext } from '../context.ts';
 /** Of larger entries, results have the own members only. */
 const LARGEST_WHOLE_ENTRY = 64 * 1024;
 
-const HEADERS = { ...REVALIDATE, ...vary() };
+const HEADERS = { ...NO_CACHE, ...vary() };
 
 export async function search(context: RequestContext<DoorContext>): Promise<void> {
   const { app, request, response } = context;
   const parameters = queryOf(request);
   const ranked = takeRanking(parameters);
   if (parameters.has('wait')) {
-    using caller = abortWithCaller(context);
+    using caller = abortOnDisconnect(context);
     await waitForListing(app, SEARCH_SCOPE, parameters, caller.signal);
   }
-  if (isGone(context)) return;
+  if (isDisconnected(context)) return;
   const search = searchRequest(app, parameters, ranked);
   const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
-  if (hasTag(request.headers['if-none-match'], tag)) {
-    response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON });
+  if (matchesEtag(request.headers['if-none-match'], tag)) {
+    response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON_HEADERS });
     response.end();
     return;
   }

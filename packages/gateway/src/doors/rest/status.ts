@@ -1,8 +1,8 @@
 /** The status document (PROTOCOL.md section 2). */
 import { SERVICE_LINK_HEADER, statusDocument } from '@open-presence/protocol';
 
-import { answer, json } from '../../http/answers.ts';
-import { contentLanguage, JSON_TYPE, NOT_KEPT } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response.ts';
+import { contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
 import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 
 /** `varied`: the request headers that chose this form of the answer. */
@@ -13,6 +13,6 @@ export async function status(
   const { app, request } = context;
   const locale = localeFor(request);
   const document = statusDocument(app.language, app.state(), locale, new Date());
-  const headers = { ...NOT_KEPT, ...contentLanguage(locale, ...varied), ...SERVICE_LINK_HEADER };
-  await answer(context, { status: 200, type: JSON_TYPE, headers, body: json(document) });
+  const headers = { ...NO_STORE, ...contentLanguage(locale, ...varied), ...SERVICE_LINK_HEADER };
+  await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body: jsonBody(document) });
 }

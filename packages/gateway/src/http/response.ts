@@ -1,13 +1,13 @@
 /** Writing answers: what they all carry, and how whole ones are sent. */
 import { hash } from 'node:crypto';
 
-import { encodingOf, hasTag } from './negotiation.ts';
-import { compressed, WORTH_COMPRESSING } from './compression.ts';
-import { isGone, type RequestContext, type StartupContext } from './context.ts';
-import { COMMON, encodedAs, tagged, type Headers } from './headers.ts';
+import { preferredEncoding, matchesEtag } from './negotiation.ts';
+import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
+import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
+import { COMMON_HEADERS, contentEncoding, etag, type Headers } from './headers.ts';
 
 /** A whole answer. For `HEAD`, Node leaves the body out. */
-export interface Answer {
+export interface BufferedResponse {
   readonly status: number;
   readonly type: string;
   readonly headers?: Headers;
@@ -17,31 +17,31 @@ export interface Answer {
 }
 
 /** Sends an answer, compressed if that is wished for and worth it; 304 if the caller has it. */
-export async function answer(
+export async function sendResponse(
   context: RequestContext<StartupContext>,
-  whole: Answer,
+  whole: BufferedResponse,
 ): Promise<void> {
   const { request, response } = context;
-  const worth = whole.body.length >= WORTH_COMPRESSING;
-  const encoding = worth ? encodingOf(request.headers['accept-encoding']) : undefined;
-  const headers = { ...COMMON, ...tagged(whole.tag, encoding), ...whole.headers };
-  if (hasTag(request.headers['if-none-match'], headers.ETag)) {
+  const worth = whole.body.length >= MIN_COMPRESSED_SIZE;
+  const encoding = worth ? preferredEncoding(request.headers['accept-encoding']) : undefined;
+  const headers = { ...COMMON_HEADERS, ...etag(whole.tag, encoding), ...whole.headers };
+  if (matchesEtag(request.headers['if-none-match'], headers.ETag)) {
     response.writeHead(304, headers);
     response.end();
     return;
   }
-  const body = encoding === undefined ? whole.body : await compressed(encoding, whole.body);
-  if (isGone(context)) return;
+  const body = encoding === undefined ? whole.body : await compress(encoding, whole.body);
+  if (isDisconnected(context)) return;
   response.writeHead(whole.status, {
     'Content-Type': whole.type,
     'Content-Length': String(body.length),
-    ...encodedAs(encoding),
+    ...contentEncoding(encoding),
     ...headers,
   });
   response.end(body);
 }
 
-export function json(value: unknown): Buffer {
+export function jsonBody(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
