@@ -1,4 +1,4 @@
-/** Finding one entry by its id. */
+/** Finding one entry by its id, and reading its text into memory. */
 import { GatewayError, quoted, seqOfId } from '@open-presence/protocol';
 
 import type { Entry, Log } from '../log/log.ts';
@@ -10,4 +10,13 @@ export async function findEntry(log: Log, id: string): Promise<Entry> {
   if (entry?.stamp.id === id.toLowerCase()) return entry;
   const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id".`;
   throw new GatewayError('not-found', detail);
+}
+
+const decoder = new TextDecoder();
+
+/** The caller bounds the size. A short entry may have no `text` in memory either. */
+export async function readEntryText(entry: Entry): Promise<string> {
+  if (entry.text !== undefined) return decoder.decode(entry.text);
+  const chunks = await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk));
+  return decoder.decode(Buffer.concat(chunks));
 }

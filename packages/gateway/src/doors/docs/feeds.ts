@@ -10,7 +10,7 @@ import {
 } from '@open-presence/protocol';
 
 import { atomOf } from '../feeds/atom.ts';
-import { BY_DEFAULT } from '../feeds/feed.ts';
+import { DEFAULT_LIMIT } from '../../operations/read-page.ts';
 import { jsonFeedOf } from '../feeds/json-feed.ts';
 import type { Page } from '../feeds/page.ts';
 import { schema, type Json, type Voice } from './components.ts';
@@ -37,7 +37,7 @@ export function feedAt(voice: Voice, path: string): Json | undefined {
   const { place, form } = fed;
   const ofOneKind = isKind(place.slice('/api/'.length));
   const absent = new Set(ofOneKind ? ['skip', 'kind'] : ['skip']);
-  const bent: Bent = { limit: { schema: { type: 'integer', minimum: 0, default: BY_DEFAULT } } };
+  const bent: Bent = { limit: { schema: { type: 'integer', minimum: 0, default: DEFAULT_LIMIT } } };
   const content = feedContent(voice, form, place);
   const responses = answers(voice, content, place.includes('{') ? [404, 422] : [422]);
   return operation(voice, path, {
@@ -94,7 +94,7 @@ function shownPage({ language, locale }: Voice, form: FeedForm, listed: string):
         title: [localize(kind, locale), said('identity'), said('text')].join(' · '),
         author: said('identity'),
         text: said('text'),
-        long: undefined,
+        truncatedSize: undefined,
       },
     ],
   };

@@ -1,4 +1,4 @@
-/** A page as Atom (RFC 4287), with paging by RFC 5005 section 3. */
+/** Writes a page as Atom (RFC 4287), with paged feeds (RFC 5005 section 3). */
 import { FEED_TYPES, localize } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
@@ -9,14 +9,14 @@ const { atom: ATOM } = FEED_TYPES;
 
 export function atomOf(page: Page): string {
   const { language, locale, base, next } = page;
-  // What visitors say may be in any language.
-  const spoken = locale === undefined ? '' : attribute('xml:lang', locale);
+  // Entries have none: visitors may write in any language.
+  const xmlLang = locale === undefined ? '' : attribute('xml:lang', locale);
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     element('id', page.id),
-    element('title', page.title, spoken),
-    element('subtitle', localize(language.labels.trust, locale), spoken),
+    element('title', page.title, xmlLang),
+    element('subtitle', localize(language.labels.trust, locale), xmlLang),
     element('updated', page.updated),
     `<author>${element('name', localize(language.service, locale))}</author>`,
     link('self', base + page.self, ATOM),
@@ -46,7 +46,7 @@ function entryOf(item: Item, { base, language, locale }: Page): string {
     link('alternate', address, 'application/json'),
     `<category${attribute('term', item.kind)}${attribute('scheme', `${base}/api/`)}/>`,
     `<category${attribute('term', item.room)}${attribute('scheme', `${base}/api/rooms/`)}/>`,
-    ...(item.long === undefined
+    ...(item.truncatedSize === undefined
       ? [element('content', item.text, ' type="text"')]
       : [
           element(

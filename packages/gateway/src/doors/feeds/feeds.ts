@@ -1,6 +1,6 @@
 /**
- * The feeds door (PROTOCOL.md section 15): listings as Atom and JSON Feed, at addresses of their own
- * and, for callers that prefer them, at those of the listings.
+ * The feeds door (PROTOCOL.md section 15): listings as Atom and JSON Feed, at paths of their own and,
+ * by content negotiation, at the paths of the listings.
  */
 import { EVERYTHING, FEED_FORMS, FEED_TYPES, feedPath } from '@open-presence/protocol';
 

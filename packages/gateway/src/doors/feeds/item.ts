@@ -1,4 +1,4 @@
-/** An entry as a feed shows it: text for people, in which nothing of a visitor's is markup. */
+/** An entry as an item of a feed: plain text for people. */
 import {
   entryHead,
   FILTER_MEMBERS,
@@ -9,6 +9,7 @@ import {
 } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
+import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
 import { textPreviewOf } from './text-preview.ts';
 
@@ -18,32 +19,31 @@ export interface Item {
   /** Slug. */
   readonly room: string;
   readonly timestamp: string;
-  /** Of the entry itself. */
+  /** The path of the entry. */
   readonly path: string;
   readonly title: string;
   readonly author: string;
-  /** All that the visitor said, or where that is long, its beginning. */
+  /** The visitor's text, or the start of a long one. */
   readonly text: string;
-  /** Bytes of the entry, where `text` is only the beginning. */
-  readonly long: number | undefined;
+  /** The size of the entry in bytes, where `text` is only its start. */
+  readonly truncatedSize: number | undefined;
 }
 
-/** Longer entries are told by their beginning. */
-const WHOLE = 64 * 1024;
+/** Larger entries, in bytes, are shown by the start of their text. */
+const MAX_WHOLE_SIZE = 64 * 1024;
 
-interface Wording {
+interface Texts {
   readonly language: Language;
   readonly locale: Locale | undefined;
 }
 
-export async function itemOf(entry: Entry, { language, locale }: Wording): Promise<Item> {
+export async function itemOf(entry: Entry, { language, locale }: Texts): Promise<Item> {
   const { id, kind, room, time } = entry.stamp;
-  const isLong = entry.size > WHOLE;
-  const whole = isLong ? undefined : await textOf(entry);
-  const members = whole === undefined ? await textPreviewOf(entry) : membersOf(whole);
-  const author = nameIn(members) ?? localize(language.labels.unnamed, locale);
-  const said = textIn(members);
-  const text = said ?? (whole === undefined ? '' : visitorsPart(entry, whole));
+  const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
+  const members = json === undefined ? await textPreviewOf(entry) : membersOf(json);
+  const author = identityIn(members) ?? localize(language.labels.unnamed, locale);
+  const text = typeof members['text'] === 'string' ? members['text'] : undefined;
+  const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
   return {
     id,
     kind,
@@ -53,50 +53,39 @@ export async function itemOf(entry: Entry, { language, locale }: Wording): Promi
     title: [
       localize(language.kinds[kind].name, locale),
       titleExcerpt(author),
-      titleExcerpt(said ?? soughtIn(members)),
+      titleExcerpt(text ?? seekingIn(members)),
     ]
       .filter((part) => part !== '')
       .join(' · '),
     author,
-    text: isLong ? `${text}…` : text,
-    long: isLong ? entry.size : undefined,
+    text: json === undefined ? `${content}…` : content,
+    truncatedSize: json === undefined ? entry.size : undefined,
   };
 }
 
-const decoder = new TextDecoder();
+type Members = Readonly<Record<string, unknown>>;
 
-/** Not held although it is short: it can be found by many things. */
-async function textOf(entry: Entry): Promise<string> {
-  const gathered = async (): Promise<Uint8Array> =>
-    Buffer.concat(await Array.fromAsync(entry.chunks(), (piece) => Buffer.from(piece)));
-  return decoder.decode(entry.text ?? (await gathered()));
-}
-
-function membersOf(text: string): Record<string, unknown> {
-  const value: unknown = JSON.parse(text);
+function membersOf(json: string): Members {
+  const value: unknown = JSON.parse(json);
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** The visitor's members, as they were spelled: a comma or nothing parts them from our own. */
-function visitorsPart({ stamp }: Entry, text: string): string {
-  const rest = text.slice(entryHead(stamp).length);
+/** The visitor's members as they were sent. Behind the gateway's members comes a comma or `}`. */
+function visitorMembers({ stamp }: Entry, json: string): string {
+  const rest = json.slice(entryHead(stamp).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;
 }
 
-function nameIn(members: Record<string, unknown>): string | undefined {
+function identityIn(members: Members): string | undefined {
   const names = FILTER_MEMBERS.identity.map((name) => members[name]);
   return names.filter((name) => typeof name === 'string').find((name) => name.trim() !== '');
 }
 
-function textIn({ text }: Record<string, unknown>): string | undefined {
-  return typeof text === 'string' ? text : undefined;
-}
-
-function soughtIn({ seeking }: Record<string, unknown>): string {
+function seekingIn({ seeking }: Members): string {
   return Array.isArray(seeking)
     ? seeking
         .slice(0, TITLE_LENGTH)
-        .filter((thing) => typeof thing === 'string')
+        .filter((value) => typeof value === 'string')
         .join(', ')
     : '';
 }

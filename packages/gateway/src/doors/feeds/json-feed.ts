@@ -1,4 +1,4 @@
-/** A page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
+/** Writes a page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
 import { localize } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
@@ -22,17 +22,17 @@ export function jsonFeedOf(page: Page): string {
 function itemOf(item: Item, { base, language, locale }: Page): object {
   const url = base + item.path;
   const text = item.text.toWellFormed();
-  const { long } = item;
+  const { truncatedSize } = item;
   return {
     id: `urn:uuid:${item.id}`,
     url,
     title: item.title.toWellFormed(),
-    ...(long === undefined
+    ...(truncatedSize === undefined
       ? { content_text: text }
       : {
           content_text: `${text}\n\n${localize(language.labels.long, locale)}\n${url}`,
           summary: text,
-          attachments: [{ url, mime_type: 'application/json', size_in_bytes: long }],
+          attachments: [{ url, mime_type: 'application/json', size_in_bytes: truncatedSize }],
         }),
     date_published: item.timestamp,
     date_modified: item.timestamp,

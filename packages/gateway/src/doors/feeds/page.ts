@@ -1,4 +1,4 @@
-/** A page of a feed, as both forms show it. */
+/** A page of a feed, as it is written in each form. */
 import type { Language, Locale } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
@@ -8,16 +8,16 @@ export interface Page {
   readonly locale: Locale | undefined;
   /** The gateway's address, for absolute links. */
   readonly base: string;
-  /** Of the feed, the same on each of its pages and at any address. */
+  /** Identifies the feed: the same on each of its pages and at any address. */
   readonly id: string;
   readonly title: string;
-  /** Paths with their queries: of this page, the first one and the next one. */
+  /** Paths with queries of this page, the first page and the next page. */
   readonly self: string;
   readonly first: string;
   readonly next: string | null;
-  /** What lists the same as JSON, or leads to it. */
+  /** The path that lists the same entries as JSON, or leads to it. */
   readonly listing: string;
-  /** When the newest entry of the feed was kept. */
+  /** ISO 8601 time when the newest entry of the feed was stored. */
   readonly updated: string;
   readonly items: readonly Item[];
 }

@@ -1,0 +1,65 @@
+/** The id, title and address of a feed. They follow from its filters, whichever page is read. */
+import { hash } from 'node:crypto';
+
+import { EVERYTHING, localize, type Language } from '@open-presence/protocol';
+
+import { FILTER_NAMES } from '../../intake/grammar.ts';
+import type { Log } from '../../log/log.ts';
+import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.ts';
+import type { FeedRequest } from './feed-request.ts';
+
+/** Names and values of the parameters that tell one feed of a scope from another. */
+export type FeedFilters = [string, string][];
+
+/** Other parameters choose a page, or mean nothing. */
+const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...FILTER_NAMES]);
+/** Filters that a title names at most. */
+const MAX_TITLE_FILTERS = 4;
+
+export function filtersOf({ kinds }: ListingScope, parameters: URLSearchParams): FeedFilters {
+  return [...parameters].filter(([name]) => FILTERS.has(name) && (name !== 'kind' || kinds));
+}
+
+/** A UUID of version 8 (RFC 9562 section 5.8), the same at every address of the gateway. */
+export function idOf(
+  { id }: Pick<Log, 'id'>,
+  { path }: ListingScope,
+  filters: FeedFilters,
+): string {
+  const parameters = new URLSearchParams(filters);
+  parameters.sort();
+  const digest = hash('sha256', `${id} ${pathWithQuery(path, parameters)}`, 'hex');
+  const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
+  const parts = [
+    digest.slice(0, 8),
+    digest.slice(8, 12),
+    `8${digest.slice(12, 15)}`,
+    `${variant}${digest.slice(16, 19)}`,
+    digest.slice(20, 32),
+  ];
+  return `urn:uuid:${parts.join('-')}`;
+}
+
+export function titleOf(
+  language: Language,
+  { scope, locale }: FeedRequest,
+  filters: FeedFilters,
+): string {
+  return [
+    localize(language.service, locale),
+    scope.title(language, locale),
+    ...filters
+      .slice(0, MAX_TITLE_FILTERS)
+      .map(([name, value]) => `${name}: ${titleExcerpt(value)}`),
+  ].join(' · ');
+}
+
+/** The listing of the same entries as JSON. All entries have none: `/api/discover` leads to them. */
+export function listingOf({ path }: ListingScope, filters: FeedFilters): string {
+  return path === EVERYTHING ? '/api/discover' : pathWithQuery(path, new URLSearchParams(filters));
+}
+
+export function pathWithQuery(path: string, parameters: URLSearchParams): string {
+  const query = parameters.toString();
+  return query === '' ? path : `${path}?${query}`;
+}

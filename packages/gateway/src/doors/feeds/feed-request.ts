@@ -1,0 +1,81 @@
+/** What a request for a feed selects, and what identifies the answer to it. */
+import type { FeedForm, Locale } from '@open-presence/protocol';
+
+import { contentHash } from '../../http/response.ts';
+import { localeFor, queryOf } from '../../http/context.ts';
+import { COMMON_HEADERS, contentLanguage, NO_CACHE, type Headers } from '../../http/headers.ts';
+import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+import { parseSelection } from '../../intake/selection.ts';
+import type { Selection, Seq } from '../../log/log.ts';
+import type { ListingScope } from '../../operations/listing-scope.ts';
+import { pageSelection } from '../../operations/read-page.ts';
+import { searchWatermarkFor } from '../../operations/search-watermark.ts';
+import type { DoorRequest } from '../context.ts';
+
+/** What decides which cached response answers a request. */
+export interface FeedRequest {
+  readonly scope: ListingScope;
+  readonly form: FeedForm;
+  readonly encoding: Encoding | undefined;
+  readonly locale: Locale | undefined;
+  /** The gateway's address, for absolute links. */
+  readonly base: string;
+  readonly head: Seq;
+  /** The seq up to which words are indexed, where the request searches. */
+  readonly watermark: Seq | undefined;
+}
+
+/** A request whose parameters were read. */
+export interface FeedQuery extends FeedRequest {
+  readonly parameters: URLSearchParams;
+  readonly selection: Selection;
+  readonly tag: string;
+  /** The headers of every answer to it, a 304 too. */
+  readonly headers: Headers;
+}
+
+export function feedRequest(
+  context: DoorRequest,
+  scope: ListingScope,
+  form: FeedForm,
+): FeedRequest {
+  const { app, request } = context;
+  return {
+    scope,
+    form,
+    encoding: preferredEncoding(request.headers['accept-encoding']),
+    locale: localeFor(request),
+    base: publicAddressOf(context),
+    head: app.log.head(),
+    watermark: searchWatermarkFor(app.log, request.url ?? ''),
+  };
+}
+
+/** The key of the answer in the response cache, where the head counts as well. */
+export function cacheKeyOf(wanted: FeedRequest, url: string): string {
+  const { form, encoding, locale, base, watermark } = wanted;
+  return `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${watermark ?? ''} ${url}`;
+}
+
+/** Throws for parameters that cannot be used. */
+export function feedQuery({ app, request }: DoorRequest, wanted: FeedRequest): FeedQuery {
+  const { scope, locale, head } = wanted;
+  const parameters = queryOf(request);
+  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar });
+  const tag = tagOf(app.log.id, app.languageHash, wanted);
+  return {
+    ...wanted,
+    parameters,
+    selection: pageSelection(selected, parameters, head),
+    tag,
+    headers: { ETag: tag, ...NO_CACHE, ...contentLanguage(locale, 'Accept'), ...COMMON_HEADERS },
+  };
+}
+
+/** Weak: encodings of the same page share it. */
+function tagOf(logId: string, languageHash: string, wanted: FeedRequest): string {
+  const { form, locale, base, head, watermark } = wanted;
+  const variant = `${base} ${languageHash} ${locale ?? ''} ${watermark ?? ''}`;
+  return `W/"${logId.slice(0, 8)}-${head}-${form}-${contentHash(Buffer.from(variant))}"`;
+}

@@ -1,0 +1,98 @@
+/** Reads a page of a feed from the log and renders it as a response. */
+import { FEED_TYPES, feedPath, type FeedForm } from '@open-presence/protocol';
+
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+import { contentEncoding } from '../../http/headers.ts';
+import type { CachedResponse } from '../../http/response-cache.ts';
+import type { Log, ReadEnd } from '../../log/log.ts';
+import { nextPagePath } from '../../operations/next-page.ts';
+import { readPage } from '../../operations/read-page.ts';
+import type { DoorContext } from '../context.ts';
+import { atomOf } from './atom.ts';
+import { filtersOf, idOf, listingOf, pathWithQuery, titleOf } from './feed-identity.ts';
+import type { FeedQuery } from './feed-request.ts';
+import { itemOf, type Item } from './item.ts';
+import { jsonFeedOf } from './json-feed.ts';
+import type { Page } from './page.ts';
+
+/** A page ends with the item by which it has this size, in UTF-16 code units. */
+const PAGE_SIZE = 256 * 1024;
+/** About what an item takes beside its text. */
+const ITEM_OVERHEAD = 512;
+const EPOCH = new Date(0).toISOString();
+
+const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
+  atom: atomOf,
+  'json-feed': jsonFeedOf,
+};
+
+export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<CachedResponse> {
+  const { form, head, tag, headers } = query;
+  const page = await pageOf(app, query);
+  const plain = Buffer.from(WRITERS[form](page));
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : query.encoding;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
+  return {
+    head,
+    tag,
+    body,
+    headers: {
+      'Content-Type': `${FEED_TYPES[form]}; charset=utf-8`,
+      'Content-Length': String(body.length),
+      ...contentEncoding(encoding),
+      ...(page.next === null ? {} : { Link: `<${page.next}>; rel="next"` }),
+      ...headers,
+    },
+    notModifiedHeaders: headers,
+  };
+}
+
+async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
+  const { scope, form, locale, base, head, parameters, selection } = query;
+  const { items, end } = await readItems(app, query);
+  const path = feedPath(scope.path, form);
+  const filters = filtersOf(scope, parameters);
+  const firstPage = new URLSearchParams(parameters);
+  firstPage.delete(selection.order === 'newest' ? 'before' : 'after');
+  // The next page after an empty one would be the same page.
+  const hasNext = end.more && items.length > 0;
+  return {
+    language: app.language,
+    locale,
+    base,
+    id: idOf(app.log, scope, filters),
+    title: titleOf(app.language, query, filters),
+    self: pathWithQuery(path, parameters),
+    first: pathWithQuery(path, firstPage),
+    next: hasNext ? nextPagePath({ path, parameters, selection, head }, end) : null,
+    listing: listingOf(scope, filters),
+    updated: await updatedAt(app.log, query, items),
+    items,
+  };
+}
+
+async function readItems(
+  { log, language }: DoorContext,
+  { selection, locale }: FeedQuery,
+): Promise<{ items: readonly Item[]; end: ReadEnd }> {
+  const items: Item[] = [];
+  const end = await readPage(log.readEntries(selection), PAGE_SIZE, async (entry) => {
+    const item = await itemOf(entry, { language, locale });
+    items.push(item);
+    return item.text.length + item.author.length + ITEM_OVERHEAD;
+  });
+  return { items, end };
+}
+
+/** When the newest entry of the feed was stored; of a page that is newest first, its first entry. */
+async function updatedAt(
+  log: Log,
+  { selection, head }: FeedQuery,
+  [first]: readonly Item[],
+): Promise<string> {
+  if (selection.order === 'newest' && first !== undefined) return first.timestamp;
+  const { after: _, ...all } = selection;
+  const newest = { ...all, order: 'newest', before: head + 1, limit: 1 } as const;
+  for await (const { stamp } of log.readEntries(newest)) return new Date(stamp.time).toISOString();
+  return EPOCH;
+}
