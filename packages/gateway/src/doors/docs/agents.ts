@@ -7,7 +7,7 @@ import {
   REST_PATH,
 } from '@open-presence/protocol';
 
-import { REVISIONS } from '../mcp/about.ts';
+import { REVISIONS } from '../mcp/server-card.ts';
 import { problem, schema, type Json, type Voice } from './components.ts';
 import { agentCard, contentOf, serverCard } from './documents.ts';
 import { shownEntry, shownRooms } from './examples.ts';

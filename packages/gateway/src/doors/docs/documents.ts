@@ -2,7 +2,7 @@
 import { localize } from '@open-presence/protocol';
 
 import { cardOf, oldCardOf } from '../a2a/card.ts';
-import { NAME, REVISIONS } from '../mcp/about.ts';
+import { REVISIONS, SERVER_NAME } from '../mcp/server-card.ts';
 import { schema, type Json, type Voice } from './components.ts';
 import * as shown from './examples.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
@@ -79,7 +79,7 @@ export function agentCard(voice: Voice): Form {
 export function serverCard({ language, locale }: Voice): Form {
   return form('application/mcp-server-card+json', schema('McpServerCard'), {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json',
-    name: `example.presence/${NAME}`,
+    name: `example.presence/${SERVER_NAME}`,
     version: language.version,
     title: localize(language.service, locale),
     description: localize(language.doors.mcp, locale),

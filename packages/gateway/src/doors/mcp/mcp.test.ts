@@ -5,7 +5,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
-import { REVISIONS } from './about.ts';
+import { REVISIONS } from './server-card.ts';
 import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());

@@ -18,9 +18,10 @@ import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { runInTurn } from '../../http/large-message-queue.ts';
 import { sendError, sendProblem } from '../../http/problem.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
-import { serverCard } from './card.ts';
-import type { Call, Serving } from './serving.ts';
-import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './shape.ts';
+import { serverCard } from './server-card.ts';
+import type { SdkHandler } from './sdk-handler.ts';
+import type { McpRequest } from './tool-context.ts';
+import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './json-rpc.ts';
 
 function refuseStream(context: DoorRequest): Promise<void> {
   const headers = { Allow: 'POST, OPTIONS' };
@@ -32,10 +33,10 @@ const NO_STREAM =
 
 /** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
 export function mcpBy(
-  begin: (app: DoorContext) => Promise<Serving>,
+  begin: (app: DoorContext) => Promise<SdkHandler>,
 ): (context: DoorRequest) => void {
-  const servings = new WeakMap<DoorContext['log'], Promise<Serving>>();
-  const servingOf = (app: DoorContext): Promise<Serving> => {
+  const servings = new WeakMap<DoorContext['log'], Promise<SdkHandler>>();
+  const servingOf = (app: DoorContext): Promise<SdkHandler> => {
     const serving = servings.get(app.log) ?? begin(app);
     servings.set(app.log, serving);
     return serving;
@@ -44,7 +45,7 @@ export function mcpBy(
     const failed = (error: unknown): void => sendError(context, error);
     readBody(context.request, LONGEST, {
       onSmall(bytes) {
-        runInTurn(bytes, (begun) => take({ context, bytes, begun }, servingOf)).catch(failed);
+        runInTurn(bytes, (release) => take({ context, bytes, release }, servingOf)).catch(failed);
       },
       onLarge() {
         const told = refuse(context, 400, TOO_LONG).catch(failed);
@@ -55,8 +56,9 @@ export function mcpBy(
 }
 
 const mcp = mcpBy(async (app) => {
-  const { Serving } = await import('./serving.ts');
-  return new Serving(app);
+  const { SdkHandler } = await import('./sdk-handler.ts');
+  const { serverFor } = await import('./server.ts');
+  return new SdkHandler(app, serverFor);
 });
 
 export const mcpDoor: ProtocolDoor = {
@@ -74,8 +76,8 @@ export const mcpDoor: ProtocolDoor = {
 };
 
 async function take(
-  said: Omit<Call, 'message'>,
-  servingOf: (app: DoorContext) => Promise<Serving>,
+  said: Omit<McpRequest, 'message'>,
+  servingOf: (app: DoorContext) => Promise<SdkHandler>,
 ): Promise<void> {
   const { context, bytes } = said;
   const { app, request } = context;

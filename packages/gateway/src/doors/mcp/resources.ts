@@ -10,11 +10,37 @@ import { GatewayError, localize, type Language, type Locale } from '@open-presen
 import { facet } from '../../log/facet.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { findEntry } from '../../operations/find-entry.ts';
-import { listed } from './reading.ts';
-import { pieceOf, toldPiece } from './pieces.ts';
+import { listed } from './listing-tools.ts';
+import { pieceOf, toldPiece } from './entry-tool.ts';
 import { marked } from './results.ts';
-import type { Asking } from './tools.ts';
-import { ENTRY_TEMPLATE, entryUri, LANGUAGE_URI, namedBy, roomUri, ROOMS_URI } from './uris.ts';
+import type { ToolContext } from './tool-context.ts';
+
+export const ROOMS_URI = 'presence://rooms';
+const LANGUAGE_URI = 'presence://language';
+const ENTRY_TEMPLATE = 'presence://entries/{id}{?from}';
+
+export function roomUri(slug: string): string {
+  return `${ROOMS_URI}/${slug}`;
+}
+
+function entryUri(id: string, from?: number): string {
+  return `presence://entries/${id}${from === undefined ? '' : `?from=${from}`}`;
+}
+
+/** The slug or id that a URI of ours ends with, in its place. */
+interface Named {
+  readonly slug?: string;
+  readonly id?: string;
+  readonly from?: string;
+}
+
+function namedBy(uri: string): Named | undefined {
+  const slug = /^presence:\/\/rooms\/([^/?#]+)$/.exec(uri)?.[1];
+  if (slug !== undefined) return { slug };
+  const [, id, from] = /^presence:\/\/entries\/([^/?#]+)(?:\?from=(\d+))?$/.exec(uri) ?? [];
+  if (id === undefined) return undefined;
+  return from === undefined ? { id } : { id, from };
+}
 
 export function listedResources(
   { mcp, rooms }: Language,
@@ -68,10 +94,10 @@ export function listedTemplates(
   };
 }
 
-export async function readResource(asking: Asking, uri: string): Promise<ReadResourceResult> {
-  const { app } = asking.call.context;
+export async function readResource(context: ToolContext, uri: string): Promise<ReadResourceResult> {
+  const { app } = context.call.context;
   if (uri === ROOMS_URI) {
-    const text = JSON.stringify({ rooms: roomDocuments(app, asking.locale) });
+    const text = JSON.stringify({ rooms: roomDocuments(app, context.locale) });
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   }
   if (uri === LANGUAGE_URI) {
@@ -79,33 +105,33 @@ export async function readResource(asking: Asking, uri: string): Promise<ReadRes
     return { contents: [{ uri, mimeType: 'application/yaml', text }] };
   }
   const { slug, id, from } = namedBy(uri) ?? {};
-  const room = roomDocuments(app, asking.locale).find((one) => one.slug === slug);
+  const room = roomDocuments(app, context.locale).find((one) => one.slug === slug);
   if (room !== undefined) {
     const facets = [facet('room', room.slug)];
     const parameters = new URLSearchParams([['room', room.slug]]);
-    const { summary, lines } = await listed(app, asking.locale, {
+    const { summary, lines } = await listed(app, context.locale, {
       tool: 'read',
       parameters,
       selection: { facets, order: 'newest' },
     });
-    return contents(asking, uri, { own: `${JSON.stringify(room)}\n${summary}`, lines });
+    return contents(context, uri, { own: `${JSON.stringify(room)}\n${summary}`, lines });
   }
   if (id === undefined) throw new ResourceNotFoundError(uri);
-  return await readEntry(asking, uri, { id, from });
+  return await readEntry(context, uri, { id, from });
 }
 
 async function readEntry(
-  asking: Asking,
+  context: ToolContext,
   uri: string,
   { id, from }: { readonly id: string; readonly from: string | undefined },
 ): Promise<ReadResourceResult> {
-  const { app } = asking.call.context;
+  const { app } = context.call.context;
   try {
     const entry = await findEntry(app.log, id);
     const piece = await pieceOf(entry, from);
-    const wording = { language: app.language, locale: asking.locale };
+    const wording = { language: app.language, locale: context.locale };
     const own = toldPiece(wording, entry, piece, entryUri(entry.stamp.id, piece.to));
-    return contents(asking, uri, { own, lines: [piece.text] });
+    return contents(context, uri, { own, lines: [piece.text] });
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'not-found') {
       throw new ResourceNotFoundError(uri, error.message);
@@ -116,7 +142,7 @@ async function readEntry(
 
 /** The gateway's own words, then what visitors said, apart and marked. */
 function contents(
-  { call, locale }: Asking,
+  { call, locale }: ToolContext,
   uri: string,
   { own, lines }: { readonly own: string; readonly lines: readonly string[] },
 ): ReadResourceResult {

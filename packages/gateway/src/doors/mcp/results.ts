@@ -17,8 +17,9 @@ import {
 import type { Entry } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
 import { isDeeper } from '../../json/limits.ts';
-import { PIECE } from './about.ts';
 
+/** Bytes of visitors' text in one result. */
+export const MAX_RESULT_SIZE: number = 64 * 1024;
 /** Entries in lists are given whole up to this size. */
 const LONGEST_TOLD = 16 * 1024;
 /** Deeper values would break the printing of a result. */
@@ -102,7 +103,7 @@ export async function fitting(
     if (step.done === true) return { told, last, more: step.value.more };
     const one = toldOf(step.value);
     size += one.line.length;
-    if (told.length > 0 && size > PIECE) {
+    if (told.length > 0 && size > MAX_RESULT_SIZE) {
       await entries.return?.();
       return { told, last, more: true };
     }

@@ -8,9 +8,8 @@ import {
   snippetOf,
   takeRanking,
 } from '../../operations/search.ts';
-import { PIECE } from './about.ts';
-import { argumentsOf, NO_OTHERS, parametersOf } from './parameters.ts';
-import { among, arrived } from './reading.ts';
+import { argumentsOf, NO_OTHERS, parametersOf } from './tool-call.ts';
+import { among, arrived } from './listing-tools.ts';
 import {
   howToGoOn,
   howToRead,
@@ -19,16 +18,17 @@ import {
   toldOf,
   type Fields,
   type Told,
+  MAX_RESULT_SIZE,
 } from './results.ts';
 import { SEARCH_PARAMETERS } from './schemas.ts';
-import type { Asking } from './tools.ts';
+import type { ToolContext } from './tool-context.ts';
 
 interface Found extends Told {
   readonly snippet: string;
 }
 
-export async function search(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function search(context: ToolContext, given: Fields): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const parameters = parametersOf(given, 'the results', SEARCH_PARAMETERS);
   const asked = searchRequest(app, parameters, takeRanking(parameters));
   arrived(app, given);
@@ -50,7 +50,7 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
         snippet: await snippetOf(step.value, selection.textQuery),
       };
       size += one.line.length + one.snippet.length;
-      more = found.length > 0 && size > PIECE;
+      more = found.length > 0 && size > MAX_RESULT_SIZE;
       if (more) break;
       found.push(one);
       last = step.value.stamp.seq;
@@ -61,9 +61,9 @@ export async function search(asking: Asking, given: Fields): Promise<CallToolRes
   const link = nextResultsPath({ ...asked, parameters: NO_OTHERS }, { last, more }, found.length);
   const again = link === null ? null : argumentsOf(asked.parameters, link.split('?')[1] ?? '');
   const next = again === null ? null : { ...again, ...among(given, ['as']) };
-  const wording = { language: app.language, locale: asking.locale };
+  const wording = { language: app.language, locale: context.locale };
   const on = howToGoOn(wording, { tool: 'search', next, more });
-  return resultOf(app.language, asking.locale, {
+  return resultOf(app.language, context.locale, {
     summary: `results: ${found.length}, known: ${watermark}. ${on}${howToRead(wording, found)}`,
     own: { head, known: watermark, next, shortened: shortenedIn(found) },
     lines: found.map(

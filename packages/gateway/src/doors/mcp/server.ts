@@ -9,12 +9,12 @@ import { localize, type Language, type Locale } from '@open-presence/protocol';
 
 import { localeFor } from '../../http/context.ts';
 import type { DoorContext } from '../context.ts';
-import { NAME } from './about.ts';
+import { SERVER_NAME } from './server-card.ts';
 import { toldPrompt, toldPrompts } from './prompts.ts';
 import { listedResources, listedTemplates, readResource } from './resources.ts';
 import { failed, knownIn } from './results.ts';
-import type { Call } from './serving.ts';
-import { TOOLS, toolsIn, type Asking } from './tools.ts';
+import type { McpRequest, ToolContext } from './tool-context.ts';
+import { TOOLS, toolsIn } from './tools.ts';
 
 /** Subscriptions are of 2026-07-28: to clients before it, who have no session, nothing could be sent. */
 const CAPABILITIES = {
@@ -27,13 +27,13 @@ const WORDS = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 /** What visitors say may be read by anyone, and is new at any time. */
 const LIVE = { ttlMs: 0, cacheScope: 'public' } as const;
 
-export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
+export function serverFor(call: McpRequest, era: 'legacy' | 'modern'): Server {
   const { app, request } = call.context;
   const { language } = app;
   const locale = localeFor(request);
   const server = new Server(
     {
-      name: NAME,
+      name: SERVER_NAME,
       title: localize(language.service, locale),
       version: language.version,
       description: localize(language.doors.mcp, locale),
@@ -51,7 +51,7 @@ export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
       },
     },
   );
-  const asked = (id: string | number, signal: AbortSignal): Asking => ({
+  const asked = (id: string | number, signal: AbortSignal): ToolContext => ({
     call,
     id,
     signal,
@@ -61,9 +61,9 @@ export function serverFor(call: Call, era: 'legacy' | 'modern'): Server {
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = TOOLS.get(params.name);
     if (tool === undefined) throw unknown('tool', params.name, [...TOOLS.keys()]);
-    const asking = asked(mcpReq.id, mcpReq.signal);
+    const context = asked(mcpReq.id, mcpReq.signal);
     try {
-      return await tool(asking, params.arguments ?? {});
+      return await tool(context, params.arguments ?? {});
     } catch (error) {
       return failed(app, locale, error);
     }

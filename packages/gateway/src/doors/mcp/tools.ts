@@ -2,8 +2,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
-import { getEntry, read, waitForNews, whoIsHere } from './reading.ts';
-import { firstContact, keep } from './saying.ts';
+import { getEntry, read, waitForNews, whoIsHere } from './listing-tools.ts';
+import { firstContact, keep } from './contribution-tools.ts';
 import {
   ENTRIES,
   FIRST_CONTACT,
@@ -19,19 +19,9 @@ import {
   SEARCH_PARAMETERS,
 } from './schemas.ts';
 import { search } from './searching.ts';
-import type { Call } from './serving.ts';
+import type { ToolContext } from './tool-context.ts';
 
-/** What a tool or a resource is asked in. */
-export interface Asking {
-  readonly call: Call;
-  /** Of the JSON-RPC request. */
-  readonly id: string | number;
-  /** Aborted when nobody waits for the result any more. */
-  readonly signal: AbortSignal;
-  readonly locale: Locale | undefined;
-}
-
-type Act = (asking: Asking, given: Record<string, unknown>) => Promise<CallToolResult>;
+type Act = (context: ToolContext, given: Record<string, unknown>) => Promise<CallToolResult>;
 
 const SAYING: Readonly<Record<Kind, string>> = {
   resonance: 'first_contact',

@@ -19,26 +19,17 @@ import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
 import { isDisconnected } from '../../http/context.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { sendProblem } from '../../http/problem.ts';
-import { News } from './news.ts';
-import { serverFor } from './server.ts';
-
-/** A message, and the request that it came with. */
-export interface Call {
-  readonly context: DoorRequest;
-  readonly bytes: Buffer;
-  readonly message: unknown;
-  /** To be told when the answer has begun: what is left to do takes no more room. */
-  readonly begun: () => void;
-}
+import { ResourceUpdates } from './resource-updates.ts';
+import type { McpRequest } from './tool-context.ts';
 
 /** What speaks with the caller of one message, in the way of its revision. */
-export type ServerFor = (call: Call, era: 'legacy' | 'modern') => Server | McpServer;
+export type ServerFor = (call: McpRequest, era: 'legacy' | 'modern') => Server | McpServer;
 
 /** A stream is kept awake as event streams are. */
 const SILENCE_MS = 15_000;
 
-export class Serving {
-  readonly #calls = new WeakMap<Request, Call>();
+export class SdkHandler {
+  readonly #calls = new WeakMap<Request, McpRequest>();
   readonly #handler: McpHttpHandler;
   /** For what is answered later: a stream from its beginning on, kept awake meanwhile. */
   readonly #later: McpHttpHandler;
@@ -46,14 +37,14 @@ export class Serving {
   #busy = 0;
   #resting = false;
 
-  constructor(app: DoorContext, make: ServerFor = serverFor) {
+  constructor(app: DoorContext, make: ServerFor) {
     const factory: McpServerFactory = ({ era, requestInfo }) => {
       const call = requestInfo && this.#calls.get(requestInfo);
       if (call === undefined) throw new Error('A request that did not come through this door.');
       return make(call, era);
     };
     const options = {
-      bus: new News(app),
+      bus: new ResourceUpdates(app),
       maxSubscriptions: Infinity,
       keepAliveMs: SILENCE_MS,
     };
@@ -68,7 +59,7 @@ export class Serving {
     else shutdown.addEventListener('abort', rest, { once: true });
   }
 
-  async serve(call: Call): Promise<void> {
+  async serve(call: McpRequest): Promise<void> {
     const { context, message } = call;
     if (this.#resting) {
       await sendProblem(context, new GatewayError('unavailable', RESTING));
@@ -86,7 +77,7 @@ export class Serving {
       const answer = await (waits ? this.#later : this.#handler).fetch(request, {
         parsedBody: message,
       });
-      await send(context.response, answer, { listens, waits, begun: call.begun });
+      await send(context.response, answer, { listens, waits, release: call.release });
     } finally {
       if (!listens) this.#busy -= 1;
       if (this.#resting) void this.#restWhenIdle();
@@ -122,13 +113,13 @@ function requestOf({ request }: DoorRequest, signal: AbortSignal): Request {
 interface Manner {
   readonly listens: boolean;
   readonly waits: boolean;
-  readonly begun: () => void;
+  readonly release: () => void;
 }
 
 async function send(
   response: ServerResponse,
   answer: Response,
-  { listens, waits, begun }: Manner,
+  { listens, waits, release }: Manner,
 ): Promise<void> {
   if (response.destroyed) return;
   const headers = Object.fromEntries(answer.headers);
@@ -137,7 +128,7 @@ async function send(
   // Whoever waits long shall know at once that it is heard.
   if (waits) {
     response.flushHeaders();
-    begun();
+    release();
   }
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = answer.body?.getReader();
   if (reader === undefined) {
@@ -145,7 +136,7 @@ async function send(
     return;
   }
   response.once('close', () => void reader.cancel().catch(() => {}));
-  await (listens ? sendNews : sendPieces)(response, reader, begun);
+  await (listens ? sendResourceUpdates : sendPieces)(response, reader, release);
   if (!response.destroyed) response.end();
 }
 
@@ -154,10 +145,10 @@ type Pieces = ReadableStreamDefaultReader<Uint8Array>;
 async function sendPieces(
   response: ServerResponse,
   pieces: Pieces,
-  begun: () => void,
+  release: () => void,
 ): Promise<void> {
   for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
-    begun();
+    release();
     if (response.destroyed) return;
     if (!response.write(step.value)) await drained(response);
   }
@@ -175,10 +166,10 @@ async function drained(response: ServerResponse): Promise<void> {
  * Each piece is a notification, and what it says holds until the reader looks. So of those that a
  * slow reader has not taken, one of each kind is kept.
  */
-async function sendNews(
+async function sendResourceUpdates(
   response: ServerResponse,
   pieces: Pieces,
-  begun: () => void,
+  release: () => void,
 ): Promise<void> {
   const waiting = new Set<string>();
   let stalls = false;
@@ -187,7 +178,7 @@ async function sendNews(
     waiting.clear();
   });
   for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
-    begun();
+    release();
     if (response.destroyed) return;
     if (stalls) waiting.add(Buffer.from(step.value).toString());
     else stalls = !response.write(step.value);

@@ -11,38 +11,38 @@ import {
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { append, draftFor } from '../../operations/append.ts';
 import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
-import { argumentsIn, taken } from './message.ts';
+import { argumentsIn, taken } from './json-rpc.ts';
 import { isDeeper } from '../../json/limits.ts';
 import { DEEPEST, fieldsOf, resultOf, stampFields } from './results.ts';
-import type { Asking } from './tools.ts';
+import type { ToolContext } from './tool-context.ts';
 
 const KEY = 'idempotencyKey';
 
-export function keep(kind: Kind): (asking: Asking) => Promise<CallToolResult> {
-  return async (asking) => {
-    const { app } = asking.call.context;
-    const stamp = await kept(asking, kind);
-    const { summary, own } = told(asking, stamp);
-    return resultOf(app.language, asking.locale, { summary, own, lines: [], words: {} });
+export function keep(kind: Kind): (context: ToolContext) => Promise<CallToolResult> {
+  return async (context) => {
+    const { app } = context.call.context;
+    const stamp = await kept(context, kind);
+    const { summary, own } = told(context, stamp);
+    return resultOf(app.language, context.locale, { summary, own, lines: [], words: {} });
   };
 }
 
-export async function firstContact(asking: Asking): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function firstContact(context: ToolContext): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const { language, log } = app;
-  const stamp = await kept(asking, 'resonance');
+  const stamp = await kept(context, 'resonance');
   const entry = await log.entry(stamp.seq);
   const { text } = entry ?? {};
   // A text of any length is not parsed for what it seeks.
   const companions = text === undefined ? [] : await companionsFor(app, stamp, text);
   const lines = companions.map(toldLine);
-  const welcome = localize(language.welcome, asking.locale);
-  const { summary, own } = told(asking, stamp);
+  const welcome = localize(language.welcome, context.locale);
+  const { summary, own } = told(context, stamp);
   const { alone, companions: several } = language.mcp.results;
-  const others = localize(lines.length === 0 ? alone : several, asking.locale);
-  return resultOf(language, asking.locale, {
+  const others = localize(lines.length === 0 ? alone : several, context.locale);
+  return resultOf(language, context.locale, {
     summary: [welcome, summary, others].join('\n'),
-    own: { ...own, welcome, next: nextSteps(language, asking.locale) },
+    own: { ...own, welcome, next: nextSteps(language, context.locale) },
     lines,
     words: { companions: lines.map(fieldsOf) },
   });
@@ -56,15 +56,18 @@ function toldLine(text: Uint8Array): string {
   return JSON.stringify(Object.fromEntries(OWN_MEMBERS.map((name) => [name, members[name]])));
 }
 
-function told(asking: Asking, stamp: Stamp): { summary: string; own: Record<string, unknown> } {
+function told(
+  context: ToolContext,
+  stamp: Stamp,
+): { summary: string; own: Record<string, unknown> } {
   const path = `/api/entries/${stamp.id}`;
-  const kept = localize(asking.call.context.app.language.labels.kept, asking.locale);
+  const kept = localize(context.call.context.app.language.labels.kept, context.locale);
   const summary = `${kept} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
   return { summary, own: { ...stampFields(stamp), path } };
 }
 
 /** The way of every entry: judged, appended, durable. */
-async function kept({ call, id }: Asking, kind: Kind): Promise<Stamp> {
+async function kept({ call, id }: ToolContext, kind: Kind): Promise<Stamp> {
   const { app } = call.context;
   const { value, rest } = await taken(await argumentsIn(call.bytes, id), KEY);
   const key =

@@ -5,7 +5,7 @@ import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 import { follow } from '../../feed/follow.ts';
 import type { Log } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
-import { roomUri, ROOMS_URI } from './uris.ts';
+import { roomUri, ROOMS_URI } from './resources.ts';
 
 type Listener = (event: ServerEvent) => void;
 
@@ -13,7 +13,7 @@ type Listener = (event: ServerEvent) => void;
 const TOLD_TOGETHER = 64;
 
 /** Follows the log while anybody listens. */
-export class News implements ServerEventBus {
+export class ResourceUpdates implements ServerEventBus {
   readonly #log: Log;
   readonly #report: DoorContext['report'];
   readonly #slugs: readonly string[];

@@ -1,5 +1,6 @@
 /** Whether a text is a message of JSON-RPC, and in words what it lacks. The SDK says only that it is none. */
 import { hasMoreValues } from '../../json/limits.ts';
+import { lastValue, rawMembers, rawValue } from '../../json/raw-json.ts';
 
 export interface Misshapen {
   readonly code: number;
@@ -97,4 +98,58 @@ function quoted(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
   return JSON.stringify(value).slice(0, 60).toWellFormed();
+}
+
+const NOTHING = Buffer.from('{}');
+
+/** The arguments of the call that has this id, as they were spelled. */
+export async function argumentsIn(message: Buffer, id: string | number): Promise<Buffer> {
+  for await (const valueOf of callsIn(message)) {
+    // A response has an id too: that of a request that was made here.
+    if (valueOf('method') === undefined || parse(valueOf('id')) !== id) continue;
+    const params = valueOf('params');
+    return (params && (await rawValue(params, ['arguments']))) ?? NOTHING;
+  }
+  return NOTHING;
+}
+
+/** Separates one member from an object: its last value, and the object without it. */
+export async function taken(
+  object: Buffer,
+  name: string,
+): Promise<{ value: unknown; rest: Buffer }> {
+  const members = await rawMembers(object);
+  const value = lastValue(object, members, name);
+  if (value === undefined) return { value: undefined, rest: object };
+  const others = members.filter((member) => member.name !== name);
+  const rest = others.flatMap(({ start, end }, at) => {
+    const member = object.subarray(start, end);
+    return at === 0 ? [member] : [COMMA, member];
+  });
+  return { value: parse(value), rest: Buffer.concat([OPEN, ...rest, CLOSE]) };
+}
+
+const OPEN = Buffer.from('{');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');
+
+/** The values of a call by the name of its member. */
+type Call = (name: string) => Buffer | undefined;
+
+/** Before 2025-06-18, several could be sent as one array. */
+async function* callsIn(message: Buffer): AsyncGenerator<Call, void, undefined> {
+  const members = await rawMembers(message);
+  if (members.some(({ name }) => name !== undefined)) {
+    yield (name) => lastValue(message, members, name);
+    return;
+  }
+  for (const { valueStart, end } of members) {
+    const call = message.subarray(valueStart, end);
+    const parts = await rawMembers(call);
+    yield (name) => lastValue(call, parts, name);
+  }
+}
+
+function parse(text: Buffer | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text.toString());
 }

@@ -9,12 +9,19 @@ import { findEntry } from '../../operations/find-entry.ts';
 import type { DoorContext } from '../context.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { visitorFor, presentVisitors, recentAuthors } from '../../operations/who-is-here.ts';
-import { PIECE } from './about.ts';
-import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './parameters.ts';
-import { pieceOf, toldPiece } from './pieces.ts';
-import { fitting, howToGoOn, howToRead, resultOf, shortenedIn, type Fields } from './results.ts';
+import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './tool-call.ts';
+import { pieceOf, toldPiece } from './entry-tool.ts';
+import {
+  fitting,
+  howToGoOn,
+  howToRead,
+  resultOf,
+  shortenedIn,
+  type Fields,
+  MAX_RESULT_SIZE,
+} from './results.ts';
 import { NEWS_PARAMETERS } from './schemas.ts';
-import type { Asking } from './tools.ts';
+import type { ToolContext } from './tool-context.ts';
 
 const WAIT_SECONDS = 25;
 
@@ -52,17 +59,17 @@ export async function listed(
   };
 }
 
-export async function read(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function read(context: ToolContext, given: Fields): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const parameters = parametersOf(given, 'the entries');
   const selection = selected(app, parameters);
   arrived(app, given);
   const kept = among(given, ['as']);
-  return await answered(asking, { tool: 'read', parameters, selection, kept });
+  return await answered(context, { tool: 'read', parameters, selection, kept });
 }
 
-export async function waitForNews(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function waitForNews(context: ToolContext, given: Fields): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const { log, shutdown } = app;
   const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
   parameters.set('order', 'oldest');
@@ -71,12 +78,12 @@ export async function waitForNews(asking: Asking, given: Fields): Promise<CallTo
   parameters.set('after', String(after));
   const selection = { ...others, after };
   arrived(app, given);
-  const signals = [asking.signal, shutdown];
+  const signals = [context.signal, shutdown];
   await waitForEntries(log, selection, { timeoutMs: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');
   const kept = among(given, ['as', 'seconds']);
-  return await answered(asking, { tool: 'wait_for_news', parameters, selection, kept });
+  return await answered(context, { tool: 'wait_for_news', parameters, selection, kept });
 }
 
 function heldFor(seconds: string | undefined): number {
@@ -89,7 +96,10 @@ function heldFor(seconds: string | undefined): number {
   });
 }
 
-async function answered({ call, locale }: Asking, question: Question): Promise<CallToolResult> {
+async function answered(
+  { call, locale }: ToolContext,
+  question: Question,
+): Promise<CallToolResult> {
   const { app } = call.context;
   const { entries, ...rest } = await listed(app, locale, question);
   return resultOf(app.language, locale, { ...rest, words: { entries } });
@@ -113,8 +123,8 @@ export function arrived(app: DoorContext, given: Fields): void {
   app.presence.recordRequest(visitorFor(app, identity, given['room']));
 }
 
-export async function getEntry(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function getEntry(context: ToolContext, given: Fields): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const id = textIn(given, 'id', 'an entry');
   if (id === undefined) throw nameless();
   arrived(app, given);
@@ -122,9 +132,9 @@ export async function getEntry(asking: Asking, given: Fields): Promise<CallToolR
   const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
   const { stamp, size } = entry;
   const kept = among(given, ['as']);
-  const wording = { language: app.language, locale: asking.locale };
+  const wording = { language: app.language, locale: context.locale };
   const next = piece.to === size ? null : { id: stamp.id, from: piece.to, ...kept };
-  return resultOf(app.language, asking.locale, {
+  return resultOf(app.language, context.locale, {
     summary: toldPiece(wording, entry, piece, `get_entry ${JSON.stringify(next)}`),
     own: { bytes: size, next },
     lines: [piece.text],
@@ -139,8 +149,8 @@ function nameless(): GatewayError {
   });
 }
 
-export async function whoIsHere(asking: Asking, given: Fields): Promise<CallToolResult> {
-  const { app } = asking.call.context;
+export async function whoIsHere(context: ToolContext, given: Fields): Promise<CallToolResult> {
+  const { app } = context.call.context;
   const { language } = app;
   const { room, limit } = given;
   const parameters = parametersOf({ room, limit }, 'presence');
@@ -149,12 +159,12 @@ export async function whoIsHere(asking: Asking, given: Fields): Promise<CallTool
   const rooms = parameters.getAll('room');
   const known = await app.recentAuthors.snapshot();
   // One more tells that there are more.
-  const question = { rooms, limit: most + 1, signal: asking.signal };
+  const question = { rooms, limit: most + 1, signal: context.signal };
   const here = await fitted(presentVisitors(app, question, known), most);
   const spoke = await fitted(recentAuthors(app, question, known), most);
   const more = here.more || spoke.more;
-  const rest = more ? ` ${localize(language.mcp.results.crowd, asking.locale)}` : '';
-  return resultOf(language, asking.locale, {
+  const rest = more ? ` ${localize(language.mcp.results.crowd, context.locale)}` : '';
+  return resultOf(language, context.locale, {
     summary: `here: ${here.told.length}, lately: ${spoke.told.length}.${rest}`,
     own: { head: known.head, more },
     lines: [...here.told, ...spoke.told].map((one) => JSON.stringify(one)),
@@ -171,7 +181,7 @@ async function fitted(
   let size = 0;
   for await (const one of all) {
     size += JSON.stringify(one).length;
-    if (told.length === most || size > PIECE / 2) return { told, more: true };
+    if (told.length === most || size > MAX_RESULT_SIZE / 2) return { told, more: true };
     told.push(one);
   }
   return { told, more: false };

@@ -9,7 +9,18 @@ import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
 import { contentLanguage, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
-import { NAME, REVISIONS } from './about.ts';
+
+/** The name of the server, behind its domain. */
+export const SERVER_NAME = 'open-presence-gateway';
+
+/** The revisions of MCP that are spoken, newest first. All but the first begin with `initialize`. */
+export const REVISIONS = [
+  '2026-07-28',
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+] as const;
 
 const TYPE = 'application/mcp-server-card+json';
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json';
@@ -22,7 +33,7 @@ export async function serverCard(context: DoorRequest): Promise<void> {
   const locale = localeFor(request);
   const body = jsonBody({
     $schema: SCHEMA,
-    name: `${domainOf(publicAddressOf(context))}/${NAME}`,
+    name: `${domainOf(publicAddressOf(context))}/${SERVER_NAME}`,
     version: language.version,
     title: cut(localize(language.service, locale)),
     description: cut(localize(language.doors.mcp, locale)),

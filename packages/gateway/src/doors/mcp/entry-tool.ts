@@ -2,9 +2,8 @@
 import { entryHead, GatewayError, localize, quoted } from '@open-presence/protocol';
 
 import type { Entry } from '../../log/log.ts';
-import { PIECE } from './about.ts';
 import { isDeeper } from '../../json/limits.ts';
-import { DEEPEST, fieldsOf, type Fields, type Wording } from './results.ts';
+import { DEEPEST, fieldsOf, type Fields, type Wording, MAX_RESULT_SIZE } from './results.ts';
 
 export interface Piece {
   readonly from: number;
@@ -18,10 +17,10 @@ export interface Piece {
 /** Whole characters from an offset on, as an earlier piece told it. Throws for another offset. */
 export async function pieceOf(entry: Entry, offset: string | undefined): Promise<Piece> {
   const from = offset === undefined ? 0 : offsetOf(offset, entry.size);
-  const bytes = await bytesOf(entry, from, PIECE + 1);
+  const bytes = await bytesOf(entry, from, MAX_RESULT_SIZE + 1);
   if (isContinuation(bytes[0])) throw noOffset(offset ?? '', entry.size);
   // The byte behind the piece tells whether a character would be cut.
-  let end = Math.min(bytes.length, PIECE);
+  let end = Math.min(bytes.length, MAX_RESULT_SIZE);
   while (isContinuation(bytes[end])) end -= 1;
   const text = bytes.subarray(0, end).toString();
   const to = from + end;
