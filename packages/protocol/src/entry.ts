@@ -10,6 +10,9 @@ export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
 /** Renames a visitor's member that has the name of an own member: `visitor_id`. */
 export const VISITOR_PREFIX = 'visitor_';
 
+export const FILTER_NAMES = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;
+export type Filter = (typeof FILTER_NAMES)[number];
+
 /** By filter: the members of a body in which it looks for its value. */
 export const FILTER_MEMBERS = {
   identity: ['ai_identity', 'identity'],
@@ -17,8 +20,7 @@ export const FILTER_MEMBERS = {
   seeking: ['seeking'],
   to: ['to'],
   inReplyTo: ['inReplyTo'],
-} as const;
-export type Filter = keyof typeof FILTER_MEMBERS;
+} as const satisfies Record<Filter, readonly string[]>;
 
 /** What the gateway adds to a draft on append. */
 export interface Stamp {

@@ -1,6 +1,7 @@
 /** The rooms, members and member types of the language, in the form that reading a body needs. */
 import {
   FILTER_MEMBERS,
+  FILTER_NAMES,
   KINDS,
   OWN_MEMBERS,
   type Filter,
@@ -58,10 +59,6 @@ export interface Grammar {
   readonly rooms: ReadonlySet<string>;
   readonly kinds: Readonly<Record<Kind, KindGrammar>>;
 }
-
-export const FILTER_NAMES: readonly Filter[] = Object.keys(FILTER_MEMBERS).filter(
-  (name): name is Filter => Object.hasOwn(FILTER_MEMBERS, name),
-);
 
 const ROOM = 'room' satisfies (typeof OWN_MEMBERS)[number];
 const encoder = new TextEncoder();

@@ -1,10 +1,10 @@
 /** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
-import { GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
+import { FILTER_NAMES, GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../log/facet.ts';
 import type { Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
-import { FILTER_NAMES, type Grammar } from './grammar.ts';
+import type { Grammar } from './grammar.ts';
 import { parseTextQuery } from './parse-text-query.ts';
 import { parseTime } from './parse-time.ts';
 

@@ -4,7 +4,7 @@
  */
 import { createHash, hash, type Hash } from 'node:crypto';
 
-import type { Filter } from '@open-presence/protocol';
+import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
 /** 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8. */
 export type Facet = Uint8Array;
@@ -17,25 +17,18 @@ export type FacetName = Filter | 'kind' | 'room';
 const CACHE_SIZE = 4096;
 /** Longer values are not cached, which bounds the memory of the cache. */
 const MAX_CACHED_LENGTH = 128;
-const cache: Record<FacetName, Map<string, Facet>> = {
-  kind: new Map(),
-  room: new Map(),
-  identity: new Map(),
-  identityType: new Map(),
-  seeking: new Map(),
-  to: new Map(),
-  inReplyTo: new Map(),
-};
+const NAMES: readonly FacetName[] = ['kind', 'room', ...FILTER_NAMES];
+const cache = new Map(NAMES.map((name) => [name, new Map<string, Facet>()]));
 
 /** The facet of a value. Lone surrogates count as U+FFFD. */
 export function facet(name: FacetName, value: string): Facet {
   if (value.length > MAX_CACHED_LENGTH) return digest(`${name}\0${value}`);
-  const facets = cache[name];
-  const cached = facets.get(value);
+  const facets = cache.get(name);
+  const cached = facets?.get(value);
   if (cached !== undefined) return cached;
   const fresh = digest(`${name}\0${value}`);
-  if (facets.size >= CACHE_SIZE) facets.clear();
-  facets.set(value, fresh);
+  if ((facets?.size ?? 0) >= CACHE_SIZE) facets?.clear();
+  facets?.set(value, fresh);
   return fresh;
 }
 

@@ -7,7 +7,7 @@
  */
 import { Type, type Static } from 'typebox';
 
-import { OWN_MEMBERS } from '../entry.ts';
+import { FILTER_NAMES, OWN_MEMBERS } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
 import { CODES, STATES } from '../kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
@@ -115,11 +115,7 @@ const PARAMETERS = [
   'until',
   'room',
   'kind',
-  'identity',
-  'identityType',
-  'seeking',
-  'to',
-  'inReplyTo',
+  ...FILTER_NAMES,
   'q',
   'skip',
   'as',

@@ -2,9 +2,7 @@
 export const LOCALES = ['uk', 'en'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-export interface LocalizedText {
-  readonly uk: string;
-  readonly en: string;
-  /** For a caller that prefers neither; `en` if absent. */
+export interface LocalizedText extends Readonly<Record<Locale, string>> {
+  /** For a caller that prefers none of them; `en` if absent. */
   readonly shown?: Locale;
 }

@@ -1,9 +1,8 @@
 /** The id, title and address of a feed. They follow from its filters, whichever page is read. */
 import { hash } from 'node:crypto';
 
-import { EVERYTHING, localize, type Language } from '@open-presence/protocol';
+import { EVERYTHING, FILTER_NAMES, localize, type Language } from '@open-presence/protocol';
 
-import { FILTER_NAMES } from '../../intake/grammar.ts';
 import type { Log } from '../../log/log.ts';
 import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.ts';
 import type { FeedRequest } from './feed-request.ts';

@@ -1,5 +1,12 @@
 /** What tools take and give, in the words of the language. All take further members. */
-import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
+import {
+  FILTER_NAMES,
+  KINDS,
+  localize,
+  type Kind,
+  type Language,
+  type Locale,
+} from '@open-presence/protocol';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
@@ -23,16 +30,12 @@ const TYPES: Readonly<Record<string, Schema>> = {
 };
 const NUMBERS = ['limit', 'after', 'before', 'skip'];
 
-/** The parameters of a listing, save for its order. */
-const FILTER_MEMBERS = [
+/** The parameters of a listing, except its order. */
+const UNORDERED = [
   'q',
   'kind',
   'room',
-  'identity',
-  'identityType',
-  'seeking',
-  'to',
-  'inReplyTo',
+  ...FILTER_NAMES,
   'since',
   'until',
   'limit',
@@ -40,9 +43,9 @@ const FILTER_MEMBERS = [
   'after',
 ] as const;
 
-export const LISTING_PARAMETERS = [...FILTER_MEMBERS, 'order'] as const;
+export const LISTING_PARAMETERS = [...UNORDERED, 'order'] as const;
 /** Its order is that in which it comes. */
-export const NEWS_PARAMETERS = FILTER_MEMBERS;
+export const NEWS_PARAMETERS = UNORDERED;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 
 /** The body of an entry of this kind, and the key that makes trying again safe. */

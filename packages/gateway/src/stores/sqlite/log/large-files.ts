@@ -17,12 +17,11 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-import { FILTER_MEMBERS, type Filter } from '@open-presence/protocol';
+import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
 import type { DataPaths } from '../data-paths.ts';
 
 const CHUNK_SIZE = 256 * 1024;
-const FILTER_NAMES = Object.keys(FILTER_MEMBERS) as Filter[];
 
 /** The files that a body may have: its text, and the facets of each filter. */
 export function filesOf(name: string): string[] {
