@@ -1,4 +1,4 @@
-/** What a caller is told of, in A2A's own form (PROTOCOL.md section 19.5). */
+/** Errors as A2A represents them (PROTOCOL.md section 19.5). */
 import {
   A2AError,
   RequestMalformedError,
@@ -9,25 +9,25 @@ import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
 import type { DoorRequest } from '../context.ts';
 
-/** Codes that A2A has no error for, as `google.rpc.Code` has them. */
-const OTHERS = {
+/** The `google.rpc.Code` of codes that the SDK has no error for. */
+const STATUSES = {
   'not-found': 'NOT_FOUND',
   'out-of-space': 'RESOURCE_EXHAUSTED',
   unavailable: 'UNAVAILABLE',
   internal: 'INTERNAL',
 } as const satisfies Partial<Record<Code, string>>;
 
-type Other = keyof typeof OTHERS;
+type StatusCode = keyof typeof STATUSES;
 
-function isOther(code: Code): code is Other {
-  return code in OTHERS;
+function hasStatus(code: Code): code is StatusCode {
+  return code in STATUSES;
 }
 
-class OtherError extends A2AError {
-  readonly code: Other;
+class StatusError extends A2AError {
+  readonly code: StatusCode;
   override readonly reason: string;
 
-  constructor(code: Other, message: string, metadata: Record<string, string> = { code }) {
+  constructor(code: StatusCode, message: string, metadata: Record<string, string> = { code }) {
     super({ message, metadata });
     this.code = code;
     this.reason = code.replaceAll('-', '_').toUpperCase();
@@ -37,51 +37,52 @@ class OtherError extends A2AError {
 const INTERNAL =
   'The gateway failed because of a fault of its own. Try again, or tell its operator.';
 
-/** What was thrown, as the SDK knows it; a fault of ours is reported, since the SDK would not. */
-export function asA2a({ app, request }: DoorRequest, error: unknown): A2AError {
+/** Reports faults of the gateway, which the SDK would hide. */
+export function toA2aError({ app, request }: DoorRequest, error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof GatewayError)) {
     app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
-    return new OtherError('internal', INTERNAL);
+    return new StatusError('internal', INTERNAL);
   }
   const { code, message } = error;
   const metadata = metadataOf(error);
-  return isOther(code)
-    ? new OtherError(code, message, metadata)
+  return hasStatus(code)
+    ? new StatusError(code, message, metadata)
     : new RequestMalformedError({ message, metadata });
 }
 
-/** Names and texts, as `google.rpc.ErrorInfo` wants them: what is no text is JSON. */
+/** `google.rpc.ErrorInfo` has only strings: other values become JSON. */
 function metadataOf({ code, extensions }: GatewayError): Record<string, string> {
-  const more = Object.entries(extensions).map(([name, value]) => {
+  const members = Object.entries(extensions).map(([name, value]) => {
     return [name, typeof value === 'string' ? value : JSON.stringify(value)] as const;
   });
-  return { code, ...Object.fromEntries(more) };
+  return { code, ...Object.fromEntries(members) };
 }
 
 export interface RestError {
   readonly status: number;
   /** A `google.rpc.Status`. */
   readonly body: object;
-  /** Whether trying again may help, without a change. */
-  readonly passes: boolean;
+  /** Whether the same request may succeed later. */
+  readonly isTransient: boolean;
 }
 
-/** An error as HTTP+JSON has it. */
+/** An error in the HTTP+JSON binding. */
 export function restError(error: A2AError): RestError {
-  if (!(error instanceof OtherError)) {
+  if (!(error instanceof StatusError)) {
     const status = restStatusFor(error);
-    return { status, body: toRestErrorBody(error, status), passes: false };
+    return { status, body: toRestErrorBody(error, status), isTransient: false };
   }
   const { code, message } = error;
   const status = statusOf(code);
   const details = [error.toErrorInfo()];
-  const body = { error: { code: status, status: OTHERS[code], message, details } };
-  return { status, body, passes: code === 'out-of-space' || code === 'unavailable' };
+  const body = { error: { code: status, status: STATUSES[code], message, details } };
+  const isTransient = code === 'out-of-space' || code === 'unavailable';
+  return { status, body, isTransient };
 }
 
-/** A value as JSON. Throws what a caller can mend where it is nested too deep to be printed. */
-export function printed(value: unknown): string {
+/** Throws `RequestMalformedError` for a value that is nested too deeply. */
+export function stringify(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {

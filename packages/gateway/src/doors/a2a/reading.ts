@@ -6,7 +6,7 @@ import { follow } from '../../feed/follow.ts';
 import { rejectTextQuery, parseSelection } from '../../intake/selection.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { DoorRequest } from '../context.ts';
-import { READING } from './card.ts';
+import { READING_SKILLS } from './agent-card.ts';
 import { artifactOf, facts, heard, messageOf, taskOf, toldAs } from './parts.ts';
 import type { Fields, Heard } from './saying.ts';
 import type { RawJson } from '../../json/raw-json.ts';
@@ -16,7 +16,7 @@ const BY_DEFAULT = 50;
 /** An answer ends with the entry by which its texts have come so far. */
 const FULL = 256 * 1024;
 
-type Reading = (typeof READING)[number];
+type Reading = (typeof READING_SKILLS)[number];
 
 /** What is asked for, where a message asks to read. */
 export interface Question {
@@ -37,7 +37,7 @@ export function questionIn({ message, metadata }: Heard): Question | undefined {
 }
 
 function skillIn({ skill }: Fields): Reading | undefined {
-  return READING.find((one) => one === skill);
+  return READING_SKILLS.find((one) => one === skill);
 }
 
 const ALONE =

@@ -1,85 +1,94 @@
 /**
- * The binding HTTP+JSON of A2A 1.0 (PROTOCOL.md section 19.2).
- * Loaded with the SDK, by the first request that speaks it.
+ * The HTTP+JSON binding of A2A 1.0 (PROTOCOL.md section 19.2).
+ * Imported with the SDK when the first request of this binding arrives.
  */
 import { SendMessageRequest, SendMessageResponse, StreamResponse, Task } from '@a2a-js/sdk';
 import { validateVersion } from '@a2a-js/sdk/server';
 import { GatewayError, quoted, REST_PATH } from '@open-presence/protocol';
 
-import type { Headers } from '../../http/headers.ts';
 import { abortOnDisconnect } from '../../http/context.ts';
-import type { DoorRequest } from '../context.ts';
 import { RETRY_AFTER } from '../../http/problem.ts';
+import { isJsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
-import type { Said, Verb } from './a2a.ts';
-import { Conversation } from './conversation.ts';
-import { asA2a, restError } from './errors.ts';
-import { give, isStream, parsed, stream, versionOf } from './giving.ts';
-import { assertMessage } from './message.ts';
+import type { DoorRequest } from '../context.ts';
+import { restError, toA2aError } from './errors.ts';
+import { parseRequest, requestedVersion, type ReceivedRequest } from './received-request.ts';
+import { RequestHandler } from './request-handler.ts';
+import { isStream, sendText, streamEvents } from './responses.ts';
+import { assertMessage } from './validate-message.ts';
 
 const VERSION = '1.0';
 const TYPE = 'application/a2a+json';
 
-export async function answerRest(context: DoorRequest, verb: Verb, said: Said): Promise<void> {
-  const verbatim = new RawJson();
-  using listening = abortOnDisconnect(context);
-  const { signal } = listening;
+/** What a path of this binding stands for. */
+export type RestResource = 'send' | 'stream' | 'list' | 'task' | 'unknown';
+
+export async function handleRest(
+  context: DoorRequest,
+  resource: RestResource,
+  received: ReceivedRequest,
+): Promise<void> {
+  const rawJson = new RawJson();
+  using caller = abortOnDisconnect(context);
+  const { signal } = caller;
   try {
-    const bytes = await said.bytes();
-    const conversation = new Conversation({ context, bytes, path: ['message'], verbatim, signal });
-    const version = versionOf(context) ?? VERSION;
-    validateVersion(version, await conversation.getAgentCard(), 'HTTP+JSON');
-    const events = await eventsOf(conversation, verb, { context, bytes });
-    if (isStream(events)) {
-      await stream(context, events, {
-        event: (value) => `data: ${verbatim.stringifyLast(value)}`,
-        error: (thrown) =>
-          `event: error\ndata: ${JSON.stringify(restError(asA2a(context, thrown)).body)}`,
-        begun: () => said.begun(),
-      });
-    } else await give(context, verbatim.stringifyLast(events), TYPE);
-  } catch (error) {
-    const { status, body, passes } = restError(asA2a(context, error));
-    const more: Headers = passes ? { 'Retry-After': RETRY_AFTER } : {};
-    await give(context, JSON.stringify(body), TYPE, { status, more });
+    const bytes = await received.bytes();
+    const handler = new RequestHandler({ context, bytes, path: ['message'], rawJson, signal });
+    const version = requestedVersion(context) ?? VERSION;
+    validateVersion(version, await handler.getAgentCard(), 'HTTP+JSON');
+    const result = await call(handler, resource, { context, bytes });
+    if (!isStream(result)) {
+      return await sendText(context, { text: rawJson.stringifyLast(result), type: TYPE });
+    }
+    const format = {
+      event: (value: unknown) => `data: ${rawJson.stringifyLast(value)}`,
+      error: (thrown: unknown) =>
+        `event: error\ndata: ${JSON.stringify(restError(toA2aError(context, thrown)).body)}`,
+    };
+    await streamEvents(context, result, format, () => received.streamStarted());
+  } catch (thrown) {
+    const { status, body, isTransient } = restError(toA2aError(context, thrown));
+    const headers = isTransient ? { 'Retry-After': RETRY_AFTER } : undefined;
+    await sendText(context, { text: JSON.stringify(body), type: TYPE, status, headers });
   }
 }
 
-/** The answer, or those that follow one another. */
-async function eventsOf(
-  conversation: Conversation,
-  verb: Verb,
+/** The response, or the events of a stream. */
+async function call(
+  handler: RequestHandler,
+  resource: RestResource,
   { context, bytes }: { readonly context: DoorRequest; readonly bytes: Buffer },
 ): Promise<object> {
-  switch (verb) {
-    case 'send': {
-      const value = await conversation.sendMessage(requestIn(bytes));
-      const payload =
-        'messageId' in value
-          ? ({ $case: 'message', value } as const)
-          : ({ $case: 'task', value } as const);
-      return objectOf(SendMessageResponse.toJSON({ payload }));
-    }
+  switch (resource) {
+    case 'send':
+      return await sendMessage(handler, sendRequestIn(bytes));
     case 'stream':
-      return printed(conversation.sendMessageStream(requestIn(bytes)));
+      return eventsAsJson(handler.sendMessageStream(sendRequestIn(bytes)));
     case 'list':
-      return await conversation.listTasks();
+      return await handler.listTasks();
     case 'task':
-      return await taskEvents(conversation, context);
-    case 'elsewhere':
-      return await elsewhere(conversation, context);
+      return await callTask(handler, context);
+    case 'unknown':
+      return await callUnknown(handler, context);
   }
 }
 
-/** `/tasks/{id}`, and `/tasks/{id}:subscribe`, `:cancel`. */
-async function taskEvents(conversation: Conversation, { params }: DoorRequest): Promise<object> {
+async function sendMessage(handler: RequestHandler, request: SendMessageRequest): Promise<object> {
+  const value = await handler.sendMessage(request);
+  const payload =
+    'messageId' in value
+      ? ({ $case: 'message', value } as const)
+      : ({ $case: 'task', value } as const);
+  return asObject(SendMessageResponse.toJSON({ payload }));
+}
+
+/** `/tasks/{id}`, `/tasks/{id}:subscribe` and `/tasks/{id}:cancel`. */
+async function callTask(handler: RequestHandler, { params }: DoorRequest): Promise<object> {
   const [, id = '', verb] = /^(.*?)(?::(subscribe|cancel))?$/s.exec(params['id'] ?? '') ?? [];
-  if (verb === 'subscribe') return printed(conversation.resubscribe({ id, tenant: '' }));
-  const asked = { id, tenant: '', metadata: undefined };
-  const task = await (verb === 'cancel'
-    ? conversation.cancelTask(asked)
-    : conversation.getTask(asked));
-  return objectOf(Task.toJSON(task));
+  if (verb === 'subscribe') return eventsAsJson(handler.resubscribe({ id, tenant: '' }));
+  const request = { id, tenant: '', metadata: undefined };
+  const task = await (verb === 'cancel' ? handler.cancelTask(request) : handler.getTask(request));
+  return asObject(Task.toJSON(task));
 }
 
 const PATHS = [
@@ -91,34 +100,34 @@ const PATHS = [
   'tasks/{id}:cancel',
 ].map((path) => `${REST_PATH}/${path}`);
 
-/** What A2A has and this gateway has not, and what A2A has not either. */
-async function elsewhere(conversation: Conversation, { request }: DoorRequest): Promise<never> {
+/** Rejects resources of A2A that the gateway does not offer, and paths that A2A does not have. */
+async function callUnknown(handler: RequestHandler, { request }: DoorRequest): Promise<never> {
   const { url = '' } = request;
   const [path = ''] = url.slice(REST_PATH.length).split(/[?#]/, 1);
   if (/^\/tasks\/[^/]+\/pushNotificationConfigs(?:\/|$)/.test(path)) {
-    return await conversation.createTaskPushNotificationConfig();
+    return await handler.createTaskPushNotificationConfig();
   }
   if (/^\/extendedAgentCard\/?$/.test(path)) {
-    return await conversation.getAuthenticatedExtendedAgentCard();
+    return await handler.getAuthenticatedExtendedAgentCard();
   }
   const detail = `Cannot find ${quoted(url)}: there is no such path. The paths are ${PATHS.join(', ')}.`;
   throw new GatewayError('not-found', detail, { known: PATHS });
 }
 
-async function* printed(
+async function* eventsAsJson(
   events: AsyncGenerator<StreamResponse, void, undefined>,
 ): AsyncGenerator<unknown, void, undefined> {
   for await (const event of events) yield StreamResponse.toJSON(event);
 }
 
-function objectOf(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
+function asObject(value: unknown): object {
+  return isJsonObject(value) ? value : {};
 }
 
-function requestIn(bytes: Buffer): SendMessageRequest {
-  const read = parsed(bytes, EXAMPLE);
-  assertMessage(read);
-  return SendMessageRequest.fromJSON(read);
+function sendRequestIn(bytes: Buffer): SendMessageRequest {
+  const request = parseRequest(bytes, EXAMPLE);
+  assertMessage(request);
+  return SendMessageRequest.fromJSON(request);
 }
 
 const EXAMPLE = '{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}';

@@ -18,8 +18,8 @@ import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
 import { draftFor, stampOf } from '../../operations/append.ts';
-import { READING, SKILLS } from './card.ts';
-import { printed } from './errors.ts';
+import { READING_SKILLS, KIND_SKILLS } from './agent-card.ts';
+import { stringify } from './errors.ts';
 import { facts, heard, messageOf, pathOf, toldAs, words } from './parts.ts';
 import { rawValue, type RawJson } from '../../json/raw-json.ts';
 
@@ -179,7 +179,7 @@ function bodyOf({ metadata }: Heard, part: Part, text: string): Body {
 
 function kindOf({ kind, skill }: Fields): Kind | undefined {
   if (typeof kind === 'string' && isKind(kind)) return kind;
-  return KINDS.find((one) => SKILLS[one] === skill);
+  return KINDS.find((one) => KIND_SKILLS[one] === skill);
 }
 
 /** Where a kind is asked for, it must be one. */
@@ -189,8 +189,8 @@ function kindIn(metadata: Fields): Kind | undefined {
   if (kind === undefined && skill === undefined) return undefined;
   const found = kindOf(metadata);
   if (found !== undefined) return found;
-  const known = kind === undefined ? [...Object.values(SKILLS), ...READING] : KINDS;
-  const detail = `must be one of ${known.join(', ')}, got ${printed(kind ?? skill)
+  const known = kind === undefined ? [...Object.values(KIND_SKILLS), ...READING_SKILLS] : KINDS;
+  const detail = `must be one of ${known.join(', ')}, got ${stringify(kind ?? skill)
     .slice(0, 100)
     .toWellFormed()}`;
   const name = kind === undefined ? 'skill' : 'kind';
@@ -208,7 +208,7 @@ function textBody(metadata: Fields, text: string): Body {
   const { room, to, inReplyTo } = metadata;
   const who =
     kind === 'resonance' ? { ai_identity: identity, seeking } : { identity, identityType };
-  return { kind, text: printed({ text, ...who, room, to, inReplyTo }) };
+  return { kind, text: stringify({ text, ...who, room, to, inReplyTo }) };
 }
 
 function keyFor({ idempotencyKey }: Fields, count: number): Uint8Array | undefined {

@@ -1,7 +1,7 @@
 /** Paths that answer one document in one form, for the OpenAPI document. */
 import { localize } from '@open-presence/protocol';
 
-import { cardOf, oldCardOf } from '../a2a/card.ts';
+import { cardOf, legacyCardOf } from '../a2a/agent-card.ts';
 import { REVISIONS, SERVER_NAME } from '../mcp/server-card.ts';
 import { schema, type Json, type Voice } from './components.ts';
 import * as shown from './examples.ts';
@@ -56,7 +56,7 @@ const FORMS: Readonly<Record<string, (voice: Voice) => Form>> = {
     ),
   '/.well-known/agent-card.json': agentCard,
   '/.well-known/agent.json': (voice) =>
-    form(JSON_TYPE, schema('AgentCard'), oldCardOf({ ...voice, base: shown.ADDRESS })),
+    form(JSON_TYPE, schema('AgentCard'), legacyCardOf({ ...voice, base: shown.ADDRESS })),
   '/mcp/server-card': serverCard,
   '/reference': ({ language, locale }) =>
     form('text/html', TEXT, `<!doctype html><title>${localize(language.service, locale)}</title>`),

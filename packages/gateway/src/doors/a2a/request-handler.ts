@@ -24,8 +24,8 @@ import {
 import { publicAddressOf } from '../../http/public-address.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
-import { cardOf } from './card.ts';
-import { asA2a } from './errors.ts';
+import { cardOf } from './agent-card.ts';
+import { toA2aError } from './errors.ts';
 import { asWords, dataInWords } from './parts.ts';
 import {
   followed,
@@ -45,22 +45,22 @@ export interface Asked {
   readonly bytes: Buffer;
   /** Where in it the message is. */
   readonly path: readonly string[];
-  readonly verbatim: RawJson;
+  readonly rawJson: RawJson;
   /** Aborted when nobody listens any more, or the gateway rests. */
   readonly signal: AbortSignal;
 }
 
-export class Conversation implements A2ARequestHandler {
+export class RequestHandler implements A2ARequestHandler {
   readonly #asked: Asked;
-  #began = false;
+  #called = false;
 
   constructor(asked: Asked) {
     this.#asked = asked;
   }
 
   /** Whether the SDK could read what was asked. */
-  get began(): boolean {
-    return this.#began;
+  get called(): boolean {
+    return this.#called;
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -71,7 +71,7 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
-    this.#began = true;
+    this.#called = true;
     const { context } = this.#asked;
     return await inTheirForm(context, async () => {
       const said = await this.#heard(params);
@@ -83,16 +83,16 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async #told(said: Heard, question: Question | undefined): Promise<Message> {
-    const { context, verbatim } = this.#asked;
-    if (question === undefined) return await keep(context, said, verbatim);
-    return await read(context, { ...question, message: said.message }, verbatim);
+    const { context, rawJson } = this.#asked;
+    if (question === undefined) return await keep(context, said, rawJson);
+    return await read(context, { ...question, message: said.message }, rawJson);
   }
 
   /** For who takes words alone, data are told as words. */
   #worded({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
     const modes = configuration?.acceptedOutputModes ?? [];
     const takesData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
-    return takesData ? parts : parts.map((part) => asWords(part, this.#asked.verbatim));
+    return takesData ? parts : parts.map((part) => asWords(part, this.#asked.rawJson));
   }
 
   async *sendMessageStream(
@@ -111,7 +111,7 @@ export class Conversation implements A2ARequestHandler {
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
-    this.#began = true;
+    this.#called = true;
     const { context } = this.#asked;
     return await inTheirForm(context, async () => taskAt(context, needsId(id)));
   }
@@ -130,11 +130,11 @@ export class Conversation implements A2ARequestHandler {
   async *resubscribe({
     id,
   }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
-    const { context, signal, verbatim } = this.#asked;
+    const { context, signal, rawJson } = this.#asked;
     try {
-      yield* following(context, needsId(id), { signal, verbatim });
+      yield* following(context, needsId(id), { signal, verbatim: rawJson });
     } catch (error) {
-      throw asA2a(context, error);
+      throw toA2aError(context, error);
     }
   }
 
@@ -211,6 +211,6 @@ async function inTheirForm<Value>(context: DoorRequest, run: () => Promise<Value
   try {
     return await run();
   } catch (error) {
-    throw asA2a(context, error);
+    throw toA2aError(context, error);
   }
 }

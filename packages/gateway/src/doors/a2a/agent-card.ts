@@ -1,4 +1,4 @@
-/** Who the gateway is, to agents: the agent card of A2A 1.0, and that of 0.3. */
+/** The agent card of the gateway, for A2A 1.0 and 0.3. */
 import {
   JSON_RPC_PATH,
   KINDS,
@@ -9,51 +9,51 @@ import {
   type Locale,
 } from '@open-presence/protocol';
 
-export interface CardParts {
+export interface CardInput {
   readonly language: Language;
   readonly locale: Locale | undefined;
   /** The gateway's address. */
   readonly base: string;
 }
 
-/** What one can do, and the kinds that are said by it. */
-export const SKILLS: Readonly<Record<Kind, string>> = {
+/** The skills that store an entry, by its kind. */
+export const KIND_SKILLS: Readonly<Record<Kind, string>> = {
   resonance: 'first-contact',
   garden: 'leave-trace',
   seeds: 'plant-seed',
   shepit: 'whisper',
 };
-export const READING = ['read', 'follow'] as const;
+export const READING_SKILLS = ['read', 'follow'] as const;
 
 const MODES = ['application/json', 'text/plain'];
 
-export function cardOf(parts: CardParts): object {
-  const { base } = parts;
+export function cardOf(input: CardInput): object {
+  const { base } = input;
   const versions = [
     ['JSONRPC', JSON_RPC_PATH, '1.0'],
     ['HTTP+JSON', REST_PATH, '1.0'],
     ['JSONRPC', JSON_RPC_PATH, '0.3'],
   ] as const;
   return {
-    ...common(parts),
+    ...common(input),
     supportedInterfaces: versions.map(([protocolBinding, path, protocolVersion]) => {
       return { url: base + path, protocolBinding, protocolVersion };
     }),
-    provider: providerOf(parts),
+    provider: providerOf(input),
   };
 }
 
-export function oldCardOf(parts: CardParts): object {
+export function legacyCardOf(input: CardInput): object {
   return {
-    ...common(parts),
+    ...common(input),
     protocolVersion: '0.3.0',
-    url: parts.base + JSON_RPC_PATH,
+    url: input.base + JSON_RPC_PATH,
     preferredTransport: 'JSONRPC',
-    provider: providerOf(parts),
+    provider: providerOf(input),
   };
 }
 
-function common({ language, locale, base }: CardParts): object {
+function common({ language, locale, base }: CardInput): object {
   const trust = localize(language.labels.trust, locale);
   return {
     name: localize(language.service, locale),
@@ -67,23 +67,23 @@ function common({ language, locale, base }: CardParts): object {
   };
 }
 
-function providerOf({ language, locale, base }: CardParts): object {
+function providerOf({ language, locale, base }: CardInput): object {
   return { organization: localize(language.service, locale), url: `${base}/` };
 }
 
 function skillsOf(language: Language, locale: Locale | undefined): object[] {
-  const saying = KINDS.map((kind) => {
+  const kindSkills = KINDS.map((kind) => {
     const { title, meaning, fields, sentences } = language.kinds[kind];
     const members = fields.map((field) => `${field.name}: ${localize(field.meaning, locale)}`);
     return {
-      id: SKILLS[kind],
+      id: KIND_SKILLS[kind],
       name: localize(title, locale),
       description: [localize(meaning, locale), ...members].join('\n'),
       tags: [kind],
       examples: sentences.map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
     };
   });
-  const reading = READING.map((id) => {
+  const readingSkills = READING_SKILLS.map((id) => {
     const { title, meaning } = language.skills[id];
     return {
       id,
@@ -93,10 +93,10 @@ function skillsOf(language: Language, locale: Locale | undefined): object[] {
       examples: [JSON.stringify({ skill: id, room: language.rooms[0]?.slug, limit: 10 })],
     };
   });
-  return [...saying, ...reading];
+  return [...kindSkills, ...readingSkills];
 }
 
-/** What is said as it stands must be known for what it is; others are by their members. */
+/** Bodies of these kinds have no member that tells their kind. */
 function skillFor(kind: Kind): { readonly skill?: string } {
-  return kind === 'seeds' || kind === 'shepit' ? { skill: SKILLS[kind] } : {};
+  return kind === 'seeds' || kind === 'shepit' ? { skill: KIND_SKILLS[kind] } : {};
 }
