@@ -1,39 +1,39 @@
-/** Answers that are made piece by piece: sent whole where they turn out small, else as a stream. */
+/** JSON responses whose size is not known beforehand: small ones are buffered, others streamed. */
+import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
+import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from './headers.ts';
 import { preferredEncoding } from './negotiation.ts';
 import { sendResponse } from './response.ts';
-import { COMMON_HEADERS, contentEncoding, JSON_TYPE, etag, type Headers } from './headers.ts';
-import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
-import { ResponseWriter } from './response-writer.ts';
+import { sendBody } from './response-writer.ts';
 
-/** Answers up to this size are sent whole. */
-const SMALL_ANSWER = 256 * 1024;
+/** Larger responses, in bytes, are streamed. */
+const MAX_BUFFERED_SIZE = 256 * 1024;
 
-interface Piecewise {
-  readonly pieces: AsyncGenerator<Uint8Array, void, undefined>;
+interface GeneratedResponse {
+  /** The generator must not reuse the memory of its chunks. */
+  readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
   readonly headers: Headers;
   readonly tag?: string;
 }
 
-/** Pieces must keep their bytes. Ends the generator when the caller is gone. */
+/** Ends the generator when the caller disconnects. */
 export async function bufferOrStream(
   context: RequestContext<StartupContext>,
-  what: Piecewise,
+  { chunks, headers, tag }: GeneratedResponse,
 ): Promise<void> {
   const { request, response } = context;
-  const { pieces, headers, tag } = what;
-  const begun: Uint8Array[] = [];
-  for (let size = 0; size <= SMALL_ANSWER && !isDisconnected(context);) {
-    const step = await pieces.next();
-    if (step.done === true) {
-      const whole = { status: 200, type: JSON_TYPE, headers, body: Buffer.concat(begun) };
-      await sendResponse(context, tag === undefined ? whole : { ...whole, tag });
-      return;
-    }
-    begun.push(step.value);
-    size += step.value.length;
-  }
+  const start: Uint8Array[] = [];
   try {
-    if (isDisconnected(context)) return;
+    for (let size = 0; size <= MAX_BUFFERED_SIZE;) {
+      if (isDisconnected(context)) return;
+      const step = await chunks.next();
+      if (step.done === true) {
+        const body = Buffer.concat(start);
+        await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
+        return;
+      }
+      start.push(step.value);
+      size += step.value.length;
+    }
     const encoding = preferredEncoding(request.headers['accept-encoding']);
     response.writeHead(200, {
       'Content-Type': JSON_TYPE,
@@ -42,15 +42,16 @@ export async function bufferOrStream(
       ...headers,
       ...COMMON_HEADERS,
     });
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    const writer = new ResponseWriter(response, encoding);
-    for (const piece of begun) if (!(await writer.write(piece))) return;
-    for await (const piece of pieces) if (!(await writer.write(piece))) return;
-    await writer.end();
+    await sendBody(context, encoding, concatenated(start, chunks));
   } finally {
-    await pieces.return();
+    await chunks.return();
   }
+}
+
+async function* concatenated(
+  start: readonly Uint8Array[],
+  rest: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* start;
+  yield* rest;
 }

@@ -1,4 +1,4 @@
-/** Compression of answers: whole ones at once, streams so that what is written soon arrives. */
+/** Compression of responses, buffered or streamed. */
 import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import {
@@ -13,13 +13,13 @@ import {
 
 import type { Encoding } from './negotiation.ts';
 
-/** Shorter answers fit one packet as they are. */
+/** Smaller responses fit into one packet uncompressed. */
 export const MIN_COMPRESSED_SIZE = 1024;
 
-/** Brotli's own default would take a hundred times as long for a little less. */
+/** Brotli's default quality takes a hundred times as long for slightly smaller output. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-const whole: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
+const COMPRESSORS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
   zstd: promisify<Uint8Array, Buffer>(zstdCompress),
   br: (bytes) => promisify<Uint8Array, object, Buffer>(brotliCompress)(bytes, BROTLI),
   gzip: promisify<Uint8Array, Buffer>(gzip),
@@ -27,10 +27,10 @@ const whole: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
 
 /** Compresses off the event loop. */
 export function compress(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
-  return whole[encoding](bytes);
+  return COMPRESSORS[encoding](bytes);
 }
 
-/** Each write is flushed. */
+/** A stream that flushes after each write, so that readers of slow streams do not wait. */
 export function createCompressor(encoding: Encoding): Transform {
   switch (encoding) {
     case 'zstd':

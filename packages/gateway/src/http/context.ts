@@ -1,6 +1,6 @@
 /**
- * What HTTP handlers are given: one request with its answer to be, and the part of the gateway that
- * the toolkit itself needs. Doors extend `HttpContext` with what they serve.
+ * What a handler receives: the request, its response, and the part of the gateway that the toolkit
+ * needs. Doors extend `HttpContext` with what they serve.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -8,17 +8,18 @@ import { localeOf, type Language, type Locale, type State } from '@open-presence
 
 import type { EventStreams } from './event-stream.ts';
 import type { ResponseCache } from './response-cache.ts';
+import type { Shutdown } from './shutdown.ts';
 
-/** Where faults of the gateway itself are reported. */
+/** Receives the gateway's own failures. */
 interface Report {
   error(details: object, message: string): void;
 }
 
-/** What is known before the log is open. */
+/** What handlers can use before the log is open. */
 export interface StartupContext {
   readonly language: Language;
   readonly report: Report;
-  /** Where visitors reach the gateway, if the operator says so; without a slash at its end. */
+  /** The public address, if the operator set one; without a trailing slash. */
   readonly publicUrl: string | undefined;
   state(): State;
 }
@@ -27,15 +28,13 @@ export interface StartupContext {
 export interface HttpServices {
   readonly responseCache: ResponseCache;
   readonly eventStreams: EventStreams;
-  /** Aborted when the gateway stops: whatever waits for new entries ends then. */
-  readonly shutdown: AbortSignal;
-  /** Whether the listener can be reached from this machine alone. */
+  readonly shutdown: Shutdown;
+  /** Whether the listener is bound to a loopback address. */
   readonly loopback: boolean;
-  /** The paths that there are. */
   readonly routes: readonly RouteSummary[];
 }
 
-/** A path, with its variable parts in braces, and the methods that it takes. */
+/** A path, with its parameters in braces, and its methods without `HEAD` and `OPTIONS`. */
 export interface RouteSummary {
   readonly path: string;
   readonly methods: readonly string[];
@@ -47,7 +46,7 @@ export interface RequestContext<App extends StartupContext = HttpContext> {
   readonly app: App;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The variable parts of the path, decoded. */
+  /** The path parameters, decoded. */
   readonly params: Readonly<Record<string, string | undefined>>;
 }
 
@@ -55,22 +54,25 @@ export type Handler<App extends StartupContext = HttpContext> = (
   context: RequestContext<App>,
 ) => void | Promise<void>;
 
-/** Longest query, in characters, that is parsed in one go: `URLSearchParams` is quadratic in parameters without `=`. */
-const PARSED_AT_ONCE = 4096;
+/**
+ * Longer queries are parsed in parts of about this many characters: `URLSearchParams` takes quadratic
+ * time for parameters without `=`.
+ */
+const PART_LENGTH = 4096;
 
-/** The query as it was sent; escapes that cannot be decoded are left as they are. */
+/** The query parameters. Escapes that cannot be decoded are left as they are. */
 export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchParams {
   const mark = url.indexOf('?');
   const query = mark === -1 ? '' : url.slice(mark + 1);
-  if (query.length <= PARSED_AT_ONCE) return new URLSearchParams(query);
+  if (query.length <= PART_LENGTH) return new URLSearchParams(query);
   const parameters = new URLSearchParams();
-  for (let from = 0; from < query.length;) {
-    const end = query.indexOf('&', from + PARSED_AT_ONCE);
-    const to = end === -1 ? query.length : end;
+  for (let start = 0; start < query.length;) {
+    const separator = query.indexOf('&', start + PART_LENGTH);
+    const end = separator === -1 ? query.length : separator;
     // The parser drops a leading `?`, which may be part of a name here.
-    const part = new URLSearchParams(`&${query.slice(from, to)}`);
+    const part = new URLSearchParams(`&${query.slice(start, end)}`);
     for (const [name, value] of part) parameters.append(name, value);
-    from = to + 1;
+    start = end + 1;
   }
   return parameters;
 }
@@ -80,12 +82,12 @@ export function localeFor({ headers }: IncomingMessage): Locale | undefined {
   return localeOf(headers['accept-language']);
 }
 
-/** Whether the caller has left, so that no answer can be sent. */
+/** Whether the caller has disconnected, so that no response can be sent. */
 export function isDisconnected({ response }: Pick<RequestContext, 'response'>): boolean {
   return response.destroyed;
 }
 
-/** A signal that is aborted when the caller leaves or the gateway stops. */
+/** A signal that is aborted when the caller disconnects or the gateway stops. For requests that wait. */
 export function abortOnDisconnect({
   app,
   response,
@@ -93,13 +95,13 @@ export function abortOnDisconnect({
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   response.once('close', abort);
-  app.shutdown.addEventListener('abort', abort);
-  if (response.destroyed || app.shutdown.aborted) abort();
+  app.shutdown.add(controller);
+  if (response.destroyed) abort();
   return {
     signal: controller.signal,
     [Symbol.dispose]() {
       response.off('close', abort);
-      app.shutdown.removeEventListener('abort', abort);
+      app.shutdown.remove(controller);
     },
   };
 }

@@ -1,8 +1,8 @@
-/** Headers that answers have in common. */
+/** Headers that responses have in common. */
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** What every answer carries. */
+/** Sent with every response. */
 export const COMMON_HEADERS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
@@ -15,7 +15,7 @@ export const COMMON_HEADERS: Headers = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** To be asked for again each time, with the tag. */
+/** May be stored, but must be revalidated with its tag each time. */
 export const NO_CACHE: Headers = { 'Cache-Control': 'no-cache' };
 export const NO_STORE: Headers = { 'Cache-Control': 'no-store' };
 
@@ -23,19 +23,19 @@ export function contentEncoding(encoding: string | undefined): Headers {
   return encoding === undefined ? {} : { 'Content-Encoding': encoding };
 }
 
-/** The header of a tag. A strong one names bytes, so each encoding has one of its own. */
+/** The `ETag` header. A strong tag identifies bytes, so each encoding has a tag of its own. */
 export function etag(tag: string | undefined, encoding: string | undefined): { ETag?: string } {
   if (tag === undefined) return {};
-  const own = encoding !== undefined && !tag.startsWith('W/');
-  return { ETag: own ? `${tag.slice(0, -1)}-${encoding}"` : tag };
+  const strong = !tag.startsWith('W/');
+  return { ETag: strong && encoding !== undefined ? `${tag.slice(0, -1)}-${encoding}"` : tag };
 }
 
-/** `Vary`, with the encoding that every answer varies by. */
+/** `Vary` with these names and `Accept-Encoding`, which every response varies by. */
 export function vary(...names: readonly string[]): Headers {
   return { Vary: [...names, 'Accept-Encoding'].join(', ') };
 }
 
-/** For an answer in a locale, where one was chosen. */
+/** The headers of a response in this locale, where one was chosen. */
 export function contentLanguage(locale: string | undefined, ...names: readonly string[]): Headers {
   const chosen: Headers = locale === undefined ? {} : { 'Content-Language': locale };
   return { ...chosen, ...vary(...names, 'Accept-Language') };

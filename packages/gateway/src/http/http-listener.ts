@@ -1,9 +1,9 @@
 /**
- * The HTTP front: accepts requests while the gateway starts, serves and stops.
+ * The HTTP listener: accepts requests while the gateway starts, serves and stops.
  *
- * Owns what is answered before the log is open; what comes then goes to the router. Knows no
- * resource and no store. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing a caller sends,
- * leaves out or breaks off harms another caller.
+ * Owns the responses before the log is open; later requests go to the router. Refuses to know
+ * resources and stores. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing one caller sends,
+ * omits or aborts affects another.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -15,11 +15,12 @@ import { respondToMalformed } from './malformed-request.ts';
 import { sendProblem } from './problem.ts';
 import { ResponseCache } from './response-cache.ts';
 import { runHandler, type Router } from './router.ts';
-import { hasHost, HttpServer, originForm, type ListenOptions } from './server.ts';
+import { Shutdown } from './shutdown.ts';
+import { hasValidHost, HttpServer, originForm, type ListenOptions } from './server.ts';
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
-interface HeldRequest {
+interface EarlyRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -29,9 +30,10 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #router: Router<App>;
   readonly #server: HttpServer;
   readonly #eventStreams = new EventStreams();
+  readonly #shutdown = new Shutdown();
   #app: App | undefined;
-  /** Readers of event streams who came before the log was open. */
-  #held: HeldRequest[] = [];
+  /** Requests for event streams that wait until the log is open. */
+  #earlyStreams: EarlyRequest[] = [];
 
   private constructor(startup: StartupContext, router: Router<App>) {
     this.#startup = startup;
@@ -42,7 +44,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     });
   }
 
-  /** Listens. Until `open`, callers are told that the gateway starts; readers of streams wait. */
+  /** Listens. Until `open`, requests for event streams wait and others get a 503 or the status. */
   static async listen<App extends HttpContext>(
     options: ListenOptions,
     startup: StartupContext,
@@ -59,32 +61,33 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
-  /** Serves from now on. */
-  open(contextWith: (services: HttpServices) => App): void {
-    const app = contextWith({
+  /** Serves requests from now on. */
+  open(createContext: (services: HttpServices) => App): void {
+    const app = createContext({
       responseCache: new ResponseCache(),
       eventStreams: this.#eventStreams,
-      shutdown: this.#eventStreams.shutdown,
+      shutdown: this.#shutdown,
       loopback: LOOPBACK.test(this.#server.address.address),
       routes: this.#router.routes,
     });
     this.#app = app;
-    for (const { request, response } of this.#held.splice(0)) {
+    for (const { request, response } of this.#earlyStreams.splice(0)) {
       this.#router.dispatch(app, request, response);
     }
   }
 
-  /** Accepts nobody any more; resolves when all that was under way is finished. */
+  /** Stops accepting; resolves when all requests in progress are finished. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#shutdown.start();
     this.#eventStreams.close();
-    // Readers of streams come back by themselves.
-    for (const { response } of this.#held.splice(0)) response.destroy();
+    // Readers of event streams reconnect by themselves.
+    for (const { response } of this.#earlyStreams.splice(0)) response.destroy();
     await this.#server[Symbol.asyncDispose]();
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
-    if (!hasHost(request)) {
-      runHandler(withoutHost, { app: this.#startup, request, response, params: {} });
+    if (!hasValidHost(request)) {
+      runHandler(sendInvalidHost, { app: this.#startup, request, response, params: {} });
       return;
     }
     if (request.url?.startsWith('/') !== true) request.url = originForm(request.url ?? '');
@@ -94,10 +97,10 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 
   #receiveEarly(request: IncomingMessage, response: ServerResponse): void {
     const match = this.#router.match(request);
-    // A browser that is answered with an error never opens the stream again.
-    if (match?.isStream === true) this.#held.push({ request, response });
+    // A browser does not reconnect after an error.
+    if (match?.isStream === true) this.#earlyStreams.push({ request, response });
     else {
-      const handler = match?.whileStarting ?? notYet;
+      const handler = match?.whileStarting ?? sendStarting;
       runHandler(handler, { app: this.#startup, request, response, params: {} });
     }
   }
@@ -105,11 +108,11 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 
 const STARTING = 'Cannot answer yet: the gateway is reading its log. Try again in a moment.';
 
-function notYet(context: RequestContext<StartupContext>): Promise<void> {
+function sendStarting(context: RequestContext<StartupContext>): Promise<void> {
   return sendProblem(context, new GatewayError('unavailable', STARTING));
 }
 
-function withoutHost(context: RequestContext<StartupContext>): Promise<void> {
+function sendInvalidHost(context: RequestContext<StartupContext>): Promise<void> {
   const detail = 'must be given once, with the name or address of the gateway';
   const error = new GatewayError(
     'invalid-parameter',

@@ -1,25 +1,25 @@
 /**
- * Messages that a protocol wants whole: MCP's and A2A's. As values they take many times the room
- * that they are spelled in, so long ones are read one after another, whichever protocol they are of.
+ * Takes turns at parsing large messages that must be in memory at once (MCP, A2A): parsed, they take
+ * many times the memory of their bytes. One queue serves all protocols.
  */
 
-/** Bytes from which on a message is long. */
-const LONG = 1024 * 1024;
+/** Messages up to this size, in bytes, do not wait. */
+const MAX_UNQUEUED_SIZE = 1024 * 1024;
 
-let turn: Promise<void> = Promise.resolve();
+let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Acts on a message when it is its turn: at once where it is short. It is over when the act is, or
- * when that calls `begun`, for an answer that may go on for ever.
+ * Runs the task at once for a small message, else after the tasks of earlier large ones. A turn ends
+ * with its task, or when the task calls `release`, as before a response that may never end.
  */
 export async function runInTurn(
   bytes: Buffer,
-  act: (begun: () => void) => Promise<void>,
+  task: (release: () => void) => Promise<void>,
 ): Promise<void> {
-  if (bytes.length <= LONG) return await act(() => {});
-  const before = turn;
-  const { promise, resolve: begun } = Promise.withResolvers<void>();
-  turn = promise;
-  await before;
-  await act(begun).finally(begun);
+  if (bytes.length <= MAX_UNQUEUED_SIZE) return await task(() => {});
+  const previous = lastTurn;
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  lastTurn = promise;
+  await previous;
+  await task(release).finally(release);
 }

@@ -1,6 +1,6 @@
 /**
- * Answers to what is not HTTP, or not HTTP/1.1 as RFC 9112 wants it: written by hand, because
- * Node has no request to answer then.
+ * Responses to bytes that are not an HTTP/1.1 request (RFC 9112). They are written to the socket,
+ * because Node provides neither request nor response then.
  */
 import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -20,39 +20,42 @@ import { COMMON_HEADERS, NO_STORE, type Headers } from './headers.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { methodNotAllowed } from './router.ts';
 
-/** What Node tells of bytes that it cannot read. */
+/** Node's error for bytes that it cannot parse. */
 export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Buffer;
-  /** How many of its bytes could be read. */
+  /** How many bytes of the packet were parsed. */
   readonly bytesParsed?: number;
 }
 
-/** The paths that there are. */
 interface Paths {
   methodsAt(url: string): readonly string[];
   notFound(url: string): GatewayError;
 }
 
-/** How long to go on listening to a caller that has been answered and should leave. */
-const LINGER_MS = 30_000;
+/** How long input is discarded before a caller that does not close is disconnected. */
+const DISCARD_MS = 30_000;
 
-/** Answers bytes that could not be read, and closes the connection. */
+/** Sends a problem and closes the connection. */
 export function respondToMalformed(
   error: ClientError,
   socket: Duplex,
   language: Language,
   paths: Paths,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
     socket.destroy();
     return;
   }
   const { problem, headers } = problemOf(error, paths);
   const title = localize(language.errors[problem.code], undefined);
-  const body = jsonBody(problemDocument(problem, title));
-  const status = statusOf(problem.code);
+  socket.end(rawResponse(jsonBody(problemDocument(problem, title)), problem, headers));
+  discardInput(socket);
+}
+
+function rawResponse(body: Buffer, { code }: GatewayError, headers: Headers): Buffer {
+  const status = statusOf(code);
   const lines = Object.entries({
     'Content-Type': PROBLEM_TYPE,
     'Content-Length': String(body.length),
@@ -63,42 +66,48 @@ export function respondToMalformed(
     ...COMMON_HEADERS,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
-  socket.end(Buffer.concat([Buffer.from(head, 'latin1'), body]));
-  discardInput(socket);
+  return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 
-/** Whether an answer has begun, and not ended, that another one would garble. */
-function isAnswering(socket: Duplex): boolean {
-  // Node's own way of telling (`socketOnError` in `_http_server.js`); there is no public one.
+/** Whether a response is being sent, which another one would corrupt. */
+function isResponding(socket: Duplex): boolean {
+  // As Node does (`socketOnError` in `_http_server.js`); there is no public API.
   const message: unknown = Reflect.get(socket, '_httpMessage');
   return message instanceof ServerResponse && message.headersSent && !message.writableEnded;
 }
 
-/** Closing while bytes still come in would reset the connection, and lose the answer with it. */
+/** Closing while bytes arrive would reset the connection, and the caller would lose the response. */
 function discardInput(socket: Duplex): void {
   socket.removeAllListeners('data');
   socket.on('data', () => {});
   socket.on('error', () => {});
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
   socket.once('close', () => clearTimeout(timer));
   socket.resume();
 }
 
-function problemOf(error: ClientError, paths: Paths): { problem: GatewayError; headers: Headers } {
-  const plain = (detail: string): { problem: GatewayError; headers: Headers } => {
+interface MalformedProblem {
+  readonly problem: GatewayError;
+  readonly headers: Headers;
+}
+
+function problemOf(error: ClientError, paths: Paths): MalformedProblem {
+  const invalid = (detail: string): MalformedProblem => {
     return { problem: new GatewayError('invalid-parameter', detail), headers: {} };
   };
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return plain(
+      return invalid(
         `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long texts into the body, which has no such limit.`,
       );
     case 'HPE_INVALID_METHOD':
-      return unknownMethod(error, paths) ?? plain(notHttp(error));
+      return unknownMethod(error, paths) ?? invalid(notHttp(error));
     case 'HPE_INVALID_URL':
-      return plain(`${notHttp(error)} Percent-encode everything that is not ASCII, as in %D0%A2.`);
+      return invalid(
+        `${notHttp(error)} Percent-encode everything that is not ASCII, as in %D0%A2.`,
+      );
     default:
-      return plain(notHttp(error));
+      return invalid(notHttp(error));
   }
 }
 
@@ -108,12 +117,12 @@ function notHttp({ reason, message }: ClientError): string {
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** A method that Node's parser does not know is no fault in the eyes of HTTP. */
+/** HTTP allows methods that Node's parser does not know: they are answered by 405 or 404. */
 function unknownMethod(
   { rawPacket, bytesParsed = 0 }: ClientError,
   paths: Paths,
-): { problem: GatewayError; headers: Headers } | undefined {
-  // Requests that were sent ahead may stand before it.
+): MalformedProblem | undefined {
+  // Pipelined requests may precede it in the packet.
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
   const [, method, url] = REQUEST_LINE.exec(text.slice(start)) ?? [];

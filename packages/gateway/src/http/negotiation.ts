@@ -1,20 +1,20 @@
-/** What a caller would like: reading of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
+/** What a caller prefers: parsing of `Accept`, `Accept-Encoding`, `Prefer` and `If-None-Match`. */
 import { listElements, weightedList } from '@open-presence/protocol';
 
-/** The encodings of an answer, those preferred by us first. */
+/** Content encodings, in the order in which the gateway prefers them. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** A media type that can be sent. */
+/** A media type that a path can send. */
 export interface Offer {
   readonly type: string;
-  /** Chosen only by callers whose `Accept` names it: a stream never ends, a feed is one page. */
+  /** Not chosen by a wildcard: a stream never ends, and a feed has only one page. */
   readonly onlyIfNamed?: true;
 }
 
-interface Ranked<Some extends Offer> {
-  readonly offer: Some;
-  /** How specific the range is by which the weight was given. */
+interface RankedOffer<T extends Offer> {
+  readonly offer: T;
+  /** How specific the media range is that gave the weight. */
   specificity: number;
   weight: number;
   /** Position of that range in the header. */
@@ -22,17 +22,16 @@ interface Ranked<Some extends Offer> {
 }
 
 /**
- * The offer that the caller prefers (RFC 9110 section 12.5.1): by weight, then by how closely it
- * is named, then the one named first. The first offer where the caller accepts none.
+ * The offer that the caller prefers (RFC 9110 section 12.5.1): by weight, then by how specifically it
+ * is named, then by position in the header. The first offer if the caller accepts none.
  */
-export function preferred<Some extends Offer>(
-  accept: string | undefined,
-  offers: readonly Some[],
-): Some {
+export function preferred<T extends Offer>(accept: string | undefined, offers: readonly T[]): T {
   const [first] = offers;
   if (first === undefined) throw new Error('There is nothing to choose from');
   if (offers.length === 1 || accept === undefined || accept === first.type) return first;
-  const ranked = offers.map((offer): Ranked<Some> => {
+  // What most clients send.
+  if (accept === '*/*' && first.onlyIfNamed !== true) return first;
+  const ranked = offers.map((offer): RankedOffer<T> => {
     return { offer, specificity: -1, weight: 0, position: Infinity };
   });
   let position = 0;
@@ -50,7 +49,7 @@ export function preferred<Some extends Offer>(
   return best === undefined || best.weight === 0 ? first : best.offer;
 }
 
-/** 2 for the type itself, 1 and 0 for ranges that cover it, -1 for others. */
+/** 2 for the type itself, 1 for its top-level type, 0 for any type, -1 for no match. */
 function specificityOf(range: string, { type, onlyIfNamed }: Offer): number {
   if (range === type) return 2;
   if (onlyIfNamed === true) return -1;
@@ -58,23 +57,23 @@ function specificityOf(range: string, { type, onlyIfNamed }: Offer): number {
   return range === `${type.slice(0, type.indexOf('/'))}/*` ? 1 : -1;
 }
 
-/** Few callers spell this header in a way of their own; those that do are read each time. */
-const REMEMBERED = 256;
-const LONGEST_REMEMBERED = 128;
-const remembered = new Map<string, Encoding | undefined>();
+/** Most callers send one of few values; long ones are parsed each time. */
+const MAX_CACHED_HEADERS = 256;
+const MAX_CACHED_LENGTH = 128;
+const encodingByHeader = new Map<string, Encoding | undefined>();
 
-/** The encoding that is wished for most, or undefined where none is, or none of ours. */
+/** The supported encoding that the caller prefers; undefined for an uncompressed response. */
 export function preferredEncoding(
   acceptEncoding: string | string[] | undefined,
 ): Encoding | undefined {
   if (acceptEncoding === undefined || acceptEncoding === '') return undefined;
   const header = typeof acceptEncoding === 'string' ? acceptEncoding : acceptEncoding.join(',');
-  const known = remembered.get(header);
-  if (known !== undefined || remembered.has(header)) return known;
+  const cached = encodingByHeader.get(header);
+  if (cached !== undefined || encodingByHeader.has(header)) return cached;
   const encoding = chooseEncoding(header);
-  if (header.length <= LONGEST_REMEMBERED) {
-    if (remembered.size >= REMEMBERED) remembered.clear();
-    remembered.set(header, encoding);
+  if (header.length <= MAX_CACHED_LENGTH) {
+    if (encodingByHeader.size >= MAX_CACHED_HEADERS) encodingByHeader.clear();
+    encodingByHeader.set(header, encoding);
   }
   return encoding;
 }
@@ -87,14 +86,14 @@ function chooseEncoding(header: string): Encoding | undefined {
       weights.set(encoding, weight);
     }
   }
-  const others = weights.get('*') ?? 0;
+  const wildcard = weights.get('*') ?? 0;
   let best: Encoding | undefined;
-  let most = 0;
+  let highest = 0;
   for (const encoding of ENCODINGS) {
-    const weight = weights.get(encoding) ?? others;
-    if (weight > most) [best, most] = [encoding, weight];
+    const weight = weights.get(encoding) ?? wildcard;
+    if (weight > highest) [best, highest] = [encoding, weight];
   }
-  return (weights.get('identity') ?? 0) > most ? undefined : best;
+  return (weights.get('identity') ?? 0) > highest ? undefined : best;
 }
 
 function isEncoding(name: string): name is Encoding {
@@ -103,24 +102,24 @@ function isEncoding(name: string): name is Encoding {
 
 const MINIMAL = /(?:^|[,;])\s*return\s*=\s*(?:minimal|"minimal")\s*(?:[,;]|$)/i;
 
-/** Whether `Prefer: return=minimal` was said (RFC 7240). */
+/** Whether the header has `return=minimal` (RFC 7240 section 4.2). */
 export function wantsMinimal(prefer: string | string[] | undefined): boolean {
   if (prefer === undefined) return false;
   return MINIMAL.test(typeof prefer === 'string' ? prefer : prefer.join(','));
 }
 
-/** Whether the caller has what this tag names, by weak comparison (RFC 9110 section 13.1.2). */
+/** Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, tag: string | undefined): boolean {
   if (ifNoneMatch === undefined || tag === undefined) return false;
   if (ifNoneMatch === tag) return true;
-  const wanted = opaque(tag);
+  const wanted = opaqueTag(tag);
   for (const element of listElements(ifNoneMatch)) {
-    const said = element.trim();
-    if (said === '*' || opaque(said) === wanted) return true;
+    const listed = element.trim();
+    if (listed === '*' || opaqueTag(listed) === wanted) return true;
   }
   return false;
 }
 
-function opaque(tag: string): string {
+function opaqueTag(tag: string): string {
   return tag.startsWith('W/') ? tag.slice(2) : tag;
 }

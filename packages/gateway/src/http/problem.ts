@@ -1,4 +1,4 @@
-/** Errors as answers (PROTOCOL.md section 11). */
+/** Errors as responses (PROTOCOL.md section 11). */
 import {
   GatewayError,
   localize,
@@ -12,10 +12,9 @@ import { isDisconnected, localeFor, type RequestContext, type StartupContext } f
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** How many seconds to wait where trying again may help. */
+/** In seconds, where trying again may help. */
 export const RETRY_AFTER = '10';
 
-/** Answers with the problem. */
 export async function sendProblem(
   context: RequestContext<StartupContext>,
   error: GatewayError,
@@ -41,21 +40,22 @@ export async function sendProblem(
 }
 
 /**
- * Answers with whatever was thrown: what a caller can cause as it is, what is ours as `internal`,
- * and reported. An answer that has begun is broken off, so that it cannot be taken for whole.
+ * Sends what a handler threw: a `GatewayError` as it is, anything else as `internal`, and reports it.
+ * A response that has started is cut off, so that it cannot be mistaken for a complete one.
  */
 export function sendError(context: RequestContext<StartupContext>, error: unknown): void {
   const { app, response, request } = context;
   if (isDisconnected(context)) return;
-  const known = error instanceof GatewayError;
-  if (!known) app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+  const expected = error instanceof GatewayError;
+  if (!expected)
+    app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  sendProblem(context, known ? error : new GatewayError('internal', INTERNAL)).catch(
+  sendProblem(context, expected ? error : new GatewayError('internal', INTERNAL)).catch(
     (cause: unknown) => {
-      app.report.error({ err: cause }, 'fault in telling of a fault');
+      app.report.error({ err: cause }, 'cannot send the problem');
       response.destroy();
     },
   );

@@ -1,50 +1,47 @@
-/** The body of a request: small ones whole, larger ones as they come. */
+/** Request bodies: small ones are buffered, larger ones read as a stream. */
 import type { IncomingMessage } from 'node:http';
 
-/** Who is told of a body, exactly once unless it breaks off. */
+/** Exactly one of the two is called, or none if the caller disconnects early. */
 export interface BodyReader {
-  /** It has come, whole, and is small. */
+  /** Receives a body up to the given size, whole. */
   onSmall(bytes: Buffer): void;
-  /** It is larger than that: everything from its start on. Ends by throwing if it breaks off. */
+  /** Receives a larger body from its start on. The iteration throws if the caller disconnects. */
   onLarge(chunks: AsyncIterable<Uint8Array>): void;
 }
 
 const EMPTY = Buffer.alloc(0);
 
-/**
- * Reads a body up to `small` bytes, whatever length it claims to have. A caller that goes away
- * meanwhile is forgotten.
- */
-export function readBody(request: IncomingMessage, small: number, reader: BodyReader): void {
-  const held: Buffer[] = [];
+/** Buffers a body up to `maxSize` bytes. Does not trust `Content-Length`. */
+export function readBody(request: IncomingMessage, maxSize: number, reader: BodyReader): void {
+  const buffered: Buffer[] = [];
   let size = 0;
   const onData = (chunk: Buffer): void => {
-    held.push(chunk);
+    buffered.push(chunk);
     size += chunk.length;
-    if (size <= small) return;
+    if (size <= maxSize) return;
     request.pause();
     request.off('data', onData);
     request.off('end', onEnd);
-    reader.onLarge(chunksOf(held, request));
+    reader.onLarge(chunksOf(buffered, request));
   };
   const onEnd = (): void => {
-    const [first = EMPTY] = held;
-    reader.onSmall(held.length > 1 ? Buffer.concat(held, size) : first);
+    const [first = EMPTY] = buffered;
+    reader.onSmall(buffered.length > 1 ? Buffer.concat(buffered, size) : first);
   };
   request.on('data', onData);
   request.on('end', onEnd);
 }
 
 async function* chunksOf(
-  held: Buffer[],
+  buffered: Buffer[],
   request: IncomingMessage,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* held.splice(0);
-  // Destroying it would cut the connection, and with it the answer that says what is wrong.
+  yield* buffered.splice(0);
+  // Destroying the request would close the connection, and lose a response that reports an error.
   yield* request.iterator({ destroyOnReturn: false });
 }
 
-/** Lets the rest of a body come in, and forgets it, so that the connection can be used again. */
+/** Reads and discards the rest of a body, so that the connection can be reused. */
 export function discardBody(request: IncomingMessage): void {
   request.on('error', () => {});
   request.resume();

@@ -1,105 +1,94 @@
 /**
- * Answers that are ready to be sent again while the log stays as it is.
+ * Responses that stay valid while the log does not grow.
  *
- * Owns small answers as bytes, at most `CAPACITY` of them together, the least lately used leaving
- * first. Upholds that an answer is given only for the head that it was made at, and that callers
- * who want the same at once cause one reading.
+ * Owns small responses, at most `CAPACITY` bytes together; evicts the least recently used first.
+ * Upholds that a response is sent only for the head at which it was created, and that concurrent
+ * requests for the same response cause one reading.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-
-import { matchesEtag } from './negotiation.ts';
 import type { Headers } from './headers.ts';
-
-/** A request and its answer to be. */
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+import { sendNotModified, type HttpExchange } from './not-modified.ts';
 
 export interface CachedResponse {
   readonly head: number;
   readonly tag: string;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The headers of a 304 for it. */
   readonly notModifiedHeaders: Headers;
 }
 
-/** Sends the answer; 304 if the caller has it. */
-export function sendCached({ request, response }: Exchange, ready: CachedResponse): void {
-  if (matchesEtag(request.headers['if-none-match'], ready.tag)) {
-    response.writeHead(304, ready.notModifiedHeaders);
-    response.end();
-    return;
-  }
-  response.writeHead(200, ready.headers);
-  response.end(ready.body);
+/** Sends the response, or 304. */
+export function sendCached(exchange: HttpExchange, cached: CachedResponse): void {
+  if (sendNotModified(exchange, cached.tag, cached.notModifiedHeaders)) return;
+  exchange.response.writeHead(200, cached.headers);
+  exchange.response.end(cached.body);
 }
 
+/** In bytes. */
 const CAPACITY = 16 * 1024 * 1024;
-/** What an answer takes beside its body and its key: headers, places in maps. */
-const BESIDE = 1024;
+/** Estimated bytes of a cached response beside its body and key: headers, map entries. */
+const OVERHEAD = 1024;
 
-interface Making<Result> {
+interface PendingResponse {
   readonly head: number;
-  readonly result: Promise<Result>;
+  readonly response: Promise<CachedResponse | undefined>;
 }
 
 export class ResponseCache {
-  readonly #answers = new Map<string, CachedResponse>();
-  readonly #making = new Map<string, Making<CachedResponse | undefined>>();
+  readonly #responses = new Map<string, CachedResponse>();
+  readonly #pending = new Map<string, PendingResponse>();
   #size = 0;
 
   get(key: string, head: number): CachedResponse | undefined {
-    const ready = this.#answers.get(key);
-    if (ready === undefined || ready.head !== head) return undefined;
-    this.#answers.delete(key);
-    this.#answers.set(key, ready);
-    return ready;
+    const cached = this.#responses.get(key);
+    if (cached === undefined || cached.head !== head) return undefined;
+    // Moves it behind all others, which are evicted earlier.
+    this.#responses.delete(key);
+    this.#responses.set(key, cached);
+    return cached;
   }
 
   /**
-   * The answer that `make` makes for this head, made once for all who ask meanwhile. Undefined
-   * where it turns out too large to be kept ready.
+   * Creates and stores the response for this head, once for all concurrent requests. Undefined if
+   * `factory` finds it too large for the cache.
    */
   async create(
     key: string,
     head: number,
-    make: () => Promise<CachedResponse | undefined>,
+    factory: () => Promise<CachedResponse | undefined>,
   ): Promise<CachedResponse | undefined> {
-    const begun = this.#making.get(key);
-    if (begun?.head === head) return await begun.result;
-    const making = { head, result: make() };
-    this.#making.set(key, making);
+    const started = this.#pending.get(key);
+    if (started?.head === head) return await started.response;
+    const pending = { head, response: factory() };
+    this.#pending.set(key, pending);
     try {
-      const ready = await making.result;
-      if (ready !== undefined) this.#keep(key, ready);
-      return ready;
+      const created = await pending.response;
+      if (created !== undefined) this.#store(key, created);
+      return created;
     } finally {
-      if (this.#making.get(key) === making) this.#making.delete(key);
+      if (this.#pending.get(key) === pending) this.#pending.delete(key);
     }
   }
 
-  #keep(key: string, ready: CachedResponse): void {
-    const size = sizeOf(key, ready);
+  #store(key: string, response: CachedResponse): void {
+    const size = sizeOf(key, response);
     if (size > CAPACITY) return;
-    this.#drop(key);
-    for (const oldest of this.#answers.keys()) {
+    this.#delete(key);
+    for (const leastRecent of this.#responses.keys()) {
       if (this.#size + size <= CAPACITY) break;
-      this.#drop(oldest);
+      this.#delete(leastRecent);
     }
-    this.#answers.set(key, ready);
+    this.#responses.set(key, response);
     this.#size += size;
   }
 
-  #drop(key: string): void {
-    const ready = this.#answers.get(key);
-    if (ready === undefined) return;
-    this.#answers.delete(key);
-    this.#size -= sizeOf(key, ready);
+  #delete(key: string): void {
+    const cached = this.#responses.get(key);
+    if (cached === undefined) return;
+    this.#responses.delete(key);
+    this.#size -= sizeOf(key, cached);
   }
 }
 
 function sizeOf(key: string, { body }: CachedResponse): number {
-  return body.length + 4 * key.length + BESIDE;
+  return body.length + 4 * key.length + OVERHEAD;
 }

@@ -1,62 +1,80 @@
 /**
- * Where a long answer goes out: at the pace of the caller, with fair turns between callers, and
- * through a compressor if one is wished for.
+ * Streamed bodies: sent as fast as the caller reads, with fair turns between callers, and compressed
+ * where the caller accepts that.
  */
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import type { Encoding } from './negotiation.ts';
 import { createCompressor } from './compression.ts';
+import type { Encoding } from './negotiation.ts';
+import type { HttpExchange } from './not-modified.ts';
 
-/** Pieces smaller than this wait for others to go out with. */
-const TOGETHER = 64 * 1024;
+/** Smaller chunks are buffered and written together. */
+const MIN_WRITE_SIZE = 64 * 1024;
 
-export class ResponseWriter {
+/**
+ * Sends the body of a response whose headers were written; none for `HEAD`. Stops reading when the
+ * caller disconnects. The source may reuse the memory of a chunk once it is asked for the next.
+ */
+export async function sendBody(
+  { request, response }: HttpExchange,
+  encoding: Encoding | undefined,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const writer = new ResponseWriter(response, encoding);
+  for await (const chunk of chunks) if (!(await writer.write(chunk))) return;
+  await writer.end();
+}
+
+class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #sink: Writable;
-  #waiting: Uint8Array[] = [];
+  #buffered: Uint8Array[] = [];
   #size = 0;
-  readonly #fair = yieldPeriodically();
+  readonly #yieldTurn = yieldPeriodically();
 
-  /** The head of the answer must have been written. */
   constructor(response: ServerResponse, encoding: Encoding | undefined) {
     this.#response = response;
-    this.#sink = encoding === undefined ? response : through(response, encoding);
+    this.#sink = encoding === undefined ? response : compressTo(response, encoding);
   }
 
-  /** Resolves when more may come; to false when nobody listens any more. */
-  async write(piece: Uint8Array): Promise<boolean> {
-    // What is shorter than the sink's mark may wait here or there, while its bytes are the reading's
-    // to change. What is longer is gone once the sink has drained, which is waited for.
-    const passes = piece.length >= Math.max(TOGETHER, this.#sink.writableHighWaterMark);
-    this.#waiting.push(passes ? piece : Buffer.from(piece));
-    this.#size += piece.length;
-    return this.#size < TOGETHER || (await this.#flush());
+  /** Resolves when the next chunk may be written; to false when the caller has disconnected. */
+  async write(chunk: Uint8Array): Promise<boolean> {
+    // Chunks below the high-water mark may stay buffered, here or in the sink, while the source
+    // reuses their memory. Larger ones have left the sink once it has drained, which is awaited.
+    const isLarge = chunk.length >= Math.max(MIN_WRITE_SIZE, this.#sink.writableHighWaterMark);
+    this.#buffered.push(isLarge ? chunk : Buffer.from(chunk));
+    this.#size += chunk.length;
+    return this.#size < MIN_WRITE_SIZE || (await this.#flush());
   }
 
-  /** Resolves when everything was handed over. */
+  /** Resolves when everything was handed to the sink. */
   async end(): Promise<void> {
     if (this.#size === 0 || (await this.#flush())) this.#sink.end();
   }
 
   async #flush(): Promise<boolean> {
-    const waiting = this.#waiting;
-    this.#waiting = [];
+    const buffered = this.#buffered;
+    this.#buffered = [];
     this.#size = 0;
-    // A socket may take everything at once, so that nothing else would make this wait.
-    await this.#fair();
+    // A fast socket takes everything at once, so that nothing else here would ever wait.
+    await this.#yieldTurn();
     if (this.#response.destroyed) return false;
-    // Node sends what is written in one turn together. Corked by us, an answer would tell neither
-    // that it is full nor that it is empty again.
-    let takesMore = true;
-    for (const piece of waiting) takesMore = this.#sink.write(piece);
-    if (!takesMore) await drained(this.#sink, this.#response);
+    // Node sends together what is written in one tick. A response that we corked would neither
+    // report that it is full nor emit `drain`.
+    let hasCapacity = true;
+    for (const chunk of buffered) hasCapacity = this.#sink.write(chunk);
+    if (!hasCapacity) await drained(this.#sink, this.#response);
     return !this.#response.destroyed;
   }
 }
 
-function through(response: ServerResponse, encoding: Encoding): Writable {
+function compressTo(response: ServerResponse, encoding: Encoding): Writable {
   const sink = createCompressor(encoding);
   sink.on('error', () => response.destroy());
   response.once('close', () => sink.destroy());
@@ -64,7 +82,7 @@ function through(response: ServerResponse, encoding: Encoding): Writable {
   return sink;
 }
 
-/** Resolves when the sink takes more, or the caller is gone. */
+/** Resolves when the sink takes more, or the caller has disconnected. */
 function drained(sink: Writable, response: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = (): void => {

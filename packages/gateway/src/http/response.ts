@@ -1,39 +1,36 @@
-/** Writing answers: what they all carry, and how whole ones are sent. */
+/** Responses whose body is in memory. */
 import { hash } from 'node:crypto';
 
-import { preferredEncoding, matchesEtag } from './negotiation.ts';
 import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
 import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
 import { COMMON_HEADERS, contentEncoding, etag, type Headers } from './headers.ts';
+import { preferredEncoding } from './negotiation.ts';
+import { sendNotModified } from './not-modified.ts';
 
-/** A whole answer. For `HEAD`, Node leaves the body out. */
+/** For `HEAD`, Node leaves the body out. */
 export interface BufferedResponse {
   readonly status: number;
   readonly type: string;
   readonly headers?: Headers;
   readonly body: Uint8Array;
-  /** Weak, or one that the encoding may be added to. */
-  readonly tag?: string;
+  /** A strong tag gets the content encoding appended. */
+  readonly tag?: string | undefined;
 }
 
-/** Sends an answer, compressed if that is wished for and worth it; 304 if the caller has it. */
+/** Sends the response, compressed if it is large enough and the caller accepts that, or 304. */
 export async function sendResponse(
   context: RequestContext<StartupContext>,
-  whole: BufferedResponse,
+  { status, type, headers: own, body: plain, tag }: BufferedResponse,
 ): Promise<void> {
   const { request, response } = context;
-  const worth = whole.body.length >= MIN_COMPRESSED_SIZE;
-  const encoding = worth ? preferredEncoding(request.headers['accept-encoding']) : undefined;
-  const headers = { ...COMMON_HEADERS, ...etag(whole.tag, encoding), ...whole.headers };
-  if (matchesEtag(request.headers['if-none-match'], headers.ETag)) {
-    response.writeHead(304, headers);
-    response.end();
-    return;
-  }
-  const body = encoding === undefined ? whole.body : await compress(encoding, whole.body);
+  const large = plain.length >= MIN_COMPRESSED_SIZE;
+  const encoding = large ? preferredEncoding(request.headers['accept-encoding']) : undefined;
+  const headers = { ...COMMON_HEADERS, ...etag(tag, encoding), ...own };
+  if (sendNotModified(context, headers.ETag, headers)) return;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
   if (isDisconnected(context)) return;
-  response.writeHead(whole.status, {
-    'Content-Type': whole.type,
+  response.writeHead(status, {
+    'Content-Type': type,
     'Content-Length': String(body.length),
     ...contentEncoding(encoding),
     ...headers,
@@ -45,7 +42,7 @@ export function jsonBody(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-/** Tells one content from another in tags. */
+/** Identifies content in tags. */
 export function contentHash(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'hex').slice(0, 12);
 }

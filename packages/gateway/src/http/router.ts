@@ -1,14 +1,13 @@
 /**
- * From a request to the handler that answers it: by path, by method, and by the media type that the
- * caller prefers.
+ * Finds the handler of a request by its path, its method and the media type that the caller prefers.
  *
- * Owns `HEAD`, `OPTIONS`, 404 and 405 for every path; refuses to know what any path serves. Upholds
- * that a fault of one handler is answered and reported, and never reaches another request.
+ * Owns `HEAD`, `OPTIONS`, 404 and 405 for every path. Refuses to know what paths serve. Upholds that
+ * an error in a handler is answered and reported, and does not affect other requests.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { GatewayError, quoted } from '@open-presence/protocol';
-import FindMyWay from 'find-my-way';
+import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
 import { COMMON_HEADERS } from './headers.ts';
 import type { Handler, RequestContext, RouteSummary, StartupContext } from './context.ts';
@@ -17,29 +16,29 @@ import { sendError, sendProblem } from './problem.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** One of the media types in which a path answers `GET`. */
+/** A media type that a path can send, and the handler that sends it. */
 export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
 }
 
-/** What a path takes. Several doors may give representations of the same path. */
+/** What one door serves at a path. Several doors may add representations of the same path. */
 interface Route<App extends StartupContext> {
-  /** With variable parts in braces. */
+  /** With its parameters in braces. */
   readonly path: string;
   readonly get?: Handler<App> | readonly Representation<App>[];
   readonly post?: Handler<App>;
-  /** Answers any request for this path while the log is not open yet. */
+  /** Handles `GET`, `HEAD` and `POST` before the log is open. */
   readonly whileStarting?: Handler<StartupContext>;
 }
 
 /** The paths of one protocol. */
 export interface Door<App extends StartupContext> {
   readonly routes: readonly Route<App>[];
-  /** Answers, in the door's own form, for paths below a prefix that are not there. */
+  /** Handles unknown paths below a prefix, in the form of the door's protocol. */
   readonly notFound?: { readonly prefix: string; readonly handle: Handler<App> };
 }
 
-/** A route with the representations of all doors. */
+/** What all doors serve at one path. */
 interface MergedRoute<App extends StartupContext> {
   readonly path: string;
   readonly representations: Representation<App>[];
@@ -47,40 +46,36 @@ interface MergedRoute<App extends StartupContext> {
   whileStarting?: Handler<StartupContext>;
 }
 
-export interface Match<App extends StartupContext> {
+interface Match<App extends StartupContext> {
   readonly handle: Handler<App>;
   readonly whileStarting: Handler<StartupContext> | undefined;
-  readonly params: Readonly<Record<string, string | undefined>>;
-  /** Whether this reads, and ends with its answer. */
-  readonly isRead: boolean;
-  /** Whether the answer is an event stream. */
+  readonly params: PathParameters;
+  /** Whether the response is an event stream. */
   readonly isStream: boolean;
 }
+
+type PathParameters = RequestContext['params'];
 
 export class Router<App extends StartupContext> {
   readonly #doors: readonly Door<App>[];
   readonly #routes: readonly MergedRoute<App>[];
-  /** The router's own handlers do nothing: they stand for routes. */
-  readonly #byHandler = new Map<unknown, MergedRoute<App>>();
-  readonly #onRead: (context: RequestContext<App>) => void;
+  /** Keys are functions that are never called: they identify routes in `#finder`. */
+  readonly #routeByKey = new Map<unknown, MergedRoute<App>>();
   readonly #finder = FindMyWay({
     ignoreTrailingSlash: true,
     maxParamLength: Number.MAX_SAFE_INTEGER,
     querystringParser: () => ({}),
   });
 
-  /** `onRead` is called before each answer to `GET` that is not an event stream. */
+  /** `onRead` is called before each `GET` and `HEAD` except for event streams. */
   constructor(doors: readonly Door<App>[], onRead: (context: RequestContext<App>) => void) {
     this.#doors = doors;
-    this.#routes = merge(doors);
-    this.#onRead = onRead;
+    this.#routes = merge(doors, onRead);
     for (const route of this.#routes) {
       const url = route.path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
-      const matched = (): void => {};
-      this.#byHandler.set(matched, route);
-      for (const method of route.post === undefined ? READS : [...READS, 'POST' as const]) {
-        this.#finder.on(method, url, matched);
-      }
+      const key = (): void => {};
+      this.#routeByKey.set(key, route);
+      this.#finder.on(route.post === undefined ? READS : [...READS, 'POST'], url, key);
     }
   }
 
@@ -90,34 +85,26 @@ export class Router<App extends StartupContext> {
     });
   }
 
-  /** What answers this request; undefined where there is no such path, or not with this method. */
+  /** Undefined if there is no such path, or if it does not take the method. */
   match({ method = '', url = '', headers }: IncomingMessage): Match<App> | undefined {
     const found = this.#find(method, url);
     if (found === undefined) return undefined;
     const { route, params } = found;
     const { post, representations, whileStarting } = route;
     if (method === 'POST' && post !== undefined) {
-      return { handle: post, whileStarting, params, isRead: false, isStream: false };
+      return { handle: post, whileStarting, params, isStream: false };
     }
-    const chosen = preferred(headers.accept, representations);
-    const streams = chosen.type === EVENT_STREAM;
-    return { handle: chosen.handle, whileStarting, params, isRead: !streams, isStream: streams };
+    const { handle, type } = preferred(headers.accept, representations);
+    return { handle, whileStarting, params, isStream: type === EVENT_STREAM };
   }
 
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {
     const match = this.match(request);
-    if (match === undefined) {
-      runHandler((context) => this.#unmatched(context), { app, request, response, params: {} });
-      return;
-    }
-    const context = { app, request, response, params: match.params };
-    runHandler((one) => {
-      if (match.isRead) this.#onRead(one);
-      return match.handle(one);
-    }, context);
+    const handle = match?.handle ?? this.#sendUnmatched;
+    runHandler(handle, { app, request, response, params: match?.params ?? {} });
   }
 
-  /** The methods that a path takes; none where there is no such path. */
+  /** The methods that a path takes; empty if there is no such path. */
   methodsAt(url: string): readonly string[] {
     const { route } = this.#find('GET', url) ?? {};
     if (route === undefined) return [];
@@ -130,16 +117,19 @@ export class Router<App extends StartupContext> {
     return new GatewayError('not-found', detail, { known });
   }
 
-  #find(method: string, url: string): { route: MergedRoute<App>; params: Params } | undefined {
-    if (!isMethod(method)) return undefined;
+  #find(
+    method: string,
+    url: string,
+  ): { route: MergedRoute<App>; params: PathParameters } | undefined {
+    if (!isRoutable(method)) return undefined;
     const found = this.#finder.find(method, url);
-    // A path that cannot be decoded names nothing.
-    const route = found === null ? undefined : this.#byHandler.get(found.handler);
+    // A path with an invalid escape is found, but by no key of ours.
+    const route = found === null ? undefined : this.#routeByKey.get(found.handler);
     return found === null || route === undefined ? undefined : { route, params: found.params };
   }
 
-  /** Answers `OPTIONS`, other methods and other paths. */
-  #unmatched(context: RequestContext<App>): void | Promise<void> {
+  /** Answers `OPTIONS`, other methods and unknown paths. */
+  readonly #sendUnmatched = (context: RequestContext<App>): void | Promise<void> => {
     const { method = '', url = '' } = context.request;
     const methods = this.methodsAt(url);
     if (method === 'OPTIONS') return sendOptions(context, methods);
@@ -147,35 +137,51 @@ export class Router<App extends StartupContext> {
       const headers = { Allow: methods.join(', ') };
       return sendProblem(context, methodNotAllowed(method, url, methods), headers);
     }
-    const own = this.#doors.find(({ notFound }) => notFound && url.startsWith(notFound.prefix));
-    if (own?.notFound !== undefined) return own.notFound.handle(context);
+    const door = this.#doors.find(({ notFound }) => notFound && url.startsWith(notFound.prefix));
+    if (door?.notFound !== undefined) return door.notFound.handle(context);
     return sendProblem(context, this.notFound(url));
-  }
+  };
 }
 
-type Params = Readonly<Record<string, string | undefined>>;
+const READS: HTTPMethod[] = ['GET', 'HEAD'];
 
-const READS = ['GET', 'HEAD'] as const;
-
-function isMethod(method: string): method is 'GET' | 'HEAD' | 'POST' {
+function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
   return method === 'GET' || method === 'HEAD' || method === 'POST';
 }
 
-/** One route for each path, in the order in which the doors name them. */
-function merge<App extends StartupContext>(doors: readonly Door<App>[]): MergedRoute<App>[] {
+/** One route for each path, in the order in which the doors list them. */
+function merge<App extends StartupContext>(
+  doors: readonly Door<App>[],
+  onRead: (context: RequestContext<App>) => void,
+): MergedRoute<App>[] {
   const byPath = new Map<string, MergedRoute<App>>();
   for (const { path, get = [], post, whileStarting } of doors.flatMap(({ routes }) => routes)) {
     const merged = byPath.get(path) ?? { path, representations: [] };
     byPath.set(path, merged);
     const representations = typeof get === 'function' ? [{ type: '', handle: get }] : get;
-    merged.representations.push(...representations);
+    merged.representations.push(...representations.map((one) => observed(one, onRead)));
     if (post !== undefined) merged.post = post;
     if (whileStarting !== undefined) merged.whileStarting = whileStarting;
   }
   return [...byPath.values()];
 }
 
-/** Runs a handler; what it throws is answered, and reported where it is a fault of ours. */
+function observed<App extends StartupContext>(
+  representation: Representation<App>,
+  onRead: (context: RequestContext<App>) => void,
+): Representation<App> {
+  const { type, handle } = representation;
+  if (type === EVENT_STREAM) return representation;
+  return {
+    ...representation,
+    handle(context) {
+      onRead(context);
+      return handle(context);
+    },
+  };
+}
+
+/** Runs a handler, and sends what it throws. */
 export function runHandler<App extends StartupContext>(
   handler: Handler<App>,
   context: RequestContext<App>,
@@ -196,7 +202,7 @@ export function methodNotAllowed(
   return new GatewayError('method-not-allowed', detail, { known: methods });
 }
 
-/** A day: what a path takes changes with the gateway's version only. */
+/** A day: the methods of a path change only with the gateway's version. */
 const PREFLIGHT_SECONDS = '86400';
 
 function sendOptions(
@@ -208,7 +214,7 @@ function sendOptions(
   const method = headers['access-control-request-method'];
   const names = headers['access-control-request-headers'];
   const preflight = {
-    // Any method: one that the path does not take is answered by a 405 that a page can read.
+    // Allows any method, so that a page can read the 405.
     'Access-Control-Allow-Methods': method,
     'Access-Control-Allow-Headers': names ?? '*',
     'Access-Control-Max-Age': PREFLIGHT_SECONDS,

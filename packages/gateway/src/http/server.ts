@@ -1,9 +1,9 @@
 /**
- * The HTTP server underneath, with every bound lifted that Node sets by itself.
+ * Node's HTTP server with Node's default limits lifted.
  *
- * Owns connections: accepting them, and letting them go when the gateway rests. Refuses to know
- * paths. Upholds that no caller is cut off for being slow, large or idle, and that no answer is an
- * empty one of Node's own.
+ * Owns connections: accepting them, and closing them when the gateway stops. Refuses to know paths.
+ * Upholds that no caller is disconnected for being slow, large or idle, and that Node sends no
+ * response of its own, which would have an empty body.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -15,52 +15,53 @@ import type { ClientError } from './malformed-request.ts';
 
 export interface Callbacks {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /** Bytes that are no request. */
+  /** Called for bytes that are not a request. */
   malformed(error: ClientError, socket: Duplex): void;
 }
 
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether other threads listen there too: then the system deals out callers among them. */
+  /** Whether other threads listen on the same port: the system distributes connections then. */
   readonly shared: boolean;
+  /** A connection beyond these is closed at once. */
   readonly maxConnections: number;
 }
 
-/** When the network is asked whether a silent caller still exists. */
-const PROBE_AFTER_MS = 60_000;
-/** How often connections that have become idle are let go while the gateway rests. */
-const LETTING_GO_MS = 50;
+/** Silence after which TCP keep-alive checks whether the caller still exists. */
+const KEEP_ALIVE_PROBE_MS = 60_000;
+/** How often idle connections are closed while the server stops. */
+const CLOSE_IDLE_INTERVAL_MS = 50;
 
 const OPTIONS = {
   maxHeaderSize: MAX_HEADER_SIZE,
-  // Node would answer the missing one with nothing but a status.
+  // Node would answer a missing one without a body.
   requireHostHeader: false,
   requestTimeout: 0,
   headersTimeout: 0,
-  // Whoever is silent between two requests may be so for long; the network tells who is gone.
+  // A caller may stay idle between requests; TCP keep-alive detects one that is gone.
   keepAliveTimeout: 0,
   keepAlive: true,
-  keepAliveInitialDelay: PROBE_AFTER_MS,
+  keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 } as const;
 
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
-  /** Connections without a request so far: Node 24 does not count them as idle. */
-  readonly #fresh = new Set<Socket>();
-  #resting = false;
+  /** Connections without a request so far: Node does not count them as idle. */
+  readonly #unused = new Set<Socket>();
+  #stopping = false;
 
   constructor(callbacks: Callbacks) {
     const receive = (request: IncomingMessage, response: ServerResponse): void => {
-      if (this.#fresh.size > 0) this.#fresh.delete(request.socket);
-      if (this.#resting) response.shouldKeepAlive = false;
+      if (this.#unused.size > 0) this.#unused.delete(request.socket);
+      if (this.#stopping) response.shouldKeepAlive = false;
       callbacks.request(request, response);
     };
     const server = createServer(OPTIONS, receive);
     server.timeout = 0;
     server.maxHeadersCount = 0;
     server.maxRequestsPerSocket = 0;
-    // What else a caller may expect is no reason to turn it away.
+    // Unknown expectations are ignored.
     server.on('checkExpectation', receive);
     server.on('clientError', (error, socket) => callbacks.malformed(error, socket));
     server.on('connect', ({ method, url }: IncomingMessage, socket: Duplex) => {
@@ -72,8 +73,8 @@ export class HttpServer implements AsyncDisposable {
       callbacks.malformed(error, socket);
     });
     server.on('connection', (socket) => {
-      this.#fresh.add(socket);
-      socket.once('close', () => this.#fresh.delete(socket));
+      this.#unused.add(socket);
+      socket.once('close', () => this.#unused.delete(socket));
     });
     this.#server = server;
   }
@@ -97,28 +98,28 @@ export class HttpServer implements AsyncDisposable {
     return address;
   }
 
-  /** Stops accepting; resolves when all that was under way is finished. */
+  /** Stops accepting; resolves when all requests in progress are finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#server.listening) return;
-    this.#resting = true;
+    this.#stopping = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
-    const timer = setInterval(() => this.#letGo(), LETTING_GO_MS);
+    const timer = setInterval(() => this.#closeIdle(), CLOSE_IDLE_INTERVAL_MS);
     await promise;
     clearInterval(timer);
   }
 
-  #letGo(): void {
+  #closeIdle(): void {
     this.#server.closeIdleConnections();
-    for (const socket of this.#fresh) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.#unused) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 
-/** Whether `Host` was said as often as RFC 9112 section 3.2 wants. */
-export function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+/** Whether `Host` is present as often as RFC 9112 section 3.2 requires. */
+export function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let count = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
   }
   return count === 1 || (count === 0 && httpVersion === '1.0');
@@ -126,7 +127,7 @@ export function hasHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** The path and query, from whichever form of RFC 9112 section 3.2 the target has. */
+/** The path and query of a request target in any form (RFC 9112 section 3.2). */
 export function originForm(target: string): string {
   const path = target.replace(ABSOLUTE, '');
   return path.startsWith('/') ? path : `/${path}`;

@@ -78,7 +78,7 @@ export async function waitForNews(context: ToolContext, given: Fields): Promise<
   parameters.set('after', String(after));
   const selection = { ...others, after };
   arrived(app, given);
-  const signals = [context.signal, shutdown];
+  const signals = [context.signal, shutdown.signal];
   await waitForEntries(log, selection, { timeoutMs: held * 1000, signals });
   // It waits anew for what comes then, whatever the order.
   parameters.delete('order');

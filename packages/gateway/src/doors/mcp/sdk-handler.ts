@@ -50,7 +50,7 @@ export class SdkHandler {
     };
     this.#handler = createMcpHandler(factory, options);
     this.#later = createMcpHandler(factory, { ...options, responseMode: 'sse' });
-    const { shutdown } = app;
+    const { signal: shutdown } = app.shutdown;
     const rest = (): void => {
       this.#resting = true;
       void this.#restWhenIdle();

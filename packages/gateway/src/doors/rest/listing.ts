@@ -1,9 +1,9 @@
 /**
- * Listings as JSON or lines (PROTOCOL.md section 8): everything asked for, as one answer.
+ * Listings as JSON or NDJSON (PROTOCOL.md section 8).
  *
- * A small answer is sent whole, with its length and link, and cached for the next caller. A longer
- * one is streamed. Upholds that a reading ends with its caller, and that memory is flat however
- * long it is.
+ * A small response is buffered, cached, and sent with its length and a link to the next page. A
+ * larger one is streamed. Upholds that reading stops when the caller disconnects, and that memory
+ * stays flat however long the listing is.
  */
 import { feedLinks, type Locale } from '@open-presence/protocol';
 
@@ -18,9 +18,10 @@ import {
 } from '../../http/headers.ts';
 import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
 import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../http/context.ts';
-import { preferredEncoding, matchesEtag, type Encoding } from '../../http/negotiation.ts';
+import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { sendNotModified } from '../../http/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
-import { ResponseWriter } from '../../http/response-writer.ts';
+import { sendBody } from '../../http/response-writer.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
@@ -31,7 +32,7 @@ import type { DoorHandler, DoorRequest } from '../context.ts';
 
 type Form = 'json' | 'ndjson';
 
-/** What decides which cached response answers a request. */
+/** What the key of a cached response consists of, with the URL. */
 interface ListingRequest {
   readonly scope: ListingScope;
   readonly form: Form;
@@ -42,11 +43,11 @@ interface ListingRequest {
   readonly watermark: Seq | undefined;
 }
 
-/** A request whose parameters were read. */
+/** A request whose parameters were parsed. */
 interface Listing extends ListingRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
-  /** What the answer has before its entries. */
+  /** The part of the body before the entries. */
   readonly opening: Buffer;
   readonly tag: string;
   readonly headers: Headers;
@@ -54,25 +55,25 @@ interface Listing extends ListingRequest {
 
 type Reading = AsyncGenerator<Uint8Array, ReadEnd, undefined>;
 
-/** What was read until it was clear whether the answer is small. */
+/** What was read until the listing ended or turned out too large to buffer. */
 interface Start {
-  readonly pieces: readonly Uint8Array[];
-  /** Undefined where there is more to read. */
+  readonly chunks: readonly Uint8Array[];
+  /** Undefined if there is more to read. */
   readonly end: ReadEnd | undefined;
   readonly reading: Reading;
 }
 
-/** Answers up to this size, in bytes, are sent whole. */
-const SMALL_ANSWER = 256 * 1024;
+/** Larger responses, in bytes, are streamed. */
+const MAX_BUFFERED_SIZE = 256 * 1024;
 
 const TYPES: Readonly<Record<Form, string>> = {
   json: JSON_TYPE,
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
-const JOINERS = { json: ',\n', ndjson: '\n' } as const;
+const SEPARATORS = { json: ',\n', ndjson: '\n' } as const;
 
-/** The handler that lists a scope in one form. */
+/** A handler that lists a scope in one form. */
 export function listing(scopeOf: ScopeResolver, form: Form): DoorHandler {
   return (context) => {
     const { app, request, params } = context;
@@ -110,28 +111,20 @@ async function answerFromLog(
   key: string,
   wanted: ListingRequest,
 ): Promise<void> {
-  const { app, request, response } = context;
+  const { log, responseCache } = context.app;
   const listed = listingOf(context, wanted);
-  if (matchesEtag(request.headers['if-none-match'], listed.tag)) {
-    response.writeHead(304, listed.headers);
-    response.end();
-    return;
-  }
-  const { selection, form } = listed;
-  const start = (): Promise<Start> => readStart(app.log.readText(selection, JOINERS[form]));
-  let started: Start | undefined;
-  const ready = await app.responseCache.create(key, listed.head, async () => {
-    started = await start();
-    return started.end === undefined
-      ? undefined
-      : await cachedResponseOf(listed, started.pieces, started.end);
+  if (sendNotModified(context, listed.tag, listed.headers)) return;
+  const { selection, form, head } = listed;
+  const read = (): Promise<Start> => readStart(log.readText(selection, SEPARATORS[form]));
+  let start: Start | undefined;
+  const cached = await responseCache.create(key, head, async () => {
+    start = await read();
+    const { chunks, end } = start;
+    return end === undefined ? undefined : await cachedResponseOf(listed, chunks, end);
   });
-  if (ready === undefined) {
-    // The reading that found the answer long may be that of another caller.
-    await stream(context, listed, started ?? (await start()));
-  } else if (!isDisconnected(context)) {
-    sendCached(context, ready);
-  }
+  // Where the listing is long, another request may have read its start.
+  if (cached === undefined) await stream(context, listed, start ?? (await read()));
+  else if (!isDisconnected(context)) sendCached(context, cached);
 }
 
 /** Throws for parameters that cannot be used. */
@@ -167,31 +160,31 @@ function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listi
 }
 
 async function readStart(reading: Reading): Promise<Start> {
-  const pieces: Uint8Array[] = [];
-  for (let size = 0; size <= SMALL_ANSWER;) {
+  const chunks: Uint8Array[] = [];
+  for (let size = 0; size <= MAX_BUFFERED_SIZE;) {
     const step = await reading.next();
-    if (step.done === true) return { pieces, end: step.value, reading };
-    // Copied: the reading reuses its buffers.
-    pieces.push(Buffer.from(step.value));
+    if (step.done === true) return { chunks, end: step.value, reading };
+    // Copied, because the log reuses the memory of its chunks.
+    chunks.push(Buffer.from(step.value));
     size += step.value.length;
   }
-  return { pieces, end: undefined, reading };
+  return { chunks, end: undefined, reading };
 }
 
 function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd): string | null {
   return nextPagePath({ path: scope.path, parameters, selection, head }, end);
 }
 
-/** What the answer has behind its entries. */
+/** The part of the body after the entries. */
 function closingOf(listed: Listing, end: ReadEnd): Buffer {
-  const line = end.last === undefined ? '' : '\n';
-  if (listed.form === 'ndjson') return Buffer.from(line);
+  const newline = end.last === undefined ? '' : '\n';
+  if (listed.form === 'ndjson') return Buffer.from(newline);
   const next = JSON.stringify(nextPath(listed, end));
   const watermark = listed.watermark === undefined ? '' : `"known":${listed.watermark},`;
-  return Buffer.from(`${line}],"head":${listed.head},${watermark}"next":${next}}\n`);
+  return Buffer.from(`${newline}],"head":${listed.head},${watermark}"next":${next}}\n`);
 }
 
-/** The next page, where that is known already, and the feeds of the same scope. */
+/** Links to the next page, if that is known before the entries are sent, and to the feeds of the scope. */
 function linksOf({ scope }: Listing, next: string | null): Headers {
   const feeds = feedLinks(scope.path);
   return { Link: next === null ? feeds : `<${next}>; rel="next", ${feeds}` };
@@ -199,11 +192,11 @@ function linksOf({ scope }: Listing, next: string | null): Headers {
 
 async function cachedResponseOf(
   listed: Listing,
-  pieces: readonly Uint8Array[],
+  chunks: readonly Uint8Array[],
   end: ReadEnd,
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
-  const plain = Buffer.concat([listed.opening, ...pieces, closingOf(listed, end)]);
+  const plain = Buffer.concat([listed.opening, ...chunks, closingOf(listed, end)]);
   const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
   const body = encoding === undefined ? plain : await compress(encoding, plain);
   const next = nextPath(listed, end);
@@ -217,33 +210,26 @@ async function cachedResponseOf(
   return { head, tag, headers, body, notModifiedHeaders: listed.headers };
 }
 
-async function stream(context: DoorRequest, listed: Listing, started: Start): Promise<void> {
-  const { request, response } = context;
+async function stream(context: DoorRequest, listed: Listing, start: Start): Promise<void> {
   const { encoding, form } = listed;
-  const { reading } = started;
   try {
-    if (isDisconnected(context)) return;
-    response.writeHead(200, {
+    context.response.writeHead(200, {
       'Content-Type': TYPES[form],
       ...contentEncoding(encoding),
       ...linksOf(listed, null),
       ...listed.headers,
     });
-    if (request.method === 'HEAD') {
-      response.end();
-      return;
-    }
-    const writer = new ResponseWriter(response, encoding);
-    for (const piece of [listed.opening, ...started.pieces]) {
-      if (!(await writer.write(piece))) return;
-    }
-    for (let step = await reading.next(); ; step = await reading.next()) {
-      const piece = step.done === true ? closingOf(listed, step.value) : step.value;
-      if (!(await writer.write(piece))) return;
-      if (step.done === true) break;
-    }
-    await writer.end();
+    await sendBody(context, encoding, bodyOf(listed, start));
   } finally {
-    await reading.return({ last: undefined, more: false });
+    await start.reading.return({ last: undefined, more: false });
   }
+}
+
+async function* bodyOf(
+  listed: Listing,
+  { chunks, reading }: Start,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield listed.opening;
+  yield* chunks;
+  yield closingOf(listed, yield* reading);
 }

@@ -1,9 +1,9 @@
 /** One entry (PROTOCOL.md section 9). */
+import { contentEncoding, COMMON_HEADERS, etag, JSON_TYPE, vary } from '../../http/headers.ts';
+import { preferredEncoding } from '../../http/negotiation.ts';
+import { sendNotModified } from '../../http/not-modified.ts';
 import { sendResponse } from '../../http/response.ts';
-import { COMMON_HEADERS, contentEncoding, JSON_TYPE, etag, vary } from '../../http/headers.ts';
-import { isDisconnected } from '../../http/context.ts';
-import { preferredEncoding, matchesEtag } from '../../http/negotiation.ts';
-import { ResponseWriter } from '../../http/response-writer.ts';
+import { sendBody } from '../../http/response-writer.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import type { DoorRequest } from '../context.ts';
@@ -12,34 +12,22 @@ const HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', ...var
 
 export async function oneEntry(context: DoorRequest): Promise<void> {
   const entry = await findEntry(context.app.log, context.params['id'] ?? '');
-  const tag = `"${entry.stamp.id}"`;
-  if (entry.text === undefined) await stream(context, entry, tag);
-  else {
-    const { text: body } = entry;
-    await sendResponse(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
-  }
+  const { text: body, stamp } = entry;
+  const tag = `"${stamp.id}"`;
+  if (body === undefined) await streamEntry(context, entry, tag);
+  else await sendResponse(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
 }
 
-async function stream(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
+async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
   const { request, response } = context;
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const headers = { ...etag(tag, encoding), ...HEADERS, ...COMMON_HEADERS };
-  if (matchesEtag(request.headers['if-none-match'], headers.ETag)) {
-    response.writeHead(304, headers);
-    response.end();
-    return;
-  }
+  if (sendNotModified(context, headers.ETag, headers)) return;
   const length = { 'Content-Length': String(entry.size) };
   response.writeHead(200, {
     'Content-Type': JSON_TYPE,
     ...(encoding === undefined ? length : contentEncoding(encoding)),
     ...headers,
   });
-  if (request.method === 'HEAD') {
-    response.end();
-    return;
-  }
-  const writer = new ResponseWriter(response, encoding);
-  for await (const piece of entry.chunks()) if (!(await writer.write(piece))) return;
-  if (!isDisconnected(context)) await writer.end();
+  await sendBody(context, encoding, entry.chunks());
 }

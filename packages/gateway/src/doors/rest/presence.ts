@@ -1,7 +1,7 @@
-/** `GET /api/presence`, and readers who become present by reading (PROTOCOL.md section 13). */
+/** `GET /api/presence`, and visitors who become present by reading (PROTOCOL.md section 13). */
 import { NO_STORE, vary, type Headers } from '../../http/headers.ts';
 import { bufferOrStream } from '../../http/buffer-or-stream.ts';
-import { abortOnDisconnect, queryOf } from '../../http/context.ts';
+import { queryOf } from '../../http/context.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
   visitorFor,
@@ -14,10 +14,10 @@ import type { DoorContext, DoorRequest } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary() };
 
-/** Spellings of a parameter `as`, so that a URL without one is not parsed. */
+/** Matches every spelling of the parameter `as`, so that URLs without it are not parsed. */
 const AS = /[?&](?:a|%61)(?:s|%73)=/;
 
-/** The reader and its room, where a request names its reader. */
+/** The visitor that the request names as its reader, with the room that it reads. */
 export function readerOf({ app, request, params }: DoorRequest): Visitor | undefined {
   if (!AS.test(request.url ?? '')) return undefined;
   const query = queryOf(request);
@@ -26,23 +26,25 @@ export function readerOf({ app, request, params }: DoorRequest): Visitor | undef
   return visitorFor(app, identity, params['slug'] ?? query.get('room'));
 }
 
-/** Makes the reader present, where the request names one. */
+/** Makes the reader present if the request names one. */
 export function markPresent(context: DoorRequest): void {
   const reader = readerOf(context);
   if (reader !== undefined) context.app.presence.recordRequest(reader);
 }
 
 export async function presence(context: DoorRequest): Promise<void> {
-  using caller = abortOnDisconnect(context);
-  const pieces = documentOf(context.app, presenceQuery(context, caller.signal));
-  await bufferOrStream(context, { pieces, headers: HEADERS });
+  // Not aborted on shutdown: a list that was cut off would look complete.
+  const disconnect = new AbortController();
+  context.response.once('close', () => disconnect.abort());
+  const chunks = documentOf(context.app, presenceQuery(context, disconnect.signal));
+  await bufferOrStream(context, { chunks, headers: HEADERS });
 }
 
 /** Throws for parameters that cannot be used. */
 function presenceQuery({ app, request }: DoorRequest, signal: AbortSignal): PresenceQuery {
-  const given = queryOf(request);
+  const parameters = queryOf(request);
   const used = ['limit', 'room'].flatMap((name) =>
-    given.getAll(name).map((value) => [name, value]),
+    parameters.getAll(name).map((value) => [name, value]),
   );
   const { limit = Infinity } = parseSelection(new URLSearchParams(used), {
     grammar: app.grammar,
@@ -50,10 +52,10 @@ function presenceQuery({ app, request }: DoorRequest, signal: AbortSignal): Pres
     kinds: false,
     subject: 'presence',
   });
-  return { rooms: given.getAll('room'), limit, signal };
+  return { rooms: parameters.getAll('room'), limit, signal };
 }
 
-/** The answer, one visitor a line. */
+/** The document, one visitor a line. */
 async function* documentOf(
   app: DoorContext,
   query: PresenceQuery,
@@ -67,10 +69,10 @@ async function* documentOf(
 }
 
 async function* lines(documents: AsyncIterable<object>): AsyncGenerator<Buffer, void, undefined> {
-  let joiner = '';
+  let separator = '';
   for await (const document of documents) {
-    yield Buffer.from(joiner + JSON.stringify(document));
-    joiner = ',\n';
+    yield Buffer.from(separator + JSON.stringify(document));
+    separator = ',\n';
   }
-  if (joiner !== '') yield Buffer.from('\n');
+  if (separator !== '') yield Buffer.from('\n');
 }

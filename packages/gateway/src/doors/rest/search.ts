@@ -1,15 +1,10 @@
-/** `GET /api/search` (PROTOCOL.md section 14): results as a stream, each an entry and a snippet. */
+/** `GET /api/search` (PROTOCOL.md section 14): one result a line, each an entry and a snippet. */
 import { entryHead } from '@open-presence/protocol';
 
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/headers.ts';
 import { bufferOrStream } from '../../http/buffer-or-stream.ts';
-import {
-  abortOnDisconnect,
-  isDisconnected,
-  queryOf,
-  type RequestContext,
-} from '../../http/context.ts';
-import { matchesEtag } from '../../http/negotiation.ts';
+import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
+import { sendNotModified } from '../../http/not-modified.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {
@@ -22,15 +17,15 @@ import {
   type SearchRequest,
 } from '../../operations/search.ts';
 import { waitForListing } from '../../operations/wait.ts';
-import type { DoorContext } from '../context.ts';
+import type { DoorRequest } from '../context.ts';
 
-/** Of larger entries, results have the own members only. */
-const LARGEST_WHOLE_ENTRY = 64 * 1024;
+/** Results have only the gateway's members of larger entries, in bytes. */
+const MAX_ENTRY_SIZE = 64 * 1024;
 
 const HEADERS = { ...NO_CACHE, ...vary() };
 
-export async function search(context: RequestContext<DoorContext>): Promise<void> {
-  const { app, request, response } = context;
+export async function search(context: DoorRequest): Promise<void> {
+  const { app, request } = context;
   const parameters = queryOf(request);
   const ranked = takeRanking(parameters);
   if (parameters.has('wait')) {
@@ -40,12 +35,8 @@ export async function search(context: RequestContext<DoorContext>): Promise<void
   if (isDisconnected(context)) return;
   const search = searchRequest(app, parameters, ranked);
   const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
-  if (matchesEtag(request.headers['if-none-match'], tag)) {
-    response.writeHead(304, { ETag: tag, ...HEADERS, ...COMMON_HEADERS });
-    response.end();
-    return;
-  }
-  await bufferOrStream(context, { pieces: documentOf(app.log, search), headers: HEADERS, tag });
+  if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
+  await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });
 }
 
 async function* documentOf(
@@ -61,8 +52,8 @@ async function* documentOf(
       const step = await matches.next();
       if (step.done === true) {
         const next = JSON.stringify(nextResultsPath(search, step.value, count));
-        const line = count === 0 ? '' : '\n';
-        yield Buffer.from(`${line}],"head":${head},"known":${watermark},"next":${next}}\n`);
+        const newline = count === 0 ? '' : '\n';
+        yield Buffer.from(`${newline}],"head":${head},"known":${watermark},"next":${next}}\n`);
         return;
       }
       yield await resultOf(step.value, selection.textQuery, count === 0 ? '' : ',\n');
@@ -73,11 +64,11 @@ async function* documentOf(
   }
 }
 
-async function resultOf(entry: Entry, query: TextQuery, joiner: string): Promise<Buffer> {
+async function resultOf(entry: Entry, query: TextQuery, separator: string): Promise<Buffer> {
   const snippet = JSON.stringify(await snippetOf(entry, query));
-  const whole = entry.text !== undefined && entry.size <= LARGEST_WHOLE_ENTRY;
+  const whole = entry.text !== undefined && entry.size <= MAX_ENTRY_SIZE;
   return Buffer.concat([
-    Buffer.from(`${joiner}{"entry":`),
+    Buffer.from(`${separator}{"entry":`),
     whole ? entry.text : Buffer.from(`${entryHead(entry.stamp)}}`),
     Buffer.from(`,"snippet":${snippet}}`),
   ]);
