@@ -1,5 +1,4 @@
-/** One request of an agent, in the SDK's own terms. */
-import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+/** Handles the requests of one HTTP request, for the SDK's transports of every binding. */
 import {
   ExtendedAgentCardNotConfiguredError,
   PushNotificationNotSupportedError,
@@ -7,6 +6,7 @@ import {
   TaskNotCancelableError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import {
   AgentCard,
   type CancelTaskRequest,
@@ -21,78 +21,72 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 
-import { publicAddressOf } from '../../http/public-address.ts';
 import { localeFor } from '../../http/context.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+import type { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
-import { asWords, dataInWords } from './parts.ts';
-import {
-  followed,
-  following,
-  needsId,
-  questionIn,
-  read,
-  taskAt,
-  type Question,
-} from './reading.ts';
-import { keep, type Heard } from './saying.ts';
-import { rawValue, rawValueOfEach, type RawJson } from '../../json/raw-json.ts';
+import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts';
+import { dataAsText } from './parts.ts';
+import { readEntries, readingRequestIn } from './read-entries.ts';
+import { receivedMessage, type MessageSource, type ReceivedMessage } from './received-message.ts';
+import { storeMessage } from './store-message.ts';
 
-export interface Asked {
+export interface A2aRequest extends MessageSource {
   readonly context: DoorRequest;
-  /** The request as it came. */
-  readonly bytes: Buffer;
-  /** Where in it the message is. */
-  readonly path: readonly string[];
   readonly rawJson: RawJson;
-  /** Aborted when nobody listens any more, or the gateway rests. */
+  /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
 }
 
 export class RequestHandler implements A2ARequestHandler {
-  readonly #asked: Asked;
+  readonly #request: A2aRequest;
   #called = false;
 
-  constructor(asked: Asked) {
-    this.#asked = asked;
+  constructor(request: A2aRequest) {
+    this.#request = request;
   }
 
-  /** Whether the SDK could read what was asked. */
+  /** Whether the SDK could parse the request. */
   get called(): boolean {
     return this.#called;
   }
 
   async getAgentCard(): Promise<AgentCard> {
-    const { context } = this.#asked;
+    const { context } = this.#request;
     const { language } = context.app;
-    const parts = { language, locale: localeFor(context.request), base: publicAddressOf(context) };
-    return AgentCard.fromJSON(cardOf(parts));
+    const input = { language, locale: localeFor(context.request), base: publicAddressOf(context) };
+    return AgentCard.fromJSON(cardOf(input));
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
     this.#called = true;
-    const { context } = this.#asked;
-    return await inTheirForm(context, async () => {
-      const said = await this.#heard(params);
-      const question = questionIn(said);
-      if (question?.skill === 'follow') return followed(context, question, said.message.contextId);
-      const told = await this.#told(said, question);
-      return { ...told, parts: this.#worded(params, told.parts) };
+    return await this.#withA2aErrors(async () => {
+      const { context, rawJson } = this.#request;
+      const received = await this.#receive(params);
+      const { contextId } = received.message;
+      const reading = readingRequestIn(received);
+      if (reading?.skill === 'follow') return createTask(context, reading.fields, contextId);
+      const answer =
+        reading === undefined
+          ? await storeMessage(context, received, rawJson)
+          : await readEntries(context, { fields: reading.fields, contextId }, rawJson);
+      return { ...answer, parts: this.#acceptedParts(params, answer.parts) };
     });
   }
 
-  async #told(said: Heard, question: Question | undefined): Promise<Message> {
-    const { context, rawJson } = this.#asked;
-    if (question === undefined) return await keep(context, said, rawJson);
-    return await read(context, { ...question, message: said.message }, rawJson);
+  async #receive({ message, metadata }: SendMessageRequest): Promise<ReceivedMessage> {
+    if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
+    const contextId = contextIdOf(this.#request.context, message);
+    return await receivedMessage({ ...message, contextId }, metadata, this.#request);
   }
 
-  /** For who takes words alone, data are told as words. */
-  #worded({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
+  /** Data become text for a caller that does not accept JSON. */
+  #acceptedParts({ configuration }: SendMessageRequest, parts: Part[]): Part[] {
     const modes = configuration?.acceptedOutputModes ?? [];
-    const takesData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
-    return takesData ? parts : parts.map((part) => asWords(part, this.#asked.rawJson));
+    const acceptsData = modes.length === 0 || modes.some((mode) => /json|\*/.test(mode));
+    return acceptsData ? parts : parts.map((part) => dataAsText(part, this.#request.rawJson));
   }
 
   async *sendMessageStream(
@@ -105,24 +99,23 @@ export class RequestHandler implements A2ARequestHandler {
     }
     for await (const event of this.resubscribe({ id: value.id, tenant: '' })) {
       const { artifact } = event.payload?.$case === 'artifactUpdate' ? event.payload.value : {};
-      if (artifact !== undefined) artifact.parts = this.#worded(params, artifact.parts);
+      if (artifact !== undefined) artifact.parts = this.#acceptedParts(params, artifact.parts);
       yield event;
     }
   }
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
     this.#called = true;
-    const { context } = this.#asked;
-    return await inTheirForm(context, async () => taskAt(context, needsId(id)));
+    return await this.#withA2aErrors(async () => findTask(this.#request.context, id));
   }
 
-  /** What nobody follows costs nothing, and what somebody follows ends when they leave. */
+  /** A task without a reader costs nothing, so there is nothing to cancel. */
   async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
     await this.getTask({ id, tenant: '' });
-    throw new TaskNotCancelableError('Cannot cancel the task: it ends when its reader leaves.');
+    throw new TaskNotCancelableError(NOT_CANCELABLE);
   }
 
-  /** Nothing is kept of who follows what. */
+  /** Empty: tasks are not stored. */
   async listTasks(): Promise<ListTasksResponse> {
     return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 };
   }
@@ -130,9 +123,9 @@ export class RequestHandler implements A2ARequestHandler {
   async *resubscribe({
     id,
   }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
-    const { context, signal, rawJson } = this.#asked;
+    const { context } = this.#request;
     try {
-      yield* following(context, needsId(id), { signal, verbatim: rawJson });
+      yield* followTask(context, findTask(context, id), this.#request);
     } catch (error) {
       throw toA2aError(context, error);
     }
@@ -143,8 +136,9 @@ export class RequestHandler implements A2ARequestHandler {
     call?: ServerCallContext,
   ): Promise<never> {
     // Version 0.3 has no other error for it.
-    if (call?.requestedVersion === '0.3') throw new ExtendedAgentCardNotConfiguredError(NO_MORE);
-    throw new UnsupportedOperationError(NO_MORE);
+    if (call?.requestedVersion === '0.3')
+      throw new ExtendedAgentCardNotConfiguredError(NO_EXTENDED_CARD);
+    throw new UnsupportedOperationError(NO_EXTENDED_CARD);
   }
 
   async createTaskPushNotificationConfig(): Promise<never> {
@@ -163,54 +157,18 @@ export class RequestHandler implements A2ARequestHandler {
     throw new PushNotificationNotSupportedError(NO_PUSH);
   }
 
-  async #heard({ message, metadata }: SendMessageRequest): Promise<Heard> {
-    const { context } = this.#asked;
-    if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
-    const contextId = contextOf(context, message);
-    const inWords = new Map<number, string>();
-    const parts = message.parts.map((part, at) => {
-      const data = dataInWords(part);
-      if (data === undefined) return part;
-      inWords.set(at, data.text);
-      return data.part;
-    });
-    const isData = message.parts.some(({ content }) => content?.$case === 'data');
-    const rawData = isData ? await this.#rawData() : [];
-    return {
-      message: { ...message, parts, contextId },
-      metadata: { ...metadata, ...message.metadata },
-      spelled: (part) => inWords.get(part) ?? rawData[part]?.toString(),
-    };
-  }
-
-  async #rawData(): Promise<readonly (Buffer | undefined)[]> {
-    const { bytes, path } = this.#asked;
-    const parts = await rawValue(bytes, [...path, 'parts']);
-    return parts === undefined ? [] : await rawValueOfEach(parts, 'data');
+  async #withA2aErrors<Result>(run: () => Promise<Result>): Promise<Result> {
+    try {
+      return await run();
+    } catch (error) {
+      throw toA2aError(this.#request.context, error);
+    }
   }
 }
 
+const NOT_CANCELABLE = 'Cannot cancel the task: it ends when its reader leaves.';
 const NO_MESSAGE = 'Cannot read the message: "message" is missing.';
-const NO_MORE =
+const NO_EXTENDED_CARD =
   'Cannot answer an extended agent card: the agent card has everything, for everybody.';
 const NO_PUSH =
   'Cannot push: there are no push notifications. Stream a message with {"data":{"skill":"follow"}} instead, or poll with {"data":{"skill":"read","after":…}}.';
-
-/** The context that a message belongs to: the one it names, else that of its task. */
-function contextOf(context: DoorRequest, { taskId, contextId }: Message): string {
-  if (taskId === '') return contextId;
-  const task = taskAt(context, taskId);
-  if (contextId === '' || contextId === task.contextId) return task.contextId;
-  throw new RequestMalformedError(OTHER_CONTEXT);
-}
-
-const OTHER_CONTEXT =
-  'Cannot read the message: its "contextId" is not that of the task named by "taskId". Leave one of them out.';
-
-async function inTheirForm<Value>(context: DoorRequest, run: () => Promise<Value>): Promise<Value> {
-  try {
-    return await run();
-  } catch (error) {
-    throw toA2aError(context, error);
-  }
-}

@@ -1,0 +1,150 @@
+/**
+ * Tasks: each follows a selection of entries (PROTOCOL.md section 19.4). The id of a task contains its
+ * parameters, so nothing is stored for it.
+ */
+import {
+  TaskState,
+  type Artifact,
+  type Message,
+  type StreamResponse,
+  type Task,
+} from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+
+import { follow } from '../../feed/follow.ts';
+import { rejectTextQuery } from '../../intake/selection.ts';
+import type { JsonObject } from '../../json/json-object.ts';
+import type { RawJson } from '../../json/raw-json.ts';
+import type { Entry } from '../../log/log.ts';
+import type { DoorRequest } from '../context.ts';
+import { entryPlaceholder, visitorPart } from './parts.ts';
+import { parametersOf, selectionOf } from './read-entries.ts';
+
+const ID_PREFIX = 'follow-';
+/** The parameter for the context that a task belongs to; without it, the task is its own context. */
+const CONTEXT = 'contextId';
+/** Fields of a message that mean nothing to a task. */
+const DROPPED = ['skill', 'idempotencyKey', 'order', 'before', 'until', CONTEXT];
+
+const READ_INSTEAD =
+  'entries are followed before they are searchable. Read with "skill": "read", "q" and "after" instead.';
+
+/** Creates a task that follows from now on, or from `after` or `since`. */
+export function createTask(context: DoorRequest, fields: JsonObject, contextId: string): Task {
+  const parameters = parametersOf(fields);
+  const { since, after } = selectionOf(context, parameters);
+  rejectTextQuery(parameters, 'what will be said', READ_INSTEAD);
+  for (const name of DROPPED) parameters.delete(name);
+  const start = after ?? (since === undefined ? context.app.log.head() : 0);
+  parameters.set('after', String(start));
+  if (contextId !== '') parameters.set(CONTEXT, contextId);
+  const id = ID_PREFIX + Buffer.from(parameters.toString()).toString('base64url');
+  return taskOf(id, parameters);
+}
+
+/** Throws `TaskNotFoundError` for an id that no task can have. */
+export function findTask(context: DoorRequest, id: unknown): Task {
+  if (typeof id !== 'string' || id.trim() === '') throw new RequestMalformedError(NO_ID);
+  return taskOf(id, taskParameters(context, id));
+}
+
+function taskOf(id: string, parameters: URLSearchParams): Task {
+  const contextId = parameters.get(CONTEXT) ?? id;
+  const status = statusOf(TaskState.TASK_STATE_WORKING);
+  return { id, contextId, status, artifacts: [], history: [], metadata: undefined };
+}
+
+function statusOf(state: TaskState): NonNullable<Task['status']> {
+  return { state, message: undefined, timestamp: new Date().toISOString() };
+}
+
+function taskParameters(context: DoorRequest, id: string): URLSearchParams {
+  const text = Buffer.from(id.slice(ID_PREFIX.length), 'base64url').toString();
+  const parameters = new URLSearchParams(text);
+  if (!id.startsWith(ID_PREFIX) || !parameters.has('after')) throw new TaskNotFoundError(NO_TASK);
+  selectionOf(context, parameters);
+  return parameters;
+}
+
+const NO_TASK =
+  'Cannot find the task: the only tasks here follow a room or a selection. Send a message with "skill": "follow" to create one.';
+
+const NO_ID = 'Cannot find the task: "id" is missing.';
+
+/** The context of a message: the one it names, else that of its task. */
+export function contextIdOf(context: DoorRequest, { taskId, contextId }: Message): string {
+  if (taskId === '') return contextId;
+  const task = taskOf(taskId, taskParameters(context, taskId));
+  if (contextId === '' || contextId === task.contextId) return task.contextId;
+  throw new RequestMalformedError(OTHER_CONTEXT);
+}
+
+const OTHER_CONTEXT =
+  'Cannot read the message: its "contextId" is not that of the task named by "taskId". Leave one of them out.';
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly rawJson: RawJson;
+}
+
+/**
+ * Yields the task, then an artifact for each entry, until the signal is aborted; after `limit` entries,
+ * that the task is completed.
+ */
+export async function* followTask(
+  context: DoorRequest,
+  task: Task,
+  { signal, rawJson }: FollowOptions,
+): AsyncGenerator<StreamResponse, void, undefined> {
+  const { id: taskId, contextId } = task;
+  const parameters = taskParameters(context, taskId);
+  yield { payload: { $case: 'task', value: task } };
+  const identity = parameters.get('as') ?? '';
+  const room = parameters.get('room') ?? undefined;
+  const { presence } = context.app;
+  using _present = identity === '' ? undefined : presence.openStream({ identity, room });
+  for await (const entry of followedEntries(context, parameters, signal)) {
+    const artifact = await artifactOf(context, entry, rawJson);
+    const flags = { append: false, lastChunk: true, metadata: undefined };
+    yield {
+      payload: { $case: 'artifactUpdate', value: { taskId, contextId, artifact, ...flags } },
+    };
+  }
+  if (signal.aborted) return;
+  const status = statusOf(TaskState.TASK_STATE_COMPLETED);
+  const value = { taskId, contextId, status, metadata: undefined };
+  yield { payload: { $case: 'statusUpdate', value } };
+}
+
+/** As many entries as `limit` says. */
+async function* followedEntries(
+  context: DoorRequest,
+  parameters: URLSearchParams,
+  signal: AbortSignal,
+): AsyncGenerator<Entry, void, undefined> {
+  const { log } = context.app;
+  const { facets, since, after = 0, limit } = selectionOf(context, parameters);
+  const selection = { facets, ...(since === undefined ? {} : { since }) };
+  let count = 0;
+  if (limit === 0) return;
+  for await (const range of follow(log, selection, { after, signal })) {
+    for await (const entry of log.readEntries(range)) {
+      if (signal.aborted) return;
+      yield entry;
+      count += 1;
+      if (count === limit) return;
+    }
+  }
+}
+
+async function artifactOf(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Artifact> {
+  const { id, kind, seq } = entry.stamp;
+  return {
+    artifactId: id,
+    name: kind,
+    description: '',
+    parts: [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })],
+    metadata: { seq },
+    extensions: [],
+  };
+}

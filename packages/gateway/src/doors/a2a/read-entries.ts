@@ -1,0 +1,105 @@
+/** The skills that read: their parameters, and the skill `read` (PROTOCOL.md section 19.4). */
+import type { Message } from '@a2a-js/sdk';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
+
+import { parseSelection } from '../../intake/selection.ts';
+import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import type { RawJson } from '../../json/raw-json.ts';
+import type { Selection } from '../../log/log.ts';
+import { pageSelection, readPage } from '../../operations/read-page.ts';
+import type { DoorRequest } from '../context.ts';
+import { READING_SKILLS } from './agent-card.ts';
+import { agentMessage, dataPart, entryPlaceholder, visitorPart } from './parts.ts';
+import type { ReceivedMessage } from './received-message.ts';
+
+/** A page ends with the entry by which its entries have this size, in bytes. */
+const PAGE_SIZE = 256 * 1024;
+
+type ReadingSkill = (typeof READING_SKILLS)[number];
+
+export interface ReadingRequest {
+  readonly skill: ReadingSkill;
+  /** The metadata and data of the message. */
+  readonly fields: JsonObject;
+}
+
+/**
+ * Undefined for a message that does not request to read. Throws if it has other data, which might be
+ * meant as an entry; text beside the request is ignored.
+ */
+export function readingRequestIn({
+  message,
+  metadata,
+}: ReceivedMessage): ReadingRequest | undefined {
+  const data = message.parts.flatMap(({ content }) =>
+    content?.$case === 'data' ? [isJsonObject(content.value) ? content.value : {}] : [],
+  );
+  const sources = data.map((members) => ('skill' in members ? members : metadata));
+  const skill = (data.length === 0 ? [metadata] : sources)
+    .map(readingSkillOf)
+    .find((found) => found !== undefined);
+  if (skill === undefined) return undefined;
+  if (data.length > 1) throw new RequestMalformedError(OTHER_DATA);
+  return { skill, fields: { ...metadata, ...data[0] } };
+}
+
+function readingSkillOf({ skill }: JsonObject): ReadingSkill | undefined {
+  return READING_SKILLS.find((known) => known === skill);
+}
+
+const OTHER_DATA =
+  'Cannot read the message: data that ask to read or to follow must be the only data in it. Send the others in another message.';
+
+type Parameter = string | number | readonly (string | number)[];
+
+/** The fields that can be parameters of a listing. */
+function parameterFields(fields: JsonObject): Readonly<Record<string, Parameter>> {
+  const found = Object.entries(fields).flatMap(([name, value]): [string, Parameter][] => {
+    if (isScalar(value)) return [[name, value]];
+    return Array.isArray(value) ? [[name, value.filter(isScalar)]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+function isScalar(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** The fields as the query of a listing. */
+export function parametersOf(fields: JsonObject): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameterFields(fields))) {
+    for (const single of isScalar(value) ? [value] : value) parameters.append(name, String(single));
+  }
+  return parameters;
+}
+
+/** Throws for parameters that cannot be used. */
+export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): Selection {
+  const { grammar } = app;
+  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: SUBJECT });
+}
+
+const SUBJECT = 'the entries';
+
+/** Answers a page of entries, and the fields that request the next page. */
+export async function readEntries(
+  context: DoorRequest,
+  { fields, contextId }: { readonly fields: JsonObject; readonly contextId: string },
+  rawJson: RawJson,
+): Promise<Message> {
+  const { log } = context.app;
+  const parameters = parametersOf(fields);
+  const selected = selectionOf(context, parameters);
+  const head = log.head();
+  const selection = pageSelection(selected, parameters, head);
+  const entries: string[] = [];
+  const end = await readPage(log.readEntries(selection), PAGE_SIZE, async (entry) => {
+    entries.push(await entryPlaceholder(entry, rawJson));
+    return entry.size;
+  });
+  const cursor = selection.order === 'newest' ? 'before' : 'after';
+  const hasNext = end.more && end.last !== undefined;
+  const next = hasNext ? { ...parameterFields(fields), [cursor]: end.last } : null;
+  return agentMessage([dataPart({ head, next }), visitorPart(context, { entries })], contextId);
+}

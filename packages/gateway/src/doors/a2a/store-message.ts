@@ -1,0 +1,158 @@
+/** Stores what a message contributes, and answers with what was stored (PROTOCOL.md section 19.3). */
+import type { Message, Part } from '@a2a-js/sdk';
+import { entryPath, GatewayError, localize, type Stamp } from '@open-presence/protocol';
+
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { localeFor } from '../../http/context.ts';
+import type { RawJson } from '../../json/raw-json.ts';
+import type { AppendResult, Draft, Entry } from '../../log/log.ts';
+import { draftFor, stampOf } from '../../operations/append.ts';
+import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
+import type { DoorRequest } from '../context.ts';
+import { contributionsOf, type MessageContribution } from './contributions.ts';
+import { agentMessage, dataPart, entryPlaceholder, textPart, visitorPart } from './parts.ts';
+import type { ReceivedMessage } from './received-message.ts';
+
+/** Entries of one message that are in memory as drafts at once. */
+const BATCH_SIZE = 256;
+/**
+ * An answer has whole entries up to this length, in UTF-16 code units, then only ids: clients limit
+ * what they read.
+ */
+const MAX_ANSWER_LENGTH = 3 * 1024 * 1024;
+/** About what the answer has of an entry beside its text. */
+const ENTRY_OVERHEAD = 1024;
+
+export async function storeMessage(
+  context: DoorRequest,
+  received: ReceivedMessage,
+  rawJson: RawJson,
+): Promise<Message> {
+  const contributions = contributionsOf(received);
+  const count = contributions.length;
+  if (count > BATCH_SIZE) await validateAll(context, contributions);
+  const yieldTurn = yieldPeriodically();
+  const parts: Part[] = [];
+  const omitted: string[] = [];
+  let length = 0;
+  for (let start = 0; start < count; start += BATCH_SIZE) {
+    const batch = contributions.slice(start, start + BATCH_SIZE);
+    const stamps = await appendBatch(context, batch, { start, count });
+    for (const [index, stamp] of stamps.entries()) {
+      length += ENTRY_OVERHEAD + (batch[index]?.json.length ?? 0);
+      if (length <= MAX_ANSWER_LENGTH || parts.length === 0) {
+        parts.push(...(await storedParts(context, stamp, rawJson)));
+      } else omitted.push(`{"id":"${stamp.id}","seq":${stamp.seq}}`);
+      await yieldTurn();
+    }
+  }
+  if (omitted.length > 0) {
+    parts.push(dataPart({ others: rawJson.placeholder(`[${omitted.join(',')}]`) }));
+  }
+  return agentMessage(parts, received.message.contextId);
+}
+
+/** Throws for the first invalid one, so that a message of several batches is stored whole or not. */
+async function validateAll(
+  context: DoorRequest,
+  contributions: readonly MessageContribution[],
+): Promise<void> {
+  const yieldTurn = yieldPeriodically();
+  for (const contribution of contributions) {
+    const { body } = await draftOf(context, contribution);
+    if (!(body instanceof Uint8Array)) await body[Symbol.asyncDispose]();
+    await yieldTurn();
+  }
+}
+
+async function draftOf(
+  { app }: DoorRequest,
+  { kind, json, key }: MessageContribution,
+): Promise<Draft> {
+  return await draftFor(app, { kind, body: Buffer.from(json), key });
+}
+
+/** Where a batch starts among all entries of its message. */
+interface BatchPosition {
+  readonly start: number;
+  readonly count: number;
+}
+
+/** Resolves once the batch is durable. */
+async function appendBatch(
+  context: DoorRequest,
+  batch: readonly MessageContribution[],
+  { start, count }: BatchPosition,
+): Promise<Stamp[]> {
+  const { log } = context.app;
+  await using spools = new AsyncDisposableStack();
+  const drafts: Draft[] = [];
+  const yieldTurn = yieldPeriodically();
+  for (const contribution of batch) {
+    const draft = await draftOf(context, contribution);
+    if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
+    drafts.push(draft);
+    await yieldTurn();
+  }
+  // The first one is appended alone: if its key belongs to another message, nothing is stored.
+  const alone = start === 0 && drafts[0]?.key !== undefined ? 1 : 0;
+  const results: AppendResult[] = [];
+  for (const group of [drafts.slice(0, alone), drafts.slice(alone)]) {
+    results.push(...(await Promise.all(group.map(async (draft) => await log.append(draft)))));
+    assertAppended(results, { start, count });
+  }
+  return results.map(stampOf);
+}
+
+/** Throws for the first draft that was not stored. */
+function assertAppended(results: readonly AppendResult[], { start, count }: BatchPosition): void {
+  const stored = start + results.filter(({ outcome }) => outcome !== 'refused').length;
+  for (const result of results) {
+    if (result.outcome === 'refused') throw refusalOf(result.code, stored, count);
+  }
+  results.forEach(stampOf);
+}
+
+const REASONS = {
+  'out-of-space': 'the disk is full',
+  unavailable: 'storing does not work at the moment',
+} as const;
+
+function refusalOf(code: keyof typeof REASONS, stored: number, count: number): GatewayError {
+  const some = stored === 0 ? '' : ` ${stored} of its ${count} entries are stored.`;
+  const again = `Send it again later, with an "idempotencyKey" in its metadata, so that each entry is stored only once.`;
+  return new GatewayError(code, `Cannot store the message: ${REASONS[code]}.${some} ${again}`);
+}
+
+/** What the answer has of a stored entry. */
+async function storedParts(context: DoorRequest, stamp: Stamp, rawJson: RawJson): Promise<Part[]> {
+  const { app, request } = context;
+  const { id, seq, kind, room } = stamp;
+  const timestamp = new Date(stamp.time).toISOString();
+  const path = entryPath(id);
+  const note = `${localize(app.language.labels.kept, localeFor(request))} ${path}`;
+  const parts = [textPart(note), dataPart({ id, seq, kind, room, timestamp, path })];
+  const entry = await app.log.entry(seq);
+  if (entry === undefined) return parts;
+  parts.push(visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) }));
+  if (kind === 'resonance') parts.push(...(await welcomeParts(context, entry, rawJson)));
+  return parts;
+}
+
+async function welcomeParts(
+  context: DoorRequest,
+  { stamp, text }: Entry,
+  rawJson: RawJson,
+): Promise<Part[]> {
+  const { app, request } = context;
+  const { language } = app;
+  const locale = localeFor(request);
+  const companions = text === undefined ? [] : await companionsFor(app, stamp, text);
+  return [
+    textPart(localize(language.welcome, locale)),
+    dataPart({ next: text === undefined ? [] : nextSteps(language, locale) }),
+    visitorPart(context, {
+      companions: companions.map((entry) => rawJson.placeholder(Buffer.from(entry).toString())),
+    }),
+  ];
+}
