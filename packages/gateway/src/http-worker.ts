@@ -13,8 +13,7 @@ import { parseLanguageBytes } from './load-language.ts';
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
-import type { SqliteConnection } from './stores/sqlite/sqlite-log.ts';
-import { joinSqliteLog } from './stores/sqlite/store.ts';
+import { type SqliteConnection, SqliteLog } from './stores/sqlite/sqlite-log.ts';
 
 export interface HttpWorkerStart {
   readonly listen: ListenOptions;
@@ -45,7 +44,7 @@ const stopped = new Promise<void>((resolve) => {
 
 const loaded = await parseLanguageBytes(start.text, start.language);
 {
-  await using log = joinSqliteLog(start.log);
+  await using log = new SqliteLog(start.log);
   using presence = new Presence(start.channel);
   const state = (): State => (stopping ? 'resting' : logState(log.writable()));
   const report = { error: (details: object, text: string): void => post({ details, text }) };

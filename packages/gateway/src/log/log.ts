@@ -96,6 +96,9 @@ export interface ReadEnd {
   readonly more: boolean;
 }
 
+/** A read as it runs. */
+export type LogRead<T> = AsyncGenerator<T, ReadEnd, undefined>;
+
 /** A page of search results in the order of their rank. */
 export interface RankedQuery extends Omit<Selection, 'order'> {
   readonly textQuery: TextQuery;
@@ -145,18 +148,15 @@ export interface Log extends AsyncDisposable {
    * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid
    * until the next is requested.
    */
-  readText(
-    selection: Selection,
-    joiner: ',\n' | '\n',
-  ): AsyncGenerator<Uint8Array, ReadEnd, undefined>;
-  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined>;
+  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array>;
+  readEntries(selection: Selection): LogRead<Entry>;
   /** Entries up to this seq can be found by their words. It may lag a little behind the head. */
   searchWatermark(): Seq;
   /**
    * The entries that match best first: those in which the terms are frequent for their length, and
    * rare elsewhere (BM25). Among equals the newest is first.
    */
-  readRanked(query: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined>;
+  readRanked(query: RankedQuery): LogRead<Entry>;
   /** One for every room and kind that has entries, in no particular order. */
   roomCounts(): readonly RoomCount[];
   /**

@@ -1,20 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { BroadcastChannel } from 'node:worker_threads';
 
-/** A visitor named by an open event stream. Times are ms since 1970. */
-export interface StreamPresence {
+/** A visitor who has named itself. */
+export interface Visitor {
   readonly identity: string;
+  /** Slug of an existing room. */
   readonly room: string | undefined;
-  readonly since: number;
-  /** Unique among the streams of its thread. */
-  readonly number: number;
 }
 
-/** A visitor named by requests. */
-export interface RequestPresence {
-  readonly identity: string;
-  /** The room of the last request. */
-  readonly room: string | undefined;
+/** A visitor named by an open event stream. Times are ms since 1970. */
+export interface StreamPresence extends Visitor {
+  readonly since: number;
+  /** The id of its thread, and a number. */
+  readonly id: string;
+}
+
+/** A visitor named by requests, in the room of the last one. */
+export interface RequestPresence extends Visitor {
   readonly since: number;
   readonly lastSeen: number;
 }
@@ -22,64 +23,44 @@ export interface RequestPresence {
 export type PresenceMessage =
   /** From a new thread: asks the others for their state. */
   | { readonly type: 'join' }
-  | { readonly type: 'stream opened'; readonly stream: StreamPresence }
-  | { readonly type: 'stream closed'; readonly stream: StreamPresence }
+  | { readonly type: 'stream opened' | 'stream closed'; readonly stream: StreamPresence }
   | { readonly type: 'request'; readonly request: RequestPresence }
   /** The thread ends, and its streams with it. */
-  | { readonly type: 'leave' };
-
-interface Envelope {
-  readonly from: string;
-  readonly messages: readonly PresenceMessage[];
-}
+  | { readonly type: 'leave'; readonly thread: string };
 
 /**
  * Broadcasts to the other threads of a gateway. Messages of one thread arrive in order; those that
  * answer a `join` may repeat earlier ones. Does not keep the process alive.
  */
-export class OtherThreads implements Disposable {
-  readonly #id = randomUUID();
+export class OtherThreads {
   #channel: BroadcastChannel | undefined;
   #unsent: PresenceMessage[] = [];
 
   /** Without a name there are no other threads. */
-  constructor(
-    name: string | undefined,
-    onMessage: (from: string, message: PresenceMessage) => void,
-  ) {
+  constructor(name: string | undefined, onMessage: (message: PresenceMessage) => void) {
     if (name === undefined) return;
-    const channel = new BroadcastChannel(name);
-    channel.onmessage = ({ data }: { readonly data: unknown }) => {
-      if (!isEnvelope(data)) return;
-      for (const message of data.messages) onMessage(data.from, message);
-    };
-    channel.unref();
-    this.#channel = channel;
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = ({ data }: { readonly data: readonly PresenceMessage[] }) =>
+      data.forEach(onMessage);
+    this.#channel.unref();
   }
 
   /** Messages of one turn of the event loop are sent together. */
   send(message: PresenceMessage): void {
-    if (this.#channel !== undefined && this.#unsent.push(message) === 1) {
-      setImmediate(() => this.#flush());
-    }
+    if (this.#channel === undefined) return;
+    if (this.#unsent.push(message) === 1) setImmediate(() => this.#flush());
   }
 
-  [Symbol.dispose](): void {
-    this.send({ type: 'leave' });
+  /** Sends the last message. */
+  close(message: PresenceMessage): void {
+    this.send(message);
     this.#flush();
     this.#channel?.close();
     this.#channel = undefined;
   }
 
   #flush(): void {
-    const messages = this.#unsent;
+    if (this.#unsent.length > 0) this.#channel?.postMessage(this.#unsent);
     this.#unsent = [];
-    if (messages.length === 0) return;
-    const envelope: Envelope = { from: this.#id, messages };
-    this.#channel?.postMessage(envelope);
   }
-}
-
-function isEnvelope(data: unknown): data is Envelope {
-  return typeof data === 'object' && data !== null && 'from' in data && 'messages' in data;
 }

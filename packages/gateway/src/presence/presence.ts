@@ -8,33 +8,27 @@
  * - listeners get every arrival and every departure once.
  * - the memory for requests is bounded.
  */
+import { randomUUID } from 'node:crypto';
+
 import {
   OtherThreads,
   type PresenceMessage,
   type RequestPresence,
   type StreamPresence,
+  type Visitor,
 } from './other-threads.ts';
 
-/** A visitor who has named itself. */
-export interface Visitor {
-  readonly identity: string;
-  /** Slug of an existing room. */
-  readonly room: string | undefined;
-}
+export type { Visitor } from './other-threads.ts';
 
-export interface PresenceChange {
-  readonly identity: string;
+export interface PresenceChange extends Visitor {
   readonly state: 'here' | 'gone';
-  readonly room: string | undefined;
   /** Milliseconds since 1970. */
   readonly time: number;
 }
 
 /** Times are milliseconds since 1970. */
-export interface PresentVisitor {
-  readonly identity: string;
+export interface PresentVisitor extends Visitor {
   readonly via: 'stream' | 'request';
-  readonly room: string | undefined;
   readonly since: number;
   /** For a stream: now. */
   readonly lastSeen: number;
@@ -51,14 +45,15 @@ const MAX_REQUESTS_LENGTH = 16 * 1024 * 1024;
 const SELECTION_BATCH = 1024;
 
 /** A visitor by all its streams. */
-type MergedStreams = Pick<StreamPresence, 'identity' | 'room' | 'since'>;
+type MergedStreams = Omit<StreamPresence, 'id'>;
 type Listener = (change: PresenceChange) => void;
 
 export class Presence implements Disposable {
   readonly #requestTtlMs: number;
+  readonly #thread = randomUUID();
   readonly #others: OtherThreads;
   readonly #listeners = new Set<Listener>();
-  /** By identity, then by thread and number. */
+  /** By identity, then by id. */
   readonly #streams = new Map<string, Map<string, StreamPresence>>();
   /** By identity, the least recently seen first. */
   readonly #requests = new Map<string, RequestPresence>();
@@ -70,21 +65,20 @@ export class Presence implements Disposable {
   /** `channel`: a name that the threads of one gateway share, and no other gateway has. */
   constructor(channel?: string, requestTtlMs: number = REQUEST_TTL_MS) {
     this.#requestTtlMs = requestTtlMs;
-    this.#others = new OtherThreads(channel, (from, message) => this.#receive(from, message));
+    this.#others = new OtherThreads(channel, (message) => this.#receive(message));
     this.#others.send({ type: 'join' });
   }
 
   /** Dispose of the result, once or more often, when the stream is closed. */
   openStream({ identity, room }: Visitor): Disposable {
     this.#lastNumber += 1;
-    const number = this.#lastNumber;
-    const stream = { identity: copyOf(identity), room, since: Date.now(), number };
-    this.#addStream(OWN_THREAD, stream);
+    const id = this.#thread + this.#lastNumber;
+    const stream = { identity: copyOf(identity), room, since: Date.now(), id };
+    this.#addStream(stream);
     this.#others.send({ type: 'stream opened', stream });
     return {
       [Symbol.dispose]: () => {
-        if (this.#removeStream(OWN_THREAD, stream))
-          this.#others.send({ type: 'stream closed', stream });
+        if (this.#removeStream(stream)) this.#others.send({ type: 'stream closed', stream });
       },
     };
   }
@@ -125,66 +119,57 @@ export class Presence implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#others[Symbol.dispose]();
+    this.#others.close({ type: 'leave', thread: this.#thread });
     this.#listeners.clear();
     this.#streams.clear();
     this.#requests.clear();
     clearTimeout(this.#expiry);
   }
 
-  #receive(from: string, message: PresenceMessage): void {
+  #receive(message: PresenceMessage): void {
     switch (message.type) {
       case 'join':
-        return this.#sendAll();
+        // Requests may be of any thread; streams are sent by their own thread alone.
+        for (const stream of this.#streamsOf(this.#thread))
+          this.#others.send({ type: 'stream opened', stream });
+        for (const request of this.#requests.values())
+          this.#others.send({ type: 'request', request });
+        return;
       case 'stream opened':
-        return this.#addStream(from, message.stream);
+        return this.#addStream(message.stream);
       case 'stream closed':
-        return void this.#removeStream(from, message.stream);
+        return void this.#removeStream(message.stream);
       case 'request':
         return void this.#addRequest(message.request);
       case 'leave':
-        return this.#removeThread(from);
+        for (const stream of this.#streamsOf(message.thread)) this.#removeStream(stream);
     }
   }
 
-  /** Requests may be of any thread; streams are sent by their own thread alone. */
-  #sendAll(): void {
+  *#streamsOf(thread: string): Generator<StreamPresence> {
     for (const streams of this.#streams.values()) {
-      for (const [key, stream] of streams) {
-        if (key === streamKey(OWN_THREAD, stream))
-          this.#others.send({ type: 'stream opened', stream });
-      }
+      for (const stream of streams.values()) if (stream.id.startsWith(thread)) yield stream;
     }
-    for (const request of this.#requests.values()) this.#others.send({ type: 'request', request });
   }
 
-  #addStream(thread: string, stream: StreamPresence): void {
+  #addStream(stream: StreamPresence): void {
     this.#removeExpired(Date.now());
-    const { identity, room, since } = stream;
+    const { identity, room, since, id } = stream;
     const isNew = !this.#isHere(identity);
     const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
-    this.#streams.set(identity, streams.set(streamKey(thread, stream), stream));
+    this.#streams.set(identity, streams.set(id, stream));
     if (isNew) this.#emit({ identity, state: 'here', room, time: since });
   }
 
   /** Returns whether the stream was there. */
-  #removeStream(thread: string, stream: StreamPresence): boolean {
+  #removeStream({ identity, room, id }: StreamPresence): boolean {
     const now = Date.now();
     this.#removeExpired(now);
-    const { identity, room } = stream;
     const streams = this.#streams.get(identity);
-    if (streams?.delete(streamKey(thread, stream)) !== true) return false;
+    if (streams?.delete(id) !== true) return false;
     if (streams.size === 0) this.#streams.delete(identity);
-    if (!this.#isHere(identity)) this.#emit({ identity, state: 'gone', room, time: now });
+    this.#emitIfGone({ identity, room }, now);
     return true;
-  }
-
-  #removeThread(thread: string): void {
-    for (const streams of this.#streams.values()) {
-      for (const [key, stream] of streams) {
-        if (key === streamKey(thread, stream)) this.#removeStream(thread, stream);
-      }
-    }
   }
 
   /** Returns the request merged with the earlier ones of the visitor. */
@@ -198,14 +183,11 @@ export class Presence implements Disposable {
       earlier === undefined
         ? { ...request, identity: copyOf(request.identity) }
         : mergeRequests(earlier, request);
+    const { identity, room, since } = merged;
     // Deleted first, so that it moves to the end of the map.
-    if (earlier === undefined) this.#requestsLength += merged.identity.length;
-    else this.#requests.delete(earlier.identity);
-    this.#requests.set(merged.identity, merged);
-    if (isNew) {
-      const { identity, room, since } = merged;
-      this.#emit({ identity, state: 'here', room, time: since });
-    }
+    if (!this.#requests.delete(identity)) this.#requestsLength += identity.length;
+    this.#requests.set(identity, merged);
+    if (isNew) this.#emit({ identity, state: 'here', room, time: since });
     this.#evict(now);
     this.#scheduleExpiry(now);
     return merged;
@@ -232,7 +214,7 @@ export class Presence implements Disposable {
   #removeRequest({ identity, room }: RequestPresence, time: number): void {
     this.#requests.delete(identity);
     this.#requestsLength -= identity.length;
-    if (!this.#isHere(identity)) this.#emit({ identity, state: 'gone', room, time });
+    this.#emitIfGone({ identity, room }, time);
   }
 
   #scheduleExpiry(now: number): void {
@@ -253,15 +235,13 @@ export class Presence implements Disposable {
     return this.#streams.has(identity) || this.#requests.has(identity);
   }
 
+  #emitIfGone(visitor: Visitor, time: number): void {
+    if (!this.#isHere(visitor.identity)) this.#emit({ ...visitor, state: 'gone', time });
+  }
+
   #emit(change: PresenceChange): void {
     for (const listener of this.#listeners) listener(change);
   }
-}
-
-const OWN_THREAD = '';
-
-function streamKey(thread: string, { number }: StreamPresence): string {
-  return `${thread} ${number}`;
 }
 
 /** The newest `limit`, oldest first. Of the same millisecond, the later one in the list is newer. */

@@ -33,12 +33,6 @@ export interface RecentAuthorsSnapshot {
   readonly floor: Seq;
 }
 
-export interface RecentAuthorsQuery {
-  /** Slugs; each must be the room of the newest entry. */
-  readonly rooms: readonly string[];
-  readonly signal: AbortSignal;
-}
-
 export class RecentAuthors {
   readonly #log: Log;
   /** Newest entries by identity, the newest of all at the end. */
@@ -64,10 +58,10 @@ export class RecentAuthors {
     return { head: this.#head, authors, floor: this.#floor };
   }
 
-  /** The authors in the snapshot, then those that it omits. */
+  /** The authors in the snapshot, then those that it omits; each of `rooms` must be theirs. */
   async *list(
     { head, authors, floor }: RecentAuthorsSnapshot,
-    { rooms, signal }: RecentAuthorsQuery,
+    { rooms, signal }: { readonly rooms: readonly string[]; readonly signal: AbortSignal },
   ): AsyncGenerator<RecentAuthor, void, undefined> {
     const since = Date.now() - RECENT_MS;
     for (const author of authors) {

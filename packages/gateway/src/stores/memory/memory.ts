@@ -5,7 +5,14 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 
-import { entryHead, entryId, SALTS, type Filter, type Stamp } from '@open-presence/protocol';
+import {
+  entryHead,
+  entryId,
+  type Filter,
+  type Kind,
+  SALTS,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
@@ -16,6 +23,7 @@ import type {
   Draft,
   Entry,
   Log,
+  LogRead,
   ReadEnd,
   Selection,
   Seq,
@@ -32,11 +40,6 @@ interface StoredEntry {
   readonly text: Buffer;
   readonly values: Values;
   readonly spooled: boolean;
-}
-
-interface SpooledFacets {
-  readonly filter: Filter;
-  readonly facets: Uint8Array;
 }
 
 interface Page {
@@ -68,49 +71,46 @@ class MemoryLog implements Log {
     return new MemorySpool();
   }
 
-  async append(draft: Draft): Promise<AppendResult> {
-    const spool = spoolOf(draft);
-    const body = spool === undefined ? Buffer.from(bytesOf(draft)) : Buffer.concat(spool.chunks);
-    const key = draft.key === undefined ? undefined : hex(draft.key);
-    const earlier = key === undefined ? undefined : this.#keys.get(key);
+  async append({ kind, room, facets, key, body: source }: Draft): Promise<AppendResult> {
+    const spooled = source instanceof MemorySpool;
+    if (!spooled && !(source instanceof Uint8Array))
+      throw new TypeError('Cannot append the spool of another log');
+    const body = Buffer.concat(spooled ? source.chunks : [source]);
+    const keyHex = key && hex(key);
+    const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);
     if (earlier !== undefined) {
-      const outcome = isSame(earlier, draft, body) ? 'repeated' : 'conflict';
-      return { outcome, stamp: earlier.stamp };
+      const { stamp } = earlier;
+      const isSame = stamp.kind === kind && stamp.room === room && earlier.body.equals(body);
+      return { outcome: isSame ? 'repeated' : 'conflict', stamp };
     }
-    const stamp = this.#nextStamp(draft);
-    const spooled = spool?.facets.map(({ facets }) => facets) ?? [];
+    const stamp = this.#nextStamp(kind, room);
+    const head = Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : ''));
+    const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
     const stored: StoredEntry = {
       stamp,
-      facets: new Set([draft.facets, ...spooled].flatMap(split)),
+      facets: new Set(split(Buffer.concat(allFacets))),
       body,
-      text: Buffer.concat([
-        Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : '')),
-        body,
-        END,
-      ]),
+      text: Buffer.concat([head, body, Buffer.from('}')]),
       values: stringValuesIn(body).map(tokenize),
-      spooled: spool !== undefined,
+      spooled,
     };
     this.#entries.push(stored);
-    if (key !== undefined) this.#keys.set(key, stored);
+    if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
     return { outcome: 'appended', stamp };
   }
 
   async entry(seq: Seq): Promise<Entry | undefined> {
     const stored = this.#entries.find(({ stamp }) => stamp.seq === seq);
-    return stored === undefined ? undefined : entryOf(stored);
+    return stored && entryOf(stored);
   }
 
   // Selects before the generator starts: a read starts when it is called, not at its first step.
-  readText(
-    selection: Selection,
-    joiner: ',\n' | '\n',
-  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
     return textsOf(this.#select(selection), Buffer.from(joiner));
   }
 
-  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readEntries(selection: Selection): LogRead<Entry> {
     return entriesOf(this.#select(selection));
   }
 
@@ -118,7 +118,7 @@ class MemoryLog implements Log {
     return this.head();
   }
 
-  readRanked({ skip, limit, ...query }: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readRanked({ skip, limit, ...query }: RankedQuery): LogRead<Entry> {
     const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
     const all = this.#entries.map(({ values }) => values);
     const ranked = matching
@@ -151,7 +151,7 @@ class MemoryLog implements Log {
     // Owns nothing but memory.
   }
 
-  #nextStamp({ kind, room }: Draft): Stamp {
+  #nextStamp(kind: Kind, room: string): Stamp {
     const seq = this.#entries.length + 1;
     const time = Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
     return { seq, id: entryId(time, seq, this.#salt), kind, room, time };
@@ -178,18 +178,18 @@ class MemoryLog implements Log {
 
 class MemorySpool implements Spool {
   readonly chunks: Uint8Array[] = [];
-  facets: SpooledFacets[] = [];
+  readonly facets = new Map<Filter, Buffer>();
 
   async write(bytes: Uint8Array): Promise<void> {
     this.chunks.push(Uint8Array.from(bytes));
   }
 
   async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    this.facets.push({ filter, facets: Uint8Array.from(facets) });
+    this.facets.set(filter, Buffer.concat([this.facets.get(filter) ?? Buffer.alloc(0), facets]));
   }
 
   async removeFacets(filter: Filter): Promise<void> {
-    this.facets = this.facets.filter((added) => added.filter !== filter);
+    this.facets.delete(filter);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -197,26 +197,8 @@ class MemorySpool implements Spool {
   }
 }
 
-const END = Buffer.from('}');
 /** Maximum size of a chunk. */
 const CHUNK_SIZE = 65_536;
-
-function spoolOf({ body }: Draft): MemorySpool | undefined {
-  return body instanceof MemorySpool ? body : undefined;
-}
-
-function bytesOf({ body }: Draft): Uint8Array {
-  if (body instanceof Uint8Array) return body;
-  throw new TypeError('Cannot append the spool of another log');
-}
-
-function isSame(
-  { stamp, body: stored }: StoredEntry,
-  { kind, room }: Draft,
-  body: Buffer,
-): boolean {
-  return stamp.kind === kind && stamp.room === room && stored.equals(body);
-}
 
 function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
   return {
@@ -229,19 +211,14 @@ function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
   };
 }
 
-async function* entriesOf({ entries, end }: Page): AsyncGenerator<Entry, ReadEnd, undefined> {
+async function* entriesOf({ entries, end }: Page): LogRead<Entry> {
   for (const entry of entries) yield entryOf(entry);
   return end;
 }
 
-async function* textsOf(
-  { entries, end }: Page,
-  joiner: Uint8Array,
-): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
-  for (const [index, { text }] of entries.entries()) {
-    const joined = index === 0 ? text : Buffer.concat([joiner, text]);
-    for (const chunk of chunksOf(joined)) yield chunk;
-  }
+async function* textsOf({ entries, end }: Page, joiner: Uint8Array): LogRead<Uint8Array> {
+  for (const [index, { text }] of entries.entries())
+    yield* chunksOf(index === 0 ? text : Buffer.concat([joiner, text]));
   return end;
 }
 

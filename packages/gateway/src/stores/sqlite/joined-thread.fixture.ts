@@ -2,10 +2,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { draftOf, stampOf } from '../../log/log.fixture.ts';
-import type { SqliteConnection } from './sqlite-log.ts';
-import { joinSqliteLog } from './store.ts';
+import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
 
-await using log = joinSqliteLog(workerData as SqliteConnection);
+await using log = new SqliteLog(workerData as SqliteConnection);
 const entry = await log.entry(1);
 parentPort?.postMessage(Buffer.from(entry?.text ?? []).toString());
 

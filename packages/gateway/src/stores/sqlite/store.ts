@@ -6,20 +6,17 @@
  * Imports between them go one way: words → index → log → the files beside this one that import
  * none of the three.
  */
+import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import { MessageChannel, type Transferable, Worker } from 'node:worker_threads';
+import { DatabaseSync } from 'node:sqlite';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import type { Log } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import type { IndexerStart, ToIndexer } from './index/messages.ts';
-import { lockFolder } from './log/folder-lock.ts';
-import { makeUploadFolder } from './log/large-files.ts';
-import type { FromWriter, ToWriter, WriterStart } from './log/messages.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
-import type { FromWords, ToWords, WordsStart } from './words/messages.ts';
+import type { FromThread, ThreadStart, ToThread } from './store-thread.ts';
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -31,7 +28,7 @@ export interface SqliteOptions {
 
 /** The log in the thread that opened it. */
 export interface OwnedLog extends Log {
-  /** For one more thread to join the log, with `joinSqliteLog`. */
+  /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
   connect(): SqliteConnection;
 }
 
@@ -50,36 +47,22 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const paths = dataPathsIn(resolve(options.folder));
   makeFolder(paths.folder);
   await using opened = new AsyncDisposableStack();
-  const lock = opened.adopt(lockFolder(paths), (db) => db.close());
-  makeUploadFolder(paths);
+  opened.use(lockFolder(paths));
+  mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
-  const common = { paths, shared: shared.memory };
-  const start = async (
-    file: string,
-    data: ThreadStart,
-    transfer: Transferable[],
-  ): Promise<Worker> =>
-    opened.adopt(
-      await startThread(file, data, transfer),
-      async (worker) => void (await worker.terminate()),
-    );
-  const { port1, port2 } = new MessageChannel();
-  const writer = await start('./log/writer-thread.ts', { ...common, indexer: port1 }, [port1]);
-  const indexer = await start('./index/index-thread.ts', { ...common, writer: port2 }, [port2]);
+  const start = async (file: string, youngGenerationMb: number): Promise<Worker> => {
+    const worker = await startThread(file, { paths, shared: shared.memory }, youngGenerationMb);
+    return opened.adopt(worker, closeThread);
+  };
+  const writer = await start('./log/writer-thread.ts', YOUNG_GENERATION_MB);
+  await start('./index/index-thread.ts', YOUNG_GENERATION_MB);
   // The full-text index need not have caught up: `searchWatermark` says how far it is.
-  const words = await start('./words/words-thread.ts', common, []);
-  const log = new OwnedSqliteLog({ paths, shared, lock, writer, indexer, words }, options);
-  // From here on the log closes them itself, in its own order.
-  opened.move();
-  return log;
-}
-
-/**
- * The log that another thread of this process has opened, for the thread that was given the
- * connection. Must be disposed of before that log is.
- */
-export function joinSqliteLog(connection: SqliteConnection): Log {
-  return new SqliteLog(connection);
+  const words = await start('./words/words-thread.ts', YOUNG_GENERATION_OF_WORDS_MB);
+  reportChanges([writer, words], shared, options);
+  const connect = (): SqliteConnection => {
+    return { paths, shared: shared.memory, writer: portTo(writer), words: portTo(words) };
+  };
+  return new OwnedSqliteLog(connect, opened);
 }
 
 /** Creates the parents as well. Node's `recursive` never returns where that fails, as in `/proc`. */
@@ -90,89 +73,86 @@ function makeFolder(path: string): void {
   mkdirSync(path);
 }
 
-interface StoreParts {
-  readonly paths: DataPaths;
-  readonly shared: SharedState;
-  readonly lock: DatabaseSync;
-  readonly writer: Worker;
-  readonly indexer: Worker;
-  readonly words: Worker;
-}
-
-class OwnedSqliteLog extends SqliteLog implements OwnedLog {
-  readonly #parts: StoreParts;
-  #ending: Promise<void> | undefined;
-
-  constructor(parts: StoreParts, { onWritableChange, onSearchFailure }: SqliteOptions) {
-    super(connectTo(parts));
-    this.#parts = parts;
-    if (!parts.shared.writable) onWritableChange?.(false);
-    parts.writer.on('message', (message: FromWriter) => {
-      if (message !== 'ready') onWritableChange?.(message.writable);
-    });
-    parts.words.on('message', (message: FromWords) => {
-      if (message !== 'ready') onSearchFailure?.(message.failure);
-    });
-    for (const worker of [parts.writer, parts.indexer, parts.words]) {
-      worker.on('error', (error) => {
-        // Only a bug ends a thread: crash rather than serve with a broken store.
-        throw error;
-      });
+/**
+ * Locks the data folder for one gateway until the database is closed. The operating system releases
+ * the lock when the process ends, however it ends. Throws at once when another process has it.
+ */
+function lockFolder(paths: DataPaths): DatabaseSync {
+  const db = new DatabaseSync(paths.lock, { timeout: 0 });
+  try {
+    db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+    return db;
+  } catch (error) {
+    db.close();
+    if (error instanceof Error && /locked|busy/.test(error.message)) {
+      throw new Error(
+        `Another gateway is using the data folder "${paths.folder}". Stop it first, or start this one with a folder of its own (--data).`,
+        { cause: error },
+      );
     }
-  }
-
-  connect(): SqliteConnection {
-    return connectTo(this.#parts);
-  }
-
-  override async [Symbol.asyncDispose](): Promise<void> {
-    this.#ending ??= this.#end();
-    await this.#ending;
-  }
-
-  async #end(): Promise<void> {
-    await super[Symbol.asyncDispose]();
-    const { writer, indexer, words, lock } = this.#parts;
-    const exits = [writer, indexer, words].map(
-      (worker) => new Promise((resolve) => worker.once('exit', resolve)),
-    );
-    writer.postMessage('close' satisfies ToWriter);
-    indexer.postMessage('close' satisfies ToIndexer);
-    words.postMessage('close' satisfies ToWords);
-    await Promise.all(exits);
-    lock.close();
+    throw error;
   }
 }
-
-/** Registers one more thread with the writer and the full-text index. */
-function connectTo({ paths, shared, writer, words }: StoreParts): SqliteConnection {
-  const appends = new MessageChannel();
-  writer.postMessage(appends.port1 satisfies ToWriter, [appends.port1]);
-  const queries = new MessageChannel();
-  words.postMessage(queries.port1 satisfies ToWords, [queries.port1]);
-  return { paths, shared: shared.memory, writer: appends.port2, words: queries.port2 };
-}
-
-type ThreadStart = WriterStart | IndexerStart | WordsStart;
 
 /** Resolves when the thread is ready. */
 async function startThread(
   file: string,
   workerData: ThreadStart,
-  transferList: Transferable[],
+  maxYoungGenerationSizeMb: number,
 ): Promise<Worker> {
-  const isWords = transferList.length === 0;
-  const worker = new Worker(new URL(file, import.meta.url), {
-    workerData,
-    transferList,
-    resourceLimits: {
-      maxYoungGenerationSizeMb: isWords ? YOUNG_GENERATION_OF_WORDS_MB : YOUNG_GENERATION_MB,
-    },
+  const resourceLimits = { maxYoungGenerationSizeMb };
+  const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits });
+  await once(worker, 'message');
+  worker.on('error', (error) => {
+    // Only a bug ends a thread: crash rather than serve with a broken store.
+    throw error;
   });
-  await new Promise<void>((resolve, reject) => {
-    worker.once('message', () => resolve());
-    worker.once('error', reject);
-  });
-  worker.removeAllListeners('error');
   return worker;
+}
+
+/** Resolves when the thread has done what it was sent before, and ended. */
+async function closeThread(worker: Worker): Promise<void> {
+  const exit = once(worker, 'exit');
+  worker.postMessage('close' satisfies ToThread);
+  await exit;
+}
+
+function reportChanges(
+  workers: readonly Worker[],
+  shared: SharedState,
+  { onWritableChange, onSearchFailure }: SqliteOptions,
+): void {
+  if (!shared.writable) onWritableChange?.(false);
+  for (const worker of workers) {
+    worker.on('message', (message: Exclude<FromThread, 'ready'>) => {
+      if ('writable' in message) onWritableChange?.(message.writable);
+      else onSearchFailure?.(message.failure);
+    });
+  }
+}
+
+/** Makes the holder of the port a client of the thread. */
+function portTo(worker: Worker): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  worker.postMessage(port1 satisfies ToThread, [port1]);
+  return port2;
+}
+
+class OwnedSqliteLog extends SqliteLog implements OwnedLog {
+  readonly connect: () => SqliteConnection;
+  readonly #resources: AsyncDisposableStack;
+  #ending: Promise<void> | undefined;
+
+  /** Takes over what was opened. */
+  constructor(connect: () => SqliteConnection, opened: AsyncDisposableStack) {
+    super(connect());
+    this.connect = connect;
+    this.#resources = opened.move();
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.#ending ??= this.#resources.disposeAsync();
+    await this.#ending;
+  }
 }

@@ -1,54 +1,26 @@
 /** The indexer's thread: follows the log with a small lag, many entries at a time. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
-import { SharedState } from '../shared-state.ts';
+import { StoreThread } from '../store-thread.ts';
 import { Indexer } from './indexer.ts';
-import type { FromIndexer, IndexerStart } from './messages.ts';
 
-/** Entries are indexed together after this delay, so that a facet gets few rows. */
-const BATCH_DELAY_MS = 250;
-const RETRY_DELAY_MS = 1000;
-
-const start = workerData as IndexerStart;
-const port = parentPort;
-if (port === null) throw new Error('The indexer must run in a worker thread.');
-const shared = new SharedState(start.shared);
-const indexer = new Indexer(start.paths, shared);
-let timer: NodeJS.Timeout | undefined;
-let immediate: NodeJS.Immediate | undefined;
+const thread = new StoreThread();
+const { shared } = thread;
+const indexer = new Indexer(thread.paths, shared);
 
 try {
   while (shared.indexed < shared.head) indexer.step();
 } catch {
-  retry();
+  // The next step fails in the same way.
 }
-start.writer.on('message', () => {
-  timer ??= setTimeout(advance, BATCH_DELAY_MS);
-});
-port.on('message', () => {
-  clearTimeout(timer);
-  clearImmediate(immediate);
-  indexer.close();
-  start.writer.close();
-  port.close();
-});
-port.postMessage('ready' satisfies FromIndexer);
+thread.serve();
+// While a disk error lasts, entries are found in the unindexed tail.
+await thread.repeat(indexNext, (error) => void (shared.indexFailing = error !== undefined));
+indexer.close();
+thread.close();
 
-function advance(): void {
-  timer = undefined;
-  try {
-    indexer.step();
-    if (indexer.isFarBehind()) immediate = setImmediate(advance);
-    else if (shared.indexed < shared.head) timer = setTimeout(advance, BATCH_DELAY_MS);
-    else start.writer.postMessage(null);
-    shared.indexFailing = false;
-  } catch {
-    retry();
-  }
-}
-
-/** After a disk error. Meanwhile entries are found in the unindexed tail. */
-function retry(): void {
-  shared.indexFailing = true;
-  timer = setTimeout(advance, RETRY_DELAY_MS);
+async function indexNext(): Promise<void> {
+  if (indexer.isFarBehind()) await nextTick();
+  else await thread.headMoved(shared.indexed);
+  indexer.step();
 }

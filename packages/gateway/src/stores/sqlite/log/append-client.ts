@@ -2,8 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 
-import { packDrafts, type PackedDraft, unpackResult, type WriteResult } from './batch.ts';
-import type { AppendRequest, AppendResponse } from './messages.ts';
+import {
+  type AppendRequest,
+  type AppendResponse,
+  packDrafts,
+  type PackedDraft,
+  unpackResult,
+  type WriteResult,
+} from './batch.ts';
 
 interface PendingAppend {
   readonly draft: PackedDraft;

@@ -4,6 +4,18 @@
  */
 import { KINDS, type Kind } from '@open-presence/protocol';
 
+/** Sent by a thread that appends. `drafts` are packed by `packDrafts`. */
+export interface AppendRequest {
+  readonly batch: number;
+  readonly drafts: ArrayBuffer;
+}
+
+/** `results` are packed by `packResults`. */
+export interface AppendResponse {
+  readonly batch: number;
+  readonly results: Float64Array<ArrayBuffer>;
+}
+
 /** A draft for the writer. Unpacked ones are views of the batch. */
 export interface PackedDraft {
   readonly kind: Kind;

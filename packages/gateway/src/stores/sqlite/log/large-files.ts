@@ -32,10 +32,6 @@ export function facetsFile(name: string, filter: Filter): string {
   return `${name}.${filter}`;
 }
 
-export function makeUploadFolder(paths: DataPaths): void {
-  mkdirSync(paths.incoming, { recursive: true });
-}
-
 /** Moves a committed body to its final place. */
 export function finalizeUpload(paths: DataPaths, name: string): void {
   for (const file of filesOf(name)) {

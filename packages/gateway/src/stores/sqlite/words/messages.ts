@@ -1,22 +1,8 @@
-/** What is sent to the thread of the full-text index, and what it sends. */
-import type { MessagePort } from 'node:worker_threads';
-
+/** What clients send to the thread of the full-text index, and what it answers. */
 import type { Facet } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { TextQuery } from '../../../log/text-query.ts';
-import type { DataPaths } from '../data-paths.ts';
 import type { SeqPage, SeqRange } from '../seq-source.ts';
-
-export interface WordsStart {
-  readonly paths: DataPaths;
-  readonly shared: SharedArrayBuffer;
-}
-
-/** The port of a thread that sends queries, or the request to close. */
-export type ToWords = MessagePort | 'close';
-
-/** `failure`: why search fails, or undefined once it works again. Sent when it changes. */
-export type FromWords = 'ready' | { readonly failure: string | undefined };
 
 export interface MatchQuery extends SeqRange {
   readonly textQuery: TextQuery;

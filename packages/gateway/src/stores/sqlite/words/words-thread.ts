@@ -2,94 +2,62 @@
  * The thread of the full-text index: follows the log with a small lag, many entries at a time, and
  * answers queries of the other threads.
  */
-import { setImmediate as nextTick, setTimeout as sleep } from 'node:timers/promises';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
 import { removeDatabase } from '../database.ts';
-import { SharedState } from '../shared-state.ts';
+import { StoreThread } from '../store-thread.ts';
 import type {
   FromQueryClient,
-  FromWords,
   QueryRequest,
   QueryResponse,
   RankedPage,
   RankedPageRequest,
-  ToWords,
-  WordsStart,
 } from './messages.ts';
 import { QueryEngine } from './query-engine.ts';
 import { RankedResults } from './ranked-results.ts';
 import { WordIndexer } from './word-indexer.ts';
 import { isCorrupt, isCorruptTable } from './words-database.ts';
 
-/** Entries are indexed together after this delay. */
-const BATCH_DELAY_MS = 250;
-const RETRY_DELAY_MS = 1000;
 /** While entries are appended, the indexer sleeps for this many times as long as it works. */
 const SLEEP_FACTOR = 4;
 /** A large entry is one long step: the entries after it do not wait four times as long. */
 const MAX_SLEEP_MS = 2000;
 
-const start = workerData as WordsStart;
-const port = parentPort;
-if (port === null) throw new Error('The full-text index must run in a worker thread.');
-const shared = new SharedState(start.shared);
-const closing = new AbortController();
-const { signal } = closing;
+/** The ranked results that a client is reading. */
+type OpenResults = Map<number, RankedResults>;
+
+const thread = new StoreThread();
+const { paths, shared, clients } = thread;
 let index: { readonly indexer: WordIndexer; readonly engine: QueryEngine } | undefined;
-/** The ranked results that each client is reading. */
-const clients = new Map<MessagePort, Map<number, RankedResults>>();
 /** The failure that was reported last. */
 let reported: string | undefined;
 /** An error that a query has had, if it means that the file is damaged. */
 let damage: Error | undefined;
 
-port.on('message', (message: ToWords) => {
-  if (message === 'close') {
-    closing.abort();
-    shared.wakeWaiters();
-  } else addClient(message);
-});
-port.postMessage('ready' satisfies FromWords);
-await followLog();
-closeIndex();
-for (const client of clients.keys()) client.close();
-port.close();
-
-function addClient(client: MessagePort): void {
-  const results = new Map<number, RankedResults>();
-  clients.set(client, results);
+thread.serve((client) => {
+  const open: OpenResults = new Map();
   client.on('message', (message: FromQueryClient) => {
-    if ('endOfResults' in message) disposeResults(results, message.endOfResults);
-    else void respond(client, message);
+    if ('endOfResults' in message) disposeResults(open, message.endOfResults);
+    else void respond(client, open, message);
   });
   client.on('close', () => {
-    for (const id of results.keys()) disposeResults(results, id);
-    clients.delete(client);
+    for (const id of open.keys()) disposeResults(open, id);
   });
-}
-
-async function followLog(): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await indexNext();
-      report(undefined);
-    } catch (error) {
-      if (signal.aborted) return;
-      report(String(error));
-      if (isCorrupt(error)) {
-        closeIndex();
-        removeDatabase(start.paths.search);
-      }
-      await sleep(RETRY_DELAY_MS, undefined, { signal }).catch(() => {});
-    }
-  }
-}
+});
+await thread.repeat(indexNext, (error) => {
+  report(error instanceof Error ? String(error) : undefined);
+  if (!isCorrupt(error)) return;
+  closeIndex();
+  removeDatabase(paths.search);
+});
+closeIndex();
+thread.close();
 
 function report(failure: string | undefined): void {
-  if (failure !== reported) port?.postMessage({ failure } satisfies FromWords);
+  if (failure !== reported) thread.send({ failure });
   reported = failure;
 }
 
@@ -101,32 +69,32 @@ async function indexNext(): Promise<void> {
   }
   index ??= openIndex();
   const { searched, head } = shared;
-  if (searched >= head) {
-    await shared.headMoved(head);
-    await sleep(BATCH_DELAY_MS, undefined, { signal });
-    return;
-  }
+  if (searched >= head) return await thread.headMoved(head);
   const started = performance.now();
-  await index.indexer.step(signal);
+  await index.indexer.step(thread.signal);
   // Let queries run; while entries are appended, leave most of the processor to the other threads.
   if (shared.head === head) await nextTick();
   else {
     const elapsed = performance.now() - started;
-    await sleep(Math.min(MAX_SLEEP_MS, SLEEP_FACTOR * elapsed), undefined, { signal });
+    await thread.sleep(Math.min(MAX_SLEEP_MS, SLEEP_FACTOR * elapsed));
   }
 }
 
 function openIndex(): NonNullable<typeof index> {
-  const indexer = new WordIndexer(start.paths, shared);
+  const indexer = new WordIndexer(paths, shared);
   try {
-    return { indexer, engine: new QueryEngine(start.paths, shared) };
+    return { indexer, engine: new QueryEngine(paths, shared) };
   } catch (error) {
     indexer.close();
     throw error;
   }
 }
 
-async function respond(client: MessagePort, { id, page, ranked }: QueryRequest): Promise<void> {
+async function respond(
+  client: MessagePort,
+  open: OpenResults,
+  { id, page, ranked }: QueryRequest,
+): Promise<void> {
   const send = (response: Omit<QueryResponse, 'id'>): void =>
     client.postMessage({ id, ...response } satisfies QueryResponse);
   const current = index;
@@ -134,7 +102,7 @@ async function respond(client: MessagePort, { id, page, ranked }: QueryRequest):
     if (current === undefined) throw new Error('The full-text index is not open.');
     const { engine } = current;
     if (page !== undefined) send({ page: engine.page(page) });
-    if (ranked !== undefined) send({ ranked: await rankedPage(engine, client, ranked) });
+    if (ranked !== undefined) send({ ranked: await rankedPage(engine, open, ranked) });
   } catch (error) {
     send({ error: String(error) });
     // An index that has been closed meanwhile has been reported already.
@@ -151,17 +119,16 @@ async function respond(client: MessagePort, { id, page, ranked }: QueryRequest):
 
 async function rankedPage(
   engine: QueryEngine,
-  client: MessagePort,
+  open: OpenResults,
   { results: id, query }: RankedPageRequest,
 ): Promise<RankedPage> {
-  const open = clients.get(client);
-  if (query !== undefined) open?.set(id, new RankedResults(engine, query));
-  const results = open?.get(id);
+  if (query !== undefined) open.set(id, new RankedResults(engine, query));
+  const results = open.get(id);
   if (results === undefined) throw new Error('The results have been disposed of.');
   return await results.nextPage();
 }
 
-function disposeResults(open: Map<number, RankedResults>, id: number): void {
+function disposeResults(open: OpenResults, id: number): void {
   open.get(id)?.[Symbol.dispose]();
   open.delete(id);
 }
