@@ -1,4 +1,4 @@
-/** What operations are given. Each declares which of these it needs. */
+/** What operations work on. Each declares which members it needs. */
 import type { Language } from '@open-presence/protocol';
 
 import type { Grammar } from '../intake/grammar.ts';
@@ -8,12 +8,12 @@ import type { RecentAuthors } from '../presence/recent-authors.ts';
 
 export interface OperationsContext {
   readonly log: Log;
-  /** Which members the bodies of each kind have. */
+  /** The members of entries of each kind. */
   readonly grammar: Grammar;
   readonly language: Language;
-  /** The language file as it was read. */
+  /** The bytes of the language file. */
   readonly languageFile: Uint8Array;
-  /** Changes when the language file does: part of the tags of answers that use its texts. */
+  /** Hash of the language file: part of the tags of responses that contain its texts. */
   readonly languageHash: string;
   readonly presence: Presence;
   readonly recentAuthors: RecentAuthors;

@@ -1,4 +1,4 @@
-/** What the gateway says of itself in every description: kinds, doors and parameters. */
+/** The description of the gateway that several protocols send: kinds, doors and parameters. */
 import {
   type Discovery,
   type Kind,
@@ -9,7 +9,7 @@ import {
   PATHS,
 } from '@open-presence/protocol';
 
-/** What does not depend on the log. */
+/** The part of the discovery document that does not depend on the log. */
 export function describeGateway(
   language: Language,
   locale: Locale | undefined,

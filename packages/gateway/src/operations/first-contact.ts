@@ -1,9 +1,9 @@
 /**
- * The answer to a first contact (PROTOCOL.md section 7.2): the entry, a welcome, companions, and
- * where to go from there.
+ * The response to a first contact (PROTOCOL.md section 7.2): the entry, a welcome, companions and next
+ * steps.
  *
- * Everything but the welcome's locale follows from the entry and what was there before it, so that
- * trying again gets the same answer.
+ * It depends only on the entry, earlier entries and the locale, so that a retry gets the same
+ * response.
  */
 import {
   entryHead,
@@ -18,17 +18,16 @@ import { facet } from '../log/facet.ts';
 import type { Entry, Log, ReadEnd, Seq } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 
-/** At most so many companions are told. */
-const COMPANIONS = 12;
-/** Of what a visitor seeks, so many things are looked for. */
-const THINGS = 16;
+const MAX_COMPANIONS = 12;
+/** How many values of `seeking` are looked up. */
+const MAX_SOUGHT = 16;
 /**
- * Of those who seek one thing, so many of the newest are looked at: a visitor that says the same
- * each minute would otherwise make each of its contacts dearer than the one before.
+ * How many of the newest entries are read for each value. Without a bound, the cost of a contact
+ * would grow with each repetition of the same contact.
  */
-const LOOKED_AT = 256;
-/** Longer entries are told by the gateway's own members. */
-const LONGEST_TOLD = 16 * 1024;
+const MAX_CANDIDATES = 256;
+/** Summaries of larger entries, in bytes, have only the gateway's members. */
+const MAX_SUMMARY_SIZE = 16 * 1024;
 
 interface Visitor {
   readonly identity: string;
@@ -41,7 +40,7 @@ export interface StoredFirstContact {
   readonly locale: Locale | undefined;
 }
 
-/** The entry's text with the gateway's `welcome`, `companions` and `next` behind it. */
+/** The JSON of the entry with `welcome`, `companions` and `next` appended. */
 export async function firstContactBody(
   app: Pick<OperationsContext, 'log' | 'language'>,
   stamp: Stamp,
@@ -54,14 +53,14 @@ export async function firstContactBody(
   return Buffer.concat([
     text.subarray(0, -1),
     Buffer.from(`,"welcome":${welcome},"companions":[`),
-    ...companions.flatMap((one, at) => (at === 0 ? [one] : [COMMA, one])),
+    ...companions.flatMap((summary, index) => (index === 0 ? [summary] : [COMMA, summary])),
     Buffer.from(`],"next":${JSON.stringify(next)}}`),
   ]);
 }
 
 const COMMA = Buffer.from(',');
 
-/** The companions of whoever said this entry, each as others are told of it. */
+/** Summaries of the newest first contacts by others who seek the same, newest first. */
 export function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
   { seq }: Stamp,
@@ -70,7 +69,6 @@ export function companionsFor(
   return companionsOf(log, visitorOf(text), seq);
 }
 
-/** Where to go from a first contact. */
 export function nextSteps({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
   return next.map(({ title, method, path }) => ({ title: localize(title, locale), method, path }));
 }
@@ -81,73 +79,73 @@ function visitorOf(text: Uint8Array): Visitor {
   const { ai_identity: identity, seeking } = membersOf(text);
   return {
     identity: typeof identity === 'string' ? identity : '',
-    seeking: Array.isArray(seeking) ? seeking.filter((thing) => typeof thing === 'string') : [],
+    seeking: Array.isArray(seeking) ? seeking.filter((value) => typeof value === 'string') : [],
   };
 }
 
-/** The members of an entry, which is always an object. */
 function membersOf(text: Uint8Array): Record<string, unknown> {
   const value: unknown = JSON.parse(decoder.decode(text));
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** The newest others who sought one of the same things before, newest first. */
-async function companionsOf(log: Log, me: Visitor, before: Seq): Promise<Uint8Array[]> {
+async function companionsOf(log: Log, visitor: Visitor, before: Seq): Promise<Uint8Array[]> {
   const found: Uint8Array[] = [];
-  const seekers = seekersOf(log, new Set(me.seeking.slice(0, THINGS)), before);
+  const seekers = seekersOf(log, new Set(visitor.seeking.slice(0, MAX_SOUGHT)), before);
   for await (const entry of seekers) {
-    if (await isBy(log, entry, me.identity)) continue;
+    if (await isWrittenBy(log, entry, visitor.identity)) continue;
     found.push(summaryOf(entry));
-    if (found.length === COMPANIONS) break;
+    if (found.length === MAX_COMPANIONS) break;
   }
   return found;
 }
 
-type Entries = AsyncGenerator<Entry, ReadEnd, undefined>;
+type EntryReader = AsyncGenerator<Entry, ReadEnd, undefined>;
 
-/** First contacts that seek any of the things, each once, newest first. */
+/** Merges the first contacts that seek any of the values: each once, newest first. */
 async function* seekersOf(
   log: Log,
-  things: ReadonlySet<string>,
+  values: ReadonlySet<string>,
   before: Seq,
 ): AsyncGenerator<Entry, void, undefined> {
-  const readings: Entries[] = [...things].map((thing) => {
-    const facets = [facet('kind', 'resonance'), facet('seeking', thing)];
-    return log.readEntries({ facets, order: 'newest', before, limit: LOOKED_AT });
+  const readers = [...values].map((value): EntryReader => {
+    const facets = [facet('kind', 'resonance'), facet('seeking', value)];
+    return log.readEntries({ facets, order: 'newest', before, limit: MAX_CANDIDATES });
   });
   try {
-    const heads = await Promise.all(readings.map(advance));
+    const heads = await Promise.all(readers.map(advance));
     for (;;) {
       const newest = Math.max(0, ...heads.map((entry) => entry?.stamp.seq ?? 0));
-      const entry = heads.find((one) => one?.stamp.seq === newest);
+      const entry = heads.find((candidate) => candidate?.stamp.seq === newest);
       if (entry === undefined) return;
       yield entry;
-      for (const [at, reading] of readings.entries()) {
-        if (heads[at]?.stamp.seq === newest) heads[at] = await advance(reading);
+      for (const [index, reader] of readers.entries()) {
+        if (heads[index]?.stamp.seq === newest) heads[index] = await advance(reader);
       }
     }
   } finally {
-    await Promise.all(readings.map((one) => one.return({ last: undefined, more: false })));
+    await Promise.all(readers.map((reader) => reader.return({ last: undefined, more: false })));
   }
 }
 
-async function advance(reading: Entries): Promise<Entry | undefined> {
-  const step = await reading.next();
+async function advance(reader: EntryReader): Promise<Entry | undefined> {
+  const step = await reader.next();
   return step.done === true ? undefined : step.value;
 }
 
-async function isBy(log: Log, { stamp, text }: Entry, identity: string): Promise<boolean> {
-  if (text !== undefined && text.length <= LONGEST_TOLD) {
+async function isWrittenBy(log: Log, { stamp, text }: Entry, identity: string): Promise<boolean> {
+  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE) {
     return membersOf(text)['ai_identity'] === identity;
   }
-  // Asked of the index, because a text of any length is not parsed for one name.
+  // The index answers this without parsing a text of any length.
   const facets = [facet('identity', identity)];
   const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
   for await (const _ of log.readEntries(only)) return true;
   return false;
 }
 
-/** An entry as others are told of it: whole, or if it is long its own members. */
+/** The entry as other documents contain it: whole, or only the gateway's members if it is large. */
 export function summaryOf({ text, size, stamp }: Entry): Uint8Array {
-  return text !== undefined && size <= LONGEST_TOLD ? text : Buffer.from(`${entryHead(stamp)}}`);
+  return text !== undefined && size <= MAX_SUMMARY_SIZE
+    ? text
+    : Buffer.from(`${entryHead(stamp)}}`);
 }

@@ -1,6 +1,6 @@
 /**
- * What can be listed: the entries of a kind, those of a room, the replies to an entry, or all. Every
- * form of a listing (JSON, lines, event stream, feed) takes its entries from the same scope.
+ * What can be listed: the entries of a kind, of a room, the replies to an entry, or all entries. All
+ * representations of a listing (JSON, NDJSON, event stream, feed) share the scope.
  */
 import {
   EVERYTHING,
@@ -18,25 +18,25 @@ import { findRoom, roomDocument } from './rooms.ts';
 
 export interface ListingScope {
   readonly path: string;
-  /** Every entry of the scope has all of these. */
+  /** Entries of the scope have all of these. */
   readonly facets: readonly Facet[];
-  /** Whether it has entries of several kinds, so that a filter by kind means something. */
+  /** Whether there are entries of several kinds, so that `kind` is a filter. */
   readonly kinds: boolean;
-  /** What is read, for errors: "the garden". */
+  /** What the scope is called in errors: `room "first-breath"`. */
   readonly subject: string;
-  /** For people. */
+  /** For feeds. */
   readonly title: (language: Language, locale: Locale | undefined) => string;
-  /** The room whose entries these are. */
+  /** Only for the scope of a room. */
   readonly room?: (locale: Locale | undefined) => RoomDocument;
 }
 
 type ScopeContext = Pick<OperationsContext, 'log' | 'language'>;
 type Params = Readonly<Record<string, string | undefined>>;
 
-/** The scope that a path names. Throws `unknown-room`. */
+/** Finds the scope that a path names. Throws `unknown-room`. */
 export type ScopeResolver = (app: ScopeContext, params: Params) => ListingScope;
 
-/** All entries, as feeds list them. */
+/** All entries; only feeds list them. */
 export const EVERYTHING_SCOPE: ListingScope = {
   path: EVERYTHING,
   facets: [],
@@ -45,7 +45,6 @@ export const EVERYTHING_SCOPE: ListingScope = {
   title: ({ labels }, locale) => localize(labels.everything, locale),
 };
 
-/** The entries of a kind. */
 export function kindScope(kind: Kind): ScopeResolver {
   const scope: ListingScope = {
     path: `/api/${kind}`,
@@ -57,7 +56,6 @@ export function kindScope(kind: Kind): ScopeResolver {
   return () => scope;
 }
 
-/** The entries of the room in the path. */
 export function roomScope({ log, language }: ScopeContext, params: Params): ListingScope {
   const room = findRoom(language, params['slug'] ?? '');
   const { slug } = room;
@@ -71,7 +69,6 @@ export function roomScope({ log, language }: ScopeContext, params: Params): List
   };
 }
 
-/** The replies to the entry in the path. */
 export function repliesScope(_: ScopeContext, params: Params): ListingScope {
   const id = params['id'] ?? '';
   return {
@@ -83,19 +80,19 @@ export function repliesScope(_: ScopeContext, params: Params): ListingScope {
   };
 }
 
-/** The paths that list entries; variable parts stand in braces. */
+/** The paths that list entries, with their parameters in braces. */
 export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeResolver])[] = [
   ...KINDS.map((kind) => [`/api/${kind}`, kindScope(kind)] as const),
   ['/api/rooms/{slug}', roomScope],
   ['/api/entries/{id}/replies', repliesScope],
 ];
 
-/** Characters of a text that a title shows. */
+/** In characters. */
 export const TITLE_LENGTH = 80;
-/** Control characters that would turn the direction of the rest of the title as well. */
+/** Control characters that would change the text direction of the rest of the title. */
 const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** One line of a visitor's text, cut between characters. */
+/** A visitor's text as one line, cut between characters. */
 export function titleExcerpt(text: string): string {
   const start = text.slice(0, 8 * TITLE_LENGTH).replace(BIDI_CONTROLS, '');
   const line = start.replace(/\s+/g, ' ').trim();

@@ -1,4 +1,4 @@
-/** Where to read on from a listing (PROTOCOL.md section 8.3). */
+/** Pagination of listings (PROTOCOL.md section 8.3). */
 import type { ReadEnd, Selection, Seq } from '../log/log.ts';
 
 /** A page that was sent. */
@@ -9,7 +9,7 @@ export interface SentPage {
   readonly head: Seq;
 }
 
-/** The path and query of what follows, or null where nothing does. */
+/** The path and query of the next page, or null if there is none. */
 export function nextPagePath(page: SentPage, { last, more }: ReadEnd): string | null {
   const { selection, head } = page;
   if (selection.order === 'oldest') return pathFrom(page, 'after', last ?? selection.after);

@@ -34,11 +34,11 @@ export function roomDocument(
   };
 }
 
-/** Throws `unknown-room`, with the status 404. */
+/** Throws `unknown-room` with the status 404. */
 export function findRoom({ rooms }: Language, slug: string): Room {
-  const room = rooms.find((one) => one.slug === slug);
+  const room = rooms.find((candidate) => candidate.slug === slug);
   if (room !== undefined) return room;
-  const known = rooms.map((one) => one.slug);
+  const known = rooms.map((candidate) => candidate.slug);
   const detail = `Cannot read room ${quoted(slug)}: no room has this slug. The rooms are ${known.join(', ')}.`;
   throw new GatewayError('unknown-room', detail, { known }, 404);
 }

@@ -22,29 +22,29 @@ export const SEARCH_SCOPE: Pick<ListingScope, 'path' | 'facets' | 'kinds' | 'sub
   kinds: true,
   subject: SUBJECT,
 };
-/** Bytes of a large entry that are looked through for its snippet. */
-const SNIPPET_BYTES = 1024 * 1024;
+/** How many bytes of a large entry are scanned for its snippet. */
+const MAX_SCANNED_SIZE = 1024 * 1024;
 const BEST = 'best';
 const EXAMPLE = `${PATH}?q=garden`;
 
 export interface SearchRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection & { readonly textQuery: TextQuery; readonly limit: number };
-  /** How many of the best matches are passed over; undefined for the order of the log. */
+  /** How many of the best matches to skip; undefined where results are in the order of the log. */
   readonly skip: number | undefined;
   readonly head: Seq;
   /** The seq up to which words are indexed: later entries are not searched. */
   readonly watermark: Seq;
 }
 
-/** Takes `order=best`, the default, out of the parameters: listings do not know it. */
+/** Removes `order=best`, which listings do not have. Returns whether results are ranked, the default. */
 export function takeRanking(parameters: URLSearchParams): boolean {
   const ranked = parameters.getAll('order').every((order) => order === BEST);
   if (ranked) parameters.delete('order');
   return ranked;
 }
 
-/** Throws for parameters that cannot be used. */
+/** Throws `invalid-parameter`, `unknown-kind` or `unknown-room`. */
 export function searchRequest(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   parameters: URLSearchParams,
@@ -80,7 +80,7 @@ export function matchesOf(
   return skip === undefined ? log.readEntries(selection) : log.readRanked({ ...selection, skip });
 }
 
-/** The path and query of the results behind `count` of them, or null where there are none. */
+/** The path and query of the results after the first `count`, or null if there are none. */
 export function nextResultsPath(
   { parameters, selection, skip, watermark }: SearchRequest,
   end: ReadEnd,
@@ -97,7 +97,7 @@ export function nextResultsPath(
   return `${PATH}?${next.toString()}`;
 }
 
-/** Some of the visitor's text around what was searched for. */
+/** An excerpt of the visitor's text around the match. */
 export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
   const { text, stamp } = entry;
   const snippet = new SnippetBuilder(query);
@@ -112,20 +112,20 @@ export async function snippetOf(entry: Entry, query: TextQuery): Promise<string>
   }
   let value = '';
   const reader = new StringValueReader({
-    text: (piece) => void (value += piece),
+    text: (part) => void (value += part),
     end: () => {
       snippet.add(value);
       value = '';
     },
   });
   let size = 0;
-  for await (const piece of entry.chunks()) {
-    reader.feed(size === 0 ? piece.subarray(length) : piece);
-    size += piece.length;
+  for await (const chunk of entry.chunks()) {
+    reader.feed(size === 0 ? chunk.subarray(length) : chunk);
+    size += chunk.length;
     if (value !== '') snippet.add(value);
     value = '';
     await yieldTurn();
-    if (size >= SNIPPET_BYTES) break;
+    if (size >= MAX_SCANNED_SIZE) break;
   }
   return snippet.text;
 }

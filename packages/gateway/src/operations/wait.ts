@@ -1,12 +1,12 @@
-/** Waiting, before a listing is read, until it has something new (PROTOCOL.md section 12.4). */
+/** Long polling: waiting until a listing has a new entry (PROTOCOL.md section 12.4). */
 import { waitForEntries } from '../feed/wait-for-entries.ts';
 import { parseSelection, parseWait } from '../intake/selection.ts';
 import type { OperationsContext } from './context.ts';
 import type { ListingScope } from './listing-scope.ts';
 
 /**
- * Resolves when the scope has an entry after the parameter `after`, when the time of `wait` is up,
- * or when the signal is aborted; at once without either parameter. Throws `invalid-parameter`.
+ * Resolves when the scope has an entry after the cursor `after`, after the time given by `wait`, or
+ * when the signal is aborted; at once if either parameter is missing. Throws `invalid-parameter`.
  */
 export async function waitForListing(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,

@@ -1,4 +1,4 @@
-/** Who is here now, and who spoke within the last hour (PROTOCOL.md section 13). */
+/** Visitors who are present, and authors of the last hour (PROTOCOL.md section 13). */
 import { entryPath, type LatelyDocument, type PresentDocument } from '@open-presence/protocol';
 
 import type { Seq } from '../log/log.ts';
@@ -13,14 +13,14 @@ import type { OperationsContext } from './context.ts';
 type PresenceContext = Pick<OperationsContext, 'log' | 'presence'>;
 
 export interface PresenceQuery {
-  /** Slugs; each must be the room of the visitor. */
+  /** Slugs. A visitor is listed if its room equals all of them. */
   readonly rooms: readonly string[];
   readonly limit: number;
-  /** Aborted when nobody wants more. */
+  /** Aborting stops the reading early. */
   readonly signal: AbortSignal;
 }
 
-/** A reader by its name, in the room if there is one of that slug. */
+/** The visitor with this identity; without a room if none has the slug. */
 export function visitorFor(
   { language }: Pick<OperationsContext, 'language'>,
   identity: string,
@@ -29,14 +29,16 @@ export function visitorFor(
   return { identity, room: language.rooms.find((room) => room.slug === slug)?.slug };
 }
 
-/** The newest of those who are here now. */
+/** The most recent visitors who are present. */
 export async function newestPresent(
   { presence, log }: PresenceContext,
-  { head, most }: { readonly head: Seq; readonly most: number },
+  { head, limit }: { readonly head: Seq; readonly limit: number },
 ): Promise<PresentDocument[]> {
-  const newest = presence.list(most);
+  const newest = presence.list(limit);
   return await Promise.all(
-    newest.map(async (one) => presentDocument(one, await readSeeking(log, one.identity, head))),
+    newest.map(async (visitor) =>
+      presentDocument(visitor, await readSeeking(log, visitor.identity, head)),
+    ),
   );
 }
 
@@ -46,9 +48,9 @@ export async function* presentVisitors(
   { head }: RecentAuthorsSnapshot,
 ): AsyncGenerator<PresentDocument, void, undefined> {
   const here = presence.list().filter(({ room }) => rooms.every((slug) => slug === room));
-  for (const one of here.slice(0, limit)) {
+  for (const visitor of here.slice(0, limit)) {
     if (signal.aborted) return;
-    yield presentDocument(one, await readSeeking(log, one.identity, head));
+    yield presentDocument(visitor, await readSeeking(log, visitor.identity, head));
   }
 }
 
@@ -59,8 +61,8 @@ export async function* recentAuthors(
 ): AsyncGenerator<LatelyDocument, void, undefined> {
   if (limit === 0) return;
   let count = 0;
-  for await (const one of authors.list(snapshot, wanted)) {
-    yield authorDocument(one, await readSeeking(log, one.identity, snapshot.head));
+  for await (const author of authors.list(snapshot, wanted)) {
+    yield authorDocument(author, await readSeeking(log, author.identity, snapshot.head));
     count += 1;
     if (count === limit) return;
   }

@@ -1,6 +1,6 @@
 /**
- * The health door: what probes of an operator ask (PROTOCOL.md section 2.4). Answers from the moment
- * the gateway listens.
+ * The health door: liveness and readiness probes (PROTOCOL.md section 2.4). Answers as soon as the
+ * gateway listens.
  */
 import { sendResponse, jsonBody } from '../../http/response.ts';
 import { JSON_TYPE, NO_STORE, vary } from '../../http/headers.ts';
@@ -14,17 +14,17 @@ export const healthDoor: ProtocolDoor = {
   ],
 };
 
-/** 200 while the process lives. */
+/** 200 while the process runs. */
 function healthz(context: RequestContext<StartupContext>): Promise<void> {
-  return report(context, 200);
+  return sendState(context, 200);
 }
 
 /** 200 while entries can be stored. */
 function readyz(context: RequestContext<StartupContext>): Promise<void> {
-  return report(context, context.app.state() === 'breathing' ? 200 : 503);
+  return sendState(context, context.app.state() === 'breathing' ? 200 : 503);
 }
 
-function report(context: RequestContext<StartupContext>, status: number): Promise<void> {
+function sendState(context: RequestContext<StartupContext>, status: number): Promise<void> {
   const body = jsonBody({ status: context.app.state() });
   return sendResponse(context, {
     status,

@@ -1,9 +1,9 @@
 /**
- * Saying something (PROTOCOL.md section 7): a body becomes a draft, the draft an entry, and the
- * answer says so once it is durable.
+ * Storing an entry (PROTOCOL.md section 7): the body is parsed into a draft, the draft is appended to
+ * the log, and the response is sent once the entry is durable.
  *
- * The way of a small entry is the one that is gone most, so nothing is done on it that a small
- * entry doesn't need.
+ * Most requests have a small body. They take the shortest path: each step that only a large body
+ * needs is left out.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -22,27 +22,27 @@ import { sendError } from '../../http/problem.ts';
 import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
-/** Longer entries are not repeated in the answer. */
-const REPEATED = 64 * 1024;
+/** Larger entries, in bytes, are not sent back. */
+const MAX_ECHOED_SIZE = 64 * 1024;
 
-/** The handler that takes entries of a kind. */
+/** A handler that stores entries of a kind. */
 export function contribute(kind: Kind): DoorHandler {
   return (context) => {
     const { request } = context;
-    const failed = (error: unknown): void => sendError(context, error);
+    const onError = (error: unknown): void => sendError(context, error);
     readBody(request, SMALL_BODY_SIZE, {
       onSmall(bytes) {
-        storeSmall(context, kind, bytes).catch(failed);
+        storeSmall(context, kind, bytes).catch(onError);
       },
       onLarge(chunks) {
-        const taken = storeLarge(context, kind, chunks).catch(failed);
-        void taken.then(() => discardBody(request));
+        const responded = storeLarge(context, kind, chunks).catch(onError);
+        void responded.then(() => discardBody(request));
       },
     });
   };
 }
 
-/** Takes an entry whose body is there already, of whatever length. */
+/** Stores an entry whose body is in memory. */
 export async function storeBody(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
   if (bytes.length <= SMALL_BODY_SIZE) await storeSmall(context, kind, bytes);
   else await storeLarge(context, kind, bytes);
@@ -50,12 +50,12 @@ export async function storeBody(context: DoorRequest, kind: Kind, bytes: Buffer)
 
 async function storeSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
   const { app, request } = context;
-  const draft = parseDraft(kind, bytes, app.grammar, keyFor(request));
+  const draft = parseDraft(kind, bytes, app.grammar, idempotencyKeyOf(request));
   if (hasManyFacets(draft)) return storeLarge(context, kind, [bytes]);
   const stamp = stampOf(await app.log.append(draft));
   if (isDisconnected(context)) return;
   const { body } = draft;
-  return acknowledge(context, stamp, body instanceof Uint8Array ? body : undefined);
+  return sendStored(context, stamp, body instanceof Uint8Array ? body : undefined);
 }
 
 async function storeLarge(
@@ -65,66 +65,65 @@ async function storeLarge(
 ): Promise<void> {
   const { app, request } = context;
   const { log } = app;
-  const draft = await draftFor(app, { kind, body, key: keyFor(request) });
+  const draft = await draftFor(app, { kind, body, key: idempotencyKeyOf(request) });
   const stamp = await append(log, draft);
   if (isDisconnected(context)) return;
-  // What is long as it was sent may be short as it is kept: spaces at its ends are not.
+  // A large body may become a small entry: surrounding whitespace is not stored.
   const entry = await log.entry(stamp.seq);
-  const short = entry !== undefined && entry.size <= REPEATED;
-  const copy = (piece: Uint8Array): Buffer => Buffer.from(piece);
-  const text = short ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
-  await acknowledge(context, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
+  const small = entry !== undefined && entry.size <= MAX_ECHOED_SIZE;
+  const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
+  const text = small ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
+  await sendStored(context, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
 }
 
-function keyFor(request: IncomingMessage): Uint8Array | undefined {
+function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefined {
   const header = request.headers['idempotency-key'];
-  const asked = request.url?.includes('?') === true;
-  if (header === undefined && !asked) return undefined;
-  const parameter = asked ? queryOf(request).get('idempotency-key') : null;
+  const hasQuery = request.url?.includes('?') === true;
+  if (header === undefined && !hasQuery) return undefined;
+  const parameter = hasQuery ? queryOf(request).get('idempotency-key') : null;
   return hashIdempotencyKey(typeof header === 'string' ? header : header?.join(', '), parameter);
 }
 
-/**
- * Answers that the entry is kept. Its body, the visitor's members, is undefined where it is too
- * long to be repeated.
- */
-function acknowledge(
+/** Sends 201. `body` has the visitor's members; undefined if it is too large to send back. */
+function sendStored(
   context: DoorRequest,
   stamp: Stamp,
   body: Uint8Array | undefined,
 ): void | Promise<void> {
-  const own = entryHead(stamp);
+  const head = entryHead(stamp);
   const minimal = wantsMinimal(context.request.headers['prefer']);
-  if (minimal || body === undefined || own.length + body.length + 2 > REPEATED) {
-    const applied: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    return created(context, stamp, `${own}}`, applied);
+  if (minimal || body === undefined || head.length + body.length + 2 > MAX_ECHOED_SIZE) {
+    const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
+    return sendCreated(context, stamp, `${head}}`, preference);
   }
-  const text = body.length === 0 ? `${own}}` : `${own},${latin1Of(body)}}`;
-  return stamp.kind === 'resonance' ? greet(context, stamp, text) : created(context, stamp, text);
+  const text = body.length === 0 ? `${head}}` : `${head},${latin1Of(body)}}`;
+  return stamp.kind === 'resonance'
+    ? sendFirstContact(context, stamp, text)
+    : sendCreated(context, stamp, text);
 }
 
-async function greet(context: DoorRequest, stamp: Stamp, text: string): Promise<void> {
+async function sendFirstContact(context: DoorRequest, stamp: Stamp, text: string): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
   const body = await firstContactBody(context.app, stamp, { text: entry, locale });
   if (!isDisconnected(context))
-    await created(context, stamp, latin1Of(body), contentLanguage(locale));
+    await sendCreated(context, stamp, latin1Of(body), contentLanguage(locale));
 }
 
-/** Bytes as a string of as many characters: Node sends it with the headers, in one piece. */
+/** Each byte as one character: Node sends a string together with the headers, in one packet. */
 function latin1Of({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString('latin1');
 }
 
-function created(
+function sendCreated(
   context: DoorRequest,
   { id }: Stamp,
   text: string,
-  more?: Headers,
+  extraHeaders?: Headers,
 ): void | Promise<void> {
   const { request, response } = context;
   if (text.length >= MIN_COMPRESSED_SIZE && preferredEncoding(request.headers['accept-encoding'])) {
-    const headers = { Location: entryPath(id), ...more };
+    const headers = { Location: entryPath(id), ...extraHeaders };
     const body = Buffer.from(text, 'latin1');
     return sendResponse(context, { status: 201, type: JSON_TYPE, headers, body });
   }
@@ -132,7 +131,7 @@ function created(
     'Content-Type': JSON_TYPE,
     'Content-Length': text.length,
     Location: entryPath(id),
-    ...more,
+    ...extraHeaders,
     ...COMMON_HEADERS,
   });
   response.end(text, 'latin1');

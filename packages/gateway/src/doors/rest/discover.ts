@@ -1,4 +1,4 @@
-/** One page that lets a machine use everything (PROTOCOL.md section 10). */
+/** `GET /api/discover`: a machine-readable description of the gateway (PROTOCOL.md section 10). */
 import { hash } from 'node:crypto';
 
 import { type Discovery, type Locale, SERVICE_LINK_HEADER } from '@open-presence/protocol';
@@ -14,22 +14,20 @@ import { newestPresent } from '../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { textTag } from './rooms.ts';
 
-/** Entries that are shown. */
-const NEWEST = 12;
-/** Visitors who are shown as here. */
-const HERE = 12;
+const MAX_NEWEST = 12;
+const MAX_HERE = 12;
 
 export async function discover(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
-  const everything = everythingElse(app, locale);
-  const { head, status } = everything;
-  const here = await newestPresent(app, { head, most: HERE });
-  const tag = textTag(app, locale, `-${status}-${markOf(here)}`);
-  const beginning = jsonBody({ ...everything, here } satisfies Omit<Discovery, 'newest'>);
+  const description = describe(app, locale);
+  const { head, status } = description;
+  const here = await newestPresent(app, { head, limit: MAX_HERE });
+  const tag = textTag(app, locale, `-${status}-${presenceHash(here)}`);
+  const opening = jsonBody({ ...description, here } satisfies Omit<Discovery, 'newest'>);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([
-    beginning.subarray(0, beginning.lastIndexOf('}')),
+    opening.subarray(0, opening.lastIndexOf('}')),
     Buffer.from(',"newest":[\n'),
     ...newest.flatMap((entry, at) => (at === 0 ? [entry] : [Buffer.from(',\n'), entry])),
     Buffer.from('\n]}\n'),
@@ -39,16 +37,16 @@ export async function discover(context: DoorRequest): Promise<void> {
 }
 
 /**
- * Changes with who is here, how, where and since when. The last sight of a visitor alone changes no
- * tag: a page that is read by somebody would never be the same twice.
+ * Changes with who is here, how, where and since when. Leaves out `lastSeen`, which changes with each
+ * request of a visitor.
  */
-function markOf(here: Discovery['here']): string {
-  const lasting = here.map(({ identity, via, room, since }) => [identity, via, room, since]);
-  return hash('sha256', JSON.stringify(lasting), 'base64url').slice(0, 16);
+function presenceHash(here: Discovery['here']): string {
+  const stable = here.map(({ identity, via, room, since }) => [identity, via, room, since]);
+  return hash('sha256', JSON.stringify(stable), 'base64url').slice(0, 16);
 }
 
-/** All but who is here and the newest entries, whose text is never parsed. */
-function everythingElse(
+/** Everything but the visitors who are here and the newest entries. */
+function describe(
   app: DoorContext,
   locale: Locale | undefined,
 ): Omit<Discovery, 'here' | 'newest'> {
@@ -60,6 +58,11 @@ function everythingElse(
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<Uint8Array[]> {
-  const entries = log.readEntries({ facets: [], order: 'newest', before: head + 1, limit: NEWEST });
+  const entries = log.readEntries({
+    facets: [],
+    order: 'newest',
+    before: head + 1,
+    limit: MAX_NEWEST,
+  });
   return await Array.fromAsync(entries, summaryOf);
 }

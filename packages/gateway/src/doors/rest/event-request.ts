@@ -1,4 +1,4 @@
-/** What an event stream is asked for, in its URL and headers (PROTOCOL.md section 12.2). */
+/** Parses the parameters and headers of a request for an event stream (PROTOCOL.md section 12.2). */
 import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
@@ -9,7 +9,7 @@ import type { ListingScope } from '../../operations/listing-scope.ts';
 import type { DoorRequest } from '../context.ts';
 import type { StreamQuery } from './fan-out.ts';
 
-/** The kind of events that tell who comes and goes. */
+/** The event type of arriving and leaving visitors; also a value of `kind`. */
 export const PRESENCE = 'presence';
 
 const WAIT_INSTEAD =
@@ -18,54 +18,55 @@ const WAIT_INSTEAD =
 export type StreamScope = Pick<ListingScope, 'facets' | 'kinds' | 'subject'>;
 
 export interface EventRequest extends StreamQuery {
-  /** Whether entries are wanted. */
+  /** Whether entries are sent. */
   readonly entries: boolean;
-  /** Whether it is wanted who comes and goes. */
+  /** Whether events for arriving and leaving visitors are sent. */
   readonly presence: boolean;
   readonly after: Seq;
   readonly limit: number;
-  /** Slug of the room that is read, where there is one. */
+  /** Slug of the room whose events are read, if any. */
   readonly room: string | undefined;
 }
 
-/** Throws for parameters and headers that cannot be used. */
+/** Throws `invalid-parameter`, `unknown-kind` or `unknown-room`. */
 export function eventRequest(
   { app, request, params }: DoorRequest,
   scope: StreamScope,
 ): EventRequest {
   const parameters = queryOf(request);
   rejectTextQuery(parameters, scope.subject, WAIT_INSTEAD);
-  const given = parameters.getAll('kind');
-  const kinds = kindsIn(given, scope);
+  const kindValues = parameters.getAll('kind');
+  const kinds = kindsIn(kindValues, scope);
   parameters.delete('kind');
   const { grammar, log } = app;
   const { facets, since, after, limit } = parseSelection(parameters, { ...scope, grammar });
-  const [only] = kinds;
+  const [first] = kinds;
   const selected =
-    only !== undefined && kinds.size === 1 ? [...facets, facet('kind', only)] : facets;
+    first !== undefined && kinds.size === 1 ? [...facets, facet('kind', first)] : facets;
   const several = kinds.size > 1 ? kinds : undefined;
   const lastEventId = request.headers['last-event-id'];
-  const resumed = typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
+  const resumeFrom =
+    typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
   const start = after ?? (since === undefined ? log.head() : 0);
   return {
     key: keyOf(selected, since, several),
     selection: { facets: selected, ...(since === undefined ? {} : { since }) },
     kinds: several,
-    entries: !scope.kinds || kinds.size > 0 || given.length === 0,
-    presence: given.includes(PRESENCE),
-    after: resumed === undefined ? start : parseCursor(resumed, scope.subject),
+    entries: !scope.kinds || kinds.size > 0 || kindValues.length === 0,
+    presence: kindValues.includes(PRESENCE),
+    after: resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject),
     limit: limit ?? Number.POSITIVE_INFINITY,
     room: params['slug'] ?? parameters.get('room') ?? undefined,
   };
 }
 
-function kindsIn(given: readonly string[], scope: StreamScope): ReadonlySet<string> {
-  const kinds = new Set(scope.kinds ? given.filter((kind) => kind !== PRESENCE) : []);
+function kindsIn(values: readonly string[], scope: StreamScope): ReadonlySet<string> {
+  const kinds = new Set(scope.kinds ? values.filter((kind) => kind !== PRESENCE) : []);
   for (const kind of kinds) if (!isKind(kind)) throw unknownKind(scope, kind);
   return kinds;
 }
 
-/** The same for requests that are served the same chunks. */
+/** Equal for requests that receive the same chunks. */
 function keyOf(
   facets: readonly Uint8Array[],
   since: number | undefined,

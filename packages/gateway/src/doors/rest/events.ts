@@ -1,8 +1,8 @@
 /**
  * Event streams (PROTOCOL.md section 12): the log as it grows, from any cursor on.
  *
- * Upholds that a stream has each entry of its selection once, in order, and that one whose reader
- * stalls holds a cursor and a chunk, nothing more.
+ * Upholds that a stream sends each entry of its selection once, in order, and that a stream whose
+ * reader stalls holds only a cursor and a chunk.
  */
 import { once } from 'node:events';
 
@@ -27,20 +27,20 @@ const HEADERS = {
   ...COMMON_HEADERS,
 };
 
-/** How long a reader that was cut off waits before it reconnects, in ms. */
+/** How long a disconnected reader waits before it reconnects. */
 const RETRY_MS = 1000;
-/** Bytes of a chunk at most: what a stalled reader keeps in memory by itself. */
-const CHUNK = 4 * 1024;
-/** How long a stream reads by itself before others have their turn. */
+/** In bytes. Bounds what a stalled reader keeps in memory. */
+const MAX_CHUNK_SIZE = 4 * 1024;
+/** How long a stream that is not in a fan-out group reads before others get their turn. */
 const TURN_MS = 1;
 
 const ALL_EVENTS: StreamScope = { facets: [], kinds: true, subject: 'the events' };
 
 export const allEvents: DoorHandler = (context) => streamEvents(context, ALL_EVENTS);
 
-/** The handler that streams what is stored in a scope. */
-export function events(scopeOf: ScopeResolver): DoorHandler {
-  return (context) => streamEvents(context, scopeOf(context.app, context.params));
+/** A handler that streams the entries of a scope. */
+export function events(resolveScope: ScopeResolver): DoorHandler {
+  return (context) => streamEvents(context, resolveScope(context.app, context.params));
 }
 
 async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<void> {
@@ -57,14 +57,14 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
-  if (!wanted.entries) await aborted(stream.ended);
+  if (!wanted.entries) await untilAborted(stream.ended);
   if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
   else await sendLimited(app.log, wanted, stream);
   await stream.drained();
   if (!stream.ended.aborted) stream.end();
 }
 
-/** Tells a reader who is cut off before the first entry where to resume. */
+/** The first event: a reader who is disconnected before the first entry resumes from its id. */
 function headEvent(after: Seq): StreamChunk {
   const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: {"head":${after}}\n\n`;
   return streamChunk(Buffer.from(frame), after);
@@ -75,11 +75,11 @@ async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Pro
   const fanOut = FanOut.of(log);
   let left: Promise<Seq> | undefined;
   for (let cursor = wanted.after; !stream.ended.aborted;) {
-    // One that left its group reads on alone first: the group would drop it again at once where
-    // what it lacks is too long to be shared.
+    // A stream that left its group first reads by itself what it missed: where that is too long to be
+    // shared, the group would remove the stream again.
     left = left === undefined ? fanOut.join(wanted, stream, cursor) : undefined;
     if (left === undefined) {
-      // Thousands may have stalled together, and others wait.
+      // Thousands of streams may leave their group at once.
       await nextTurn();
       const target = fanOut.target(wanted, cursor);
       const range = rangeOf(wanted, cursor, target);
@@ -101,8 +101,8 @@ interface StreamRange {
 }
 
 /**
- * Sends a range until the reader stalls or others must have their turn: then returns the cursor to
- * read on from, else undefined.
+ * Sends a range until the reader stalls or the turn is over: then returns the cursor to continue
+ * from, else undefined.
  */
 async function sendRange(
   log: Log,
@@ -111,8 +111,8 @@ async function sendRange(
 ): Promise<Seq | undefined> {
   let cursor: Seq | undefined = range.after;
   const until = performance.now() + TURN_MS;
-  for await (const chunk of frameEntries(log, range, { kinds, size: CHUNK })) {
-    // Waiting here, thousands of streams would each hold a page.
+  for await (const chunk of frameEntries(log, range, { kinds, size: MAX_CHUNK_SIZE })) {
+    // Returns instead of waiting here, where thousands of streams would each hold a page.
     if (cursor !== undefined && performance.now() > until) return cursor;
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
@@ -125,7 +125,7 @@ async function sendRange(
   return undefined;
 }
 
-/** Sends as many entries as `limit` says. */
+/** Sends `limit` entries. */
 async function sendLimited(
   log: Log,
   { selection, kinds, after, limit }: EventRequest,
@@ -137,7 +137,10 @@ async function sendLimited(
     for await (const { stamp } of log.readEntries(range)) {
       if (kinds?.has(stamp.kind) === false) continue;
       const entry = { ...range, after: stamp.seq - 1, before: stamp.seq + 1 };
-      for await (const chunk of frameEntries(log, entry, { kinds: undefined, size: CHUNK })) {
+      for await (const chunk of frameEntries(log, entry, {
+        kinds: undefined,
+        size: MAX_CHUNK_SIZE,
+      })) {
         await stream.drained();
         stream.write(chunk);
       }
@@ -147,11 +150,11 @@ async function sendLimited(
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Sends an event for each visitor who comes or goes, in the room that is read if there is one. */
+/** Sends an event for each visitor who arrives or leaves; only those of the room, where one is read. */
 function reportPresence(
   app: Pick<DoorContext, 'presence'>,
   wanted: EventRequest,

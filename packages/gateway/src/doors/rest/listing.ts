@@ -74,10 +74,10 @@ const TYPES: Readonly<Record<Form, string>> = {
 const SEPARATORS = { json: ',\n', ndjson: '\n' } as const;
 
 /** A handler that lists a scope in one form. */
-export function listing(scopeOf: ScopeResolver, form: Form): DoorHandler {
+export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
   return (context) => {
     const { app, request, params } = context;
-    const scope = scopeOf(app, params);
+    const scope = resolveScope(app, params);
     return request.url?.includes('wait=') === true
       ? waitThenList(context, scope, form)
       : list(context, scope, form);

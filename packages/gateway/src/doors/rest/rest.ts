@@ -1,7 +1,7 @@
 /**
- * The REST door: the resources of the interface as HTTP and JSON.
+ * The REST door: the resources of the interface over HTTP, as JSON.
  *
- * Owns which resource answers at which path, and in which forms; refuses to know stores and other
+ * Owns the paths of the resources and their representations. Refuses to know stores and other
  * protocols. Upholds PROTOCOL.md sections 2 to 16.
  */
 import { KINDS } from '@open-presence/protocol';
@@ -33,12 +33,16 @@ export const restDoor: ProtocolDoor = {
     { path: '/', get: [{ type: 'application/json', handle: home }], whileStarting: status },
     { path: '/api', get: status, whileStarting: status },
     ...KINDS.map((kind) => {
-      return { path: `/api/${kind}`, get: listingForms(kindScope(kind)), post: contribute(kind) };
+      return {
+        path: `/api/${kind}`,
+        get: listingRepresentations(kindScope(kind)),
+        post: contribute(kind),
+      };
     }),
     { path: '/api/rooms', get: rooms },
-    { path: '/api/rooms/{slug}', get: listingForms(roomScope) },
+    { path: '/api/rooms/{slug}', get: listingRepresentations(roomScope) },
     { path: '/api/entries/{id}', get: oneEntry },
-    { path: '/api/entries/{id}/replies', get: listingForms(repliesScope) },
+    { path: '/api/entries/{id}/replies', get: listingRepresentations(repliesScope) },
     { path: '/api/search', get: search },
     { path: '/api/presence', get: presence },
     { path: '/api/events', get: [{ type: EVENT_STREAM, handle: allEvents }] },
@@ -47,11 +51,13 @@ export const restDoor: ProtocolDoor = {
   ],
 };
 
-/** The forms of a listing; other doors may add more. */
-function listingForms(scopeOf: ScopeResolver): readonly Representation<DoorContext>[] {
+/** Other doors may add more representations. */
+function listingRepresentations(
+  resolveScope: ScopeResolver,
+): readonly Representation<DoorContext>[] {
   return [
-    { type: 'application/json', handle: listing(scopeOf, 'json') },
-    { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson') },
-    { type: EVENT_STREAM, onlyIfNamed: true, handle: events(scopeOf) },
+    { type: 'application/json', handle: listing(resolveScope, 'json') },
+    { type: 'application/x-ndjson', handle: listing(resolveScope, 'ndjson') },
+    { type: EVENT_STREAM, onlyIfNamed: true, handle: events(resolveScope) },
   ];
 }

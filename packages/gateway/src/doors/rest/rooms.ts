@@ -22,11 +22,11 @@ export async function rooms(context: DoorRequest): Promise<void> {
   });
 }
 
-/** The tag of an answer made of the log and of texts of the language. */
+/** The tag of a response that consists of the log's state and texts of the language file. */
 export function textTag(
   { log, languageHash }: Pick<DoorContext, 'log' | 'languageHash'>,
   locale: Locale | undefined,
-  more = '',
+  suffix = '',
 ): string {
-  return `W/"${log.id.slice(0, 8)}-${log.head()}-${languageHash}-${locale ?? 'shown'}${more}"`;
+  return `W/"${log.id.slice(0, 8)}-${log.head()}-${languageHash}-${locale ?? 'shown'}${suffix}"`;
 }

@@ -1,7 +1,7 @@
 /**
- * Saying something by GET (PROTOCOL.md section 16), for visitors that can do nothing else.
+ * Storing an entry by `GET` (PROTOCOL.md section 16), for visitors that cannot `POST`.
  *
- * Whatever asks without meaning to say something, says nothing: `HEAD`, and whoever fetches ahead.
+ * `HEAD` and prefetching store nothing.
  */
 import type { IncomingMessage } from 'node:http';
 
@@ -14,7 +14,7 @@ import type { DoorRequest } from '../context.ts';
 
 export async function say(context: DoorRequest): Promise<void> {
   const { app, request, response, params } = context;
-  if (request.method === 'HEAD' || isAhead(request)) {
+  if (request.method === 'HEAD' || isPrefetch(request)) {
     response.writeHead(204, { ...NO_STORE, ...COMMON_HEADERS });
     response.end();
     return;
@@ -32,20 +32,26 @@ export async function say(context: DoorRequest): Promise<void> {
   try {
     await storeBody(context, kind, bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
   } catch (error) {
-    throw error instanceof GatewayError ? byUrl(error, sayPath(kind, grammar.example)) : error;
+    throw error instanceof GatewayError
+      ? withUrlExample(error, sayPath(kind, grammar.example))
+      : error;
   }
 }
 
-/** Whether a browser or a proxy asks before anybody wants the answer. */
-function isAhead({ headers }: IncomingMessage): boolean {
+/** Whether a browser or a proxy fetches the URL before a visitor opens it. */
+function isPrefetch({ headers }: IncomingMessage): boolean {
   const purposes = [headers['sec-purpose'], headers['purpose'], headers['x-purpose']];
   return [...purposes, headers['x-moz']].some((purpose) => {
     return purpose !== undefined && /\b(?:prefetch|prerender|preview)\b/i.test(String(purpose));
   });
 }
 
-/** The same error, with an example for whoever has only a URL to say it with. */
-function byUrl({ code, message, extensions }: GatewayError, example: string): GatewayError {
-  const helps = code === 'invalid-entry' || code === 'unknown-room' || code === 'invalid-parameter';
-  return new GatewayError(code, message, helps ? { ...extensions, example } : extensions);
+/** The same error, with an example that is a URL. */
+function withUrlExample(
+  { code, message, extensions }: GatewayError,
+  example: string,
+): GatewayError {
+  const applies =
+    code === 'invalid-entry' || code === 'unknown-room' || code === 'invalid-parameter';
+  return new GatewayError(code, message, applies ? { ...extensions, example } : extensions);
 }

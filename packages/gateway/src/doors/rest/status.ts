@@ -5,7 +5,7 @@ import { sendResponse, jsonBody } from '../../http/response.ts';
 import { contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
 import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 
-/** `varied`: the request headers that chose this form of the answer. */
+/** `varied`: the request headers that selected this representation. */
 export async function status(
   context: RequestContext<StartupContext>,
   ...varied: readonly string[]
