@@ -1,4 +1,4 @@
-/** The context that doors are given, made of what the composition root has opened. */
+/** Creates the context of doors from what the composition root has opened. */
 import { createGrammar } from './intake/grammar.ts';
 import type { DoorContext } from './doors/context.ts';
 import { contentHash } from './http/response.ts';
@@ -17,10 +17,10 @@ export interface AppParts {
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
   const { startup, loaded, log, presence } = parts;
-  // Strings that were cut out of a text with Cyrillic letters take two bytes for each character, and
-  // so would each entry that they are written into. Copies of the ASCII ones take one.
-  const respelled: unknown = JSON.parse(JSON.stringify(loaded.language));
-  const language = Object.assign({ ...loaded.language }, respelled);
+  // Substrings of a text with Cyrillic letters take two bytes a character, and so would each entry that
+  // contains them. Copies of those that are ASCII take one.
+  const copied: unknown = JSON.parse(JSON.stringify(loaded.language));
+  const language = Object.assign({ ...loaded.language }, copied);
   return {
     ...startup,
     ...services,

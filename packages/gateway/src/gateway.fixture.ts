@@ -1,4 +1,4 @@
-/** An open door over a log, and callers that talk to it over bare sockets. */
+/** A gateway over a given log, and clients that use plain sockets. */
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -19,21 +19,21 @@ const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** What the door reported as its own faults. */
+  /** Internal errors that were reported. */
   readonly reported: readonly object[];
   readonly presence: Presence;
-  /** Lets in those who came while it was waking. */
+  /** Opens a gateway that was created with `starting`. */
   open(): void;
   /** Adds garden entries with these texts. */
   addEntries(...texts: readonly string[]): Promise<void>;
   connect(): Promise<Caller>;
-  /** Sends requests in this text, and all that comes back until the door closes or `wanted`. */
+  /** Sends the text and resolves to what is received until it matches, or the connection closes. */
   sendRaw(text: string | Uint8Array, wanted?: RegExp): Promise<string>;
 }
 
 export interface TestGatewayOptions {
   readonly state?: () => State;
-  /** Not let in yet. */
+  /** Leaves the gateway in its starting state until `open` is called. */
   readonly starting?: boolean;
   readonly publicUrl?: string;
 }
@@ -50,25 +50,25 @@ export async function openGateway(
   const report = { error: (details: object) => void reported.push(details) };
   const startup = { language, report, publicUrl, state };
   const loaded = { language, text };
-  const door = await HttpListener.listen(
+  const listener = await HttpListener.listen(
     { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity },
     startup,
     createRouter(),
   );
   const presence = new Presence();
-  const awake = (): void => {
-    door.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  const open = (): void => {
+    listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
   };
-  if (!waking) awake();
-  const port = Number(new URL(door.address).port);
+  if (!waking) open();
+  const port = Number(new URL(listener.address).port);
   return {
-    url: door.address,
+    url: listener.address,
     port,
     reported,
     presence,
-    open: awake,
+    open,
     async addEntries(...texts) {
-      for (const one of texts) await sayTo(door.address, one);
+      for (const entryText of texts) await addEntry(listener.address, entryText);
     },
     connect: () => Caller.connect(port),
     async sendRaw(text, wanted) {
@@ -77,20 +77,20 @@ export async function openGateway(
       return wanted === undefined ? await caller.untilClosed() : await caller.until(wanted);
     },
     async [Symbol.asyncDispose]() {
-      await door[Symbol.asyncDispose]();
+      await listener[Symbol.asyncDispose]();
       presence[Symbol.dispose]();
     },
   };
 }
 
-async function sayTo(url: string, text: string): Promise<void> {
+async function addEntry(url: string, text: string): Promise<void> {
   const body = JSON.stringify({ text, identity: 'Lumen', identityType: 'ai_entity' });
   const answer = await fetch(`${url}/api/garden`, { method: 'POST', body });
   if (answer.status !== 201) throw new Error(await answer.text());
   await answer.arrayBuffer();
 }
 
-/** One connection. Disposing of it breaks it off. */
+/** One connection. Disposing of it resets it. */
 class Caller implements AsyncDisposable {
   readonly socket: Socket;
   received = '';
@@ -118,7 +118,7 @@ class Caller implements AsyncDisposable {
     this.socket.write(text);
   }
 
-  /** Resolves to all that came so far once it matches. */
+  /** Resolves to everything received once that matches. */
   async until(wanted: RegExp): Promise<string> {
     while (!wanted.test(this.received)) {
       if (this.socket.destroyed) throw new Error(`Closed before ${wanted}: ${this.received}`);
@@ -127,7 +127,7 @@ class Caller implements AsyncDisposable {
     return this.received;
   }
 
-  /** Resolves to all that came, once the door has closed. */
+  /** Resolves to everything received once the gateway has closed the connection. */
   async untilClosed(): Promise<string> {
     while (!this.socket.destroyed) await this.#more();
     return this.received;
@@ -144,31 +144,31 @@ class Caller implements AsyncDisposable {
   }
 }
 
-/** The answer to a `GET`, with its bytes as they were sent. */
+/** The response to a `GET`, with its body as it was sent. */
 export async function fetchBytes(
-  door: TestGateway,
+  gateway: TestGateway,
   path: string,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
   const { promise, resolve, reject } =
     Promise.withResolvers<Awaited<ReturnType<typeof fetchBytes>>>();
-  const asking = request(door.url + path, { headers }, (answer) => {
-    const { statusCode: status = 0, headers } = answer;
-    buffer(answer).then((bytes) => resolve({ status, headers, bytes }), reject);
+  const sent = request(gateway.url + path, { headers }, (response) => {
+    const { statusCode: status = 0, headers } = response;
+    buffer(response).then((bytes) => resolve({ status, headers, bytes }), reject);
   });
-  asking.once('error', reject).end();
+  sent.once('error', reject).end();
   return await promise;
 }
 
-/** A request without a body. */
+/** A `GET` request as text. */
 export function getRequest(path: string, ...headers: readonly string[]): string {
   return `${[`GET ${path} HTTP/1.1`, 'Host: presence', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
-/** A garden entry that is accepted. */
+/** The body of a valid garden entry. */
 export const GARDEN_ENTRY = '{"text":"here","identity":"Lumen","identityType":"ai_entity"}';
 
-/** The status of each answer in what a connection received. */
+/** The status of each response in what a connection received. */
 export function statusesIn(received: string): number[] {
   return [...received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
 }

@@ -1,9 +1,9 @@
 /**
- * The composition root: the one place that knows which store runs behind which doors.
+ * The composition root: opens the store, the doors and the threads that serve them.
  *
- * Owns the order of waking and resting. Upholds that nothing is served before the log is whole,
- * that what is under way when the gateway rests is finished before the log is closed, and that a
- * start that fails leaves nothing open.
+ * Owns the order of startup and shutdown. Upholds that nothing is served before the log is verified,
+ * that requests in progress are finished before the log is closed, and that a failed start leaves
+ * nothing open.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -32,18 +32,18 @@ export interface GatewayConfig {
   readonly host: string;
   /** 0 for any that is free. */
   readonly port: number;
-  /** Folder of the log, made if it is not there. */
+  /** Folder of the log; created if missing. */
   readonly data: string;
   /** Path of a language file; without one, the language that comes with the gateway. */
   readonly language: string | undefined;
-  /** Where visitors reach the gateway, for links that have to be absolute; without it, their `Host`. */
+  /** Public address for absolute links; without it, the caller's `Host`. */
   readonly publicUrl?: string | undefined;
-  /** Threads that serve visitors, this one among them. */
+  /** Threads that serve visitors, including this one. */
   readonly threads: number;
   readonly logger: Logger;
 }
 
-/** A gateway that is awake. Disposing of it lets it rest: resolves when all is finished. */
+/** A running gateway. Disposing of it stops it: resolves when all requests are finished. */
 export interface Gateway extends AsyncDisposable {
   /** `http://127.0.0.1:7410` */
   readonly address: string;
@@ -76,7 +76,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
   const listen = await listenOptions(config);
   const channel = listen.shared ? randomUUID() : undefined;
-  // Disposed of in reverse: the log is closed when nobody is served any more.
+  // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   opened.defer(async () => lifecycle.log?.[Symbol.asyncDispose]());
   const presence = opened.use(new Presence(channel));
@@ -106,7 +106,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     state,
     async [Symbol.asyncDispose]() {
       lifecycle.stopping = true;
-      // All listeners close at once, so that the system deals out no caller to one that stays open.
+      // All listeners close at once, so that no new connection reaches one that stays open.
       await Promise.all([workers.disposeAsync(), listener[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
     },
@@ -119,7 +119,7 @@ async function listenOptions({ host, port, threads }: GatewayConfig): Promise<Li
     host,
     port: shared ? await freePort(host, port) : port,
     shared,
-    // The few files that are opened from here on come out of the descriptors kept for the store.
+    // Files opened later use the descriptors that are reserved for the store.
     maxConnections: Math.ceil((await connectionLimit()) / threads),
   };
 }
@@ -139,7 +139,7 @@ async function freePort(host: string, port: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** A further thread that serves visitors. Disposing of it lets it rest. */
+/** A further thread that serves visitors. Disposing of it stops it. */
 class HttpWorker implements AsyncDisposable {
   readonly #worker: Worker;
 
@@ -161,7 +161,7 @@ class HttpWorker implements AsyncDisposable {
     await promise;
     worker.off('error', reject);
     worker.on('error', (error) => {
-      // It ends by itself only by a fault of ours: better no gateway than half of one.
+      // A worker fails only by a defect of ours: the gateway stops rather than run with fewer threads.
       throw error;
     });
     return new HttpWorker(worker);

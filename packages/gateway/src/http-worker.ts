@@ -1,6 +1,6 @@
 /**
- * A further thread that serves HTTP: a listener of its own on the same port, onto the same log.
- * Part of the composition root: knows which store runs.
+ * A further thread that serves HTTP: its own listener on the same port, over the same log. Part of
+ * the composition root.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -19,9 +19,9 @@ export interface HttpWorkerStart {
   readonly listen: ListenOptions;
   readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
-  /** By which the threads tell each other who is present. */
+  /** Name of the channel on which threads share who is present. */
   readonly channel: string | undefined;
-  /** The language file, and its path where it is the operator's own. */
+  /** The bytes of the language file, and its path if it is the operator's. */
   readonly text: Uint8Array;
   readonly language: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** The doors that there are, and the router before them. The only file that knows all of them. */
+/** All doors, and the router in front of them. The only file that knows every door. */
 import { a2aDoor } from './doors/a2a/a2a.ts';
 import type { DoorContext, ProtocolDoor } from './doors/context.ts';
 import { docsDoor } from './doors/docs/docs.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { queryOf } from './context.ts';
 
 suite('a query', () => {
-  test('says the same, however long it is', () => {
+  test('has the same parameters as URLSearchParams finds, however long it is', () => {
     const pair = fc.constantFrom('a', 'a=1', '?b=?', '=', '', '%41+=%ff', 'c=%', 'd=='.repeat(99));
     const pairs = fc.array(pair, { minLength: 1, maxLength: 2000, size: 'max' });
     fc.assert(

@@ -17,7 +17,7 @@ const OFFERS: readonly Offer[] = [
   { type: 'application/feed+json', onlyIfNamed: true },
 ];
 
-suite('what a caller would like', () => {
+suite('content negotiation', () => {
   const forms: readonly (readonly [string | undefined, string])[] = [
     [undefined, 'application/json'],
     ['*/*', 'application/json'],
@@ -69,31 +69,31 @@ suite('what a caller would like', () => {
   for (const [header, encoding] of encodings) {
     test(`Accept-Encoding: ${header ?? '(none)'} is ${encoding ?? 'none'}`, () => {
       assert.equal(preferredEncoding(header), encoding);
-      // Again, from memory.
+      // Again, from the cache.
       assert.equal(preferredEncoding(header), encoding);
     });
   }
 
   test('Prefer: return=minimal is found among other preferences', () => {
-    for (const said of ['return=minimal', 'wait=5, Return = "minimal"; x', 'a,return=minimal,b']) {
-      assert.equal(wantsMinimal(said), true, said);
+    for (const value of ['return=minimal', 'wait=5, Return = "minimal"; x', 'a,return=minimal,b']) {
+      assert.equal(wantsMinimal(value), true, value);
     }
-    for (const said of ['', 'return=representation', 'xreturn=minimal', 'return=minimally']) {
-      assert.equal(wantsMinimal(said), false, said);
+    for (const value of ['', 'return=representation', 'xreturn=minimal', 'return=minimally']) {
+      assert.equal(wantsMinimal(value), false, value);
     }
   });
 
   test('If-None-Match compares weakly, in lists and by *', () => {
     const tag = 'W/"a-1"';
-    for (const said of ['W/"a-1"', '"a-1"', '"b", W/"a-1"', '*', '"x" , "a-1"']) {
-      assert.equal(matchesEtag(said, tag), true, said);
+    for (const value of ['W/"a-1"', '"a-1"', '"b", W/"a-1"', '*', '"x" , "a-1"']) {
+      assert.equal(matchesEtag(value, tag), true, value);
     }
-    for (const said of ['', '"a-2"', 'a-1', '"a-1']) {
-      assert.equal(matchesEtag(said, tag), false, said);
+    for (const value of ['', '"a-2"', 'a-1', '"a-1']) {
+      assert.equal(matchesEtag(value, tag), false, value);
     }
   });
 
-  test('a header of many megabytes is read in time with its length', () => {
+  test('a header of many megabytes is parsed in linear time', () => {
     const long = 'a/b;q=0.5,'.repeat(500_000);
     assert.equal(preferred(`${long}application/x-ndjson`, OFFERS).type, 'application/x-ndjson');
     assert.equal(preferredEncoding(`${long}gzip`), 'gzip');

@@ -17,12 +17,12 @@ type Members = Record<string, unknown>;
 const open = (log: Log = openMemoryLog()): ReturnType<typeof openGateway> => openGateway(log);
 
 function post(
-  door: TestGateway,
+  gateway: TestGateway,
   kind: string,
   body: string,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(`${door.url}/api/${kind}`, { method: 'POST', body, headers });
+  return fetch(`${gateway.url}/api/${kind}`, { method: 'POST', body, headers });
 }
 
 async function membersOf(answer: Response): Promise<Members> {
@@ -53,30 +53,33 @@ suite('the body of a contribution', () => {
   ];
   for (const type of types) {
     test(`is JSON where Content-Type is "${type}"`, async () => {
-      await using door = await open();
+      await using gateway = await open();
       const lines = ['POST /api/garden HTTP/1.1', 'Host: a', `Content-Type: ${type}`];
       const head = [...lines, `Content-Length: ${GARDEN_ENTRY.length}`].join('\r\n');
       const request = Buffer.from(`${head}\r\n\r\n${GARDEN_ENTRY}`, 'latin1');
-      assert.deepEqual(statusesIn(await door.sendRaw(request, /ai_entity/)), [201]);
+      assert.deepEqual(statusesIn(await gateway.sendRaw(request, /ai_entity/)), [201]);
     });
   }
 
   test('may come in chunks of one byte, and without a Content-Type', async () => {
-    await using door = await open();
-    await using caller = await door.connect();
+    await using gateway = await open();
+    await using caller = await gateway.connect();
     caller.send('POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     for (const byte of GARDEN_ENTRY) caller.send(`1\r\n${byte}\r\n`);
     caller.send('0\r\nTrailer: x\r\n\r\n');
     assert.deepEqual(statusesIn(await caller.until(/ai_entity"\}$/)), [201]);
   });
 
-  test('is read whatever the caller expects', async () => {
-    await using door = await open();
+  test('is read whatever Expect says', async () => {
+    await using gateway = await open();
     const request = (expect: string): string =>
       `POST /api/garden HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nContent-Length: ${GARDEN_ENTRY.length}\r\n\r\n`;
-    const strange = await door.sendRaw(`${request('the-unexpected')}${GARDEN_ENTRY}`, /ai_entity/);
+    const strange = await gateway.sendRaw(
+      `${request('the-unexpected')}${GARDEN_ENTRY}`,
+      /ai_entity/,
+    );
     assert.deepEqual(statusesIn(strange), [201]);
-    await using caller = await door.connect();
+    await using caller = await gateway.connect();
     caller.send(request('100-continue'));
     await caller.until(/^HTTP\/1.1 100 Continue\r\n\r\n/);
     caller.send(GARDEN_ENTRY);
@@ -84,18 +87,18 @@ suite('the body of a contribution', () => {
   });
 
   test('that is missing is malformed JSON', async () => {
-    await using door = await open();
+    await using gateway = await open();
     const request = 'POST /api/seeds HTTP/1.1\r\nHost: a\r\n\r\n';
-    const received = await door.sendRaw(request, /"code":.*\n$/s);
+    const received = await gateway.sendRaw(request, /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.equal(bodyIn(received)['code'], 'malformed-json');
   });
 
   for (const size of [100, 1_000_000]) {
-    test(`of ${size} bytes that breaks off leaves nothing`, async () => {
-      await using door = await open();
+    test(`of ${size} bytes that is cut off stores nothing`, async () => {
+      await using gateway = await open();
       for (const framing of ['Content-Length: 5000000', 'Transfer-Encoding: chunked']) {
-        await using caller = await door.connect();
+        await using caller = await gateway.connect();
         caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`);
         const text = `{"text":"${'a'.repeat(size)}`;
         caller.send(framing.startsWith('C') ? text : `${text.length.toString(16)}\r\n${text}\r\n`);
@@ -103,23 +106,23 @@ suite('the body of a contribution', () => {
         caller.socket.resetAndDestroy();
       }
       await pause(50);
-      await door.addEntries('after');
-      const answer = await fetch(`${door.url}/api/garden`);
+      await gateway.addEntries('after');
+      const answer = await fetch(`${gateway.url}/api/garden`);
       assert.equal((await membersOf(answer))['head'], 1);
-      assert.deepEqual(door.reported, []);
+      assert.deepEqual(gateway.reported, []);
     });
   }
 
-  test('of many megabytes is kept, and answered by its own members', async () => {
-    await using door = await open();
+  test('of many megabytes is stored, and the response has only the gateway’s members', async () => {
+    await using gateway = await open();
     const text = 'щ'.repeat(4_000_000);
-    const answer = await post(door, 'seeds', JSON.stringify({ text }));
+    const answer = await post(gateway, 'seeds', JSON.stringify({ text }));
     assert.equal(answer.status, 201);
     assert.equal(answer.headers.get('preference-applied'), null);
     const own = await membersOf(answer);
     assert.deepEqual(Object.keys(own), ['id', 'seq', 'kind', 'room', 'timestamp']);
     const plain = { headers: { 'Accept-Encoding': 'identity' } };
-    const kept = await fetch(door.url + String(answer.headers.get('location')), plain);
+    const kept = await fetch(gateway.url + String(answer.headers.get('location')), plain);
     assert.equal(
       Number(kept.headers.get('content-length')),
       (await kept.clone().arrayBuffer()).byteLength,
@@ -127,22 +130,26 @@ suite('the body of a contribution', () => {
     assert.equal((await membersOf(kept))['text'], text);
   });
 
-  test('that seeks thousands of things in few bytes is answered whole, and found by each', async () => {
-    await using door = await open();
+  test('that seeks thousands of things in few bytes is sent back whole, and found by each', async () => {
+    await using gateway = await open();
     const seeking = Array.from({ length: 7000 }, (_, at) => `${at}`);
-    const answer = await post(door, 'resonance', JSON.stringify({ ai_identity: 'Much', seeking }));
+    const answer = await post(
+      gateway,
+      'resonance',
+      JSON.stringify({ ai_identity: 'Much', seeking }),
+    );
     assert.equal(answer.status, 201);
     assert.deepEqual((await membersOf(answer))['seeking'], seeking);
     for (const thing of ['0', '64', '6999']) {
-      const found = await fetch(`${door.url}/api/resonance?seeking=${thing}`);
+      const found = await fetch(`${gateway.url}/api/resonance?seeking=${thing}`);
       assert.equal(((await membersOf(found))['entries'] as unknown[]).length, 1);
     }
   });
 
-  test('that is long only by spaces is answered whole', async () => {
-    await using door = await open();
+  test('that is large only because of whitespace is sent back whole', async () => {
+    await using gateway = await open();
     const answer = await post(
-      door,
+      gateway,
       'garden',
       `${' '.repeat(100_000)}${GARDEN_ENTRY}${' '.repeat(100_000)}`,
     );
@@ -151,10 +158,10 @@ suite('the body of a contribution', () => {
   });
 });
 
-suite('a fault in a large body', () => {
-  test('is answered at once, and the connection can be used again', async () => {
-    await using door = await open();
-    await using caller = await door.connect();
+suite('an error in a large body', () => {
+  test('is reported at once, and the connection can be reused', async () => {
+    await using gateway = await open();
+    await using caller = await gateway.connect();
     const length = 3_000_000;
     caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
     caller.send(`{]${'x'.repeat(199_998)}`);
@@ -164,28 +171,28 @@ suite('a fault in a large body', () => {
     assert.deepEqual(statusesIn(await caller.until(/breathing/)), [400, 200]);
   });
 
-  test('reaches a caller that reads nothing before it has sent everything', async () => {
-    await using door = await open();
+  test('reaches a caller that sends its whole body before it reads', async () => {
+    await using gateway = await open();
     const body = 'x'.repeat(20_000_000);
-    const answer = await post(door, 'garden', body);
+    const answer = await post(gateway, 'garden', body);
     assert.equal(answer.status, 400);
     assert.equal((await membersOf(answer))['code'], 'malformed-json');
   });
 });
 
-suite('the answer to a contribution', () => {
-  test('has the visitor’s bytes as they were, whatever they are', async () => {
-    await using door = await open();
+suite('the response to a contribution', () => {
+  test('has the visitor’s bytes unchanged', async () => {
+    await using gateway = await open();
     const body = '{"z":1e400,"текст":"\\ud800 щ🌱","n":12345678901234567890123,"__proto__":1}';
-    const answer = await post(door, 'seeds', body);
+    const answer = await post(gateway, 'seeds', body);
     const text = await answer.text();
     assert.equal(Number(answer.headers.get('content-length')), Buffer.byteLength(text));
     assert.ok(text.endsWith(`Z",${body.slice(1)}`));
   });
 
-  test('is the own members where no more is preferred', async () => {
-    await using door = await open();
-    const answer = await post(door, 'resonance', '{"ai_identity":"a","seeking":[]}', {
+  test('has only the gateway’s members for Prefer: return=minimal', async () => {
+    await using gateway = await open();
+    const answer = await post(gateway, 'resonance', '{"ai_identity":"a","seeking":[]}', {
       Prefer: 'respond-async, return=minimal',
     });
     assert.equal(answer.headers.get('preference-applied'), 'return=minimal');
@@ -193,11 +200,11 @@ suite('the answer to a contribution', () => {
     assert.deepEqual(Object.keys(own), ['id', 'seq', 'kind', 'room', 'timestamp']);
   });
 
-  test('is compressed where that is asked for and worth it', async () => {
-    await using door = await open();
+  test('is compressed if the caller accepts that and it is large enough', async () => {
+    await using gateway = await open();
     const text = 'again and '.repeat(1000);
     for (const encoding of ['zstd', 'br', 'gzip', 'identity']) {
-      const answer = await post(door, 'seeds', JSON.stringify({ text }), {
+      const answer = await post(gateway, 'seeds', JSON.stringify({ text }), {
         'Accept-Encoding': encoding,
       });
       const wanted = encoding === 'identity' ? null : encoding;
@@ -206,13 +213,13 @@ suite('the answer to a contribution', () => {
     }
   });
 
-  test('says which entry has the key of another content', async () => {
-    await using door = await open();
+  test('names the entry that has the same key and other content', async () => {
+    await using gateway = await open();
     const headers = { 'Idempotency-Key': 'once' };
-    const first = await post(door, 'seeds', '{"a":1}', headers);
-    const again = await post(door, 'seeds?idempotency-key=%22once%22', '{"a":1}');
+    const first = await post(gateway, 'seeds', '{"a":1}', headers);
+    const again = await post(gateway, 'seeds?idempotency-key=%22once%22', '{"a":1}');
     assert.equal(await again.text(), await first.text());
-    const other = await post(door, 'seeds', '{"a":2}', headers);
+    const other = await post(gateway, 'seeds', '{"a":2}', headers);
     assert.equal(other.status, 422);
     const problem = await membersOf(other);
     assert.equal(problem['code'], 'idempotency-conflict');
@@ -223,11 +230,11 @@ suite('the answer to a contribution', () => {
     ['out-of-space', 507],
     ['unavailable', 503],
   ] as const) {
-    test(`is ${status} where the log refuses, small or large`, async () => {
+    test(`is ${status} if the log refuses the entry, small or large`, async () => {
       const refused: AppendResult = { outcome: 'refused', code };
-      await using door = await open(logWith({ append: () => Promise.resolve(refused) }));
+      await using gateway = await open(logWith({ append: () => Promise.resolve(refused) }));
       for (const body of [GARDEN_ENTRY, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
-        const answer = await post(door, body === GARDEN_ENTRY ? 'garden' : 'seeds', body);
+        const answer = await post(gateway, body === GARDEN_ENTRY ? 'garden' : 'seeds', body);
         assert.equal(answer.status, status);
         assert.equal(answer.headers.get('retry-after'), '10');
         assert.equal((await membersOf(answer))['code'], code);
@@ -235,29 +242,29 @@ suite('the answer to a contribution', () => {
     });
   }
 
-  test('is internal where the log fails, and the failure is reported', async () => {
+  test('is an internal error if the log fails, and the failure is reported', async () => {
     const failure = new Error('of the store');
-    await using door = await open(logWith({ append: () => Promise.reject(failure) }));
-    const answer = await post(door, 'garden', GARDEN_ENTRY);
+    await using gateway = await open(logWith({ append: () => Promise.reject(failure) }));
+    const answer = await post(gateway, 'garden', GARDEN_ENTRY);
     assert.equal(answer.status, 500);
     assert.doesNotMatch(await answer.text(), /of the store/);
     assert.deepEqual(
-      door.reported.map((one): unknown => Reflect.get(one, 'err')),
+      gateway.reported.map((one): unknown => Reflect.get(one, 'err')),
       [failure],
     );
   });
 });
 
-suite('the answer to a first contact', () => {
+suite('the response to a first contact', () => {
   const contact = (identity: string, ...seeking: readonly string[]): string =>
     JSON.stringify({ ai_identity: identity, seeking });
 
   test('names the newest others who seek one of the same things', async () => {
-    await using door = await open();
-    for (let at = 0; at < 15; at++) await post(door, 'resonance', contact(`v${at}`, 'a', 'b'));
-    await post(door, 'resonance', contact('stranger', 'c'));
-    await post(door, 'resonance', contact('me', 'a'));
-    const answer = await post(door, 'resonance', contact('me', 'b', 'nothing', 'a'));
+    await using gateway = await open();
+    for (let at = 0; at < 15; at++) await post(gateway, 'resonance', contact(`v${at}`, 'a', 'b'));
+    await post(gateway, 'resonance', contact('stranger', 'c'));
+    await post(gateway, 'resonance', contact('me', 'a'));
+    const answer = await post(gateway, 'resonance', contact('me', 'b', 'nothing', 'a'));
     const { companions, welcome, next } = await membersOf(answer);
     const names = (companions as Members[]).map((one) => one['ai_identity']);
     assert.deepEqual(
@@ -268,26 +275,26 @@ suite('the answer to a first contact', () => {
     assert.ok(Array.isArray(next));
   });
 
-  test('tells of a long one by its own members, and never of oneself', async () => {
-    await using door = await open();
+  test('has only the gateway’s members of a large one, and never lists the visitor itself', async () => {
+    await using gateway = await open();
     const long = (identity: string): string =>
       JSON.stringify({ ai_identity: identity, seeking: ['a'], about: 'x'.repeat(100_000) });
-    await post(door, 'resonance', long('other'));
-    await post(door, 'resonance', long('me'));
-    const answer = await post(door, 'resonance', contact('me', 'a'));
+    await post(gateway, 'resonance', long('other'));
+    await post(gateway, 'resonance', long('me'));
+    const answer = await post(gateway, 'resonance', contact('me', 'a'));
     const companions = (await membersOf(answer))['companions'] as Members[];
     assert.equal(companions.length, 1);
     assert.deepEqual(Object.keys(companions[0] ?? {}), ['id', 'seq', 'kind', 'room', 'timestamp']);
     assert.equal(companions[0]?.['seq'], 1);
   });
 
-  test('is the same when it is tried again later', async () => {
-    await using door = await open();
-    await post(door, 'resonance', contact('earlier', 'a'));
+  test('is the same for a later retry', async () => {
+    await using gateway = await open();
+    await post(gateway, 'resonance', contact('earlier', 'a'));
     const headers = { 'Idempotency-Key': 'k', 'Accept-Language': 'uk' };
-    const first = await post(door, 'resonance', contact('me', 'a'), headers);
-    await post(door, 'resonance', contact('later', 'a'));
-    const again = await post(door, 'resonance', contact('me', 'a'), headers);
+    const first = await post(gateway, 'resonance', contact('me', 'a'), headers);
+    await post(gateway, 'resonance', contact('later', 'a'));
+    const again = await post(gateway, 'resonance', contact('me', 'a'), headers);
     assert.equal(first.headers.get('content-language'), 'uk');
     assert.equal(await again.text(), await first.text());
   });

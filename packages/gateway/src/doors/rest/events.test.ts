@@ -14,28 +14,28 @@ function idsIn(received: string, kind: string): number[] {
   return [...frames].map(([, id]) => Number(id));
 }
 
-test('a stream without Last-Event-ID begins now, and tells from where', async () => {
-  await using door = await open();
-  await door.addEntries('before');
-  await using caller = await door.connect();
+test('a stream without Last-Event-ID starts at the head, and reports it', async () => {
+  await using gateway = await open();
+  await gateway.addEntries('before');
+  await using caller = await gateway.connect();
   caller.send(getRequest('/api/events'));
   const begun = await caller.until(/event: head\n/);
   assert.match(begun, /^HTTP\/1\.1 200 /);
   assert.match(begun, /\r\nContent-Type: text\/event-stream; charset=utf-8\r\n/);
   assert.match(begun, /retry: \d+\nid: 1\nevent: head\ndata: \{"head":1\}\n\n/);
-  await door.addEntries('after');
+  await gateway.addEntries('after');
   assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [2]);
 });
 
-test('streams that came at different times and places have each entry once', async () => {
-  await using door = await open();
-  await door.addEntries(...Array.from({ length: 20 }, (_, at) => `${at}`));
+test('streams opened at different times and cursors send each entry once', async () => {
+  await using gateway = await open();
+  await gateway.addEntries(...Array.from({ length: 20 }, (_, at) => `${at}`));
   const callers = [];
   for (const after of [0, 5, 19, 20, 25]) {
-    const caller = await door.connect();
+    const caller = await gateway.connect();
     callers.push({ caller, after });
     caller.send(getRequest(`/api/events?after=${after}`));
-    await door.addEntries('one', 'more');
+    await gateway.addEntries('one', 'more');
   }
   for (const { caller, after } of callers) {
     const received = await caller.until(/^id: 30\nevent: garden\n.*\n\n/m);
@@ -47,12 +47,12 @@ test('streams that came at different times and places have each entry once', asy
   }
 });
 
-test('a caller of HTTP/1.0 gets the frames as they are, to the end of the connection', async () => {
-  await using door = await open();
-  await using caller = await door.connect();
+test('a caller of HTTP/1.0 gets unchunked events until the connection closes', async () => {
+  await using gateway = await open();
+  await using caller = await gateway.connect();
   caller.send('GET /api/events?after=0&limit=1 HTTP/1.0\r\nHost: presence\r\n\r\n');
   await caller.until(/event: head\n/);
-  await door.addEntries('news');
+  await gateway.addEntries('news');
   const received = await caller.untilClosed();
   assert.match(
     received,
@@ -61,19 +61,19 @@ test('a caller of HTTP/1.0 gets the frames as they are, to the end of the connec
   assert.match(received, /\}\n\n$/);
 });
 
-test('a stream behind another answer on its connection goes out all the same', async () => {
-  await using door = await open();
-  await using caller = await door.connect();
+test('a stream behind a pipelined response is sent too', async () => {
+  await using gateway = await open();
+  await using caller = await gateway.connect();
   caller.send(getRequest('/api/garden?after=0&wait=0.2') + getRequest('/api/events'));
   await caller.until(/event: head\n/);
-  await door.addEntries('news');
+  await gateway.addEntries('news');
   assert.deepEqual(idsIn(await caller.until(/event: garden\n.*\n\n/), 'garden'), [1]);
 });
 
-test('a reader who stalls is left behind, and gets everything when it reads on', async () => {
-  await using door = await open();
-  await using stalled = await door.connect();
-  await using other = await door.connect();
+test('a reader who stalls does not hold up others, and gets everything once it reads again', async () => {
+  await using gateway = await open();
+  await using stalled = await gateway.connect();
+  await using other = await gateway.connect();
   for (const caller of [stalled, other])
     caller.send(getRequest('/api/seeds', 'Accept: text/event-stream'));
   await stalled.until(/event: head\n/);
@@ -82,7 +82,7 @@ test('a reader who stalls is left behind, and gets everything when it reads on',
   const body = JSON.stringify({ text: 'щ'.repeat(20_000) });
   const count = 400;
   for (let at = 0; at < count; at++) {
-    const said = await fetch(`${door.url}/api/seeds`, { method: 'POST', body });
+    const said = await fetch(`${gateway.url}/api/seeds`, { method: 'POST', body });
     await said.arrayBuffer();
   }
   await other.until(new RegExp(`^id: ${count}\n`, 'm'));
@@ -93,51 +93,51 @@ test('a reader who stalls is left behind, and gets everything when it reads on',
     idsIn((await stalled.until(last)).replace(/\r\n[\da-f]+\r\n/g, ''), 'seeds'),
     all,
   );
-  assert.deepEqual(door.reported, []);
+  assert.deepEqual(gateway.reported, []);
 });
 
-test('streams and held listings end when the gateway rests, and nobody waits', async () => {
-  const door = await open();
-  await using stream = await door.connect();
-  await using held = await door.connect();
+test('streams and waiting listings end when the gateway stops', async () => {
+  const gateway = await open();
+  await using stream = await gateway.connect();
+  await using held = await gateway.connect();
   stream.send(getRequest('/api/events', 'Connection: close'));
   held.send(getRequest('/api/garden?after=0&wait=1000', 'Connection: close'));
   await stream.until(/event: head\n/);
-  const rest = door[Symbol.asyncDispose]();
+  const rest = gateway[Symbol.asyncDispose]();
   assert.match(await stream.untilClosed(), /\r\n0\r\n\r\n$/);
   assert.match(await held.untilClosed(), /"entries":\[\n\],"head":0/);
   await rest;
 });
 
-test('a reader who comes while the gateway wakes is let in when it is awake', async () => {
-  await using door = await openGateway(openMemoryLog(), { starting: true });
-  await using caller = await door.connect();
+test('a stream requested before the log is open starts once it is open', async () => {
+  await using gateway = await openGateway(openMemoryLog(), { starting: true });
+  await using caller = await gateway.connect();
   caller.send(getRequest('/api/garden', 'Accept: text/event-stream'));
-  await using other = await door.connect();
+  await using other = await gateway.connect();
   other.send(getRequest('/api/garden'));
   await other.until(/^HTTP\/1\.1 503 /);
-  door.open();
+  gateway.open();
   await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
 });
 
-test('a reader who waits for the gateway to wake does not keep it from resting', async () => {
-  const door = await openGateway(openMemoryLog(), { starting: true });
-  await using caller = await door.connect();
+test('a stream that waits for the log to open does not delay shutdown', async () => {
+  const gateway = await openGateway(openMemoryLog(), { starting: true });
+  await using caller = await gateway.connect();
   caller.send(getRequest('/api/events'));
-  await using other = await door.connect();
+  await using other = await gateway.connect();
   other.send(getRequest('/api/garden', 'Connection: close'));
   await other.until(/^HTTP\/1\.1 503 /);
-  await door[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
   assert.equal(await caller.untilClosed(), '');
 });
 
-test('a held listing is answered as soon as there is something for it', async () => {
-  await using door = await open();
-  await using caller = await door.connect();
+test('a waiting listing is answered as soon as it has a new entry', async () => {
+  await using gateway = await open();
+  await using caller = await gateway.connect();
   caller.send(getRequest('/api/garden?after=0&wait=1000&identity=Lumen', 'Connection: close'));
   const other = GARDEN_ENTRY.replace('Lumen', 'Mova');
-  await (await fetch(`${door.url}/api/garden`, { method: 'POST', body: other })).arrayBuffer();
-  await door.addEntries('news');
+  await (await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: other })).arrayBuffer();
+  await gateway.addEntries('news');
   const received = await caller.untilClosed();
   assert.match(received, /"text":"news"/);
   assert.doesNotMatch(received, /Mova/);

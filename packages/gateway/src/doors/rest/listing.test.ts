@@ -51,33 +51,33 @@ function endlessLog(
 const MEGABYTE = Buffer.alloc(1024 * 1024, 0x20);
 
 suite('a listing', () => {
-  test('is kept ready while the log stays as it is, and no longer', async () => {
-    await using door = await open();
-    await door.addEntries('one', 'two');
+  test('is cached until the log grows', async () => {
+    await using gateway = await open();
+    await gateway.addEntries('one', 'two');
     const path = '/api/garden?limit=5';
-    const first = await fetchBytes(door, path);
-    const again = await fetchBytes(door, path);
+    const first = await fetchBytes(gateway, path);
+    const again = await fetchBytes(gateway, path);
     assert.deepEqual(again.bytes, first.bytes);
     assert.equal(again.headers['etag'], first.headers['etag']);
-    await door.addEntries('three');
-    const later = await fetchBytes(door, path);
+    await gateway.addEntries('three');
+    const later = await fetchBytes(gateway, path);
     assert.notEqual(later.headers['etag'], first.headers['etag']);
     assert.match(later.bytes.toString(), /"three"/);
   });
 
-  test('is read once for all who ask for it at the same time', async () => {
+  test('is read once for concurrent requests', async () => {
     const { log, seen } = endlessLog(Buffer.from('{}'), 3);
-    await using door = await open(log);
+    await using gateway = await open(log);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => fetchBytes(door, '/api/seeds')),
+      Array.from({ length: 20 }, () => fetchBytes(gateway, '/api/seeds')),
     );
     assert.equal(seen.begun, 1);
     assert.equal(new Set(answers.map(({ bytes }) => bytes.toString())).size, 1);
   });
 
-  test('has a tag for each form and locale, and is 304 to who has it', async () => {
-    await using door = await open();
-    await door.addEntries('one');
+  test('has a tag for each representation and locale, and is 304 for a caller that has it', async () => {
+    await using gateway = await open();
+    await gateway.addEntries('one');
     const asked = [
       ['/api/garden', {}],
       ['/api/garden', { Accept: 'application/x-ndjson' }],
@@ -89,10 +89,10 @@ suite('a listing', () => {
     for (const [path, headers] of asked) {
       for (const encoding of ['identity', 'gzip']) {
         const wish = { ...headers, 'Accept-Encoding': encoding };
-        const tag = String((await fetchBytes(door, path, wish)).headers['etag']);
+        const tag = String((await fetchBytes(gateway, path, wish)).headers['etag']);
         assert.match(tag, /^W\//);
         tags.add(tag);
-        const again = await fetchBytes(door, path, { ...wish, 'If-None-Match': `"x", ${tag}` });
+        const again = await fetchBytes(gateway, path, { ...wish, 'If-None-Match': `"x", ${tag}` });
         assert.equal(again.status, 304);
         assert.equal(again.bytes.length, 0);
         assert.equal(again.headers['etag'], tag);
@@ -100,36 +100,36 @@ suite('a listing', () => {
       }
     }
     assert.equal(tags.size, asked.length);
-    await door.addEntries('two');
+    await gateway.addEntries('two');
     const [tag = ''] = tags;
-    assert.equal((await fetchBytes(door, '/api/garden', { 'If-None-Match': tag })).status, 200);
+    assert.equal((await fetchBytes(gateway, '/api/garden', { 'If-None-Match': tag })).status, 200);
   });
 
-  test('refuses unusable parameters even to who has its tag', async () => {
-    await using door = await open();
-    const answer = await fetchBytes(door, '/api/garden?limit=some', { 'If-None-Match': '*' });
+  test('rejects invalid parameters even if the caller has its tag', async () => {
+    await using gateway = await open();
+    const answer = await fetchBytes(gateway, '/api/garden?limit=some', { 'If-None-Match': '*' });
     assert.equal(answer.status, 400);
   });
 
-  test('is one entry a line, and nothing else, where NDJSON is wished for', async () => {
-    await using door = await open();
-    await door.addEntries('one', 'two');
+  test('is one entry a line, and nothing else, as NDJSON', async () => {
+    await using gateway = await open();
+    await gateway.addEntries('one', 'two');
     const wish = { Accept: 'application/x-ndjson' };
-    const answer = await fetchBytes(door, '/api/garden?limit=1', wish);
+    const answer = await fetchBytes(gateway, '/api/garden?limit=1', wish);
     assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
     assert.match(answer.bytes.toString(), /^\{[^\n]*"two"[^\n]*\}\n$/);
     assert.match(
       String(answer.headers['link']),
       /^<\/api\/garden\?limit=1&before=2>; rel="next", <\/api\/garden\.atom>; rel="alternate"/,
     );
-    assert.equal((await fetchBytes(door, '/api/shepit', wish)).bytes.length, 0);
+    assert.equal((await fetchBytes(gateway, '/api/shepit', wish)).bytes.length, 0);
   });
 
-  test('links to what comes next', async () => {
-    await using door = await open();
-    await door.addEntries('one', 'two', 'three');
+  test('links to the next page', async () => {
+    await using gateway = await open();
+    await gateway.addEntries('one', 'two', 'three');
     const next = async (query: string): Promise<string | null> =>
-      (await listingOf(await fetch(`${door.url}/api/garden${query}`))).next;
+      (await listingOf(await fetch(`${gateway.url}/api/garden${query}`))).next;
     assert.equal(await next(''), null);
     assert.equal(await next('?limit=2'), '/api/garden?limit=2&before=2');
     assert.equal(await next('?limit=2&before=2'), null);
@@ -139,7 +139,7 @@ suite('a listing', () => {
     assert.equal(await next('?order=oldest&after=9'), '/api/garden?order=oldest&after=9');
     const odd = '?limit=1&identity=Lumen&unknown=%D1%89+%26';
     assert.equal(await next(odd), `/api/garden${odd}&before=3`);
-    const room = await fetch(`${door.url}/api/rooms/consciousness-garden/?limit=1`);
+    const room = await fetch(`${gateway.url}/api/rooms/consciousness-garden/?limit=1`);
     const link = '/api/rooms/consciousness-garden?limit=1&before=3';
     assert.ok(room.headers.get('link')?.startsWith(`<${link}>; rel="next", `));
   });
@@ -150,18 +150,18 @@ suite('a listing', () => {
     gzip: gunzipSync,
   } as const;
   for (const [encoding, decode] of Object.entries(decoders)) {
-    test(`in ${encoding} has the bytes of the plain one, short or long`, async () => {
-      await using door = await open();
+    test(`in ${encoding} decompresses to the uncompressed bytes, small or large`, async () => {
+      await using gateway = await open();
       for (const size of [10, 5_000, 400_000]) {
-        await door.addEntries('щ'.repeat(size));
-        const plain = await fetchBytes(door, '/api/garden');
+        await gateway.addEntries('щ'.repeat(size));
+        const plain = await fetchBytes(gateway, '/api/garden');
         assert.equal(plain.headers['content-encoding'], undefined);
-        const answer = await fetchBytes(door, '/api/garden', { 'Accept-Encoding': encoding });
+        const answer = await fetchBytes(gateway, '/api/garden', { 'Accept-Encoding': encoding });
         assert.match(String(answer.headers['vary']), /Accept-Encoding/);
         const compressed = answer.headers['content-encoding'] === encoding;
         assert.equal(compressed, size > 10);
         assert.deepEqual(compressed ? decode(answer.bytes) : answer.bytes, plain.bytes);
-        const again = await fetchBytes(door, '/api/garden', { 'Accept-Encoding': encoding });
+        const again = await fetchBytes(gateway, '/api/garden', { 'Accept-Encoding': encoding });
         assert.deepEqual(again.bytes, answer.bytes);
       }
     });
@@ -169,10 +169,10 @@ suite('a listing', () => {
 });
 
 suite('a long listing', () => {
-  test('waits for a caller that reads slowly, in flat memory, and ends with it', async () => {
+  test('reads at the pace of a slow caller, in flat memory, and stops when it disconnects', async () => {
     const { log, seen } = endlessLog(MEGABYTE, 100_000);
-    await using door = await open(log);
-    await using caller = await door.connect();
+    await using gateway = await open(log);
+    await using caller = await gateway.connect();
     caller.socket.pause();
     caller.send(getRequest('/api/garden'));
     let before = -1;
@@ -186,53 +186,53 @@ suite('a long listing', () => {
     while (seen.ended === 0) await pause(10);
   });
 
-  test('lets other callers have their turns', async () => {
+  test('lets other callers get their turn', async () => {
     const { log, seen } = endlessLog(Buffer.alloc(64 * 1024, 0x20), 100_000);
-    await using door = await open(log);
-    await using caller = await door.connect();
+    await using gateway = await open(log);
+    await using caller = await gateway.connect();
     caller.socket.removeAllListeners('data').resume();
     caller.send(getRequest('/api/garden'));
     while (seen.pieces < 100) await pause(1);
-    assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
+    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
     assert.equal(seen.ended, 0);
     caller.socket.destroy();
     while (seen.ended === 0) await pause(10);
   });
 
-  test('goes on whatever the size of the pieces that the store gives', async () => {
+  test('is complete for any chunk size of the store', async () => {
     for (const size of [100, 10_000, 65_536, 3_000_000]) {
       const times = Math.ceil(10_000_000 / size);
-      await using door = await open(endlessLog(Buffer.alloc(size, 0x20), times).log);
-      const { bytes } = await fetchBytes(door, '/api/garden');
+      await using gateway = await open(endlessLog(Buffer.alloc(size, 0x20), times).log);
+      const { bytes } = await fetchBytes(gateway, '/api/garden');
       assert.ok(bytes.length > size * times);
     }
   });
 
-  test('is not read to its end for HEAD', async () => {
+  test('is not read to the end for HEAD', async () => {
     const { log, seen } = endlessLog(MEGABYTE, 100_000);
-    await using door = await open(log);
-    const answer = await fetch(`${door.url}/api/garden`, { method: 'HEAD' });
+    await using gateway = await open(log);
+    const answer = await fetch(`${gateway.url}/api/garden`, { method: 'HEAD' });
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('content-length'), null);
     assert.equal((await answer.arrayBuffer()).byteLength, 0);
     assert.deepEqual(seen, { begun: 1, pieces: 1, ended: 1 });
   });
 
-  test('ends with its compressed caller too', async () => {
+  test('stops when a caller of the compressed form disconnects', async () => {
     const { log, seen } = endlessLog(MEGABYTE, 1_000_000);
-    await using door = await open(log);
+    await using gateway = await open(log);
     for (const encoding of ['zstd', 'br', 'gzip']) {
-      await using caller = await door.connect();
+      await using caller = await gateway.connect();
       const ended = seen.ended;
       caller.send(getRequest('/api/garden', `Accept-Encoding: ${encoding}`));
       await caller.until(/\r\n\r\n[^]{100}/);
       caller.socket.destroy();
       while (seen.ended === ended) await pause(10);
     }
-    assert.deepEqual(door.reported, []);
+    assert.deepEqual(gateway.reported, []);
   });
 
-  test('that the store cannot finish is broken off, not ended', async () => {
+  test('that the store fails to read is cut off, not completed', async () => {
     const failure = new Error('the disk is gone');
     const memory = openMemoryLog();
     const log = Object.assign(memory, {
@@ -241,9 +241,9 @@ suite('a long listing', () => {
         throw failure;
       },
     });
-    await using door = await open(log);
-    await assert.rejects(async () => await (await fetch(`${door.url}/api/garden`)).text());
-    assert.equal(door.reported.length, 1);
-    assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
+    await using gateway = await open(log);
+    await assert.rejects(async () => await (await fetch(`${gateway.url}/api/garden`)).text());
+    assert.equal(gateway.reported.length, 1);
+    assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
   });
 });

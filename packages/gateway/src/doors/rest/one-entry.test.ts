@@ -11,47 +11,48 @@ const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('one entry', () => {
   test('has a strong tag for each encoding, and never changes', async () => {
-    await using door = await open();
-    await door.addEntries('again '.repeat(1000), 'x'.repeat(3_000_000));
-    const listing = await fetchBytes(door, '/api/garden');
+    await using gateway = await open();
+    await gateway.addEntries('again '.repeat(1000), 'x'.repeat(3_000_000));
+    const listing = await fetchBytes(gateway, '/api/garden');
     const ids = [...listing.bytes.toString().matchAll(/^\{"id":"([^"]+)"/gm)];
     assert.equal(ids.length, 2);
     for (const [, id = ''] of ids) {
       const path = `/api/entries/${id}`;
-      const plain = await fetchBytes(door, path);
-      const packed = await fetchBytes(door, path, { 'Accept-Encoding': 'gzip' });
+      const plain = await fetchBytes(gateway, path);
+      const packed = await fetchBytes(gateway, path, { 'Accept-Encoding': 'gzip' });
       assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
       assert.equal(plain.headers['etag'], `"${id}"`);
       assert.equal(packed.headers['etag'], `"${id}-gzip"`);
       assert.match(String(plain.headers['cache-control']), /immutable/);
       const tag = { 'If-None-Match': `"${id}"` };
-      assert.equal((await fetchBytes(door, path, tag)).status, 304);
+      assert.equal((await fetchBytes(gateway, path, tag)).status, 304);
       assert.equal(
-        (await fetchBytes(door, path.toUpperCase().replace('/API/ENTRIES', '/api/entries'))).status,
+        (await fetchBytes(gateway, path.toUpperCase().replace('/API/ENTRIES', '/api/entries')))
+          .status,
         200,
       );
     }
   });
 
   test('that does not exist is not found, whatever its id looks like', async () => {
-    await using door = await open();
-    await door.addEntries('one');
+    await using gateway = await open();
+    await gateway.addEntries('one');
     const near = entryId(Date.now(), 1, 0);
     for (const id of ['1', 'x', near, entryId(Date.now(), 2 ** 47, 5), '%00', 'é'.repeat(1000)]) {
-      const answer = await fetchBytes(door, `/api/entries/${encodeURI(id)}`);
+      const answer = await fetchBytes(gateway, `/api/entries/${encodeURI(id)}`);
       assert.equal(answer.status, 404, id);
       assert.match(answer.bytes.toString(), /"not-found"/);
     }
   });
 });
 
-suite('words', () => {
-  test('come in the caller’s locale', async () => {
-    await using door = await open();
+suite('texts of the language file', () => {
+  test('are sent in the caller’s locale', async () => {
+    await using gateway = await open();
     for (const path of ['/api', '/api/rooms', '/api/discover', '/nowhere', '/api/rooms/none']) {
-      const uk = await fetchBytes(door, path, { 'Accept-Language': 'uk-UA, en;q=0.5' });
-      const en = await fetchBytes(door, path, { 'Accept-Language': 'de, en-GB;q=0.3' });
-      const shown = await fetchBytes(door, path, { 'Accept-Language': 'de' });
+      const uk = await fetchBytes(gateway, path, { 'Accept-Language': 'uk-UA, en;q=0.5' });
+      const en = await fetchBytes(gateway, path, { 'Accept-Language': 'de, en-GB;q=0.3' });
+      const shown = await fetchBytes(gateway, path, { 'Accept-Language': 'de' });
       assert.equal(uk.headers['content-language'], 'uk');
       assert.equal(en.headers['content-language'], 'en');
       assert.equal(shown.headers['content-language'], undefined);

@@ -1,4 +1,4 @@
-/** Asking a door who is here. */
+/** Requests for who is here. */
 import assert from 'node:assert/strict';
 
 import { fetchBytes, type TestGateway } from '../../gateway.fixture.ts';
@@ -27,8 +27,8 @@ export interface PresenceDocument {
   readonly head: number;
 }
 
-export async function fetchPresence(door: TestGateway, query = ''): Promise<PresenceDocument> {
-  const { status, bytes } = await fetchBytes(door, `/api/presence${query}`);
+export async function fetchPresence(gateway: TestGateway, query = ''): Promise<PresenceDocument> {
+  const { status, bytes } = await fetchBytes(gateway, `/api/presence${query}`);
   assert.equal(status, 200, bytes.toString());
   const answer: unknown = JSON.parse(bytes.toString());
   if (!isAnswer(answer)) throw new Error(bytes.toString());
@@ -40,12 +40,12 @@ function isAnswer(value: unknown): value is PresenceDocument {
 }
 
 export async function postEntry(
-  door: TestGateway,
+  gateway: TestGateway,
   kind: string,
   body: object,
 ): Promise<Record<string, unknown>> {
   const sent = { method: 'POST', body: JSON.stringify(body) };
-  const answer = await fetch(`${door.url}/api/${kind}`, sent);
+  const answer = await fetch(`${gateway.url}/api/${kind}`, sent);
   const said: unknown = await answer.json();
   assert.equal(answer.status, 201, JSON.stringify(said));
   return typeof said === 'object' ? { ...said } : {};

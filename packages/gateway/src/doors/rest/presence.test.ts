@@ -16,19 +16,19 @@ const head = (path: string): string => {
   return getRequest(path, 'Connection: close').replace('GET', 'HEAD');
 };
 
-suite('presence at the door', () => {
-  test('is empty where nobody is', async () => {
-    await using door = await openGateway(openMemoryLog());
-    const answer = await fetchBytes(door, '/api/presence');
+suite('GET /api/presence', () => {
+  test('is empty if nobody is here', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const answer = await fetchBytes(gateway, '/api/presence');
     assert.equal(answer.bytes.toString(), '{"here":[\n],"lately":[\n],"head":0}\n');
     assert.equal(answer.headers['cache-control'], 'no-store');
     assert.equal(answer.headers['etag'], undefined);
   });
 
-  test('has whoever says who reads, on any path, in the room that is read', async () => {
-    await using door = await openGateway(openMemoryLog());
-    await door.addEntries('one');
-    const listing = await fetchBytes(door, '/api/garden');
+  test('lists visitors who name themselves on any path, in the room that they read', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await gateway.addEntries('one');
+    const listing = await fetchBytes(gateway, '/api/garden');
     const id = /"id":"([^"]+)"/.exec(listing.bytes.toString())?.[1];
     const read: readonly (readonly [string, string | null])[] = [
       ['/api/garden?as=A', null],
@@ -42,8 +42,8 @@ suite('presence at the door', () => {
       ['/api/rooms/nowhere?as=I', null],
       ['/api/garden?limit=x&as=J', null],
     ];
-    for (const [path] of read) await fetchBytes(door, path);
-    const { here } = await fetchPresence(door);
+    for (const [path] of read) await fetchBytes(gateway, path);
+    const { here } = await fetchPresence(gateway);
     assert.deepEqual(
       here.map(({ identity, via, room }) => [identity, via, room]),
       read.map(([path, room]) => [path.at(path.indexOf('s=') + 2), 'request', room]).toReversed(),
@@ -53,8 +53,8 @@ suite('presence at the door', () => {
     }
   });
 
-  test('has nobody for a filter, a post, an empty name or the head of an event stream', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('lists nobody for a filter, a POST, an empty name or HEAD of an event stream', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     const paths = [
       '/api/garden?identity=Lumen',
       '/api/garden?as=',
@@ -62,68 +62,75 @@ suite('presence at the door', () => {
       '/api/garden?x=as=Lumen',
       '/nowhere?as=Lumen',
     ];
-    for (const path of paths) await fetchBytes(door, path);
-    await postEntry(door, 'seeds?as=Lumen', {});
-    await door.sendRaw(head('/api/events?as=Lumen'));
-    assert.deepEqual((await fetchPresence(door)).here, []);
+    for (const path of paths) await fetchBytes(gateway, path);
+    await postEntry(gateway, 'seeds?as=Lumen', {});
+    await gateway.sendRaw(head('/api/events?as=Lumen'));
+    assert.deepEqual((await fetchPresence(gateway)).here, []);
   });
 
-  test('has whoever would take an event stream from a path that has none', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('lists visitors who accept an event stream from a path that has none', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     const live = { Accept: 'text/event-stream' };
     for (const path of ['/api/discover?as=A', '/api/presence/?as=B', '/api/rooms?as=C']) {
-      await fetchBytes(door, path, live);
+      await fetchBytes(gateway, path, live);
     }
-    assert.deepEqual(identitiesOf((await fetchPresence(door)).here), ['C', 'B', 'A']);
+    assert.deepEqual(identitiesOf((await fetchPresence(gateway)).here), ['C', 'B', 'A']);
   });
 
-  test('has the reader of an event stream while it is open', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('lists the reader of an event stream while the stream is open', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     for (const path of ['/api/events?as=Lumen', '/api/rooms/first-breath?as=Lumen']) {
-      const caller = await door.connect();
+      const caller = await gateway.connect();
       caller.send(getRequest(path, 'Accept: text/event-stream'));
       await caller.until(/^HTTP/);
       assert.deepEqual(
-        (await fetchPresence(door)).here.map(({ identity, via, until }) => [identity, via, until]),
+        (await fetchPresence(gateway)).here.map(({ identity, via, until }) => [
+          identity,
+          via,
+          until,
+        ]),
         [['Lumen', 'stream', null]],
       );
       await caller[Symbol.asyncDispose]();
-      while ((await fetchPresence(door)).here.length > 0) await pause(1);
+      while ((await fetchPresence(gateway)).here.length > 0) await pause(1);
     }
   });
 
-  test('says names of any text and length as they were said', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('lists names of any text and length unchanged', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     const said = ['"quo\\ted"\n', 'Мавка 😀', '__proto__', '  ', 'x'.repeat(100_000)];
-    for (const name of said) await fetchBytes(door, `/api/seeds?as=${encodeURIComponent(name)}`);
-    assert.deepEqual(identitiesOf((await fetchPresence(door)).here).toSorted(), said.toSorted());
+    for (const name of said) await fetchBytes(gateway, `/api/seeds?as=${encodeURIComponent(name)}`);
+    assert.deepEqual(identitiesOf((await fetchPresence(gateway)).here).toSorted(), said.toSorted());
   });
 
-  test('has a stream for as long as it is open', async () => {
-    await using door = await openGateway(openMemoryLog());
-    await fetchBytes(door, '/api/seeds?as=Lumen');
-    const stream = door.presence.openStream({ identity: 'Lumen', room: 'first-breath' });
-    const [present, ...others] = (await fetchPresence(door)).here;
+  test('lists a visitor as a stream while one is open, and as a request afterwards', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await fetchBytes(gateway, '/api/seeds?as=Lumen');
+    const stream = gateway.presence.openStream({ identity: 'Lumen', room: 'first-breath' });
+    const [present, ...others] = (await fetchPresence(gateway)).here;
     assert.deepEqual(others, []);
     assert.equal(present?.via, 'stream');
     assert.equal(present?.room, 'first-breath');
     assert.equal(present?.until, null);
     stream[Symbol.dispose]();
-    assert.equal((await fetchPresence(door)).here[0]?.via, 'request');
+    assert.equal((await fetchPresence(gateway)).here[0]?.via, 'request');
   });
 
-  test('tells what each seeks by the newest first contact', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('shows what each visitor seeks, from its newest first contact', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     const lone = JSON.parse(String.raw`"\ud800"`) as string;
-    await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
-    await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: ['presence', lone, '"'] });
-    await postEntry(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
-    await postEntry(door, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
+    await postEntry(gateway, 'resonance', { ai_identity: 'Lumen', seeking: ['before'] });
+    await postEntry(gateway, 'resonance', {
+      ai_identity: 'Lumen',
+      seeking: ['presence', lone, '"'],
+    });
+    await postEntry(gateway, 'garden', { text: '', identity: 'Lumen', identityType: '' });
+    await postEntry(gateway, 'resonance', { ai_identity: 'Large', seeking: ['x'.repeat(100_000)] });
     const many = Array.from({ length: 5000 }, (_, at) => `${at}`);
-    await postEntry(door, 'resonance', { ai_identity: 'Many', seeking: many });
+    await postEntry(gateway, 'resonance', { ai_identity: 'Many', seeking: many });
     for (const name of ['Lumen', 'Large', 'Many', 'Nobody'])
-      await fetchBytes(door, `/api/seeds?as=${name}`);
-    const { here, lately } = await fetchPresence(door);
+      await fetchBytes(gateway, `/api/seeds?as=${name}`);
+    const { here, lately } = await fetchPresence(gateway);
     const sought = new Map(here.map(({ identity, seeking }) => [identity, seeking]));
     assert.deepEqual(sought.get('Lumen'), ['presence', lone, '"']);
     assert.deepEqual(sought.get('Large'), []);
@@ -138,53 +145,53 @@ suite('presence at the door', () => {
     );
   });
 
-  test('can be asked of one room, where each has its newest place', async () => {
-    await using door = await openGateway(openMemoryLog());
-    await postEntry(door, 'seeds', { identity: 'moved', room: 'first-breath' });
-    await postEntry(door, 'seeds', { identity: 'stayed', room: 'first-breath' });
-    await postEntry(door, 'seeds', { identity: 'moved', room: 'resonance-hall' });
-    await fetchBytes(door, '/api/rooms/first-breath?as=moving');
-    await fetchBytes(door, '/api/rooms/first-breath?as=staying');
-    await fetchBytes(door, '/api/rooms/resonance-hall?as=moving');
-    const first = await fetchPresence(door, '?room=first-breath');
+  test('filters by room, where each visitor counts only in its latest room', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await postEntry(gateway, 'seeds', { identity: 'moved', room: 'first-breath' });
+    await postEntry(gateway, 'seeds', { identity: 'stayed', room: 'first-breath' });
+    await postEntry(gateway, 'seeds', { identity: 'moved', room: 'resonance-hall' });
+    await fetchBytes(gateway, '/api/rooms/first-breath?as=moving');
+    await fetchBytes(gateway, '/api/rooms/first-breath?as=staying');
+    await fetchBytes(gateway, '/api/rooms/resonance-hall?as=moving');
+    const first = await fetchPresence(gateway, '?room=first-breath');
     assert.deepEqual(
       [identitiesOf(first.here), identitiesOf(first.lately)],
       [['staying'], ['stayed']],
     );
-    const hall = await fetchPresence(door, '?room=resonance-hall');
+    const hall = await fetchPresence(gateway, '?room=resonance-hall');
     assert.deepEqual([identitiesOf(hall.here), identitiesOf(hall.lately)], [['moving'], ['moved']]);
-    const both = await fetchPresence(door, '?room=resonance-hall&room=first-breath');
+    const both = await fetchPresence(gateway, '?room=resonance-hall&room=first-breath');
     assert.deepEqual([both.here, both.lately], [[], []]);
   });
 
-  test('can be limited, and refuses what it cannot use', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('can be limited, and rejects invalid parameters', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     for (const identity of ['a', 'b', 'c']) {
-      await postEntry(door, 'seeds', { identity });
-      await fetchBytes(door, `/api/seeds?as=${identity}`);
+      await postEntry(gateway, 'seeds', { identity });
+      await fetchBytes(gateway, `/api/seeds?as=${identity}`);
     }
     for (const limit of [0, 1, 2, 3, 10 ** 20]) {
-      const { here, lately } = await fetchPresence(door, `?limit=${limit}`);
+      const { here, lately } = await fetchPresence(gateway, `?limit=${limit}`);
       assert.deepEqual([here.length, lately.length], Array(2).fill(Math.min(limit, 3)));
     }
-    const wrong = await fetchBytes(door, '/api/presence?limit=some&room=nowhere&since=never');
+    const wrong = await fetchBytes(gateway, '/api/presence?limit=some&room=nowhere&since=never');
     assert.equal(wrong.status, 400);
     assert.match(wrong.bytes.toString(), /Cannot read presence: .*"limit".*"room"/);
-    const unknown = await fetchBytes(door, '/api/presence?room=nowhere');
+    const unknown = await fetchBytes(gateway, '/api/presence?room=nowhere');
     assert.equal(unknown.status, 422);
     assert.match(unknown.bytes.toString(), /"code":"unknown-room"/);
   });
 
-  test('is told in discovery by its newest twelve, whose tag changes with them', async () => {
-    await using door = await openGateway(openMemoryLog());
-    await postEntry(door, 'resonance', { ai_identity: '12', seeking: ['presence'] });
+  test('is summarized in discovery by the newest twelve, whose tag changes with them', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await postEntry(gateway, 'resonance', { ai_identity: '12', seeking: ['presence'] });
     for (let at = 0; at < 13; at += 1) {
-      await fetchBytes(door, `/api/rooms/first-breath?as=${at}`);
+      await fetchBytes(gateway, `/api/rooms/first-breath?as=${at}`);
       await pause(2);
     }
-    const stream = door.presence.openStream({ identity: 'Lumen', room: undefined });
-    const presence = await fetchBytes(door, '/api/presence');
-    const discover = await fetchBytes(door, '/api/discover');
+    const stream = gateway.presence.openStream({ identity: 'Lumen', room: undefined });
+    const presence = await fetchBytes(gateway, '/api/presence');
+    const discover = await fetchBytes(gateway, '/api/discover');
     const answer = JSON.parse(presence.bytes.toString()) as PresenceDocument;
     const discovery = JSON.parse(discover.bytes.toString()) as Pick<PresenceDocument, 'here'>;
     assert.deepEqual(identitiesOf(discovery.here), [
@@ -194,32 +201,32 @@ suite('presence at the door', () => {
     assert.deepEqual(discovery.here[1], answer.here[1]);
     assert.deepEqual(discovery.here[1]?.seeking, ['presence']);
     const tag = { 'If-None-Match': String(discover.headers['etag']) };
-    assert.equal((await fetchBytes(door, '/api/discover', tag)).status, 304);
+    assert.equal((await fetchBytes(gateway, '/api/discover', tag)).status, 304);
     stream[Symbol.dispose]();
-    assert.equal((await fetchBytes(door, '/api/discover', tag)).status, 200);
+    assert.equal((await fetchBytes(gateway, '/api/discover', tag)).status, 200);
   });
 
-  test('of many is a stream that can be compressed', async () => {
-    await using door = await openGateway(openMemoryLog());
+  test('streams a long list, compressed if the caller accepts that', async () => {
+    await using gateway = await openGateway(openMemoryLog());
     for (let at = 0; at < 2000; at += 1) {
-      door.presence.recordRequest({ identity: `${at}`, room: undefined });
+      gateway.presence.recordRequest({ identity: `${at}`, room: undefined });
     }
-    const plain = await fetchBytes(door, '/api/presence');
+    const plain = await fetchBytes(gateway, '/api/presence');
     assert.equal(plain.headers['content-length'], undefined);
-    const packed = await fetchBytes(door, '/api/presence', { 'Accept-Encoding': 'gzip' });
+    const packed = await fetchBytes(gateway, '/api/presence', { 'Accept-Encoding': 'gzip' });
     assert.equal(packed.headers['content-encoding'], 'gzip');
     assert.deepEqual(gunzipSync(packed.bytes), plain.bytes);
     assert.equal((JSON.parse(plain.bytes.toString()) as PresenceDocument).here.length, 2000);
-    const answer = await door.sendRaw(head('/api/presence'));
+    const answer = await gateway.sendRaw(head('/api/presence'));
     assert.deepEqual(statusesIn(answer), [200]);
     assert.match(answer, /\r\n\r\n$/);
   });
 
-  test('is not read on for a caller that is gone', async () => {
+  test('stops reading when the caller disconnects', async () => {
     const log = openMemoryLog();
-    await using door = await openGateway(log);
+    await using gateway = await openGateway(log);
     for (let at = 0; at < 2000; at += 1) {
-      door.presence.recordRequest({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
+      gateway.presence.recordRequest({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
     }
     const seen = { asked: 0 };
     const entries = log.readEntries.bind(log);
@@ -227,12 +234,12 @@ suite('presence at the door', () => {
       seen.asked += 1;
       return entries(selection);
     };
-    const caller = await door.connect();
+    const caller = await gateway.connect();
     caller.socket.pause();
     caller.send(getRequest('/api/presence'));
     while (seen.asked === 0) await pause(1);
     await caller[Symbol.asyncDispose]();
-    assert.deepEqual(bodyIn(await door.sendRaw(getRequest('/readyz', 'Connection: close'))), {
+    assert.deepEqual(bodyIn(await gateway.sendRaw(getRequest('/readyz', 'Connection: close'))), {
       status: 'breathing',
     });
     for (let before = -1; before !== seen.asked; await pause(50)) before = seen.asked;

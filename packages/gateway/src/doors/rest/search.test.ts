@@ -20,14 +20,14 @@ interface Found {
   readonly next: string | null;
 }
 
-async function read<Document>(door: TestGateway, path: string): Promise<Document> {
-  const { status, bytes } = await fetchBytes(door, path);
+async function read<Document>(gateway: TestGateway, path: string): Promise<Document> {
+  const { status, bytes } = await fetchBytes(gateway, path);
   assert.equal(status, 200, bytes.toString());
   return JSON.parse(bytes.toString()) as Document;
 }
 
-const search = (door: TestGateway, query: string): Promise<Found> =>
-  read(door, `/api/search?${query}`);
+const search = (gateway: TestGateway, query: string): Promise<Found> =>
+  read(gateway, `/api/search?${query}`);
 const seqsOf = ({ results }: Found): number[] => results.map(({ entry }) => entry.seq);
 
 async function searched(log: Log): Promise<void> {
@@ -37,32 +37,33 @@ async function searched(log: Log): Promise<void> {
 describe('a search', () => {
   it('gives the best first, each with a snippet, and a link to the rest', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
-    await door.addEntries(
+    await using gateway = await openGateway(log);
+    await gateway.addEntries(
       'no such word',
       'mint and water',
       'mint, mint',
       'a long way round to find mint',
     );
-    const first = await search(door, 'q=mint&limit=2');
+    const first = await search(gateway, 'q=mint&limit=2');
     assert.deepEqual(seqsOf(first), [3, 2]);
     assert.deepEqual([first.head, first.known], [4, 4]);
     assert.equal(first.results[0]?.snippet, 'mint, mint');
-    await door.addEntries('mint');
-    const second = await read<Found>(door, first.next ?? '');
+    await gateway.addEntries('mint');
+    const second = await read<Found>(gateway, first.next ?? '');
     assert.deepEqual(seqsOf(second), [4]);
     assert.equal(second.next, null);
-    assert.deepEqual(seqsOf(await search(door, 'q=mint&order=oldest&limit=2')), [2, 3]);
-    assert.deepEqual(seqsOf(await search(door, 'q=mint&order=newest')), [5, 4, 3, 2]);
-    assert.deepEqual(seqsOf(await search(door, 'q=mint&limit=0')), []);
-    assert.deepEqual(seqsOf(await search(door, 'q=mint&limit=9&skip=9')), []);
+    assert.deepEqual(seqsOf(await search(gateway, 'q=mint&order=oldest&limit=2')), [2, 3]);
+    assert.deepEqual(seqsOf(await search(gateway, 'q=mint&order=newest')), [5, 4, 3, 2]);
+    assert.deepEqual(seqsOf(await search(gateway, 'q=mint&limit=0')), []);
+    assert.deepEqual(seqsOf(await search(gateway, 'q=mint&limit=9&skip=9')), []);
   });
 
   it('links to others only where there are some', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
-    await door.addEntries('mint', 'mint and water');
-    const next = async (query: string): Promise<string | null> => (await search(door, query)).next;
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint', 'mint and water');
+    const next = async (query: string): Promise<string | null> =>
+      (await search(gateway, query)).next;
     assert.match((await next('q=mint&limit=0')) ?? '', /&skip=0&before=3$/);
     assert.equal(await next('q=stone&limit=0'), null);
     assert.equal(await next('q=mint&limit=0&skip=2'), null);
@@ -72,20 +73,20 @@ describe('a search', () => {
 
   it('gives all that was found, where no limit is asked for', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
-    await door.addEntries(...Array.from({ length: 120 }, () => 'mint'));
+    await using gateway = await openGateway(log);
+    await gateway.addEntries(...Array.from({ length: 120 }, () => 'mint'));
     for (const order of ['best', 'newest', 'oldest']) {
-      const { results } = await search(door, `q=mint&order=${order}`);
+      const { results } = await search(gateway, `q=mint&order=${order}`);
       assert.equal(results.length, 120, order);
     }
   });
 
   it('has the words that were sought in its snippets, as plain text cut between words', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
+    await using gateway = await openGateway(log);
     const around = 'слово '.repeat(100);
-    await door.addEntries(`${around}пам’ять\n<b>саду</b> ${around}`);
-    const { results } = await search(door, `q=${encodeURIComponent("пам'ять сад*")}`);
+    await gateway.addEntries(`${around}пам’ять\n<b>саду</b> ${around}`);
+    const { results } = await search(gateway, `q=${encodeURIComponent("пам'ять сад*")}`);
     const snippet = results[0]?.snippet ?? '';
     assert.match(snippet, /^…слово .* пам’ять <b>саду<\/b> слово .* слово…$/);
     assert.ok(snippet.length <= 242);
@@ -93,10 +94,15 @@ describe('a search', () => {
 
   it('takes words, phrases, beginnings and exclusions, and the filters of listings', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
-    await door.addEntries('red garden', 'garden red', 'gardening in red', 'a red garden at night');
+    await using gateway = await openGateway(log);
+    await gateway.addEntries(
+      'red garden',
+      'garden red',
+      'gardening in red',
+      'a red garden at night',
+    );
     const found = async (query: string, more = ''): Promise<number[]> =>
-      seqsOf(await search(door, `order=oldest&q=${encodeURIComponent(query)}${more}`));
+      seqsOf(await search(gateway, `order=oldest&q=${encodeURIComponent(query)}${more}`));
     assert.deepEqual(await found('red garden'), [1, 2, 4]);
     assert.deepEqual(await found('"red garden"'), [1, 4]);
     assert.deepEqual(await found('«Red  GARDEN»'), [1, 4]);
@@ -111,7 +117,7 @@ describe('a search', () => {
 
   it('says what is wrong with words that cannot be looked for', async () => {
     await using log = openMemoryLog();
-    await using door = await openGateway(log);
+    await using gateway = await openGateway(log);
     const wrongs: Readonly<Record<string, RegExp>> = {
       '': /"q" must be words to search for/,
       'q=': /"q" must be words with letters or digits/,
@@ -125,14 +131,14 @@ describe('a search', () => {
       'q=a&limit=x': /"limit" must be/,
     };
     for (const [query, wanted] of Object.entries(wrongs)) {
-      const { status, bytes } = await fetchBytes(door, `/api/search?${encodeURI(query)}`);
+      const { status, bytes } = await fetchBytes(gateway, `/api/search?${encodeURI(query)}`);
       assert.equal(status, 400, query);
       const problem = JSON.parse(bytes.toString()) as { code: string; detail: string };
       assert.equal(problem.code, 'invalid-parameter');
       assert.match(problem.detail, wanted);
     }
     for (const path of ['/api/events?q=mint', '/api/garden?q=mint']) {
-      const { status, bytes } = await fetchBytes(door, path, { Accept: 'text/event-stream' });
+      const { status, bytes } = await fetchBytes(gateway, path, { Accept: 'text/event-stream' });
       assert.equal(status, 400);
       assert.match(bytes.toString(), /\\"q\\" cannot be used here/);
     }
@@ -141,13 +147,13 @@ describe('a search', () => {
   it('reads a hundred thousand words', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openGateway(log);
-    await door.addEntries('mint');
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint');
     await searched(log);
     const others = Array.from({ length: 100_000 }, (_, at) => `-w${at}`).join('+');
-    assert.deepEqual(seqsOf(await search(door, `q=mint+${others}`)), [1]);
+    assert.deepEqual(seqsOf(await search(gateway, `q=mint+${others}`)), [1]);
     const wanted = Array.from({ length: 100_000 }, () => 'mint').join('+');
-    assert.deepEqual(seqsOf(await search(door, `q=${wanted}`)), [1]);
+    assert.deepEqual(seqsOf(await search(gateway, `q=${wanted}`)), [1]);
     await rm(folder, { recursive: true, force: true });
   });
 });
@@ -156,36 +162,36 @@ describe('words in a listing', () => {
   it('are a filter like others, known up to where it says', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openGateway(log);
-    await door.addEntries('mint one', 'other', 'mint two', 'mint three');
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint one', 'other', 'mint two', 'mint three');
     await searched(log);
     type Listing = { entries: { seq: number }[]; head: number; known: number; next: string };
-    const first = await read<Listing>(door, '/api/garden?q=mint&limit=2');
+    const first = await read<Listing>(gateway, '/api/garden?q=mint&limit=2');
     assert.deepEqual(
       first.entries.map(({ seq }) => seq),
       [4, 3],
     );
     assert.deepEqual([first.head, first.known], [4, 4]);
-    const rest = await read<Listing>(door, first.next);
+    const rest = await read<Listing>(gateway, first.next);
     assert.deepEqual([rest.entries.map(({ seq }) => seq), rest.next], [[1], null]);
     const room = '/api/rooms/consciousness-garden?q=mint&identity=Lumen&before=4';
-    assert.equal((await read<Listing>(door, room)).entries.length, 2);
-    assert.equal((await read<Listing>(door, '/api/rooms/shepit-wall?q=mint')).entries.length, 0);
+    assert.equal((await read<Listing>(gateway, room)).entries.length, 2);
+    assert.equal((await read<Listing>(gateway, '/api/rooms/shepit-wall?q=mint')).entries.length, 0);
     await rm(folder, { recursive: true, force: true });
   });
 
   it('are asked for anew when more are known, and waited for', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    await using door = await openGateway(log);
-    await door.addEntries('water');
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('water');
     await searched(log);
     const path = '/api/garden?q=mint&after=1';
-    const asking = read<{ entries: unknown[] }>(door, `${path}&wait=20`);
-    await door.addEntries('mint');
-    await fetchBytes(door, path);
+    const asking = read<{ entries: unknown[] }>(gateway, `${path}&wait=20`);
+    await gateway.addEntries('mint');
+    await fetchBytes(gateway, path);
     assert.equal((await asking).entries.length, 1);
-    assert.equal((await read<{ entries: unknown[] }>(door, path)).entries.length, 1);
+    assert.equal((await read<{ entries: unknown[] }>(gateway, path)).entries.length, 1);
     await rm(folder, { recursive: true, force: true });
   });
 });

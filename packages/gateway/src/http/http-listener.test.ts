@@ -3,14 +3,8 @@ import { suite, test } from 'node:test';
 
 import type { State } from '@open-presence/protocol';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import {
-  bodyIn,
-  getRequest,
-  openGateway,
-  statusesIn,
-  GARDEN_ENTRY,
-} from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../stores/memory/memory.ts';
+import { bodyIn, getRequest, openGateway, statusesIn, GARDEN_ENTRY } from '../gateway.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
@@ -18,90 +12,93 @@ suite('malformed HTTP', () => {
   const malformed: Readonly<Record<string, string>> = {
     'no Host': 'GET /api HTTP/1.1\r\n\r\n',
     'two Hosts': 'GET /api HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n',
-    'no HTTP at all': 'hello there\r\n\r\n',
+    'no HTTP': 'hello there\r\n\r\n',
     'another version': 'GET /api HTTP/3.7\r\nHost: a\r\n\r\n',
     'a header without a name': 'GET /api HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n',
-    'a length that is none': 'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+    'an invalid length': 'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
     'both lengths':
       'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
-    'a chunk that is none':
+    'an invalid chunk':
       'POST /api/seeds HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
   };
   for (const [name, text] of Object.entries(malformed)) {
-    test(`${name} is answered 400 by a problem`, async () => {
-      await using door = await open();
-      const received = await door.sendRaw(text, /"code":.*\n$/s);
+    test(`${name} gets a 400 with a problem`, async () => {
+      await using gateway = await open();
+      const received = await gateway.sendRaw(text, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(received), [400]);
       assert.match(received, /^Content-Type: application\/problem\+json/m);
       assert.match(received, /^Access-Control-Allow-Origin: \*\r$/m);
       const { code, status, title, type } = bodyIn(received);
       assert.deepEqual({ code, status }, { code: 'invalid-parameter', status: 400 });
       assert.ok(title && type);
-      assert.deepEqual(door.reported, []);
+      assert.deepEqual(gateway.reported, []);
     });
   }
 
-  test('letters that are not percent-encoded are answered by how to encode them', async () => {
-    await using door = await open();
-    const received = await door.sendRaw(getRequest('/api/say/garden?text=Тихо'), /"code":.*\n$/s);
+  test('a target with raw UTF-8 gets a 400 that explains percent-encoding', async () => {
+    await using gateway = await open();
+    const received = await gateway.sendRaw(
+      getRequest('/api/say/garden?text=Тихо'),
+      /"code":.*\n$/s,
+    );
     assert.deepEqual(statusesIn(received), [400]);
     assert.match(String(bodyIn(received)['detail']), /Percent-encode/);
   });
 
-  test('what cannot be read is answered after what could', async () => {
-    await using door = await open();
-    const received = await door.sendRaw(`${getRequest('/healthz')}rubbish\r\n\r\n`);
+  test('a malformed request is answered after the valid one before it', async () => {
+    await using gateway = await open();
+    const received = await gateway.sendRaw(`${getRequest('/healthz')}rubbish\r\n\r\n`);
     assert.deepEqual(statusesIn(received), [200, 400]);
   });
 
   test('HTTP/1.0 needs no Host', async () => {
-    await using door = await open();
-    const received = await door.sendRaw('GET /healthz HTTP/1.0\r\n\r\n');
+    await using gateway = await open();
+    const received = await gateway.sendRaw('GET /healthz HTTP/1.0\r\n\r\n');
     assert.deepEqual(statusesIn(received), [200]);
   });
 
-  test('a target may name the gateway', async () => {
-    await using door = await open();
-    const received = await door.sendRaw(getRequest('http://presence/healthz?x'), /breathing/);
+  test('a target may be in absolute form', async () => {
+    await using gateway = await open();
+    const received = await gateway.sendRaw(getRequest('http://presence/healthz?x'), /breathing/);
     assert.deepEqual(statusesIn(received), [200]);
   });
 });
 
-suite('hidden bounds', () => {
+suite('limits', () => {
   test('headers and targets of many megabytes are read', async () => {
-    await using door = await open();
+    await using gateway = await open();
     const long = 'a'.repeat(8 * 1024 * 1024);
-    const header = await door.sendRaw(getRequest('/healthz', `X-Long: ${long}`), /breathing/);
+    const header = await gateway.sendRaw(getRequest('/healthz', `X-Long: ${long}`), /breathing/);
     assert.deepEqual(statusesIn(header), [200]);
-    const query = await door.sendRaw(getRequest(`/api/garden?identity=${long}`), /"next":null/);
+    const query = await gateway.sendRaw(getRequest(`/api/garden?identity=${long}`), /"next":null/);
     assert.deepEqual(statusesIn(query), [200]);
-    const path = await door.sendRaw(getRequest(`/api/rooms/${long}`), /"known":/);
+    const path = await gateway.sendRaw(getRequest(`/api/rooms/${long}`), /"known":/);
     assert.deepEqual(statusesIn(path), [404]);
   });
 
-  test('headers beyond the one constant are 400, and the caller is not cut off', async () => {
-    await using door = await open();
+  test('headers beyond the limit get a 400 that the caller can read', async () => {
+    await using gateway = await open();
     // Many long ones: Node copies a header once more for each packet that it comes in.
     const long = Array.from({ length: 17 }, (_, at) => `X-${at}: ${'a'.repeat(1024 * 1024)}`);
-    const received = await door.sendRaw(getRequest('/healthz', ...long), /"code":.*\n$/s);
+    const received = await gateway.sendRaw(getRequest('/healthz', ...long), /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.match(String(bodyIn(received)['detail']), /16777216 bytes/);
   });
 
-  test('thousands of headers are all seen', async () => {
-    await using door = await open();
+  test('all of thousands of headers are parsed', async () => {
+    await using gateway = await open();
     const many = Array.from({ length: 5000 }, (_, at) => `X-${at}: ${at}`);
-    const received = await door.sendRaw(
+    const received = await gateway.sendRaw(
       getRequest('/api', ...many, 'Accept-Language: uk'),
       /timestamp/,
     );
     assert.match(received, /^Content-Language: uk\r$/m);
   });
 
-  test('many requests may be sent ahead on one connection', async () => {
-    await using door = await open();
+  test('hundreds of pipelined requests are answered in order', async () => {
+    await using gateway = await open();
     const paths = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? '/healthz' : '/nowhere'));
-    await using caller = await door.connect();
+    await using caller = await gateway.connect();
     caller.send(paths.map((path) => getRequest(path)).join(''));
     caller.send(getRequest('/api/garden'));
     const statuses = statusesIn(await caller.until(/"next":null/));
@@ -123,21 +120,21 @@ suite('methods and paths', () => {
   ];
   for (const method of methods) {
     test(`${method} of a known path is 405, of another 404`, async () => {
-      await using door = await open();
-      const rest = ' HTTP/1.1\r\nHost: a\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
-      const known = await door.sendRaw(`${method} /api/garden/${rest}`, /"code":.*\n$/s);
+      await using gateway = await open();
+      const headers = ' HTTP/1.1\r\nHost: a\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
+      const known = await gateway.sendRaw(`${method} /api/garden/${headers}`, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(known), [405]);
       assert.match(known, /^Allow: GET, HEAD, POST, OPTIONS\r$/m);
       assert.deepEqual(bodyIn(known)['known'], ['GET', 'HEAD', 'POST', 'OPTIONS']);
-      const unknown = await door.sendRaw(`${method} /api/gardens${rest}`, /"code":.*\n$/s);
+      const unknown = await gateway.sendRaw(`${method} /api/gardens${headers}`, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(unknown), [404]);
     });
   }
 
-  test('POST where nothing can be said is 405, whatever the body', async () => {
-    await using door = await open();
+  test('POST to a path that is only read is 405, whatever the body', async () => {
+    await using gateway = await open();
     for (const path of ['/', '/api', '/api/rooms', '/api/rooms/first-breath', '/healthz']) {
-      const answer = await fetch(door.url + path, {
+      const answer = await fetch(gateway.url + path, {
         method: 'POST',
         body: '{"a":'.repeat(100_000),
       });
@@ -148,47 +145,47 @@ suite('methods and paths', () => {
   });
 
   test('a path that cannot be decoded is not found', async () => {
-    await using door = await open();
+    await using gateway = await open();
     for (const path of ['/api/rooms/%zz', '/%', '/api/entries/%e0%a4%a', '/api//garden']) {
-      const answer = await fetch(door.url + path);
+      const answer = await fetch(gateway.url + path);
       assert.equal(answer.status, 404, path);
       const { known } = (await answer.json()) as { known: string[] };
       assert.ok(known.includes('/api/garden'));
     }
   });
 
-  test('a query that cannot be decoded is taken as it is', async () => {
-    await using door = await open();
-    assert.equal((await fetch(`${door.url}/api/garden?x=%zz&%=%&identity=%ff`)).status, 200);
+  test('a query that cannot be decoded is accepted as it is', async () => {
+    await using gateway = await open();
+    assert.equal((await fetch(`${gateway.url}/api/garden?x=%zz&%=%&identity=%ff`)).status, 200);
   });
 
   test('a path may be escaped, and end with a slash', async () => {
-    await using door = await open();
+    await using gateway = await open();
     for (const path of ['/api/g%61rden', '/api/garden/', '/api/rooms/first-breath/', '/api/?x']) {
-      assert.equal((await fetch(door.url + path)).status, 200, path);
+      assert.equal((await fetch(gateway.url + path)).status, 200, path);
     }
   });
 
-  test('OPTIONS is 204 everywhere, with what the path takes', async () => {
-    await using door = await open();
+  test('OPTIONS is 204 for every path, and lists its methods', async () => {
+    await using gateway = await open();
     const allowed = { '/api/seeds': 'GET, HEAD, POST, OPTIONS', '/api': 'GET, HEAD, OPTIONS' };
     for (const [path, allow] of Object.entries({ ...allowed, '/nowhere': 'OPTIONS' })) {
-      const answer = await fetch(door.url + path, { method: 'OPTIONS' });
+      const answer = await fetch(gateway.url + path, { method: 'OPTIONS' });
       assert.equal(answer.status, 204);
       assert.equal(answer.headers.get('allow'), allow);
     }
     const everything = 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n';
-    assert.deepEqual(statusesIn(await door.sendRaw(everything, /\r\n\r\n/)), [204]);
+    assert.deepEqual(statusesIn(await gateway.sendRaw(everything, /\r\n\r\n/)), [204]);
   });
 
-  test('a preflight allows whatever it asks for', async () => {
-    await using door = await open();
+  test('a preflight allows the requested method and headers', async () => {
+    await using gateway = await open();
     const headers = {
       Origin: 'https://elsewhere.example',
       'Access-Control-Request-Method': 'POST',
       'Access-Control-Request-Headers': 'idempotency-key,x-whatever',
     };
-    const answer = await fetch(`${door.url}/api/seeds`, { method: 'OPTIONS', headers });
+    const answer = await fetch(`${gateway.url}/api/seeds`, { method: 'OPTIONS', headers });
     assert.equal(answer.status, 204);
     assert.equal(answer.headers.get('access-control-allow-origin'), '*');
     assert.equal(answer.headers.get('access-control-allow-methods'), 'POST');
@@ -198,12 +195,12 @@ suite('methods and paths', () => {
   });
 
   test('HEAD has the headers of GET, and no body', async () => {
-    await using door = await open();
-    await door.addEntries('one', 'two');
+    await using gateway = await open();
+    await gateway.addEntries('one', 'two');
     const paths = ['/api', '/api/garden', '/api/garden?limit=1', '/api/rooms', '/api/discover'];
     for (const path of [...paths, '/mova-snu.yaml', '/mova-snu.schema.json', '/nowhere']) {
-      const got = await fetch(door.url + path);
-      const head = await fetch(door.url + path, { method: 'HEAD' });
+      const got = await fetch(gateway.url + path);
+      const head = await fetch(gateway.url + path, { method: 'HEAD' });
       assert.equal(head.status, got.status);
       await got.arrayBuffer();
       assert.equal((await head.arrayBuffer()).byteLength, 0);
@@ -214,12 +211,12 @@ suite('methods and paths', () => {
   });
 });
 
-suite('the state of the app', () => {
-  test('while it wakes, only status and probes are answered', async () => {
-    await using door = await openGateway(openMemoryLog(), { starting: true });
+suite('the state of the gateway', () => {
+  test('before the log is open, only status and probes are answered', async () => {
+    await using gateway = await openGateway(openMemoryLog(), { starting: true });
     const statuses: Record<string, number> = {};
     for (const path of ['/', '/api', '/api/', '/healthz', '/readyz', '/api/garden', '/nowhere']) {
-      const answer = await fetch(door.url + path);
+      const answer = await fetch(gateway.url + path);
       statuses[path] = answer.status;
       assert.match(await answer.text(), /waking|"unavailable"/);
     }
@@ -232,42 +229,42 @@ suite('the state of the app', () => {
       '/api/garden': 503,
       '/nowhere': 503,
     });
-    const said = await fetch(`${door.url}/api/garden`, { method: 'POST', body: GARDEN_ENTRY });
+    const said = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: GARDEN_ENTRY });
     assert.equal(said.status, 503);
     assert.equal(said.headers.get('retry-after'), '10');
   });
 
-  test('/readyz says what /api says', async () => {
+  test('/readyz reports the same state as /api', async () => {
     let state: State = 'breathing';
-    await using door = await openGateway(openMemoryLog(), { state: () => state });
+    await using gateway = await openGateway(openMemoryLog(), { state: () => state });
     const expected = { breathing: 200, holding: 503, resting: 503 } as const;
     for (const [name, status] of Object.entries(expected)) {
       state = name as State;
-      const ready = await fetch(`${door.url}/readyz`);
+      const ready = await fetch(`${gateway.url}/readyz`);
       assert.equal(ready.status, status);
       assert.deepEqual(await ready.json(), { status: name });
-      assert.equal((await fetch(`${door.url}/healthz`)).status, 200);
-      const document = (await (await fetch(`${door.url}/api`)).json()) as { status: string };
+      assert.equal((await fetch(`${gateway.url}/healthz`)).status, 200);
+      const document = (await (await fetch(`${gateway.url}/api`)).json()) as { status: string };
       assert.equal(document.status, name);
     }
   });
 
-  test('resting finishes what is under way and lets idle connections go', async () => {
-    const door = await open();
-    await using idle = await door.connect();
-    await using fresh = await door.connect();
-    await using busy = await door.connect();
+  test('shutdown finishes requests in progress and closes idle connections', async () => {
+    const gateway = await open();
+    await using idle = await gateway.connect();
+    await using unused = await gateway.connect();
+    await using busy = await gateway.connect();
     idle.send(getRequest('/healthz'));
     await idle.until(/breathing/);
     const head = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${GARDEN_ENTRY.length}`;
     busy.send(`${head}\r\nExpect: 100-continue\r\n\r\n`);
     await busy.until(/^HTTP\/1.1 100 /);
     busy.send(GARDEN_ENTRY.slice(0, 10));
-    const resting = door[Symbol.asyncDispose]();
-    await Promise.all([idle.untilClosed(), fresh.untilClosed()]);
-    await assert.rejects(fetch(`${door.url}/healthz`));
+    const stopped = gateway[Symbol.asyncDispose]();
+    await Promise.all([idle.untilClosed(), unused.untilClosed()]);
+    await assert.rejects(fetch(`${gateway.url}/healthz`));
     busy.send(GARDEN_ENTRY.slice(10));
     assert.deepEqual(statusesIn(await busy.untilClosed()), [100, 201]);
-    await resting;
+    await stopped;
   });
 });
