@@ -20,7 +20,7 @@ import { createAppContext } from '../../packages/gateway/src/app-context.ts';
 import { HttpListener } from '../../packages/gateway/src/http/http-listener.ts';
 import { Router } from '../../packages/gateway/src/http/router.ts';
 import type { DoorContext } from '../../packages/gateway/src/doors/context.ts';
-import { mcpBy } from '../../packages/gateway/src/doors/mcp/mcp.ts';
+import { receiveMessages } from '../../packages/gateway/src/doors/mcp/mcp.ts';
 import { SdkHandler } from '../../packages/gateway/src/doors/mcp/sdk-handler.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
 import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
@@ -43,7 +43,7 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const language = parseLanguage(words.toString(), 'mova-snu.yaml');
   const state = (): 'breathing' => 'breathing';
   const startup = { language, report, publicUrl: undefined, state };
-  const mcp = mcpBy(async (app) => new SdkHandler(app, suiteServer));
+  const mcp = receiveMessages(async (app) => new SdkHandler(app, suiteServer));
   const router = new Router<DoorContext>(
     [{ routes: [{ path: '/mcp', get: mcp, post: mcp }] }],
     () => {},

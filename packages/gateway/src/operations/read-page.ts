@@ -4,27 +4,32 @@ import type { Entry, ReadEnd, Selection, Seq } from '../log/log.ts';
 /** Entries of a page whose request has no `limit`. */
 export const DEFAULT_LIMIT = 50;
 
-/** Leaves out entries stored after the page was requested, and applies the default limit. */
+/** Leaves out entries later than `last`, such as those stored after the page was requested. */
+export function boundedSelection<Wanted extends Selection>(
+  selection: Wanted,
+  last: Seq,
+): Wanted & { readonly before: Seq } {
+  return { ...selection, before: Math.min(selection.before ?? Infinity, last + 1) };
+}
+
+/** Leaves out entries later than the head, and applies the default limit. */
 export function pageSelection(
   selection: Selection,
   parameters: URLSearchParams,
   head: Seq,
 ): Selection {
-  return {
-    ...selection,
-    ...(parameters.has('limit') ? {} : { limit: DEFAULT_LIMIT }),
-    before: Math.min(selection.before ?? Infinity, head + 1),
-  };
+  const limit = parameters.has('limit') ? {} : { limit: DEFAULT_LIMIT };
+  return boundedSelection({ ...selection, ...limit }, head);
 }
 
 /**
- * Passes each entry to `add`, which returns its size in the page. The entry that makes the page
- * reach `fullAt` is its last one.
+ * Passes each entry to `add`, which returns its size in the page, or undefined where it does not fit:
+ * then the page ends before it. The entry that makes the page reach `fullAt` is its last one.
  */
 export async function readPage(
   entries: AsyncGenerator<Entry, ReadEnd, undefined>,
   fullAt: number,
-  add: (entry: Entry) => Promise<number>,
+  add: (entry: Entry) => Promise<number | undefined>,
 ): Promise<ReadEnd> {
   let last: Seq | undefined;
   try {
@@ -32,7 +37,9 @@ export async function readPage(
       const step = await entries.next();
       if (step.done === true) return step.value;
       if (size >= fullAt) return { last, more: true };
-      size += await add(step.value);
+      const added = await add(step.value);
+      if (added === undefined) return { last, more: true };
+      size += added;
       last = step.value.stamp.seq;
     }
   } finally {

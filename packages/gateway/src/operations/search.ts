@@ -13,6 +13,7 @@ import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
 import type { ListingScope } from './listing-scope.ts';
 import { nextPagePath } from './next-page.ts';
+import { boundedSelection } from './read-page.ts';
 
 const PATH = '/api/search';
 const SUBJECT = 'the results';
@@ -55,10 +56,9 @@ export function searchRequest(
   const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar });
   if (textQuery === undefined) throw noQuery();
   const { limit = Number.MAX_SAFE_INTEGER } = wanted;
-  const before = Math.min(wanted.before ?? Infinity, watermark + 1);
   return {
     parameters,
-    selection: { ...wanted, textQuery, limit, before },
+    selection: boundedSelection({ ...wanted, textQuery, limit }, watermark),
     skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
     head,
     watermark,

@@ -1,74 +1,103 @@
-/** An entry in pieces, by offsets of its text in bytes. */
-import { entryHead, GatewayError, localize, quoted } from '@open-presence/protocol';
+/** The tool `get_entry`: an entry of any size, in pieces by byte offsets of its JSON text. */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import { entryHead, localize, quoted, type GatewayError } from '@open-presence/protocol';
 
-import type { Entry } from '../../log/log.ts';
 import { isDeeper } from '../../json/limits.ts';
-import { DEEPEST, fieldsOf, type Fields, type Wording, MAX_RESULT_SIZE } from './results.ts';
+import type { Entry } from '../../log/log.ts';
+import { findEntry } from '../../operations/find-entry.ts';
+import { callToolResult, MAX_DEPTH, MAX_RESULT_SIZE, parseObject } from './results.ts';
+import {
+  invalidArgument,
+  markPresent,
+  pickArguments,
+  textArgument,
+  type JsonObject,
+  type Localization,
+  type ToolContext,
+} from './tool-call.ts';
 
-export interface Piece {
-  readonly from: number;
-  /** Behind its last byte. */
-  readonly to: number;
+const MISSING_ID = '"id" must be the id of an entry, but it is missing';
+
+export interface EntryPiece {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
   readonly text: string;
-  /** The entry, where this is all of it. */
-  readonly value?: Fields;
+  /** The entry, where this is all of it and not too deep for a result. */
+  readonly value?: JsonObject;
 }
 
-/** Whole characters from an offset on, as an earlier piece told it. Throws for another offset. */
-export async function pieceOf(entry: Entry, offset: string | undefined): Promise<Piece> {
-  const from = offset === undefined ? 0 : offsetOf(offset, entry.size);
-  const bytes = await bytesOf(entry, from, MAX_RESULT_SIZE + 1);
-  if (isContinuation(bytes[0])) throw noOffset(offset ?? '', entry.size);
-  // The byte behind the piece tells whether a character would be cut.
-  let end = Math.min(bytes.length, MAX_RESULT_SIZE);
-  while (isContinuation(bytes[end])) end -= 1;
-  const text = bytes.subarray(0, end).toString();
-  const to = from + end;
-  const whole = from === 0 && to === entry.size && !isDeeper(bytes, DEEPEST);
-  return whole ? { from, to, text, value: fieldsOf(text) } : { from, to, text };
+export async function getEntry(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const id = textArgument(args, 'id', 'an entry');
+  if (id === undefined) throw invalidArgument('id', MISSING_ID, 'an entry');
+  markPresent(app, args);
+  const entry = await findEntry(app.log, id);
+  const piece = await readPiece(entry, textArgument(args, 'from', 'an entry'));
+  const { end, text, value } = piece;
+  const { stamp, size } = entry;
+  const next = end === size ? null : { id: stamp.id, from: end, ...pickArguments(args, ['as']) };
+  return callToolResult(context, {
+    summary: describePiece(context, entry, piece, `get_entry ${JSON.stringify(next)}`),
+    own: { bytes: size, next },
+    lines: [text],
+    untrusted: value === undefined ? { text } : { entry: value },
+  });
+}
+
+/** Whole characters from an offset that the previous piece gave. Throws for another offset. */
+export async function readPiece(entry: Entry, offset: string | undefined): Promise<EntryPiece> {
+  const start = offset === undefined ? 0 : parseOffset(offset, entry.size);
+  const bytes = await readBytes(entry, start, MAX_RESULT_SIZE + 1);
+  if (isContinuation(bytes[0])) throw invalidOffset(offset ?? '', entry.size);
+  // The byte after the piece shows whether a character would be cut.
+  let length = Math.min(bytes.length, MAX_RESULT_SIZE);
+  while (isContinuation(bytes[length])) length -= 1;
+  const text = bytes.subarray(0, length).toString();
+  const piece = { start, end: start + length, text };
+  const isWhole = length === entry.size && !isDeeper(bytes, MAX_DEPTH);
+  return isWhole ? { ...piece, value: parseObject(text) } : piece;
 }
 
 /** Which entry it is, which bytes of it (as in `Content-Range`), and the call that reads on. */
-export function toldPiece(
-  { language, locale }: Wording,
+export function describePiece(
+  { language, locale }: Localization,
   { stamp, size }: Entry,
-  { from, to }: Piece,
+  { start, end }: EntryPiece,
   call: string,
 ): string {
   const { results } = language.mcp;
-  const own = `${entryHead(stamp)}}`;
-  if (from === 0 && to === size) return own;
-  const piece = `${own}\n${localize(results.piece, locale)} ${from}-${to - 1}/${size}.`;
-  if (to === size) return `${piece} ${localize(results.last, locale)}`;
+  const head = `${entryHead(stamp)}}`;
+  if (start === 0 && end === size) return head;
+  const piece = `${head}\n${localize(results.piece, locale)} ${start}-${end - 1}/${size}.`;
+  if (end === size) return `${piece} ${localize(results.last, locale)}`;
   return `${piece} ${localize(results.more, locale)} ${call}`;
 }
 
-async function bytesOf(entry: Entry, from: number, length: number): Promise<Buffer> {
-  if (entry.text !== undefined) return Buffer.from(entry.text).subarray(from, from + length);
-  const pieces: Uint8Array[] = [];
+async function readBytes(entry: Entry, start: number, length: number): Promise<Buffer> {
+  if (entry.text !== undefined) return Buffer.from(entry.text).subarray(start, start + length);
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of entry.chunks(from)) {
-    pieces.push(Buffer.from(piece));
-    size += piece.length;
+  for await (const chunk of entry.chunks(start)) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
     if (size >= length) break;
   }
-  return Buffer.concat(pieces).subarray(0, length);
+  return Buffer.concat(chunks).subarray(0, length);
 }
 
-/** Whether a byte stands within a character of UTF-8. */
+/** Whether a byte continues a character of UTF-8. */
 function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-function offsetOf(text: string, size: number): number {
+function parseOffset(text: string, size: number): number {
   const offset = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (offset < size) return offset;
-  throw noOffset(text, size);
+  throw invalidOffset(text, size);
 }
 
-function noOffset(text: string, size: number): GatewayError {
+function invalidOffset(text: string, size: number): GatewayError {
   const detail = `"from" must be the offset given with the previous piece, less than ${size}, got ${quoted(text)}`;
-  return new GatewayError('invalid-parameter', `Cannot read a piece of the entry: ${detail}`, {
-    faults: [{ parameter: 'from', detail }],
-  });
+  return invalidArgument('from', detail, 'a piece of the entry');
 }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway } from '../../gateway.fixture.ts';
-import { argumentsIn, taken } from './json-rpc.ts';
+import { rawArguments, takeMember } from './json-rpc.ts';
 import { answerIn, fields, send } from './mcp.fixture.ts';
 
 test('who sends no message is told what it lacks', async () => {
@@ -44,19 +44,19 @@ suite('the bytes of a message', () => {
     const message = Buffer.from(
       `\uFEFF [${answer},${call('1', '{}')} , ${call('"1"', long)},${call('2', '[ ]')}]`,
     );
-    assert.equal((await argumentsIn(message, 1)).toString(), '{}');
-    assert.equal((await argumentsIn(message, 2)).toString(), '[ ]');
-    assert.ok((await argumentsIn(message, '1')).toString() === long);
-    assert.ok((await argumentsIn(Buffer.from(call('7', long)), 7)).toString() === long);
-    assert.equal((await argumentsIn(Buffer.from('{"id":1}'), 1)).toString(), '{}');
+    assert.equal((await rawArguments(message, 1)).toString(), '{}');
+    assert.equal((await rawArguments(message, 2)).toString(), '[ ]');
+    assert.ok((await rawArguments(message, '1')).toString() === long);
+    assert.ok((await rawArguments(Buffer.from(call('7', long)), 7)).toString() === long);
+    assert.equal((await rawArguments(Buffer.from('{"id":1}'), 1)).toString(), '{}');
   });
 
   test('give up one member, and keep the letters of the others', async () => {
     const object = Buffer.from('{ "k":1 , "a" : 1.50 ,"\\u006b":{"k":2}, "a":"\\ud800" }');
-    const { value, rest } = await taken(object, 'k');
+    const { value, rest } = await takeMember(object, 'k');
     assert.deepEqual(value, { k: 2 });
     assert.equal(rest.toString(), '{"a" : 1.50,"a":"\\ud800"}');
-    assert.equal((await taken(object, 'b')).rest, object);
+    assert.equal((await takeMember(object, 'b')).rest, object);
   });
 
   test('are read in turns', async () => {
@@ -65,7 +65,7 @@ suite('the bytes of a message', () => {
     );
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 0);
-    await argumentsIn(long, 1);
+    await rawArguments(long, 1);
     clearInterval(counting);
     assert.ok(turns > 5, `${turns} turns`);
   });

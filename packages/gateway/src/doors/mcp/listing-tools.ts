@@ -1,188 +1,179 @@
-/** Tools that read: the same listings, entries and presence that HTTP answers. */
+/** The tools that list entries: `read`, `wait_for_news` and `search`. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { GatewayError, localize, quoted, type Locale } from '@open-presence/protocol';
+import { quoted } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
-import { parseSeconds, parseSelection } from '../../intake/selection.ts';
-import type { Selection } from '../../log/log.ts';
-import { findEntry } from '../../operations/find-entry.ts';
-import type { DoorContext } from '../context.ts';
+import { parseSeconds } from '../../intake/selection.ts';
+import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
-import { visitorFor, presentVisitors, recentAuthors } from '../../operations/who-is-here.ts';
-import { argumentsOf, NO_OTHERS, parametersOf, textIn } from './tool-call.ts';
-import { pieceOf, toldPiece } from './entry-tool.ts';
+import { boundedSelection, readPage } from '../../operations/read-page.ts';
 import {
-  fitting,
-  howToGoOn,
-  howToRead,
-  resultOf,
-  shortenedIn,
-  type Fields,
+  matchesOf,
+  nextResultsPath,
+  searchRequest,
+  snippetOf,
+  takeRanking,
+} from '../../operations/search.ts';
+import {
+  callToolResult,
+  describeNext,
+  describeShortened,
+  listedEntry,
   MAX_RESULT_SIZE,
+  shortenedIn,
+  type ListedEntry,
+  type NextCall,
+  type ToolResult,
 } from './results.ts';
-import { NEWS_PARAMETERS } from './schemas.ts';
-import type { ToolContext } from './tool-context.ts';
+import {
+  invalidArgument,
+  markPresent,
+  NEWS_PARAMETERS,
+  nextArguments,
+  parametersOf,
+  pickArguments,
+  SEARCH_PARAMETERS,
+  selectionOf,
+  textArgument,
+  type JsonObject,
+  type Localization,
+  type ToolContext,
+} from './tool-call.ts';
 
-const WAIT_SECONDS = 25;
+const DEFAULT_WAIT_SECONDS = 25;
+/** Links are made without the parameters that they would repeat: a URL may be too short for those. */
+const NO_PARAMETERS = new URLSearchParams();
 
-interface Question {
-  /** The tool to read on with. */
+export interface ListingQuery {
+  /** The tool that reads on. */
   readonly tool: 'read' | 'wait_for_news';
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
   /** Further arguments to read on with. */
-  readonly kept?: Fields;
+  readonly others: JsonObject;
 }
 
-/** Entries as one result holds them, and where to read on. */
-export async function listed(
-  { log, language }: DoorContext,
-  locale: Locale | undefined,
-  { tool, parameters, selection: wanted, kept = {} }: Question,
-): Promise<{ summary: string; own: Fields; lines: string[]; entries: Fields[] }> {
+export async function read(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const parameters = parametersOf(args, 'the entries');
+  const selection = selectionOf(app, parameters);
+  markPresent(app, args);
+  const others = pickArguments(args, ['as']);
+  const listing = await listEntries(context, { tool: 'read', parameters, selection, others });
+  return callToolResult(context, listing);
+}
+
+export async function waitForNews(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const { log, shutdown } = app;
+  const parameters = parametersOf(args, 'the news', NEWS_PARAMETERS);
+  parameters.set('order', 'oldest');
+  const timeoutMs = waitSeconds(args) * 1000;
+  const { after = log.head(), ...filters } = selectionOf(app, parameters);
+  const selection = { ...filters, after };
+  markPresent(app, args);
+  await waitForEntries(log, selection, { timeoutMs, signals: [context.signal, shutdown.signal] });
+  // The tool has no such parameter.
+  parameters.delete('order');
+  parameters.set('after', String(after));
+  const others = pickArguments(args, ['as', 'seconds']);
+  const query = { tool: 'wait_for_news', parameters, selection, others } as const;
+  return callToolResult(context, await listEntries(context, query));
+}
+
+function waitSeconds(args: JsonObject): number {
+  const text = textArgument(args, 'seconds', 'the news');
+  const seconds = text === undefined ? DEFAULT_WAIT_SECONDS : parseSeconds(text);
+  if (seconds !== undefined) return seconds;
+  const detail = `"seconds" must be a number from 0, got ${quoted(text ?? '')}`;
+  throw invalidArgument('seconds', detail, 'the news');
+}
+
+/** As many of the entries as fit a result, and where to read on. */
+export async function listEntries(
+  context: ToolContext,
+  { tool, parameters, selection: wanted, others }: ListingQuery,
+): Promise<ToolResult> {
+  const { log } = context.app;
   const head = log.head();
-  const known = wanted.textQuery === undefined ? undefined : Math.min(log.searchWatermark(), head);
-  const end = (known ?? head) + 1;
-  const selection = { ...wanted, before: Math.min(wanted.before ?? Infinity, end) };
-  const { told, last, more } = await fitting(log.readEntries(selection));
-  const link = nextPagePath({ path: '', parameters: NO_OTHERS, selection, head }, { last, more });
-  const next = link === null ? null : { ...argumentsOf(parameters, link), ...kept };
-  const wording = { language, locale };
-  const on = howToGoOn(wording, { tool, next, more });
-  const searchable = known === undefined ? '' : `, known: ${known}`;
-  const count = `entries: ${told.length}, order: ${wanted.order}, head: ${head}${searchable}.`;
+  const isSearch = wanted.textQuery !== undefined;
+  const known = isSearch ? Math.min(log.searchWatermark(), head) : undefined;
+  const selection = boundedSelection(wanted, known ?? head);
+  const { entries, end } = await readListed(log.readEntries(selection));
+  const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
+  const next = nextArguments(parameters, link, others);
+  const watermark = known === undefined ? '' : `, known: ${known}`;
+  const counts = `entries: ${entries.length}, order: ${wanted.order}, head: ${head}${watermark}.`;
   return {
-    summary: `${count} ${on}${howToRead(wording, told)}`,
-    own: { head, ...(known === undefined ? {} : { known }), next, shortened: shortenedIn(told) },
-    lines: told.map(({ line }) => line),
-    entries: told.map(({ value }) => value),
+    ...summarize(context, entries, { counts, head, known, tool, next, more: end.more }),
+    lines: entries.map(({ line }) => line),
+    untrusted: { entries: entries.map(({ value }) => value) },
   };
 }
 
-export async function read(context: ToolContext, given: Fields): Promise<CallToolResult> {
-  const { app } = context.call.context;
-  const parameters = parametersOf(given, 'the entries');
-  const selection = selected(app, parameters);
-  arrived(app, given);
-  const kept = among(given, ['as']);
-  return await answered(context, { tool: 'read', parameters, selection, kept });
-}
-
-export async function waitForNews(context: ToolContext, given: Fields): Promise<CallToolResult> {
-  const { app } = context.call.context;
-  const { log, shutdown } = app;
-  const parameters = parametersOf(given, 'the news', NEWS_PARAMETERS);
-  parameters.set('order', 'oldest');
-  const held = heldFor(textIn(given, 'seconds', 'the news'));
-  const { after = log.head(), ...others } = selected(app, parameters);
-  parameters.set('after', String(after));
-  const selection = { ...others, after };
-  arrived(app, given);
-  const signals = [context.signal, shutdown.signal];
-  await waitForEntries(log, selection, { timeoutMs: held * 1000, signals });
-  // It waits anew for what comes then, whatever the order.
-  parameters.delete('order');
-  const kept = among(given, ['as', 'seconds']);
-  return await answered(context, { tool: 'wait_for_news', parameters, selection, kept });
-}
-
-function heldFor(seconds: string | undefined): number {
-  if (seconds === undefined) return WAIT_SECONDS;
-  const held = parseSeconds(seconds);
-  if (held !== undefined) return held;
-  const detail = `"seconds" must be a number from 0, got ${quoted(seconds)}`;
-  throw new GatewayError('invalid-parameter', `Cannot read the news: ${detail}`, {
-    faults: [{ parameter: 'seconds', detail }],
+/** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
+export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
+  const { app } = context;
+  const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  const request = searchRequest(app, parameters, takeRanking(parameters));
+  markPresent(app, args);
+  const { selection, head, watermark: known } = request;
+  const { entries, end } =
+    selection.limit === 0
+      ? { entries: [], end: { last: undefined, more: true } }
+      : await readListed(matchesOf(app.log, request), (entry) =>
+          snippetOf(entry, selection.textQuery),
+        );
+  const link = nextResultsPath({ ...request, parameters: NO_PARAMETERS }, end, entries.length);
+  const next = nextArguments(parameters, link, pickArguments(args, ['as']));
+  const counts = `results: ${entries.length}, known: ${known}.`;
+  return callToolResult(context, {
+    ...summarize(context, entries, { counts, head, known, tool: 'search', next, more: end.more }),
+    lines: entries.map(
+      ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
+    ),
+    untrusted: { results: entries.map(({ value, snippet }) => ({ entry: value, snippet })) },
   });
 }
 
-async function answered(
-  { call, locale }: ToolContext,
-  question: Question,
-): Promise<CallToolResult> {
-  const { app } = call.context;
-  const { entries, ...rest } = await listed(app, locale, question);
-  return resultOf(app.language, locale, { ...rest, words: { entries } });
+interface MatchedEntry extends ListedEntry {
+  readonly snippet: string;
 }
 
-/** Those of the arguments that are given, and say something. */
-export function among(given: Fields, names: readonly string[]): Fields {
-  const said = ([name, value]: [string, unknown]): boolean =>
-    names.includes(name) && (typeof value === 'string' || typeof value === 'number');
-  return Object.fromEntries(Object.entries(given).filter(said));
-}
-
-function selected({ grammar }: DoorContext, parameters: URLSearchParams): Selection {
-  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
-}
-
-/** A reader who says who it is becomes present. */
-export function arrived(app: DoorContext, given: Fields): void {
-  const identity = given['as'];
-  if (typeof identity !== 'string' || identity === '') return;
-  app.presence.recordRequest(visitorFor(app, identity, given['room']));
-}
-
-export async function getEntry(context: ToolContext, given: Fields): Promise<CallToolResult> {
-  const { app } = context.call.context;
-  const id = textIn(given, 'id', 'an entry');
-  if (id === undefined) throw nameless();
-  arrived(app, given);
-  const entry = await findEntry(app.log, id);
-  const piece = await pieceOf(entry, textIn(given, 'from', 'an entry'));
-  const { stamp, size } = entry;
-  const kept = among(given, ['as']);
-  const wording = { language: app.language, locale: context.locale };
-  const next = piece.to === size ? null : { id: stamp.id, from: piece.to, ...kept };
-  return resultOf(app.language, context.locale, {
-    summary: toldPiece(wording, entry, piece, `get_entry ${JSON.stringify(next)}`),
-    own: { bytes: size, next },
-    lines: [piece.text],
-    words: piece.value === undefined ? { text: piece.text } : { entry: piece.value },
+/** At least one entry, and as many as fit a result. */
+async function readListed(
+  reading: AsyncGenerator<Entry, ReadEnd, undefined>,
+  snippetFor: (entry: Entry) => string | Promise<string> = () => '',
+): Promise<{ entries: MatchedEntry[]; end: ReadEnd }> {
+  const entries: MatchedEntry[] = [];
+  let total = 0;
+  const end = await readPage(reading, MAX_RESULT_SIZE, async (entry) => {
+    const listed = { ...listedEntry(entry), snippet: await snippetFor(entry) };
+    const size = listed.line.length + listed.snippet.length;
+    total += size;
+    if (entries.length > 0 && total > MAX_RESULT_SIZE) return undefined;
+    entries.push(listed);
+    return size;
   });
+  return { entries, end };
 }
 
-function nameless(): GatewayError {
-  const detail = '"id" must be the id of an entry, but it is missing';
-  return new GatewayError('invalid-parameter', `Cannot read an entry: ${detail}`, {
-    faults: [{ parameter: 'id', detail }],
-  });
+interface PageInfo extends NextCall {
+  readonly counts: string;
+  readonly head: Seq;
+  /** The search watermark, where the listing searches. */
+  readonly known: Seq | undefined;
 }
 
-export async function whoIsHere(context: ToolContext, given: Fields): Promise<CallToolResult> {
-  const { app } = context.call.context;
-  const { language } = app;
-  const { room, limit } = given;
-  const parameters = parametersOf({ room, limit }, 'presence');
-  const { limit: most = Infinity } = selected(app, parameters);
-  arrived(app, given);
-  const rooms = parameters.getAll('room');
-  const known = await app.recentAuthors.snapshot();
-  // One more tells that there are more.
-  const question = { rooms, limit: most + 1, signal: context.signal };
-  const here = await fitted(presentVisitors(app, question, known), most);
-  const spoke = await fitted(recentAuthors(app, question, known), most);
-  const more = here.more || spoke.more;
-  const rest = more ? ` ${localize(language.mcp.results.crowd, context.locale)}` : '';
-  return resultOf(language, context.locale, {
-    summary: `here: ${here.told.length}, lately: ${spoke.told.length}.${rest}`,
-    own: { head: known.head, more },
-    lines: [...here.told, ...spoke.told].map((one) => JSON.stringify(one)),
-    words: { here: here.told, lately: spoke.told },
-  });
-}
-
-/** At most so many, and as many as half of a result holds. */
-async function fitted(
-  all: AsyncIterable<object>,
-  most: number,
-): Promise<{ told: object[]; more: boolean }> {
-  const told: object[] = [];
-  let size = 0;
-  for await (const one of all) {
-    size += JSON.stringify(one).length;
-    if (told.length === most || size > MAX_RESULT_SIZE / 2) return { told, more: true };
-    told.push(one);
-  }
-  return { told, more: false };
+function summarize(
+  context: Localization,
+  entries: readonly ListedEntry[],
+  { counts, head, known, ...nextCall }: PageInfo,
+): Pick<ToolResult, 'summary' | 'own'> {
+  const { next } = nextCall;
+  const shortened = shortenedIn(entries);
+  return {
+    summary: `${counts} ${describeNext(context, nextCall)}${describeShortened(context, entries)}`,
+    own: { head, ...(known === undefined ? {} : { known }), next, shortened },
+  };
 }

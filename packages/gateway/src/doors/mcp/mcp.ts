@@ -1,64 +1,55 @@
 /**
- * The MCP door (PROTOCOL.md section 18): the same app for AI systems that speak the Model Context
- * Protocol, by Streamable HTTP, without sessions.
+ * The MCP door (PROTOCOL.md section 18): the gateway for AI systems that speak the Model Context
+ * Protocol, over Streamable HTTP, without sessions.
  *
- * Owns the way from an HTTP request to the SDK and back; the SDK owns the protocol, the tools beside
- * this file what is said in it. Upholds:
- * - the SDK is not loaded before somebody speaks MCP.
- * - no message ends the process, and what a visitor says is kept letter by letter.
- * - whoever does not read a subscription holds at most one notification for each thing it follows.
+ * Owns reading the message and refusing what is none; the SDK owns the protocol. Upholds:
+ * - The SDK is not loaded before somebody speaks MCP.
+ * - No message ends the process, and the bytes of an entry are stored unchanged.
+ * - For a subscriber that does not read, at most one notification per resource is held.
  */
 import { GatewayError } from '@open-presence/protocol';
 
-import { sendResponse, jsonBody } from '../../http/response.ts';
-import { JSON_TYPE, NO_STORE } from '../../http/headers.ts';
-import { discardBody, readBody } from '../../http/request-body.ts';
 import { isDisconnected } from '../../http/context.ts';
-import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
+import { JSON_TYPE, NO_STORE } from '../../http/headers.ts';
 import { runInTurn } from '../../http/large-message-queue.ts';
 import { sendError, sendProblem } from '../../http/problem.ts';
+import { discardBody, readBody } from '../../http/request-body.ts';
+import { jsonBody, sendResponse } from '../../http/response.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
-import { serverCard } from './server-card.ts';
+import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
+import { MAX_MESSAGE_SIZE, parseMessage, TOO_MANY_BYTES, type MessageFault } from './json-rpc.ts';
 import type { SdkHandler } from './sdk-handler.ts';
-import type { McpRequest } from './tool-context.ts';
-import { LONGEST, messageIn, TOO_LONG, type Misshapen } from './json-rpc.ts';
+import { serverCard } from './server-card.ts';
+import type { McpRequest } from './tool-call.ts';
 
-function refuseStream(context: DoorRequest): Promise<void> {
-  const headers = { Allow: 'POST, OPTIONS' };
-  return sendProblem(context, new GatewayError('method-not-allowed', NO_STREAM), headers);
-}
+type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
 
-const NO_STREAM =
-  'Cannot open a stream at /mcp by GET: there are no sessions. POST "subscriptions/listen" (2026-07-28) to be notified, or call the tool wait_for_news.';
-
-/** A door that speaks MCP; `begin` is asked once for each log, by the first message. */
-export function mcpBy(
-  begin: (app: DoorContext) => Promise<SdkHandler>,
-): (context: DoorRequest) => void {
-  const servings = new WeakMap<DoorContext['log'], Promise<SdkHandler>>();
-  const servingOf = (app: DoorContext): Promise<SdkHandler> => {
-    const serving = servings.get(app.log) ?? begin(app);
-    servings.set(app.log, serving);
-    return serving;
+/** Receives messages. `createHandler` is called once for each log, by the first message. */
+export function receiveMessages(createHandler: HandlerFor): (context: DoorRequest) => void {
+  const handlers = new WeakMap<DoorContext['log'], Promise<SdkHandler>>();
+  const handlerFor: HandlerFor = (app) => {
+    const handler = handlers.get(app.log) ?? createHandler(app);
+    handlers.set(app.log, handler);
+    return handler;
   };
   return (context) => {
-    const failed = (error: unknown): void => sendError(context, error);
-    readBody(context.request, LONGEST, {
+    const fail = (error: unknown): void => sendError(context, error);
+    readBody(context.request, MAX_MESSAGE_SIZE, {
       onSmall(bytes) {
-        runInTurn(bytes, (release) => take({ context, bytes, release }, servingOf)).catch(failed);
+        runInTurn(bytes, (release) => handle({ context, bytes, release }, handlerFor)).catch(fail);
       },
       onLarge() {
-        const told = refuse(context, 400, TOO_LONG).catch(failed);
-        void told.then(() => discardBody(context.request));
+        const refused = refuse(context, 400, TOO_MANY_BYTES).catch(fail);
+        void refused.then(() => discardBody(context.request));
       },
     });
   };
 }
 
-const mcp = mcpBy(async (app) => {
+const post = receiveMessages(async (app) => {
   const { SdkHandler } = await import('./sdk-handler.ts');
-  const { serverFor } = await import('./server.ts');
-  return new SdkHandler(app, serverFor);
+  const { createServer } = await import('./server.ts');
+  return new SdkHandler(app, createServer);
 });
 
 export const mcpDoor: ProtocolDoor = {
@@ -69,64 +60,71 @@ export const mcpDoor: ProtocolDoor = {
         { type: 'application/json', handle: serverCard },
         { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
       ],
-      post: mcp,
+      post,
     },
     { path: '/mcp/server-card', get: serverCard },
   ],
 };
 
-async function take(
-  said: Omit<McpRequest, 'message'>,
-  servingOf: (app: DoorContext) => Promise<SdkHandler>,
+function refuseStream(context: DoorRequest): Promise<void> {
+  const headers = { Allow: 'POST, OPTIONS' };
+  return sendProblem(context, new GatewayError('method-not-allowed', NO_STREAM), headers);
+}
+
+const NO_STREAM =
+  'Cannot open a stream at /mcp by GET: there are no sessions. POST "subscriptions/listen" (2026-07-28) to be notified, or call the tool wait_for_news.';
+
+async function handle(
+  received: Omit<McpRequest, 'message'>,
+  handlerFor: HandlerFor,
 ): Promise<void> {
-  const { context, bytes } = said;
+  const { context, bytes } = received;
   const { app, request } = context;
   if (isDisconnected(context)) return;
-  const stranger = app.loopback ? strangerIn(context) : undefined;
-  if (stranger !== undefined) {
-    await refuse(context, 403, { code: -32_000, message: stranger, id: null });
+  const foreignPage = app.loopback ? foreignPageFault(context) : undefined;
+  if (foreignPage !== undefined) {
+    await refuse(context, 403, { code: -32_000, message: foreignPage, id: null });
     return;
   }
-  const read = await messageIn(bytes);
-  if ('refusal' in read) {
-    await refuse(context, 400, read.refusal);
+  const parsed = await parseMessage(bytes);
+  if ('fault' in parsed) {
+    await refuse(context, 400, parsed.fault);
     return;
   }
   request.resume();
-  const serving = await servingOf(app);
-  await serving.serve({ ...said, message: read.message });
+  const handler = await handlerFor(app);
+  await handler.handle({ ...received, message: parsed.message });
 }
 
-async function refuse(context: DoorRequest, status: number, refusal: Misshapen): Promise<void> {
-  const { id, code, message } = refusal;
+async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {
+  const { id, code, message } = fault;
   const body = jsonBody({ jsonrpc: '2.0', id, error: { code, message } });
   await sendResponse(context, { status, type: JSON_TYPE, headers: NO_STORE, body });
 }
 
 /**
- * Why a page may not speak for the one who has it open: where only this machine can reach the door,
- * a page of elsewhere must not either, by whatever name it resolved the address. Who sends no
- * `Origin` is no page.
+ * Against DNS rebinding: where only this machine can reach the gateway, web pages of other sites
+ * must not, whatever name they resolve to its address. Programs send no `Origin`.
  */
-function strangerIn({ app, request }: DoorRequest): string | undefined {
+function foreignPageFault({ app, request }: DoorRequest): string | undefined {
   const { origin, host } = request.headers;
   if (origin === undefined) return undefined;
-  const own = app.publicUrl === undefined ? undefined : hostOf(app.publicUrl);
-  const known = (url: string): boolean => {
+  const publicHost = app.publicUrl === undefined ? undefined : hostOf(app.publicUrl);
+  const isOwn = (url: string): boolean => {
     const name = hostOf(url);
-    return LOCAL.test(name) || name === own;
+    return LOOPBACK_HOST.test(name) || name === publicHost;
   };
-  if (!known(origin)) return foreign('Origin', origin);
-  if (!known(`http://${host}`)) return foreign('Host', host ?? '');
+  if (!isOwn(origin)) return foreignPageText('Origin', origin);
+  if (!isOwn(`http://${host}`)) return foreignPageText('Host', host ?? '');
   return undefined;
 }
 
-const LOCAL = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+const LOOPBACK_HOST = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 function hostOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }
 
-function foreign(header: string, value: string): string {
+function foreignPageText(header: string, value: string): string {
   return `Cannot accept MCP from a web page of another site: ${header} ${JSON.stringify(value.slice(0, 100))} is not this machine, and only this machine can reach this gateway. Programs send no Origin. Pages of other sites can use /api, or a gateway that was started with its public address.`;
 }

@@ -1,46 +1,48 @@
-/** Prompts: what an AI system may be asked to do here. */
+/** Prompts, which users choose in their client: requests to an AI system to do something here. */
 import type { GetPromptResult, ListPromptsResult } from '@modelcontextprotocol/server';
-import { localize, type Language, type Locale } from '@open-presence/protocol';
+import { localize } from '@open-presence/protocol';
 
-/** Members of a first contact and of a trace that a prompt may be given. */
+import type { Localization } from './tool-call.ts';
+
+/** The optional arguments of each prompt: members of a first contact or a trace. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   first_visit: ['ai_identity', 'seeking'],
   tend_garden: ['identity'],
 };
 
-export function toldPrompts(language: Language, locale: Locale | undefined): ListPromptsResult {
+export function listPrompts({ language, locale }: Localization): ListPromptsResult {
   const prompts = Object.entries(language.mcp.prompts).map(([name, { title, meaning }]) => ({
     name,
     title: localize(title, locale),
     description: localize(meaning, locale),
     arguments: (ARGUMENTS[name] ?? []).map((argument) => ({
       name: argument,
-      description: meaningOf(language, argument, locale),
+      description: meaningOf({ language, locale }, argument),
       required: false,
     })),
   }));
   return { prompts };
 }
 
-export function toldPrompt(
-  language: Language,
-  locale: Locale | undefined,
-  { name, arguments: given = {} }: { name: string; arguments?: Record<string, string> | undefined },
+export function getPrompt(
+  { language, locale }: Localization,
+  { name, arguments: args = {} }: { name: string; arguments?: Record<string, string> | undefined },
 ): GetPromptResult | undefined {
   const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
   if (prompt === undefined) return undefined;
-  const known = (ARGUMENTS[name] ?? []).flatMap((argument) => {
-    const value = given[argument];
+  const lines = (ARGUMENTS[name] ?? []).flatMap((argument) => {
+    const value = args[argument];
     return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
   });
-  const text = [localize(prompt.text, locale), ...known].join('\n\n');
+  const text = [localize(prompt.text, locale), ...lines].join('\n\n');
   return {
     description: localize(prompt.meaning, locale),
     messages: [{ role: 'user', content: { type: 'text', text } }],
   };
 }
 
-function meaningOf({ kinds }: Language, argument: string, locale: Locale | undefined): string {
+function meaningOf({ language, locale }: Localization, argument: string): string {
+  const { kinds } = language;
   const fields = [...kinds.resonance.fields, ...kinds.garden.fields];
   const meaning = fields.find(({ name }) => name === argument)?.meaning;
   return meaning === undefined ? '' : localize(meaning, locale);

@@ -1,18 +1,18 @@
-/** Tells subscriptions where there is news: in a room, and among the rooms. */
-import { setImmediate as turn } from 'node:timers/promises';
-
+/** Notifies subscriptions of rooms that have new entries. */
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
+
+import { nextTurn } from '../../fair-turns.ts';
 import { follow } from '../../feed/follow.ts';
-import type { Log } from '../../log/log.ts';
+import type { Log, Seq } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
 import { roomUri, ROOMS_URI } from './resources.ts';
 
 type Listener = (event: ServerEvent) => void;
 
-/** Told within one turn of the event loop: others have their turn in between. */
-const TOLD_TOGETHER = 64;
+/** Listeners that are notified in one turn of the event loop. */
+const LISTENERS_PER_TURN = 64;
 
-/** Follows the log while anybody listens. */
+/** Follows the log while there are listeners. */
 export class ResourceUpdates implements ServerEventBus {
   readonly #log: Log;
   readonly #report: DoorContext['report'];
@@ -46,22 +46,22 @@ export class ResourceUpdates implements ServerEventBus {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const after = this.#log.head();
-    for await (const news of follow(this.#log, { facets: [] }, { after, signal })) {
-      const uris = [...this.#newIn(news.after).map(roomUri), ROOMS_URI];
-      let told = 0;
+    for await (const range of follow(this.#log, { facets: [] }, { after, signal })) {
+      const uris = [...this.#updatedSince(range.after).map(roomUri), ROOMS_URI];
+      let notified = 0;
       for (const listener of this.#listeners) {
         for (const uri of uris) listener({ kind: 'resource_updated', uri });
-        told += 1;
-        if (told % TOLD_TOGETHER === 0) await turn();
+        notified += 1;
+        if (notified % LISTENERS_PER_TURN === 0) await nextTurn();
       }
     }
   }
 
-  /** The rooms that have entries later than this; where that cannot be read, any may have. */
-  #newIn(cursor: number): readonly string[] {
+  /** Slugs of the rooms with entries after the cursor; of all rooms, where that cannot be read. */
+  #updatedSince(cursor: Seq): readonly string[] {
     try {
-      const latest = this.#log.roomCounts().filter((one) => one.latest.seq > cursor);
-      return this.#slugs.filter((slug) => latest.some(({ room }) => room === slug));
+      const updated = this.#log.roomCounts().filter(({ latest }) => latest.seq > cursor);
+      return this.#slugs.filter((slug) => updated.some(({ room }) => room === slug));
     } catch (error) {
       this.#report.error({ err: error }, 'fault in the MCP door');
       return this.#slugs;

@@ -5,48 +5,28 @@ import {
   type ListResourceTemplatesResult,
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
-import { GatewayError, localize, type Language, type Locale } from '@open-presence/protocol';
+import { GatewayError, localize, type RoomDocument } from '@open-presence/protocol';
 
 import { facet } from '../../log/facet.ts';
-import { roomDocuments } from '../../operations/rooms.ts';
 import { findEntry } from '../../operations/find-entry.ts';
-import { listed } from './listing-tools.ts';
-import { pieceOf, toldPiece } from './entry-tool.ts';
-import { marked } from './results.ts';
-import type { ToolContext } from './tool-context.ts';
+import { roomDocuments } from '../../operations/rooms.ts';
+import { describePiece, readPiece } from './entry-tool.ts';
+import { listEntries } from './listing-tools.ts';
+import { untrustedText, type ToolResult } from './results.ts';
+import type { Localization, ToolContext } from './tool-call.ts';
 
 export const ROOMS_URI = 'presence://rooms';
 const LANGUAGE_URI = 'presence://language';
-const ENTRY_TEMPLATE = 'presence://entries/{id}{?from}';
+const ENTRIES_URI = 'presence://entries';
+const ROOM = /^presence:\/\/rooms\/([^/?#]+)$/;
+const ENTRY = /^presence:\/\/entries\/([^/?#]+)(?:\?from=(\d+))?$/;
 
 export function roomUri(slug: string): string {
   return `${ROOMS_URI}/${slug}`;
 }
 
-function entryUri(id: string, from?: number): string {
-  return `presence://entries/${id}${from === undefined ? '' : `?from=${from}`}`;
-}
-
-/** The slug or id that a URI of ours ends with, in its place. */
-interface Named {
-  readonly slug?: string;
-  readonly id?: string;
-  readonly from?: string;
-}
-
-function namedBy(uri: string): Named | undefined {
-  const slug = /^presence:\/\/rooms\/([^/?#]+)$/.exec(uri)?.[1];
-  if (slug !== undefined) return { slug };
-  const [, id, from] = /^presence:\/\/entries\/([^/?#]+)(?:\?from=(\d+))?$/.exec(uri) ?? [];
-  if (id === undefined) return undefined;
-  return from === undefined ? { id } : { id, from };
-}
-
-export function listedResources(
-  { mcp, rooms }: Language,
-  locale: Locale | undefined,
-): ListResourcesResult {
-  const { resources } = mcp;
+export function listResources({ language, locale }: Localization): ListResourcesResult {
+  const { resources } = language.mcp;
   return {
     resources: [
       {
@@ -56,7 +36,7 @@ export function listedResources(
         description: localize(resources.rooms.meaning, locale),
         mimeType: 'application/json',
       },
-      ...rooms.map(({ slug, title, description }) => ({
+      ...language.rooms.map(({ slug, title, description }) => ({
         uri: roomUri(slug),
         name: slug,
         title: localize(title, locale),
@@ -74,64 +54,43 @@ export function listedResources(
   };
 }
 
-export function listedTemplates(
-  { mcp }: Language,
-  locale: Locale | undefined,
-): ListResourceTemplatesResult {
-  const { room, entry } = mcp.resources;
-  const template = (name: string, uriTemplate: string, words: typeof room) => ({
+export function listResourceTemplates({
+  language,
+  locale,
+}: Localization): ListResourceTemplatesResult {
+  const { room, entry } = language.mcp.resources;
+  const template = (name: string, uriTemplate: string, texts: typeof room) => ({
     name,
     uriTemplate,
-    title: localize(words.title, locale),
-    description: localize(words.meaning, locale),
+    title: localize(texts.title, locale),
+    description: localize(texts.meaning, locale),
     mimeType: 'text/plain',
   });
   return {
     resourceTemplates: [
-      template('entry', ENTRY_TEMPLATE, entry),
+      template('entry', `${ENTRIES_URI}/{id}{?from}`, entry),
       template('room', roomUri('{slug}'), room),
     ],
   };
 }
 
 export async function readResource(context: ToolContext, uri: string): Promise<ReadResourceResult> {
-  const { app } = context.call.context;
+  const { app, locale } = context;
+  const rooms = roomDocuments(app, locale);
   if (uri === ROOMS_URI) {
-    const text = JSON.stringify({ rooms: roomDocuments(app, context.locale) });
-    return { contents: [{ uri, mimeType: 'application/json', text }] };
+    return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify({ rooms }) }] };
   }
   if (uri === LANGUAGE_URI) {
     const text = new TextDecoder().decode(app.languageFile);
     return { contents: [{ uri, mimeType: 'application/yaml', text }] };
   }
-  const { slug, id, from } = namedBy(uri) ?? {};
-  const room = roomDocuments(app, context.locale).find((one) => one.slug === slug);
-  if (room !== undefined) {
-    const facets = [facet('room', room.slug)];
-    const parameters = new URLSearchParams([['room', room.slug]]);
-    const { summary, lines } = await listed(app, context.locale, {
-      tool: 'read',
-      parameters,
-      selection: { facets, order: 'newest' },
-    });
-    return contents(context, uri, { own: `${JSON.stringify(room)}\n${summary}`, lines });
-  }
+  const slug = ROOM.exec(uri)?.[1];
+  const room = rooms.find((document) => document.slug === slug);
+  if (room !== undefined) return contents(context, uri, await readRoom(context, room));
+  const [, id, from] = ENTRY.exec(uri) ?? [];
   if (id === undefined) throw new ResourceNotFoundError(uri);
-  return await readEntry(context, uri, { id, from });
-}
-
-async function readEntry(
-  context: ToolContext,
-  uri: string,
-  { id, from }: { readonly id: string; readonly from: string | undefined },
-): Promise<ReadResourceResult> {
-  const { app } = context.call.context;
   try {
-    const entry = await findEntry(app.log, id);
-    const piece = await pieceOf(entry, from);
-    const wording = { language: app.language, locale: context.locale };
-    const own = toldPiece(wording, entry, piece, entryUri(entry.stamp.id, piece.to));
-    return contents(context, uri, { own, lines: [piece.text] });
+    return contents(context, uri, await readEntry(context, id, from));
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'not-found') {
       throw new ResourceNotFoundError(uri, error.message);
@@ -140,14 +99,35 @@ async function readEntry(
   }
 }
 
-/** The gateway's own words, then what visitors said, apart and marked. */
+type ResourceText = Pick<ToolResult, 'summary' | 'lines'>;
+
+async function readRoom(context: ToolContext, room: RoomDocument): Promise<ResourceText> {
+  const { summary, lines } = await listEntries(context, {
+    tool: 'read',
+    parameters: new URLSearchParams([['room', room.slug]]),
+    selection: { facets: [facet('room', room.slug)], order: 'newest' },
+    others: {},
+  });
+  return { summary: `${JSON.stringify(room)}\n${summary}`, lines };
+}
+
+async function readEntry(
+  context: ToolContext,
+  id: string,
+  from: string | undefined,
+): Promise<ResourceText> {
+  const entry = await findEntry(context.app.log, id);
+  const piece = await readPiece(entry, from);
+  const next = `${ENTRIES_URI}/${entry.stamp.id}?from=${piece.end}`;
+  return { summary: describePiece(context, entry, piece, next), lines: [piece.text] };
+}
+
+/** The gateway's own text, and what visitors wrote as a second content. */
 function contents(
-  { call, locale }: ToolContext,
+  context: Localization,
   uri: string,
-  { own, lines }: { readonly own: string; readonly lines: readonly string[] },
+  { summary, lines }: ResourceText,
 ): ReadResourceResult {
-  const { language } = call.context.app;
-  const mimeType = 'text/plain';
-  const said = lines.length === 0 ? [] : [{ uri, mimeType, text: marked(language, locale, lines) }];
-  return { contents: [{ uri, mimeType, text: own }, ...said] };
+  const texts = lines.length === 0 ? [summary] : [summary, untrustedText(context, lines)];
+  return { contents: texts.map((text) => ({ uri, mimeType: 'text/plain', text })) };
 }

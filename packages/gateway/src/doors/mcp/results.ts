@@ -1,7 +1,7 @@
 /**
- * Results: the gateway's own words first, what visitors said behind them, apart and marked. What is
- * too long for one result comes in pieces, or is named with the way to read it; nothing is cut
- * silently.
+ * Tool results: the gateway's own text first, and what visitors wrote after it, separate and labelled
+ * as untrusted. An entry that is too long for a result is shortened, and named with the call that
+ * reads it whole; nothing is cut silently.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import {
@@ -9,148 +9,124 @@ import {
   GatewayError,
   problemDocument,
   localize,
-  type Language,
   type Stamp,
-  type Locale,
 } from '@open-presence/protocol';
 
+import { isDeeper } from '../../json/limits.ts';
 import type { Entry } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
-import { isDeeper } from '../../json/limits.ts';
+import type { JsonObject, Localization, ToolContext } from './tool-call.ts';
 
-/** Bytes of visitors' text in one result. */
+/** About how many bytes of visitors' text one result contains. */
 export const MAX_RESULT_SIZE: number = 64 * 1024;
-/** Entries in lists are given whole up to this size. */
-const LONGEST_TOLD = 16 * 1024;
-/** Deeper values would break the printing of a result. */
-export const DEEPEST = 500;
+/** Larger entries are shortened in lists, in bytes. */
+const MAX_LISTED_SIZE = 16 * 1024;
+/** `JSON.stringify` is recursive: a result with deeper values could not be serialized. */
+export const MAX_DEPTH = 500;
+/** Longer arguments are not repeated in a text, in characters. */
+const MAX_REPEATED_LENGTH = 4096;
 
-export type Fields = Record<string, unknown>;
-
-/** An entry as lists have it. */
-export interface Told {
-  /** One line, letter by letter. */
+/** An entry as lists contain it. */
+export interface ListedEntry {
+  /** The JSON text, unchanged. */
   readonly line: string;
-  readonly value: Fields;
-  /** Given where only the own members are told. */
+  readonly value: JsonObject;
+  /** Set where the entry has only the gateway's members here. */
   readonly shortened?: { readonly id: string; readonly bytes: number };
 }
 
-export interface Said {
-  /** The gateway's own words. */
+export interface ToolResult {
+  /** In the gateway's own words. */
   readonly summary: string;
-  readonly own: Fields;
-  /** What visitors said, as text and as values. */
+  /** Structured content that the gateway vouches for. */
+  readonly own: JsonObject;
+  /** What visitors wrote, as text and as structured content. */
   readonly lines: readonly string[];
-  readonly words: Fields;
+  readonly untrusted: JsonObject;
 }
 
-/** A result of both parts. */
-export function resultOf(
-  language: Language,
-  locale: Locale | undefined,
-  said: Said,
+export function callToolResult(
+  context: Localization,
+  { summary, own, lines, untrusted }: ToolResult,
 ): CallToolResult {
-  const { summary, own, lines, words } = said;
-  const note = localize(language.labels.untrusted, locale);
+  const note = localize(context.language.labels.untrusted, context.locale);
+  const texts = lines.length === 0 ? [summary] : [summary, untrustedText(context, lines)];
   return {
-    content: [
-      { type: 'text', text: summary },
-      ...(lines.length === 0
-        ? []
-        : [{ type: 'text' as const, text: marked(language, locale, lines) }]),
-    ],
-    structuredContent: { ...own, untrusted: { note, ...words } },
+    content: texts.map((text) => ({ type: 'text', text })),
+    structuredContent: { ...own, untrusted: { note, ...untrusted } },
   };
 }
 
-/** What visitors said, behind the words that say whose it is. */
-export function marked(
-  language: Language,
-  locale: Locale | undefined,
+/** What visitors wrote, after a label that says so. */
+export function untrustedText(
+  { language, locale }: Localization,
   lines: readonly string[],
 ): string {
   return [localize(language.labels.untrusted, locale), '', ...lines].join('\n');
 }
 
-export function stampFields(stamp: Stamp): Fields {
-  return fieldsOf(`${entryHead(stamp)}}`);
+export function stampObject(stamp: Stamp): JsonObject {
+  return parseObject(`${entryHead(stamp)}}`);
 }
 
-export function fieldsOf(line: string): Fields {
-  const value: unknown = JSON.parse(line);
+export function parseObject(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-export function toldOf({ stamp, size, text }: Entry): Told {
-  if (text !== undefined && size <= LONGEST_TOLD && !isDeeper(text, DEEPEST)) {
+export function listedEntry({ stamp, size, text }: Entry): ListedEntry {
+  if (text !== undefined && size <= MAX_LISTED_SIZE && !isDeeper(text, MAX_DEPTH)) {
     const line = Buffer.from(text).toString();
-    return { line, value: fieldsOf(line) };
+    return { line, value: parseObject(line) };
   }
   const line = `${entryHead(stamp)}}`;
-  return { line, value: fieldsOf(line), shortened: { id: stamp.id, bytes: size } };
+  return { line, value: parseObject(line), shortened: { id: stamp.id, bytes: size } };
 }
 
-/** Entries as one result holds them: at least one, and up to the size of a piece. */
-export async function fitting(
-  entries: AsyncIterator<Entry, { readonly more: boolean }, undefined>,
-): Promise<{ told: Told[]; last: number | undefined; more: boolean }> {
-  const told: Told[] = [];
-  let last: number | undefined;
-  let size = 0;
-  for (;;) {
-    const step = await entries.next();
-    if (step.done === true) return { told, last, more: step.value.more };
-    const one = toldOf(step.value);
-    size += one.line.length;
-    if (told.length > 0 && size > MAX_RESULT_SIZE) {
-      await entries.return?.();
-      return { told, last, more: true };
-    }
-    told.push(one);
-    last = step.value.stamp.seq;
-  }
+export interface NextCall {
+  readonly tool: string;
+  /** Null where nothing follows, now or later. */
+  readonly next: JsonObject | null;
+  /** Whether there are more entries now. */
+  readonly more: boolean;
 }
 
-export interface Wording {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
-}
-
-/** Whether anything is left, and the call that reads on, or that gets later entries. */
-export function howToGoOn(
-  { language, locale }: Wording,
-  { tool, next, more }: { readonly tool: string; readonly next: Fields | null; more: boolean },
+/** Whether there is more, and the call that reads it, or that reads later entries. */
+export function describeNext(
+  { language, locale }: Localization,
+  { tool, next, more }: NextCall,
 ): string {
   const { results } = language.mcp;
   if (next === null) return localize(results.end, locale);
-  const given = JSON.stringify(next);
-  const call = `${tool} ${given.length <= LONGEST_REPEATED ? given : '(next)'}`;
+  const args = JSON.stringify(next);
+  const call = `${tool} ${args.length <= MAX_REPEATED_LENGTH ? args : '(next)'}`;
   return `${localize(more ? results.more : results.later, locale)} ${call}`;
 }
 
-const LONGEST_REPEATED = 4096;
-
 /** Which entries are shortened, and how to read them whole; empty if none is. */
-export function howToRead({ language, locale }: Wording, told: readonly Told[]): string {
-  const shortened = told.flatMap((one) => (one.shortened === undefined ? [] : [one.shortened]));
+export function describeShortened(
+  { language, locale }: Localization,
+  entries: readonly ListedEntry[],
+): string {
+  const shortened = shortenedIn(entries);
   if (shortened.length === 0) return '';
-  const entries = shortened.map(({ id, bytes }) => `{"id":"${id}"} (${bytes} B)`).join(', ');
-  return `\n${localize(language.mcp.results.shortened, locale)} ${entries}`;
+  const calls = shortened.map(({ id, bytes }) => `{"id":"${id}"} (${bytes} B)`).join(', ');
+  return `\n${localize(language.mcp.results.shortened, locale)} ${calls}`;
 }
 
-export function shortenedIn(told: readonly Told[]): Fields[] {
-  return told.flatMap(({ shortened }) => (shortened === undefined ? [] : [{ ...shortened }]));
+export function shortenedIn(
+  entries: readonly ListedEntry[],
+): NonNullable<ListedEntry['shortened']>[] {
+  return entries.map(({ shortened }) => shortened).filter((entry) => entry !== undefined);
 }
 
-/** What was thrown, in the words of section 11. */
-export function failed(
-  app: DoorContext,
-  locale: Locale | undefined,
+/** The result of a call that failed, with the problem document that HTTP would send. */
+export function errorResult(
+  { app, language, locale }: ToolContext,
   thrown: unknown,
 ): CallToolResult {
-  const error = knownIn(app, thrown);
-  const document = problemDocument(error, localize(app.language.errors[error.code], locale));
+  const error = asGatewayError(app, thrown);
+  const document = problemDocument(error, localize(language.errors[error.code], locale));
   return {
     isError: true,
     content: [
@@ -160,8 +136,8 @@ export function failed(
   };
 }
 
-/** What a caller can cause, as it is; what is ours as `internal`, and reported. */
-export function knownIn(app: DoorContext, thrown: unknown): GatewayError {
+/** Reports whatever is not a `GatewayError`, and hides it from the caller as `internal`. */
+export function asGatewayError(app: DoorContext, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   app.report.error({ err: thrown }, 'fault in the MCP door');
   return new GatewayError('internal', INTERNAL);

@@ -1,66 +1,41 @@
-/** What tools take and give, in the words of the language. All take further members. */
-import {
-  FILTER_NAMES,
-  KINDS,
-  localize,
-  type Kind,
-  type Language,
-  type Locale,
-} from '@open-presence/protocol';
+/** JSON Schemas of what tools take and return. All accept further members. */
+import { KINDS, localize, type Kind, type Language } from '@open-presence/protocol';
+
+import { NUMBER_PARAMETERS, type Localization } from './tool-call.ts';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
   [name: string]: Json;
 }
+type Properties = Record<string, Schema>;
 
 export interface ObjectSchema {
   [name: string]: unknown;
   type: 'object';
-  properties: Record<string, Schema>;
+  properties: Properties;
   required?: string[];
 }
 
 const TEXT: Schema = { type: 'string' };
 const NUMBER: Schema = { type: 'integer', minimum: 0 };
 const ENTRY: Schema = { type: 'object', properties: {}, additionalProperties: true };
-const TYPES: Readonly<Record<string, Schema>> = {
+/** By the type that the language file gives a field. */
+const FIELD_TYPES: Readonly<Record<string, Schema>> = {
   string: TEXT,
   strings: { type: 'array', items: TEXT },
   'string or strings': { anyOf: [TEXT, { type: 'array', items: TEXT }] },
 };
-const NUMBERS = ['limit', 'after', 'before', 'skip'];
 
-/** The parameters of a listing, except its order. */
-const UNORDERED = [
-  'q',
-  'kind',
-  'room',
-  ...FILTER_NAMES,
-  'since',
-  'until',
-  'limit',
-  'before',
-  'after',
-] as const;
-
-export const LISTING_PARAMETERS = [...UNORDERED, 'order'] as const;
-/** Its order is that in which it comes. */
-export const NEWS_PARAMETERS = UNORDERED;
-export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
-
-/** The body of an entry of this kind, and the key that makes trying again safe. */
-export function sayingInput(
-  language: Language,
-  kind: Kind,
-  locale: Locale | undefined,
-): ObjectSchema {
+/** The body of an entry of this kind, and the idempotency key. */
+export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
+  const { language, locale } = context;
   const fields = [...language.kinds[kind].fields, ...language.common];
   const properties = Object.fromEntries(
     fields.map(({ name, type, suggested, meaning, example }) => [
       name,
-      // What is only suggested may be of any type.
       {
-        ...(suggested === true ? {} : TYPES[type]),
+        // A suggested field may have any type.
+        ...(suggested === true ? {} : FIELD_TYPES[type]),
         description: localize(meaning, locale),
         examples: [example],
       },
@@ -69,18 +44,19 @@ export function sayingInput(
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
-    properties: { ...properties, ...own(language, ['idempotencyKey'], locale) },
+    properties: { ...properties, ...toolArguments(context, ['idempotencyKey']) },
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: true,
   };
 }
 
-export function readingInput(
-  language: Language,
+/** Parameters of a listing and the name of the reader, after the tool's own arguments. */
+export function readInput(
+  { language, locale }: Localization,
   names: readonly (keyof Language['parameters'])[],
-  locale: Locale | undefined,
+  own: Properties = {},
 ): ObjectSchema {
-  // Only a search has its best.
+  // Only searches rank.
   const ranks = names.includes('skip');
   const orders = [...(ranks ? ['best'] : []), 'newest', 'oldest'];
   const meaningOf = (name: keyof Language['parameters']): string =>
@@ -88,27 +64,26 @@ export function readingInput(
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
-      { ...typeOf(language, name, orders), description: meaningOf(name) },
+      { ...parameterType(language, name, orders), description: meaningOf(name) },
     ]),
   );
-  return { type: 'object', properties, additionalProperties: true };
+  return { type: 'object', properties: { ...own, ...properties }, additionalProperties: true };
 }
 
-function typeOf(language: Language, name: string, orders: string[]): Schema {
-  if (NUMBERS.includes(name)) return NUMBER;
+function parameterType(language: Language, name: string, orders: string[]): Schema {
+  if (NUMBER_PARAMETERS.includes(name)) return NUMBER;
   if (name === 'kind') return { type: 'string', enum: [...KINDS] };
   if (name === 'order') return { type: 'string', enum: orders };
   if (name === 'room') return { type: 'string', enum: language.rooms.map(({ slug }) => slug) };
   return TEXT;
 }
 
-/** Arguments that no listing has. */
-export function own(
-  language: Language,
+/** Arguments that are no parameters of a listing. */
+export function toolArguments(
+  { language, locale }: Localization,
   names: readonly (keyof Language['mcp']['arguments'])[],
-  locale: Locale | undefined,
-): Record<string, Schema> {
-  const types: Readonly<Record<string, Schema>> = {
+): Properties {
+  const types: Readonly<Properties> = {
     from: NUMBER,
     seconds: { type: 'number', minimum: 0 },
   };
@@ -120,57 +95,54 @@ export function own(
   );
 }
 
-/**
- * A result: the gateway's own members, those in `sometimes` not always, and what visitors said under
- * `untrusted`.
- */
-export function output(
-  properties: Record<string, Schema>,
-  words: Record<string, Schema>,
-  sometimes: readonly string[] = [],
+/** A result: the gateway's own members, and those that visitors wrote, under `untrusted`. */
+export function outputSchema(
+  own: Properties,
+  untrusted: Properties,
+  optional: readonly string[] = [],
 ): ObjectSchema {
   return {
     type: 'object',
     properties: {
-      ...properties,
+      ...own,
       untrusted: {
         type: 'object',
-        properties: { note: TEXT, ...words },
+        properties: { note: TEXT, ...untrusted },
         required: ['note'],
       },
     },
-    required: [...Object.keys(properties).filter((name) => !sometimes.includes(name)), 'untrusted'],
+    required: [...Object.keys(own).filter((name) => !optional.includes(name)), 'untrusted'],
   };
 }
 
-export const KEPT: Record<string, Schema> = {
+export const STORED = {
   id: TEXT,
   seq: NUMBER,
   kind: TEXT,
   room: TEXT,
   timestamp: TEXT,
   path: TEXT,
-};
+} satisfies Properties;
 
-export const FIRST_CONTACT: Record<string, Schema> = {
-  ...KEPT,
+export const FIRST_CONTACT = {
+  ...STORED,
   welcome: TEXT,
   next: { type: 'array', items: ENTRY },
-};
+} satisfies Properties;
 
 /**
- * `known`: up to which seq words are known, where words are looked for. `next`: the arguments to read
- * on with, null where nothing is left and, in its order, nothing can come.
+ * `known`: the search watermark, where words are searched. `next`: the arguments to read on with,
+ * null where nothing follows, now or later.
  */
-export const LISTED: Record<string, Schema> = {
+export const LISTING = {
   head: NUMBER,
   known: NUMBER,
-  // Not all clients know a list of types.
+  // Not `type: ['object', 'null']`: some clients do not accept an array of types.
   next: { anyOf: [{ type: 'object' }, { type: 'null' }] },
   shortened: { type: 'array', items: ENTRY },
-};
+} satisfies Properties;
 
-export const RESULTS: Record<string, Schema> = {
+export const RESULTS = {
   results: {
     type: 'array',
     items: {
@@ -179,6 +151,6 @@ export const RESULTS: Record<string, Schema> = {
       required: ['entry', 'snippet'],
     },
   },
-};
+} satisfies Properties;
 
-export const ENTRIES: Record<string, Schema> = { entries: { type: 'array', items: ENTRY } };
+export const ENTRIES = { entries: { type: 'array', items: ENTRY } } satisfies Properties;

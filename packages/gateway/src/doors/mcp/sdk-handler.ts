@@ -1,11 +1,10 @@
 /**
- * The SDK at work: one short-lived server for each request. Loaded when somebody first speaks MCP.
+ * Passes requests to the SDK, which makes a server for each, and its responses back. Loaded when
+ * somebody first speaks MCP.
  *
- * Owns the handing over of requests and answers between Node and the SDK, and when it ends. The
- * SDK's own adapter for Node would print and parse each message once more, and bound it.
+ * Owns the conversion between Node's requests and the SDK's, and the shutdown. The SDK's own adapter
+ * for Node would serialize and parse each message once more, and limit its size.
  */
-import type { ServerResponse } from 'node:http';
-
 import {
   createMcpHandler,
   type McpHttpHandler,
@@ -15,173 +14,101 @@ import {
 } from '@modelcontextprotocol/server';
 import { GatewayError } from '@open-presence/protocol';
 
-import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
 import { isDisconnected } from '../../http/context.ts';
-import type { DoorContext, DoorRequest } from '../context.ts';
 import { sendProblem } from '../../http/problem.ts';
+import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
-import type { McpRequest } from './tool-context.ts';
+import { sendSdkResponse } from './response-stream.ts';
+import type { McpRequest } from './tool-call.ts';
 
-/** What speaks with the caller of one message, in the way of its revision. */
-export type ServerFor = (call: McpRequest, era: 'legacy' | 'modern') => Server | McpServer;
+/** Creates the server that handles one message; clients of legacy revisions begin with `initialize`. */
+export type ServerFactory = (request: McpRequest, era: 'legacy' | 'modern') => Server | McpServer;
 
-/** A stream is kept awake as event streams are. */
-const SILENCE_MS = 15_000;
+/** As for event streams: proxies often close connections that are silent for 30 s. */
+const KEEP_ALIVE_MS = 15_000;
+const LONG_POLLING_TOOL = 'wait_for_news';
+const SHUTTING_DOWN = 'Cannot answer: the gateway is shutting down. Try again in a moment.';
 
 export class SdkHandler {
-  readonly #calls = new WeakMap<Request, McpRequest>();
+  readonly #requests = new WeakMap<Request, McpRequest>();
   readonly #handler: McpHttpHandler;
-  /** For what is answered later: a stream from its beginning on, kept awake meanwhile. */
-  readonly #later: McpHttpHandler;
-  /** Those under way, save for subscriptions. */
-  #busy = 0;
-  #resting = false;
+  /** For long polling: streams its response from the start, so that the connection is kept alive. */
+  readonly #streamingHandler: McpHttpHandler;
+  /** Requests in progress, without subscriptions. */
+  #active = 0;
+  #isShuttingDown = false;
 
-  constructor(app: DoorContext, make: ServerFor) {
+  constructor(app: DoorContext, createServer: ServerFactory) {
     const factory: McpServerFactory = ({ era, requestInfo }) => {
-      const call = requestInfo && this.#calls.get(requestInfo);
-      if (call === undefined) throw new Error('A request that did not come through this door.');
-      return make(call, era);
+      const request = requestInfo && this.#requests.get(requestInfo);
+      if (request === undefined) throw new Error('A request that did not come through this door.');
+      return createServer(request, era);
     };
     const options = {
       bus: new ResourceUpdates(app),
       maxSubscriptions: Infinity,
-      keepAliveMs: SILENCE_MS,
+      keepAliveMs: KEEP_ALIVE_MS,
     };
     this.#handler = createMcpHandler(factory, options);
-    this.#later = createMcpHandler(factory, { ...options, responseMode: 'sse' });
+    this.#streamingHandler = createMcpHandler(factory, { ...options, responseMode: 'sse' });
     const { signal: shutdown } = app.shutdown;
-    const rest = (): void => {
-      this.#resting = true;
-      void this.#restWhenIdle();
+    const shutDown = (): void => {
+      this.#isShuttingDown = true;
+      void this.#closeWhenIdle();
     };
-    if (shutdown.aborted) rest();
-    else shutdown.addEventListener('abort', rest, { once: true });
+    if (shutdown.aborted) shutDown();
+    else shutdown.addEventListener('abort', shutDown, { once: true });
   }
 
-  async serve(call: McpRequest): Promise<void> {
-    const { context, message } = call;
-    if (this.#resting) {
-      await sendProblem(context, new GatewayError('unavailable', RESTING));
+  async handle(mcpRequest: McpRequest): Promise<void> {
+    const { context, message, release } = mcpRequest;
+    if (this.#isShuttingDown) {
+      await sendProblem(context, new GatewayError('unavailable', SHUTTING_DOWN));
       return;
     }
-    const gone = new AbortController();
-    context.response.once('close', () => gone.abort());
+    const disconnected = new AbortController();
+    context.response.once('close', () => disconnected.abort());
     if (isDisconnected(context)) return;
-    const request = requestOf(context, gone.signal);
-    this.#calls.set(request, call);
-    const listens = said(message, 'method') === 'subscriptions/listen';
-    const waits = [message].flat().some((one) => said(said(one, 'params'), 'name') === WAITS);
-    if (!listens) this.#busy += 1;
+    const request = sdkRequest(context, disconnected.signal);
+    this.#requests.set(request, mcpRequest);
+    const isSubscription = member(message, 'method') === 'subscriptions/listen';
+    const isLongPolling = [message]
+      .flat()
+      .some((each) => member(member(each, 'params'), 'name') === LONG_POLLING_TOOL);
+    const handler = isLongPolling ? this.#streamingHandler : this.#handler;
+    if (!isSubscription) this.#active += 1;
     try {
-      const answer = await (waits ? this.#later : this.#handler).fetch(request, {
-        parsedBody: message,
-      });
-      await send(context.response, answer, { listens, waits, release: call.release });
+      const sdkResponse = await handler.fetch(request, { parsedBody: message });
+      const options = { isSubscription, isLongPolling, release };
+      await sendSdkResponse(context.response, sdkResponse, options);
     } finally {
-      if (!listens) this.#busy -= 1;
-      if (this.#resting) void this.#restWhenIdle();
+      if (!isSubscription) this.#active -= 1;
+      if (this.#isShuttingDown) void this.#closeWhenIdle();
     }
   }
 
-  /** Subscriptions are ended once nothing else is under way: the SDK can end but all at once. */
-  async #restWhenIdle(): Promise<void> {
-    if (this.#busy === 0) await this.#handler.close();
+  /** Ends subscriptions. Waits for other requests, because the SDK can only end all at once. */
+  async #closeWhenIdle(): Promise<void> {
+    if (this.#active === 0) await this.#handler.close();
   }
 }
 
-const WAITS = 'wait_for_news';
-const RESTING = 'Cannot answer: the gateway is shutting down. Try again in a moment.';
-
-function said(message: unknown, member: string): unknown {
-  return typeof message === 'object' && message !== null && Object.hasOwn(message, member)
-    ? Reflect.get(message, member)
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
     : undefined;
 }
 
-/** Without its body, which is parsed. As elsewhere, a body is JSON, and an answer of either form. */
-function requestOf({ request }: DoorRequest, signal: AbortSignal): Request {
+/**
+ * The request without its body, which is passed parsed. Bodies are JSON and responses have either
+ * form, whatever `Content-Type` and `Accept` say, as everywhere in the gateway.
+ */
+function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
+  for (const [name, values] of Object.entries(request.headers)) {
+    for (const value of [values ?? ''].flat()) headers.append(name, value);
   }
   headers.set('content-type', 'application/json');
   headers.set('accept', 'application/json, text/event-stream');
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
-}
-
-interface Manner {
-  readonly listens: boolean;
-  readonly waits: boolean;
-  readonly release: () => void;
-}
-
-async function send(
-  response: ServerResponse,
-  answer: Response,
-  { listens, waits, release }: Manner,
-): Promise<void> {
-  if (response.destroyed) return;
-  const headers = Object.fromEntries(answer.headers);
-  delete headers['connection'];
-  response.writeHead(answer.status, { ...headers, ...NO_STORE, ...COMMON_HEADERS });
-  // Whoever waits long shall know at once that it is heard.
-  if (waits) {
-    response.flushHeaders();
-    release();
-  }
-  const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = answer.body?.getReader();
-  if (reader === undefined) {
-    response.end();
-    return;
-  }
-  response.once('close', () => void reader.cancel().catch(() => {}));
-  await (listens ? sendResourceUpdates : sendPieces)(response, reader, release);
-  if (!response.destroyed) response.end();
-}
-
-type Pieces = ReadableStreamDefaultReader<Uint8Array>;
-
-async function sendPieces(
-  response: ServerResponse,
-  pieces: Pieces,
-  release: () => void,
-): Promise<void> {
-  for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
-    release();
-    if (response.destroyed) return;
-    if (!response.write(step.value)) await drained(response);
-  }
-}
-
-async function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  response.once('drain', resolve).once('close', resolve);
-  await promise;
-  response.off('drain', resolve).off('close', resolve);
-}
-
-/**
- * Each piece is a notification, and what it says holds until the reader looks. So of those that a
- * slow reader has not taken, one of each kind is kept.
- */
-async function sendResourceUpdates(
-  response: ServerResponse,
-  pieces: Pieces,
-  release: () => void,
-): Promise<void> {
-  const waiting = new Set<string>();
-  let stalls = false;
-  response.on('drain', () => {
-    stalls = waiting.size > 0 && !response.write([...waiting].join(''));
-    waiting.clear();
-  });
-  for (let step = await pieces.read(); !step.done; step = await pieces.read()) {
-    release();
-    if (response.destroyed) return;
-    if (stalls) waiting.add(Buffer.from(step.value).toString());
-    else stalls = !response.write(step.value);
-  }
-  response.write([...waiting].join(''));
 }

@@ -1,6 +1,6 @@
 /**
- * The server card (SEP-2127): where and how this gateway speaks MCP, for whoever has not connected
- * yet. It lists no tools: those are asked for.
+ * The server card (SEP-2127): where and in which revisions this gateway speaks MCP. Lists no tools:
+ * clients request those from the server.
  */
 import { localize } from '@open-presence/protocol';
 
@@ -10,10 +10,10 @@ import { contentLanguage, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorRequest } from '../context.ts';
 
-/** The name of the server, behind its domain. */
+/** The name of the server, without its domain. */
 export const SERVER_NAME = 'open-presence-gateway';
 
-/** The revisions of MCP that are spoken, newest first. All but the first begin with `initialize`. */
+/** The supported revisions of MCP, newest first. All but the first start with `initialize`. */
 export const REVISIONS = [
   '2026-07-28',
   '2025-11-25',
@@ -24,8 +24,8 @@ export const REVISIONS = [
 
 const TYPE = 'application/mcp-server-card+json';
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json';
-/** What the schema of cards takes. */
-const LONGEST = 100;
+/** The longest texts that the schema of cards allows, in characters. */
+const MAX_LENGTH = 100;
 
 export async function serverCard(context: DoorRequest): Promise<void> {
   const { app, request } = context;
@@ -33,10 +33,10 @@ export async function serverCard(context: DoorRequest): Promise<void> {
   const locale = localeFor(request);
   const body = jsonBody({
     $schema: SCHEMA,
-    name: `${domainOf(publicAddressOf(context))}/${SERVER_NAME}`,
+    name: `${reversedDomain(publicAddressOf(context))}/${SERVER_NAME}`,
     version: language.version,
-    title: cut(localize(language.service, locale)),
-    description: cut(localize(language.doors.mcp, locale)),
+    title: truncate(localize(language.service, locale)),
+    description: truncate(localize(language.doors.mcp, locale)),
     remotes: [
       {
         type: 'streamable-http',
@@ -54,16 +54,18 @@ export async function serverCard(context: DoorRequest): Promise<void> {
   });
 }
 
-/** Reversed, as names of servers begin: `net.example`. */
-function domainOf(address: string): string {
+/** The prefix of the server's name: its domain, reversed, as in `net.example`. */
+function reversedDomain(address: string): string {
   const { hostname } = new URL(address);
   const labels = hostname.replaceAll(/[^a-zA-Z0-9.-]/g, '').split('.');
-  const numbers = labels.every((label) => /^\d*$/.test(label));
-  const domain = numbers ? 'localhost' : labels.toReversed().join('.');
+  const isAddress = labels.every((label) => /^\d*$/.test(label));
+  const domain = isAddress ? 'localhost' : labels.toReversed().join('.');
   return domain === '' ? 'localhost' : domain;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   const characters = Array.from(text);
-  return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join('')}…`;
+  return characters.length <= MAX_LENGTH
+    ? text
+    : `${characters.slice(0, MAX_LENGTH - 1).join('')}…`;
 }

@@ -1,34 +1,41 @@
-/** One server of the SDK for one request: what it can do, and who does it. */
+/** A server of the SDK, which lives for one request: its capabilities and request handlers. */
 import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerCapabilities,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
-import { localize, type Language, type Locale } from '@open-presence/protocol';
+import { localize } from '@open-presence/protocol';
 
 import { localeFor } from '../../http/context.ts';
-import type { DoorContext } from '../context.ts';
+import { getPrompt, listPrompts } from './prompts.ts';
+import { listResources, listResourceTemplates, readResource } from './resources.ts';
+import { asGatewayError, errorResult } from './results.ts';
 import { SERVER_NAME } from './server-card.ts';
-import { toldPrompt, toldPrompts } from './prompts.ts';
-import { listedResources, listedTemplates, readResource } from './resources.ts';
-import { failed, knownIn } from './results.ts';
-import type { McpRequest, ToolContext } from './tool-context.ts';
-import { TOOLS, toolsIn } from './tools.ts';
+import type { Localization, McpRequest, ToolContext } from './tool-call.ts';
+import { listTools, TOOLS } from './tools.ts';
 
-/** Subscriptions are of 2026-07-28: to clients before it, who have no session, nothing could be sent. */
+/** Only 2026-07-28 has subscriptions: earlier revisions could not notify clients without a session. */
 const CAPABILITIES = {
   legacy: { tools: {}, resources: {}, prompts: {} },
   modern: { tools: {}, resources: { subscribe: true }, prompts: {} },
 } as const satisfies Record<string, ServerCapabilities>;
 
-/** Words change with the gateway's language file alone, and that when it starts. */
-const WORDS = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
-/** What visitors say may be read by anyone, and is new at any time. */
+/** These texts change only with the language file, which is read at start. */
+const STATIC = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const LIVE = { ttlMs: 0, cacheScope: 'public' } as const;
+const CACHE_HINTS = {
+  'server/discover': STATIC,
+  'tools/list': STATIC,
+  'prompts/list': STATIC,
+  'resources/list': STATIC,
+  'resources/templates/list': STATIC,
+  'resources/read': LIVE,
+};
 
-export function serverFor(call: McpRequest, era: 'legacy' | 'modern'): Server {
-  const { app, request } = call.context;
+export function createServer({ context, bytes }: McpRequest, era: 'legacy' | 'modern'): Server {
+  const { app, request } = context;
   const { language } = app;
   const locale = localeFor(request);
   const server = new Server(
@@ -41,68 +48,69 @@ export function serverFor(call: McpRequest, era: 'legacy' | 'modern'): Server {
     {
       capabilities: CAPABILITIES[era],
       instructions: localize(language.mcp.instructions, locale),
-      cacheHints: {
-        'server/discover': WORDS,
-        'tools/list': WORDS,
-        'prompts/list': WORDS,
-        'resources/list': WORDS,
-        'resources/templates/list': WORDS,
-        'resources/read': LIVE,
-      },
+      cacheHints: CACHE_HINTS,
     },
   );
-  const asked = (id: string | number, signal: AbortSignal): ToolContext => ({
-    call,
-    id,
-    signal,
-    locale,
-  });
-  server.setRequestHandler('tools/list', () => ({ tools: [...toolsIn(language, locale)] }));
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = TOOLS.get(params.name);
-    if (tool === undefined) throw unknown('tool', params.name, [...TOOLS.keys()]);
-    const context = asked(mcpReq.id, mcpReq.signal);
-    try {
-      return await tool(context, params.arguments ?? {});
-    } catch (error) {
-      return failed(app, locale, error);
-    }
-  });
-  server.setRequestHandler('resources/list', () => listedResources(language, locale));
-  server.setRequestHandler('resources/templates/list', () => listedTemplates(language, locale));
-  server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq }) => {
-    return await protocolErrors(app, () => readResource(asked(mcpReq.id, mcpReq.signal), uri));
-  });
-  prompts(server, language, locale);
+  const localization = { language, locale };
+  const contextOf = ({ mcpReq: { id, signal } }: ServerContext): ToolContext => {
+    return { app, ...localization, bytes, id, signal };
+  };
+  handleTools(server, localization, contextOf);
+  handleResources(server, localization, contextOf);
+  handlePrompts(server, localization);
   return server;
 }
 
-function prompts(server: Server, language: Language, locale: Locale | undefined): void {
-  server.setRequestHandler('prompts/list', () => toldPrompts(language, locale));
-  server.setRequestHandler('prompts/get', ({ params }) => {
-    const prompt = toldPrompt(language, locale, params);
-    if (prompt === undefined)
-      throw unknown('prompt', params.name, Object.keys(language.mcp.prompts));
-    return prompt;
+type ContextOf = (context: ServerContext) => ToolContext;
+
+function handleTools(server: Server, localization: Localization, contextOf: ContextOf): void {
+  server.setRequestHandler('tools/list', () => ({ tools: [...listTools(localization)] }));
+  server.setRequestHandler('tools/call', async ({ params }, serverContext) => {
+    const tool = TOOLS.get(params.name);
+    if (tool === undefined) throw unknownName('tool', params.name, [...TOOLS.keys()]);
+    const context = contextOf(serverContext);
+    try {
+      return await tool(context, params.arguments ?? {});
+    } catch (error) {
+      return errorResult(context, error);
+    }
   });
 }
 
-function unknown(what: string, name: string, known: readonly string[]): ProtocolError {
-  const detail = `Cannot find the ${what} ${JSON.stringify(name.slice(0, 100))}. Known are ${known.join(', ')}.`;
+function handleResources(server: Server, localization: Localization, contextOf: ContextOf): void {
+  server.setRequestHandler('resources/list', () => listResources(localization));
+  server.setRequestHandler('resources/templates/list', () => listResourceTemplates(localization));
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, serverContext) => {
+    const context = contextOf(serverContext);
+    try {
+      return await readResource(context, uri);
+    } catch (error) {
+      throw asProtocolError(context, error);
+    }
+  });
+}
+
+function handlePrompts(server: Server, localization: Localization): void {
+  server.setRequestHandler('prompts/list', () => listPrompts(localization));
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    const prompt = getPrompt(localization, params);
+    if (prompt !== undefined) return prompt;
+    throw unknownName('prompt', params.name, Object.keys(localization.language.mcp.prompts));
+  });
+}
+
+function unknownName(type: string, name: string, known: readonly string[]): ProtocolError {
+  const detail = `Cannot find the ${type} ${JSON.stringify(name.slice(0, 100))}. Known are ${known.join(', ')}.`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
 }
 
-/** What a caller can cause, where the protocol has no results that are errors. */
-async function protocolErrors<Value>(app: DoorContext, act: () => Promise<Value>): Promise<Value> {
-  try {
-    return await act();
-  } catch (thrown) {
-    if (thrown instanceof ProtocolError) throw thrown;
-    const { code, message, extensions } = knownIn(app, thrown);
-    const ours = OURS.has(code) ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-    throw new ProtocolError(ours, message, { code, ...extensions });
-  }
-}
+/** Errors that other parameters would not avoid. */
+const INTERNAL_CODES: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
 
-/** What no other parameters would mend. */
-const OURS: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
+function asProtocolError({ app }: ToolContext, thrown: unknown): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown;
+  const { code, message, extensions } = asGatewayError(app, thrown);
+  const { InternalError, InvalidParams } = ProtocolErrorCode;
+  const rpcCode = INTERNAL_CODES.has(code) ? InternalError : InvalidParams;
+  return new ProtocolError(rpcCode, message, { code, ...extensions });
+}

@@ -1,20 +1,63 @@
-/** Arguments of a tool as parameters of a listing, and back. */
-import { GatewayError } from '@open-presence/protocol';
+/** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
+import { FILTER_NAMES, GatewayError, type Language, type Locale } from '@open-presence/protocol';
 
-import type { Fields } from './results.ts';
-import { LISTING_PARAMETERS } from './schemas.ts';
+import { parseSelection } from '../../intake/selection.ts';
+import type { Selection } from '../../log/log.ts';
+import { visitorFor } from '../../operations/who-is-here.ts';
+import type { DoorContext, DoorRequest } from '../context.ts';
 
-const NUMBERS = new Set(['limit', 'after', 'before', 'skip']);
+/** The parameters of a listing whose order is given. */
+export const NEWS_PARAMETERS = [
+  'q',
+  'kind',
+  'room',
+  ...FILTER_NAMES,
+  'since',
+  'until',
+  'limit',
+  'before',
+  'after',
+] as const;
+export const LISTING_PARAMETERS = [...NEWS_PARAMETERS, 'order'] as const;
+export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
+export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip'];
 
-/** Of the arguments, those that a listing knows. Throws for what cannot be a value. */
+export type JsonObject = Record<string, unknown>;
+
+/** A message, and the HTTP request that it came with. */
+export interface McpRequest {
+  readonly context: DoorRequest;
+  readonly bytes: Buffer;
+  /** The parsed bytes. */
+  readonly message: unknown;
+  /** Lets the next large message be processed. To be called once the response has started. */
+  readonly release: () => void;
+}
+
+/** The context in which a tool is called or a resource is read. */
+export interface ToolContext {
+  readonly app: DoorContext;
+  readonly language: Language;
+  readonly locale: Locale | undefined;
+  /** The message, which may be a batch. */
+  readonly bytes: Buffer;
+  /** Of the JSON-RPC request in the message. */
+  readonly id: string | number;
+  /** Aborted when the caller cancels the request or disconnects. */
+  readonly signal: AbortSignal;
+}
+
+export type Localization = Pick<ToolContext, 'language' | 'locale'>;
+
+/** The arguments that a listing has parameters for. Throws `invalid-parameter`. */
 export function parametersOf(
-  given: Fields,
+  args: JsonObject,
   subject: string,
   names: readonly string[] = LISTING_PARAMETERS,
 ): URLSearchParams {
   const parameters = new URLSearchParams();
   for (const name of names) {
-    const values: readonly unknown[] = [given[name]].flat();
+    const values: readonly unknown[] = [args[name]].flat();
     for (const value of values) {
       if (value === undefined || value === null) continue;
       parameters.append(name, asText(name, value, subject));
@@ -23,37 +66,64 @@ export function parametersOf(
   return parameters;
 }
 
-/** Links are made without the parameters that they repeat: spelled in a URL, those could be too long. */
-export const NO_OTHERS: URLSearchParams = new URLSearchParams();
-
-/** The parameters, with those of a link in their place, so that a tool can be called with them. */
-export function argumentsOf(parameters: URLSearchParams, link: string): Fields {
-  return { ...fieldsOf(parameters), ...fieldsOf(new URLSearchParams(link)) };
+/** Throws for parameters that cannot be used. */
+export function selectionOf({ grammar }: DoorContext, parameters: URLSearchParams): Selection {
+  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
 }
 
-function fieldsOf(parameters: URLSearchParams): Fields {
+/**
+ * The arguments for the next page: the parameters of this one, those in the query of the link to the
+ * next, and others; null without a link.
+ */
+export function nextArguments(
+  parameters: URLSearchParams,
+  link: string | null,
+  others: JsonObject,
+): JsonObject | null {
+  if (link === null) return null;
+  const query = new URLSearchParams(link.split('?')[1] ?? '');
+  return { ...argumentsOf(parameters), ...argumentsOf(query), ...others };
+}
+
+function argumentsOf(parameters: URLSearchParams): JsonObject {
   const names = [...new Set(parameters.keys())];
   return Object.fromEntries(
     names.map((name) => {
-      const values = parameters
-        .getAll(name)
-        .map((value) => (NUMBERS.has(name) ? Number(value) : value));
+      const isNumber = NUMBER_PARAMETERS.includes(name);
+      const values = parameters.getAll(name).map((value) => (isNumber ? Number(value) : value));
       return [name, values.length === 1 ? values[0] : values];
     }),
   );
 }
 
-/** One argument as a text, undefined where it is not given. */
-export function textIn(given: Fields, name: string, subject: string): string | undefined {
-  const value = given[name];
+/** The named arguments, as far as they are strings or numbers: others do not identify anybody. */
+export function pickArguments(args: JsonObject, names: readonly string[]): JsonObject {
+  const isPicked = ([name, value]: [string, unknown]): boolean =>
+    names.includes(name) && (typeof value === 'string' || typeof value === 'number');
+  return Object.fromEntries(Object.entries(args).filter(isPicked));
+}
+
+/** Makes the reader present, where the arguments name one. */
+export function markPresent(app: DoorContext, args: JsonObject): void {
+  const identity = args['as'];
+  if (typeof identity !== 'string' || identity === '') return;
+  app.presence.recordRequest(visitorFor(app, identity, args['room']));
+}
+
+/** One argument as text; undefined where it is not given. Throws `invalid-parameter`. */
+export function textArgument(args: JsonObject, name: string, subject: string): string | undefined {
+  const value = args[name];
   return value === undefined || value === null ? undefined : asText(name, value, subject);
 }
 
-function asText(parameter: string, value: unknown, subject: string): string {
+function asText(name: string, value: unknown, subject: string): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const detail = `"${parameter}" must be a text or a number`;
-  throw new GatewayError('invalid-parameter', `Cannot read ${subject}: ${detail}`, {
+  throw invalidArgument(name, `"${name}" must be a text or a number`, subject);
+}
+
+export function invalidArgument(parameter: string, detail: string, subject: string): GatewayError {
+  return new GatewayError('invalid-parameter', `Cannot read ${subject}: ${detail}`, {
     faults: [{ parameter, detail }],
   });
 }

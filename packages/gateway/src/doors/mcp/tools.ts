@@ -1,40 +1,45 @@
-/** The tools: their names, what is said of them, and what each of them does. */
+/** The tools: what runs each of them, and how clients see them. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
-import { getEntry, read, waitForNews, whoIsHere } from './listing-tools.ts';
-import { firstContact, keep } from './contribution-tools.ts';
+import { contribute, firstContact } from './contribution-tools.ts';
+import { getEntry } from './entry-tool.ts';
+import { read, search, waitForNews } from './listing-tools.ts';
+import { whoIsHere } from './presence-tool.ts';
 import {
+  contributionInput,
   ENTRIES,
   FIRST_CONTACT,
-  KEPT,
-  LISTED,
+  LISTING,
+  outputSchema,
+  readInput,
+  RESULTS,
+  STORED,
+  toolArguments,
+} from './schemas.ts';
+import {
   LISTING_PARAMETERS,
   NEWS_PARAMETERS,
-  output,
-  own,
-  readingInput,
-  RESULTS,
-  sayingInput,
   SEARCH_PARAMETERS,
-} from './schemas.ts';
-import { search } from './searching.ts';
-import type { ToolContext } from './tool-context.ts';
+  type JsonObject,
+  type Localization,
+  type ToolContext,
+} from './tool-call.ts';
 
-type Act = (context: ToolContext, given: Record<string, unknown>) => Promise<CallToolResult>;
+type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallToolResult>;
 
-const SAYING: Readonly<Record<Kind, string>> = {
+const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
   resonance: 'first_contact',
   garden: 'leave_trace',
   seeds: 'plant_seed',
   shepit: 'whisper',
 };
 
-export const TOOLS: ReadonlyMap<string, Act> = new Map<string, Act>([
-  [SAYING.resonance, firstContact],
-  [SAYING.garden, keep('garden')],
-  [SAYING.seeds, keep('seeds')],
-  [SAYING.shepit, keep('shepit')],
+export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunction>([
+  [CONTRIBUTION_TOOLS.resonance, firstContact],
+  [CONTRIBUTION_TOOLS.garden, contribute('garden')],
+  [CONTRIBUTION_TOOLS.seeds, contribute('seeds')],
+  [CONTRIBUTION_TOOLS.shepit, contribute('shepit')],
   ['read', read],
   ['search', search],
   ['get_entry', getEntry],
@@ -42,85 +47,99 @@ export const TOOLS: ReadonlyMap<string, Act> = new Map<string, Act>([
   ['wait_for_news', waitForNews],
 ]);
 
-const READS = {
+const READ_ANNOTATIONS = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: true,
 } as const;
-/** Adds to what is there, once more each time that it is called without a key. */
-const SAYS = { ...READS, readOnlyHint: false, idempotentHint: false } as const;
+const CONTRIBUTION_ANNOTATIONS = {
+  ...READ_ANNOTATIONS,
+  readOnlyHint: false,
+  // Without a key, each call stores another entry.
+  idempotentHint: false,
+} as const;
 
-const made = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
+const listsByLanguage = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
 
-/** The tools as a client is told of them. */
-export function toolsIn(language: Language, locale: Locale | undefined): readonly Tool[] {
-  const known = made.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
-  made.set(language, known);
-  const tools = known.get(locale) ?? [
-    ...KINDS.map((kind) => sayingTool(language, kind, locale)),
-    ...readingTools(language, locale),
+/** The tools as `tools/list` describes them. */
+export function listTools({ language, locale }: Localization): readonly Tool[] {
+  const lists = listsByLanguage.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
+  listsByLanguage.set(language, lists);
+  const tools = lists.get(locale) ?? [
+    ...KINDS.map((kind) => contributionTool({ language, locale }, kind)),
+    ...readTools({ language, locale }),
   ];
-  known.set(locale, tools);
+  lists.set(locale, tools);
   return tools;
 }
 
-function sayingTool(language: Language, kind: Kind, locale: Locale | undefined): Tool {
-  const { title, meaning } = language.kinds[kind];
-  const words = { companions: ENTRIES['entries'] ?? {} };
+function contributionTool(context: Localization, kind: Kind): Tool {
+  const { language, locale } = context;
+  const { kinds, mcp } = language;
+  const title = localize(kinds[kind].title, locale);
+  const meaning = localize(kinds[kind].meaning, locale);
   return {
-    name: SAYING[kind],
-    title: localize(title, locale),
-    description: `${localize(title, locale)}. ${localize(meaning, locale)} ${localize(language.mcp.saying, locale)}`,
-    inputSchema: sayingInput(language, kind, locale),
-    outputSchema: kind === 'resonance' ? output(FIRST_CONTACT, words) : output(KEPT, {}),
-    annotations: { title: localize(title, locale), ...SAYS },
+    name: CONTRIBUTION_TOOLS[kind],
+    title,
+    description: `${title}. ${meaning} ${localize(mcp.saying, locale)}`,
+    inputSchema: contributionInput(context, kind),
+    outputSchema:
+      kind === 'resonance'
+        ? outputSchema(FIRST_CONTACT, { companions: ENTRIES.entries })
+        : outputSchema(STORED, {}),
+    annotations: { title, ...CONTRIBUTION_ANNOTATIONS },
   };
 }
 
-function readingTools(language: Language, locale: Locale | undefined): Tool[] {
-  const { tools } = language.mcp;
-  const list = readingInput(language, LISTING_PARAMETERS, locale);
-  const news = readingInput(language, NEWS_PARAMETERS, locale);
-  const sought = readingInput(language, SEARCH_PARAMETERS, locale);
-  const one = readingInput(language, [], locale);
-  const here = readingInput(language, ['room', 'limit'], locale);
-  const people = { type: 'array', items: { type: 'object' } };
-  const piece = { bytes: { type: 'integer' }, next: LISTED['next'] ?? {} };
-  const tool = (
-    name: keyof typeof tools,
-    input: Tool['inputSchema'],
-    result: Tool['outputSchema'],
-  ): Tool => ({
-    name,
-    title: localize(tools[name].title, locale),
-    description: `${localize(tools[name].meaning, locale)} ${localize(language.labels.trust, locale)}`,
-    inputSchema: input,
-    ...(result === undefined ? {} : { outputSchema: result }),
-    annotations: { title: localize(tools[name].title, locale), ...READS },
-  });
-  const more = { type: 'boolean' };
+function readTools(context: Localization): Tool[] {
+  const visitors = { type: 'array', items: { type: 'object' } };
+  const searchInput = readInput(context, SEARCH_PARAMETERS);
   return [
-    tool('read', list, output(LISTED, ENTRIES, ['known'])),
-    tool('search', { ...sought, required: ['q'] }, output(LISTED, RESULTS)),
-    tool(
-      'get_entry',
-      {
-        ...one,
-        properties: { ...own(language, ['id', 'from'], locale), ...one.properties },
+    readTool(context, 'read', {
+      inputSchema: readInput(context, LISTING_PARAMETERS),
+      outputSchema: outputSchema(LISTING, ENTRIES, ['known']),
+    }),
+    readTool(context, 'search', {
+      inputSchema: { ...searchInput, required: ['q'] },
+      outputSchema: outputSchema(LISTING, RESULTS),
+    }),
+    readTool(context, 'get_entry', {
+      inputSchema: {
+        ...readInput(context, [], toolArguments(context, ['id', 'from'])),
         required: ['id'],
       },
-      output(piece, { entry: { type: 'object' }, text: { type: 'string' } }),
-    ),
-    tool(
-      'who_is_here',
-      here,
-      output({ head: { type: 'integer' }, more }, { here: people, lately: people }),
-    ),
-    tool(
-      'wait_for_news',
-      { ...news, properties: { ...own(language, ['seconds'], locale), ...news.properties } },
-      output(LISTED, ENTRIES, ['known']),
-    ),
+      outputSchema: outputSchema(
+        { bytes: { type: 'integer' }, next: LISTING.next },
+        { entry: { type: 'object' }, text: { type: 'string' } },
+      ),
+    }),
+    readTool(context, 'who_is_here', {
+      inputSchema: readInput(context, ['room', 'limit']),
+      outputSchema: outputSchema(
+        { head: { type: 'integer' }, more: { type: 'boolean' } },
+        { here: visitors, lately: visitors },
+      ),
+    }),
+    readTool(context, 'wait_for_news', {
+      inputSchema: readInput(context, NEWS_PARAMETERS, toolArguments(context, ['seconds'])),
+      outputSchema: outputSchema(LISTING, ENTRIES, ['known']),
+    }),
   ];
+}
+
+function readTool(
+  { language, locale }: Localization,
+  name: keyof Language['mcp']['tools'],
+  schemas: Pick<Tool, 'inputSchema' | 'outputSchema'>,
+): Tool {
+  const { mcp, labels } = language;
+  const title = localize(mcp.tools[name].title, locale);
+  return {
+    name,
+    title,
+    description: `${localize(mcp.tools[name].meaning, locale)} ${localize(labels.trust, locale)}`,
+    ...schemas,
+    annotations: { title, ...READ_ANNOTATIONS },
+  };
 }

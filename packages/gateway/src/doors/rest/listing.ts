@@ -26,6 +26,7 @@ import { parseSelection } from '../../intake/selection.ts';
 import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
+import { boundedSelection } from '../../operations/read-page.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
@@ -132,8 +133,7 @@ function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listi
   const { scope, form, locale, head, watermark } = wanted;
   const parameters = queryOf(request);
   const selected = parseSelection(parameters, { ...scope, grammar: app.grammar });
-  const end = Math.min(watermark ?? head, head) + 1;
-  const selection = { ...selected, before: Math.min(selected.before ?? Infinity, end) };
+  const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
   const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
   const tagParts = [

@@ -1,0 +1,81 @@
+/** Sends a response of the SDK through Node, at the pace of its reader. */
+import type { ServerResponse } from 'node:http';
+
+import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
+
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
+
+export interface SendOptions {
+  /** Whether each chunk of the body is a notification of a subscription. */
+  readonly isSubscription: boolean;
+  /** Whether the headers are sent before there is a result. */
+  readonly isLongPolling: boolean;
+  /** Called when the response has started. */
+  readonly release: () => void;
+}
+
+export async function sendSdkResponse(
+  response: ServerResponse,
+  { status, headers, body }: Response,
+  { isSubscription, isLongPolling, release }: SendOptions,
+): Promise<void> {
+  if (response.destroyed) return;
+  const { connection: _, ...own } = Object.fromEntries(headers);
+  response.writeHead(status, { ...own, ...NO_STORE, ...COMMON_HEADERS });
+  if (isLongPolling) {
+    response.flushHeaders();
+    release();
+  }
+  const reader: BodyReader | undefined = body?.getReader();
+  if (reader === undefined) {
+    response.end();
+    return;
+  }
+  response.once('close', () => void reader.cancel().catch(() => {}));
+  await (isSubscription ? sendNotifications : sendBody)(response, reader, release);
+  if (!response.destroyed) response.end();
+}
+
+async function sendBody(
+  response: ServerResponse,
+  body: BodyReader,
+  release: () => void,
+): Promise<void> {
+  for (let step = await body.read(); !step.done; step = await body.read()) {
+    release();
+    if (response.destroyed) return;
+    if (!response.write(step.value)) await drained(response);
+  }
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once('drain', resolve).once('close', resolve);
+  await promise;
+  response.off('drain', resolve).off('close', resolve);
+}
+
+/**
+ * Merges the notifications that a stalled reader has not taken: one says that a resource has changed
+ * since it was read, so equal ones are sent once.
+ */
+async function sendNotifications(
+  response: ServerResponse,
+  body: BodyReader,
+  release: () => void,
+): Promise<void> {
+  const pending = new Set<string>();
+  let isStalled = false;
+  response.on('drain', () => {
+    isStalled = pending.size > 0 && !response.write([...pending].join(''));
+    pending.clear();
+  });
+  for (let step = await body.read(); !step.done; step = await body.read()) {
+    release();
+    if (response.destroyed) return;
+    if (isStalled) pending.add(Buffer.from(step.value).toString());
+    else isStalled = !response.write(step.value);
+  }
+  response.write([...pending].join(''));
+}
