@@ -3,7 +3,8 @@ import type { Spool } from '../log/log.ts';
 
 /** Longer runs of spaces are held as a count. */
 const MAX_RUN = 64 * 1024;
-const SPACES = Buffer.alloc(MAX_RUN, ' ');
+const SPACES: Uint8Array = Buffer.alloc(MAX_RUN, ' ');
+const LINE_BREAKS = Buffer.from('\n\r\t');
 
 export class BodyBuffer {
   #bytes: Buffer;
@@ -44,30 +45,34 @@ export class BodyBuffer {
 
   /** The whole body, of a buffer that was never flushed. */
   whole(): Uint8Array {
-    const parts: Buffer[] = [];
-    let from = 0;
-    for (const { at, count } of this.#runs) {
-      parts.push(this.#bytes.subarray(from, at), Buffer.alloc(count, ' '));
-      from = at;
-    }
-    const last = withoutBreaks(this.#bytes.subarray(from, this.#length));
-    return parts.length === 0 ? last : withoutBreaks(Buffer.concat([...parts, last]));
+    return Buffer.concat([...this.#pieces()]);
   }
 
   /** Moves all bytes to the spool. `yieldTurn` is awaited within long runs of spaces. */
   async flushTo(spool: Spool, yieldTurn: () => Promise<void>): Promise<void> {
-    let from = 0;
-    for (const { at, count } of this.#runs) {
-      await writeUnlessEmpty(spool, this.#bytes.subarray(from, at));
-      from = at;
-      for (let left = count; left > 0; left -= MAX_RUN) {
-        await spool.write(SPACES.subarray(0, Math.min(left, MAX_RUN)));
-        await yieldTurn();
-      }
+    for (const piece of this.#pieces()) {
+      if (piece.length > 0) await spool.write(piece);
+      if (piece === SPACES) await yieldTurn();
     }
-    await writeUnlessEmpty(spool, this.#bytes.subarray(from, this.#length));
     this.#length = 0;
     this.#runs = [];
+  }
+
+  *#pieces(): Generator<Uint8Array, void, undefined> {
+    let from = 0;
+    for (const { at, count } of this.#runs) {
+      yield this.#withoutBreaks(from, at);
+      let left = count;
+      for (; left > MAX_RUN; left -= MAX_RUN) yield SPACES;
+      yield SPACES.subarray(0, left);
+      from = at;
+    }
+    yield this.#withoutBreaks(from, this.#length);
+  }
+
+  #withoutBreaks(from: number, to: number): Uint8Array {
+    const bytes = this.#bytes.subarray(from, to);
+    return LINE_BREAKS.some((byte) => bytes.includes(byte)) ? replaceBreaks(bytes) : bytes;
   }
 
   #reserve(more: number): void {
@@ -78,20 +83,7 @@ export class BodyBuffer {
   }
 }
 
-async function writeUnlessEmpty(spool: Spool, bytes: Buffer): Promise<void> {
-  if (bytes.length > 0) await spool.write(withoutBreaks(bytes));
-}
-
-/** Replaces CR, LF and TAB with spaces, in place. Unescaped ones are only between tokens. */
-function withoutBreaks(bytes: Buffer): Buffer {
-  if (!hasBreaks(bytes)) return bytes;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === 0x0a || byte === 0x0d || byte === 0x09) bytes[at] = 0x20;
-  }
-  return bytes;
-}
-
-function hasBreaks(bytes: Buffer): boolean {
-  return bytes.includes(0x0a) || bytes.includes(0x0d) || bytes.includes(0x09);
+/** A copy with spaces for CR, LF and TAB. Unescaped ones are only between tokens. */
+export function replaceBreaks(bytes: Uint8Array): Uint8Array {
+  return Uint8Array.from(bytes, (byte) => Math.max(byte, 0x20));
 }

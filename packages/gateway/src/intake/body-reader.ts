@@ -7,11 +7,10 @@ import type { Draft } from '../log/log.ts';
 import { JsonHandler, type ValueType } from '../json/handler.ts';
 import { StringDecoder } from '../json/string-decoder.ts';
 import type { BodyBuffer } from './body-buffer.ts';
-import { accepts, validateBody, type BodyValue } from './body-validation.ts';
+import { accepts, MAX_QUOTE, NO_QUOTE, validateBody, type BodyValue } from './body-validation.ts';
 import { FacetList } from './facet-list.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { MemberCopier } from './member-copier.ts';
-import { ValueQuote } from './value-quote.ts';
 
 export interface BodyReaderOptions {
   /** Initial size of the buffer for the body, in bytes. */
@@ -21,15 +20,13 @@ export interface BodyReaderOptions {
 }
 
 export class BodyReader extends JsonHandler {
-  /** In the order of the kind's filter members. */
-  readonly facetLists: readonly FacetList[];
   readonly #grammar: Grammar;
   readonly #kind: KindGrammar;
   readonly #copier: MemberCopier;
-  readonly #listByMember: (FacetList | undefined)[] = [];
-  readonly #values: (BodyValue | undefined)[] = [];
+  /** Of the members that have a filter, or a rule, by name. */
+  readonly #lists: ReadonlyMap<string, FacetList>;
+  readonly #values = new Map<string, BodyValue>();
   readonly #string = new StringDecoder();
-  readonly #quote = new ValueQuote();
   #piece: Uint8Array = Buffer.alloc(0);
   #rootType: ValueType = 'null';
   /** The room that the body names, undefined if there is none of this name. */
@@ -46,17 +43,23 @@ export class BodyReader extends JsonHandler {
   #elements = 0;
   /** Whether the current array has an element that is no string. */
   #isMixed = false;
+  /** The value that is quoted, and where the rest of it starts in the piece. */
+  #quoted: Pick<BodyValue, 'quote'> | undefined;
+  #quoteFrom = 0;
 
   constructor(grammar: Grammar, kind: KindGrammar, { capacity, maxFacets }: BodyReaderOptions) {
     super();
     this.#grammar = grammar;
     this.#kind = kind;
-    this.#copier = new MemberCopier(capacity, kind.membersByLength.length - 1);
-    this.facetLists = kind.filterMembers.map(({ index, filter }) => {
-      const list = new FacetList(filter, maxFacets);
-      this.#listByMember[index] = list;
-      return list;
-    });
+    this.#copier = new MemberCopier(capacity, kind.longestName);
+    this.#lists = new Map(
+      kind.filterMembers.map(({ name, filter }) => [name, new FacetList(filter, maxFacets)]),
+    );
+  }
+
+  /** In the order of the kind's filter members. */
+  get facetLists(): Iterable<FacetList> {
+    return this.#lists.values();
   }
 
   get body(): BodyBuffer {
@@ -74,7 +77,7 @@ export class BodyReader extends JsonHandler {
     const error = validateBody(values, this.#kind, this.#grammar);
     if (error !== undefined) throw error;
     if (room === undefined) throw new Error('A body without a room must have been refused');
-    const lists = this.facetLists.map((list) => list.first);
+    const lists = Array.from(this.facetLists, (list) => list.first).flat();
     const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
     return { kind, room, facets, body, ...(key === undefined ? {} : { key }) };
   }
@@ -86,7 +89,8 @@ export class BodyReader extends JsonHandler {
 
   override endPiece(): void {
     this.#copier.endPiece();
-    this.#quote.endPiece(this.#piece);
+    this.#addToQuote(this.#piece.length);
+    this.#quoteFrom = 0;
   }
 
   override startName(at: number): boolean {
@@ -101,9 +105,7 @@ export class BodyReader extends JsonHandler {
     if (!this.#isNameOpen) return;
     this.#isNameOpen = false;
     this.#string.end();
-    const member = this.#kind.membersByLength[this.#string.length]?.find(({ bytes }) =>
-      this.#string.equals(bytes),
-    );
+    const member = this.#kind.members.get(this.#string.value ?? '');
     if (member?.isOwn !== true) {
       this.#member = member;
       this.#copier.copyName();
@@ -150,8 +152,8 @@ export class BodyReader extends JsonHandler {
   override endValue(depth: number, at: number): void {
     if (depth === 0) return;
     if (this.#isDecodingValue) this.#endString();
-    const isRoomKnown = this.#member?.isRoom === true && this.#room !== undefined;
-    this.#quote.end(this.#piece, at, !isRoomKnown);
+    this.#addToQuote(at);
+    this.#quoted = undefined;
     if (depth === 1) this.#copier.endValue(at);
   }
 
@@ -167,31 +169,31 @@ export class BodyReader extends JsonHandler {
     this.#copier.renameDeferred(at);
   }
 
-  #startMember(member: Member, type: ValueType, at: number): boolean {
-    const list = this.#listByMember[member.index];
+  #startMember({ name, rule, isRoom, takesArray }: Member, type: ValueType, at: number): boolean {
+    const list = this.#lists.get(name);
     list?.clear();
     this.#elements = 0;
     this.#isMixed = false;
-    if (member.rule !== undefined) {
-      const value = { type, quote: '' };
-      this.#values[member.index] = value;
-      if (member.isRoom || !accepts(member.rule, type)) this.#startQuote(value, at);
+    if (rule !== undefined) {
+      const value = { type, quote: NO_QUOTE };
+      this.#values.set(name, value);
+      if (isRoom || !accepts(rule, type)) this.#startQuote(value, at);
     }
-    if (type !== 'string') return type === 'array' && member.takesArray;
-    return (list !== undefined || member.isRoom) && this.#startString(list);
+    if (type !== 'string') return type === 'array' && takesArray;
+    return (list !== undefined || isRoom) && this.#startString(list);
   }
 
   #startElement(type: ValueType, at: number): boolean {
     const index = this.#elements;
     this.#elements++;
     if (this.#isMixed || this.#member === undefined) return false;
-    const list = this.#listByMember[this.#member.index];
+    const list = this.#lists.get(this.#member.name);
     if (type === 'string') return list !== undefined && this.#startString(list);
     this.#isMixed = true;
     list?.clear();
-    const value = this.#values[this.#member.index];
+    const value = this.#values.get(this.#member.name);
     if (value === undefined) return false;
-    value.element = { index, type, quote: '' };
+    value.element = { index, type, quote: NO_QUOTE };
     this.#startQuote(value.element, at);
     return false;
   }
@@ -202,17 +204,25 @@ export class BodyReader extends JsonHandler {
     return true;
   }
 
-  #startQuote(value: { readonly type: ValueType; quote: string }, at: number): void {
-    if (value.type === 'string' || value.type === 'number') this.#quote.start(value, at);
+  #startQuote(value: Pick<BodyValue, 'type' | 'quote'>, at: number): void {
+    if (value.type === 'string' || value.type === 'number') this.#quoted = value;
+    this.#quoteFrom = at;
+  }
+
+  #addToQuote(to: number): void {
+    if (this.#quoted === undefined || this.#quoted.quote.length > MAX_QUOTE) return;
+    const { quote } = this.#quoted;
+    const end = Math.min(to, this.#quoteFrom + MAX_QUOTE + 1 - quote.length);
+    this.#quoted.quote = Buffer.concat([quote, this.#piece.subarray(this.#quoteFrom, end)]);
   }
 
   #endString(): void {
     this.#isDecodingValue = false;
     this.#string.end();
-    if (this.#member === undefined) return;
+    const list = this.#lists.get(this.#member?.name ?? '');
     const hashed = this.#string.facet();
     if (hashed !== undefined) {
-      this.#listByMember[this.#member.index]?.add(hashed);
+      list?.add(hashed);
       return;
     }
     const slug = this.#string.value;
@@ -221,8 +231,7 @@ export class BodyReader extends JsonHandler {
 
   /** A name that is longer than all known ones need not be held. */
   #closeLongName(): void {
-    const isLong = this.#string.length >= this.#kind.membersByLength.length;
-    if (!this.#string.isTooLong && !isLong) return;
+    if (!this.#string.isLonger(this.#kind.longestName)) return;
     this.#isNameOpen = false;
     this.#copier.copyName();
   }

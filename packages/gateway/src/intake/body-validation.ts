@@ -2,27 +2,32 @@
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
 import type { ValueType } from '../json/handler.ts';
-import type { FieldType, Grammar, KindGrammar, Rule, RuledMember } from './grammar.ts';
+import { decodeWhole } from '../json/utf8.ts';
+import type { Grammar, KindGrammar, Rule, RuledMember } from './grammar.ts';
 
 /** The value of a member that has a rule. */
 export interface BodyValue {
   readonly type: ValueType;
-  /** Its first bytes, where an error may quote them. */
-  quote: string;
+  /** Its first bytes, where an error may quote them; one more than that if it is longer. */
+  quote: Buffer;
   /** The first element of an array that is no string. */
-  element?: { readonly index: number; readonly type: ValueType; quote: string };
+  element?: Pick<BodyValue, 'type' | 'quote'> & { readonly index: number };
 }
+
+/** Bytes of a value that an error quotes. */
+export const MAX_QUOTE = 40;
+export const NO_QUOTE: Buffer = Buffer.alloc(0);
 
 export interface BodyValues {
   /** Type of the outermost value. */
   readonly root: ValueType;
-  /** By index of the member; undefined for an absent member. */
-  readonly members: readonly (BodyValue | undefined)[];
+  /** By name of the member. */
+  readonly members: ReadonlyMap<string, BodyValue>;
   /** Slug of the room that the body names, or of the kind's; undefined for an unknown room. */
   readonly room: string | undefined;
 }
 
-const TYPE_NAMES: Record<FieldType, string> = {
+const TYPE_NAMES: Record<Rule['type'], string> = {
   string: 'a string',
   strings: 'an array of strings',
   'string or strings': 'a string or an array of strings',
@@ -30,29 +35,21 @@ const TYPE_NAMES: Record<FieldType, string> = {
 
 /** The error for all faults of a body, or undefined for a valid one. */
 export function validateBody(
-  values: BodyValues,
+  { root, members, room }: BodyValues,
   kind: KindGrammar,
   { rooms }: Grammar,
 ): GatewayError | undefined {
-  const faults: Fault[] = [];
-  let roomFault: ValueType | undefined;
-  if (values.root === 'object') {
-    for (const member of kind.rules) {
-      const value = values.members[member.index];
-      const fault = faultOf(member, value, values.room);
-      if (fault === undefined) continue;
-      faults.push(fault);
-      if (member.isRoom) roomFault = value?.type;
-    }
-  } else {
-    faults.push({ pointer: '', detail: notAnObject(values.root) });
-  }
+  const faults =
+    root === 'object'
+      ? kind.rules.flatMap((member) => faultOf(member, members.get(member.name), room) ?? [])
+      : [{ pointer: '', detail: notAnObject(root) }];
   if (faults.length === 0) return undefined;
-  const known = roomFault === undefined ? undefined : [...rooms];
-  const sentence = faults.map((fault) => fault.detail).join('; ');
+  const known = faults.some(({ pointer }) => pointer === '/room') ? [...rooms] : undefined;
+  const isRoomOnly = known !== undefined && faults.length === 1;
+  const sentence = faults.map(({ detail }) => detail).join('; ');
   const list = known === undefined ? '' : `. The rooms are ${known.join(', ')}`;
   return new GatewayError(
-    roomFault === 'string' && faults.length === 1 ? 'unknown-room' : 'invalid-entry',
+    isRoomOnly && members.get('room')?.type === 'string' ? 'unknown-room' : 'invalid-entry',
     `Cannot store the entry of kind "${kind.kind}": ${sentence}${list}`,
     {
       faults,
@@ -70,52 +67,38 @@ export function accepts(rule: Rule, type: ValueType | undefined): boolean {
 }
 
 function faultOf(
-  member: RuledMember,
+  { name, rule, isRoom }: RuledMember,
   value: BodyValue | undefined,
   room: string | undefined,
 ): Fault | undefined {
-  const { rule, isRoom } = member;
+  // A JSON Pointer (RFC 6901).
+  const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const wanted = `"${name}" must be ${isRoom ? 'the slug of a room' : TYPE_NAMES[rule.type]}`;
   if (!accepts(rule, value?.type)) {
     const got = value === undefined ? 'but is missing' : `got ${describe(value)}`;
-    return { pointer: pointerTo(member), detail: `${requirement(member)}, ${got}` };
+    return { pointer, detail: `${wanted}, ${got}` };
   }
-  if (value === undefined) return undefined;
-  const { element } = value;
-  if (element !== undefined) {
-    const { index } = element;
-    const detail = `${requirement(member)}, but its element ${index} (from 0) is ${describe(element)}`;
-    return { pointer: `${pointerTo(member)}/${index}`, detail };
+  if (value?.element !== undefined) {
+    const { index } = value.element;
+    const got = `but its element ${index} (from 0) is ${describe(value.element)}`;
+    return { pointer: `${pointer}/${index}`, detail: `${wanted}, ${got}` };
   }
-  if (!isRoom || room !== undefined) return undefined;
-  return { pointer: pointerTo(member), detail: `${requirement(member)}, got ${value.quote}` };
-}
-
-/** A JSON Pointer (RFC 6901). */
-function pointerTo({ name }: RuledMember): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-function requirement({ name, rule, isRoom }: RuledMember): string {
-  return `"${name}" must be ${isRoom ? 'the slug of a room' : TYPE_NAMES[rule.type]}`;
+  if (value === undefined || !isRoom || room !== undefined) return undefined;
+  return { pointer, detail: `${wanted}, got ${quoted(value.quote)}` };
 }
 
 function notAnObject(root: ValueType): string {
-  const got = describe({ type: root, quote: '' });
   const hint = root === 'string' ? ': was an object encoded twice?' : '';
-  return `the body must be a JSON object, got ${got}${hint}`;
+  return `the body must be a JSON object, got ${describe({ type: root, quote: NO_QUOTE })}${hint}`;
 }
 
 function describe({ type, quote }: Pick<BodyValue, 'type' | 'quote'>): string {
-  switch (type) {
-    case 'number':
-    case 'string':
-      return quote === '' ? `a ${type}` : `a ${type} (${quote})`;
-    case 'array':
-    case 'object':
-      return `an ${type}`;
-    case 'true':
-    case 'false':
-    case 'null':
-      return type;
-  }
+  if (type === 'true' || type === 'false' || type === 'null') return type;
+  if (type === 'array' || type === 'object') return `an ${type}`;
+  return quote.length === 0 ? `a ${type}` : `a ${type} (${quoted(quote)})`;
+}
+
+function quoted(quote: Uint8Array): string {
+  if (quote.length <= MAX_QUOTE) return decodeWhole(quote);
+  return `${decodeWhole(quote.subarray(0, MAX_QUOTE))}…`;
 }

@@ -4,36 +4,17 @@
  */
 import type { Filter } from '@open-presence/protocol';
 
-import { FACET_SIZE, type Facet } from '../log/facet.ts';
+import type { Facet } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 
 /** Of one member. A store holds these in memory until they are indexed. */
 export const MAX_FACETS_IN_MEMORY = 64;
 
-class FacetBuffer {
-  #bytes: Buffer = Buffer.alloc(0);
-  length = 0;
-
-  add(facet: Facet): void {
-    if (this.length === this.#bytes.length) {
-      const wider = Buffer.allocUnsafe(Math.max(4 * FACET_SIZE, this.length * 2));
-      wider.set(this.#bytes);
-      this.#bytes = wider;
-    }
-    this.#bytes.set(facet, this.length);
-    this.length += FACET_SIZE;
-  }
-
-  get bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.length);
-  }
-}
-
 export class FacetList {
   readonly filter: Filter;
   readonly #limit: number;
-  readonly #first = new FacetBuffer();
-  readonly #others = new FacetBuffer();
+  #first: Facet[] = [];
+  #others: Facet[] = [];
   /** Whether the spool has facets of this member, and whether they were replaced since. */
   #isSpooled = false;
   #isStale = false;
@@ -41,27 +22,22 @@ export class FacetList {
   /** Facets beyond `limit` go to a spool. */
   constructor(filter: Filter, limit: number) {
     this.filter = filter;
-    this.#limit = limit * FACET_SIZE;
+    this.#limit = limit;
+  }
+
+  /** The facets up to the limit. */
+  get first(): readonly Facet[] {
+    return this.#first;
   }
 
   add(facet: Facet): void {
-    (this.#first.length < this.#limit ? this.#first : this.#others).add(facet);
+    (this.#first.length < this.#limit ? this.#first : this.#others).push(facet);
   }
 
   clear(): void {
-    this.#first.length = 0;
-    this.#others.length = 0;
+    this.#first = [];
+    this.#others = [];
     this.#isStale = this.#isSpooled;
-  }
-
-  /** The facets up to the limit, concatenated. */
-  get first(): Uint8Array {
-    return this.#first.bytes;
-  }
-
-  /** Whether `flushTo` has something to do. */
-  get isDirty(): boolean {
-    return this.#isStale || this.#others.length > 0;
   }
 
   /** Moves the facets beyond the limit to the spool, and removes replaced ones from it. */
@@ -72,8 +48,8 @@ export class FacetList {
       this.#isSpooled = false;
     }
     if (this.#others.length === 0) return;
-    await spool.addFacets(this.#others.bytes, this.filter);
+    await spool.addFacets(Buffer.concat(this.#others), this.filter);
     this.#isSpooled = true;
-    this.#others.length = 0;
+    this.#others = [];
   }
 }

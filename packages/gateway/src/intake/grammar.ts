@@ -11,33 +11,25 @@ import {
 
 import { facet } from '../log/facet.ts';
 
-/** `strings` is an array of strings. */
-export type FieldType = 'string' | 'strings' | 'string or strings';
-
+type Field = Language['common'][number];
 /** What PROTOCOL.md section 6.2 demands of a member. */
-export interface Rule {
-  readonly type: FieldType;
-  readonly required: boolean;
-}
+export type Rule = Pick<Field, 'type' | 'required'>;
 
 /** A member of a body that means something to the gateway. */
 export interface Member {
-  /** Position in the list of the kind's known members. */
-  readonly index: number;
   readonly name: string;
-  /** The name in UTF-8. */
-  readonly bytes: Uint8Array;
   /** Whether the gateway writes a member with this name itself. */
   readonly isOwn: boolean;
   readonly isRoom: boolean;
   readonly rule: Rule | undefined;
-  /** Whether a filter on this member finds each string of an array. */
+  /** The filter that finds entries by the value of this member. */
+  readonly filter: Filter | undefined;
+  /** Whether the filter finds each string of an array. */
   readonly takesArray: boolean;
 }
 
 export type RuledMember = Member & { readonly rule: Rule };
-/** A member by whose value a filter finds entries. */
-type FilterMember = Member & { readonly filter: Filter };
+export type FilterMember = Member & { readonly filter: Filter };
 
 export interface KindGrammar {
   readonly kind: Kind;
@@ -48,8 +40,10 @@ export interface KindGrammar {
   readonly rules: readonly RuledMember[];
   /** In the order of `FILTER_MEMBERS`. */
   readonly filterMembers: readonly FilterMember[];
-  /** The known members by the length of their names in bytes. */
-  readonly membersByLength: readonly (readonly Member[])[];
+  /** By name. */
+  readonly members: ReadonlyMap<string, Member>;
+  /** Bytes of the longest of these names. */
+  readonly longestName: number;
   /** Facets of the kind and the default room, concatenated. */
   readonly facets: Uint8Array;
 }
@@ -60,18 +54,14 @@ export interface Grammar {
   readonly kinds: Readonly<Record<Kind, KindGrammar>>;
 }
 
-const ROOM = 'room' satisfies (typeof OWN_MEMBERS)[number];
-const encoder = new TextEncoder();
-
 export function createGrammar(language: Pick<Language, 'kinds' | 'common' | 'rooms'>): Grammar {
-  const rooms = new Set(language.rooms.map((room) => room.slug));
   const fields = KINDS.flatMap((kind) => language.kinds[kind].fields).concat(language.common);
   const arrays = new Set(
     fields.filter((field) => hasRule(field) && field.type !== 'string').map(({ name }) => name),
   );
   const create = (kind: Kind): KindGrammar => createKindGrammar(kind, language, arrays);
   return {
-    rooms,
+    rooms: new Set(language.rooms.map((room) => room.slug)),
     kinds: {
       resonance: create('resonance'),
       garden: create('garden'),
@@ -82,7 +72,7 @@ export function createGrammar(language: Pick<Language, 'kinds' | 'common' | 'roo
 }
 
 /** A suggested field may have any value. */
-function hasRule(field: Language['common'][number]): boolean {
+function hasRule(field: Field): boolean {
   return field.suggested !== true;
 }
 
@@ -93,41 +83,28 @@ function createKindGrammar(
 ): KindGrammar {
   const { room, fields, sentences } = kinds[kind];
   const rules = new Map<string, Rule>(
-    [...fields, ...common]
-      .filter(hasRule)
-      .map(({ name, type, required }) => [name, { type, required }]),
+    [...fields, ...common].filter(hasRule).map((field) => [field.name, field]),
   );
-  const filters = filtersByMember();
-  const names = [...new Set<string>([...rules.keys(), ...filters.keys(), ...OWN_MEMBERS])];
-  const members = names.map((name, index): Member => ({
-    index,
+  const filters = new Map<string, Filter>(
+    FILTER_NAMES.flatMap((filter) => FILTER_MEMBERS[filter].map((name) => [name, filter] as const)),
+  );
+  const memberOf = (name: string): Member => ({
     name,
-    bytes: encoder.encode(name),
     isOwn: OWN_MEMBERS.some((own) => own === name),
-    isRoom: name === ROOM,
+    isRoom: name === 'room',
     rule: rules.get(name),
+    filter: filters.get(name),
     takesArray: arrays.has(name),
-  }));
-  const longest = Math.max(...members.map((member) => member.bytes.length));
+  });
+  const names = [...rules.keys(), ...filters.keys(), ...OWN_MEMBERS];
   return {
     kind,
     room,
     example: sentences[0]?.body,
-    rules: members.flatMap(({ rule, ...rest }) => (rule === undefined ? [] : [{ ...rest, rule }])),
-    filterMembers: [...filters].flatMap(([name, filter]) =>
-      members.filter((member) => member.name === name).map((member) => ({ ...member, filter })),
-    ),
-    membersByLength: Array.from({ length: longest + 1 }, (_, length) =>
-      members.filter((member) => member.bytes.length === length),
-    ),
+    rules: Array.from(rules, ([name, rule]) => ({ ...memberOf(name), rule })),
+    filterMembers: Array.from(filters, ([name, filter]) => ({ ...memberOf(name), filter })),
+    members: new Map(names.map((name) => [name, memberOf(name)])),
+    longestName: Math.max(...names.map((name) => Buffer.byteLength(name))),
     facets: Buffer.concat([facet('kind', kind), facet('room', room)]),
   };
-}
-
-function filtersByMember(): Map<string, Filter> {
-  const filters = new Map<string, Filter>();
-  for (const filter of FILTER_NAMES) {
-    for (const name of FILTER_MEMBERS[filter]) filters.set(name, filter);
-  }
-  return filters;
 }

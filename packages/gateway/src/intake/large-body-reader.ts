@@ -35,7 +35,7 @@ export class LargeBodyReader {
     for (let from = 0; from < chunk.length; from += SLICE) {
       this.#scanner.feed(chunk.subarray(from, from + SLICE));
       if (this.#reader.body.length >= MIN_FLUSH) await this.#flushBody();
-      for (const list of this.#reader.facetLists) if (list.isDirty) await list.flushTo(this.#spool);
+      await this.#flushFacets();
       await this.#yieldTurn();
     }
   }
@@ -45,8 +45,12 @@ export class LargeBodyReader {
     this.#scanner.end();
     const draft = this.#reader.draft(this.#spool, key);
     await this.#flushBody();
-    for (const list of this.#reader.facetLists) await list.flushTo(this.#spool);
+    await this.#flushFacets();
     return draft;
+  }
+
+  async #flushFacets(): Promise<void> {
+    for (const list of this.#reader.facetLists) await list.flushTo(this.#spool);
   }
 
   #flushBody(): Promise<void> {

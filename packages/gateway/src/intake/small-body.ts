@@ -2,6 +2,8 @@
 import { OWN_MEMBERS } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
+import { isJsonObject, type JsonObject } from '../json/json-object.ts';
+import { replaceBreaks } from './body-buffer.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
 
 export interface SmallBody {
@@ -11,8 +13,6 @@ export interface SmallBody {
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
-
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * Undefined for a body that is invalid or has a member that the gateway writes itself: for those
@@ -27,14 +27,14 @@ export function parseSmallBody(kind: KindGrammar, bytes: Uint8Array): SmallBody 
   } catch {
     return undefined;
   }
-  if (!isObject(members)) return undefined;
+  if (!isJsonObject(members)) return undefined;
   for (const own of OWN_MEMBERS) if (members[own] !== undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
-  return { body: betweenBraces(bytes, hasLineBreaks(text)), facets: facetsOf(kind, members) };
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const body = betweenBraces(bytes);
+  return {
+    body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
+    facets: facetsOf(kind, members),
+  };
 }
 
 function isValid(rule: Rule, value: unknown): boolean {
@@ -61,7 +61,7 @@ function facetsOf({ facets, filterMembers }: KindGrammar, members: JsonObject): 
   return joined;
 }
 
-function betweenBraces(bytes: Uint8Array, withBreaks: boolean): Uint8Array {
+function betweenBraces(bytes: Uint8Array): Uint8Array {
   let from = 0;
   let to = bytes.length - 1;
   while (bytes[from] !== 0x7b) from++;
@@ -69,17 +69,5 @@ function betweenBraces(bytes: Uint8Array, withBreaks: boolean): Uint8Array {
   from++;
   while (from < to && (bytes[from] ?? 0) <= 0x20) from++;
   while (to > from && (bytes[to - 1] ?? 0) <= 0x20) to--;
-  const body = bytes.subarray(from, to);
-  return withBreaks ? withoutLineBreaks(body) : body;
-}
-
-function withoutLineBreaks(bytes: Uint8Array): Uint8Array {
-  const copy = Buffer.allocUnsafe(bytes.length);
-  for (let at = 0; at < bytes.length; at++) copy[at] = Math.max(bytes[at] ?? 0, 0x20);
-  return copy;
-}
-
-/** Unescaped CR, LF and TAB are only between tokens. */
-function hasLineBreaks(text: string): boolean {
-  return text.includes('\n') || text.includes('\r') || text.includes('\t');
+  return bytes.subarray(from, to);
 }

@@ -34,9 +34,13 @@ export async function hasMoreValues(bytes: Uint8Array, max: number): Promise<boo
   if (bytes.length <= max) return false;
   const counter = new Counter();
   const scanner = new JsonScanner(counter);
-  for (let at = 0; at < bytes.length && counter.values <= max; at += PIECE) {
-    if (at > 0) await nextTurn();
-    if (!isFed(scanner, bytes.subarray(at, at + PIECE))) break;
+  try {
+    for (let at = 0; at < bytes.length && counter.values <= max; at += PIECE) {
+      if (at > 0) await nextTurn();
+      scanner.feed(bytes.subarray(at, at + PIECE));
+    }
+  } catch {
+    // What follows is not JSON.
   }
   return counter.values > max;
 }
@@ -46,15 +50,10 @@ export function isDeeper(bytes: Uint8Array, max: number): boolean {
   // Each level takes two bytes at least, if all of them are closed.
   if (bytes.length <= max) return false;
   const counter = new Counter();
-  isFed(new JsonScanner(counter), bytes);
-  return counter.depth > max;
-}
-
-function isFed(scanner: JsonScanner, bytes: Uint8Array): boolean {
   try {
-    scanner.feed(bytes);
-    return true;
+    new JsonScanner(counter).feed(bytes);
   } catch {
-    return false;
+    // What follows is not JSON.
   }
+  return counter.depth > max;
 }

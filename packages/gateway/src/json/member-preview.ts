@@ -7,10 +7,10 @@ export class MemberPreview extends JsonHandler {
   readonly #values = new Map<string, string>();
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   #bytes: Uint8Array = new Uint8Array();
-  #inName = false;
   #name = '';
-  /** Undefined outside of a string value. */
-  #value: string | undefined;
+  /** The name or value that is being read. */
+  #text = '';
+  #isValue = false;
 
   /** Values are cut between characters behind `longest` UTF-16 code units. */
   constructor(names: ReadonlySet<string>, longest: number) {
@@ -21,13 +21,13 @@ export class MemberPreview extends JsonHandler {
 
   /** Whether this member was read as far as it is kept. */
   has(name: string): boolean {
-    const isFull = this.#value !== undefined && this.#value.length >= this.#longest;
-    return this.#values.has(name) || (isFull && this.#name === name);
+    const isRead = this.#isValue && this.#name === name && this.#text.length >= this.#longest;
+    return isRead || this.#values.has(name);
   }
 
   /** All members that were read, also one whose end is still to come. */
   read(): ReadonlyMap<string, string> {
-    this.#store();
+    this.endValue();
     return this.#values;
   }
 
@@ -35,44 +35,34 @@ export class MemberPreview extends JsonHandler {
     this.#bytes = bytes;
   }
 
-  override startValue(type: ValueType, depth: number): boolean {
-    if (depth === 0) return type === 'object';
-    if (type !== 'string' || !this.#names.has(this.#name)) return false;
-    this.#value = '';
-    return true;
-  }
-
-  override endValue(depth: number): void {
-    if (depth === 1) this.#store();
-  }
-
   override startName(): boolean {
-    this.#inName = true;
-    this.#name = '';
+    this.#text = '';
     return true;
   }
 
   override endName(): void {
-    this.#inName = false;
+    this.#name = this.#text;
+  }
+
+  override startValue(type: ValueType, depth: number): boolean {
+    this.#isValue = type === 'string' && this.#names.has(this.#name);
+    this.#text = '';
+    return depth === 0 ? type === 'object' : this.#isValue;
+  }
+
+  override endValue(): void {
+    if (this.#isValue) this.#values.set(this.#name, cut(this.#text, this.#longest));
+    this.#isValue = false;
   }
 
   override text(from: number, to: number): void {
+    if (this.#text.length >= this.#longest) return;
     const end = Math.min(to, from + 4 * this.#longest);
-    this.#append(this.#decoder.decode(this.#bytes.subarray(from, end)));
+    this.#text += this.#decoder.decode(this.#bytes.subarray(from, end));
   }
 
   override codeUnit(code: number): void {
-    this.#append(String.fromCharCode(code));
-  }
-
-  #append(text: string): void {
-    if (this.#inName) this.#name += this.#name.length < this.#longest ? text : '';
-    else if (this.#value !== undefined && this.#value.length < this.#longest) this.#value += text;
-  }
-
-  #store(): void {
-    if (this.#value !== undefined) this.#values.set(this.#name, cut(this.#value, this.#longest));
-    this.#value = undefined;
+    if (this.#text.length < this.#longest) this.#text += String.fromCharCode(code);
   }
 }
 

@@ -9,12 +9,14 @@ const MAX_HELD = 1024;
 
 export class StringDecoder {
   readonly #bytes = Buffer.allocUnsafe(MAX_HELD);
+  /** Bytes that are held. */
   #length = 0;
+  /** Whether the value is longer than what is held. */
   #isTooLong = false;
   #hash: FacetHash | undefined;
   #facetName: FacetName | undefined;
-  /** A high surrogate whose low surrogate is still to come, or 0. */
-  #high = 0;
+  /** An escaped high surrogate whose low surrogate may follow. */
+  #high = '';
 
   /** Starts a new string. With a name, `facet` gives the facet of its value. */
   start(facetName?: FacetName): void {
@@ -22,55 +24,39 @@ export class StringDecoder {
     this.#isTooLong = false;
     this.#hash = undefined;
     this.#facetName = facetName;
-    this.#high = 0;
+    this.#high = '';
   }
 
   /** Characters without a backslash. */
   text(bytes: Uint8Array, from: number, to: number): void {
-    if (this.#high !== 0) this.#addLoneSurrogate();
-    if (this.#length + to - from <= MAX_HELD) {
-      if (to - from > 48) this.#bytes.set(bytes.subarray(from, to), this.#length);
-      else
-        for (let at = from; at < to; at++) this.#bytes[this.#length + at - from] = bytes[at] ?? 0;
-      this.#length += to - from;
+    if (this.#high !== '') this.end();
+    if (this.#length + to - from > MAX_HELD) {
+      this.#overflow();
+      this.#hash?.update(bytes.subarray(from, to));
       return;
     }
-    this.#overflow();
-    this.#hash?.update(bytes.subarray(from, to));
+    if (to - from > 48) this.#bytes.set(bytes.subarray(from, to), this.#length);
+    else for (let at = from; at < to; at++) this.#bytes[this.#length + at - from] = bytes[at] ?? 0;
+    this.#length += to - from;
   }
 
   /** A UTF-16 code unit that was escaped. */
   codeUnit(code: number): void {
-    if (this.#high !== 0 && code >= 0xdc00 && code <= 0xdfff) {
-      const point = 0x10000 + ((this.#high - 0xd800) << 10) + (code - 0xdc00);
-      this.#high = 0;
-      this.#add(point);
-      return;
-    }
-    if (this.#high !== 0) this.#addLoneSurrogate();
-    if (code >= 0xd800 && code <= 0xdbff) this.#high = code;
-    else this.#add(code >= 0xdc00 && code <= 0xdfff ? 0xfffd : code);
-  }
-
-  /** Bytes so far; meaningless once the value is too long. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** Whether the value is longer than what is held. */
-  get isTooLong(): boolean {
-    return this.#isTooLong;
+    const isHigh = code >= 0xd800 && code <= 0xdbff;
+    if (isHigh) this.end();
+    const unit = this.#high + String.fromCharCode(code);
+    this.#high = isHigh ? unit : '';
+    if (!isHigh) this.#add(unit);
   }
 
   end(): void {
-    if (this.#high !== 0) this.#addLoneSurrogate();
+    if (this.#high !== '') this.#add(this.#high);
+    this.#high = '';
   }
 
-  /** After `end`. */
-  equals(bytes: Uint8Array): boolean {
-    if (this.#isTooLong || this.#length !== bytes.length) return false;
-    for (let at = 0; at < bytes.length; at++) if (this.#bytes[at] !== bytes[at]) return false;
-    return true;
+  /** Whether the value so far is longer than this. */
+  isLonger(size: number): boolean {
+    return this.#isTooLong || this.#length > size;
   }
 
   /** After `end`: the value, or undefined if it is too long. */
@@ -88,29 +74,10 @@ export class StringDecoder {
     return this.#hash?.finish();
   }
 
-  #addLoneSurrogate(): void {
-    this.#high = 0;
-    this.#add(0xfffd);
-  }
-
-  #add(point: number): void {
-    if (this.#length + 4 > MAX_HELD) this.#overflow();
-    const bytes = this.#bytes;
-    if (point < 0x80) {
-      bytes[this.#length++] = point;
-    } else if (point < 0x800) {
-      bytes[this.#length++] = 0xc0 | (point >> 6);
-      bytes[this.#length++] = 0x80 | (point & 0x3f);
-    } else {
-      if (point < 0x10000) {
-        bytes[this.#length++] = 0xe0 | (point >> 12);
-      } else {
-        bytes[this.#length++] = 0xf0 | (point >> 18);
-        bytes[this.#length++] = 0x80 | ((point >> 12) & 0x3f);
-      }
-      bytes[this.#length++] = 0x80 | ((point >> 6) & 0x3f);
-      bytes[this.#length++] = 0x80 | (point & 0x3f);
-    }
+  #add(text: string): void {
+    // A surrogate and another code unit take six bytes.
+    if (this.#length + 6 > MAX_HELD) this.#overflow();
+    this.#length += this.#bytes.write(text, this.#length);
   }
 
   /** Moves what is held into the hash, or drops it. */

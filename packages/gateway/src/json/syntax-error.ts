@@ -3,27 +3,8 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { sequenceLength, decodeWhole } from './utf8.ts';
 
-/** What the grammar of JSON allows at a position. */
-export type Expected =
-  | 'text'
-  | 'value'
-  | 'value or ]'
-  | 'name'
-  | 'name or }'
-  | 'colon'
-  | 'comma or }'
-  | 'comma or ]'
-  | 'end'
-  | 'string'
-  | 'escape'
-  | 'hex digit'
-  | 'digit'
-  | 'no digit'
-  | 'true'
-  | 'false'
-  | 'null';
-
-const WORDS: Record<Expected, string> = {
+/** How an error calls what the grammar of JSON allows at a position. */
+const WORDS = {
   text: 'a JSON object, which begins with `{`',
   value: 'a value',
   'value or ]': 'a value or `]`',
@@ -43,6 +24,8 @@ const WORDS: Record<Expected, string> = {
   null: 'the rest of `null`',
 };
 
+export type Expected = keyof typeof WORDS;
+
 /** Offset in bytes from 0, line and column (in bytes) from 1. */
 export interface Position {
   readonly offset: number;
@@ -58,39 +41,40 @@ export interface SyntaxFault {
   /** Whether it is outside of any object or array. */
   readonly outermost: boolean;
   /** A body that works. */
-  readonly example?: unknown;
+  readonly example: unknown;
 }
 
 export function syntaxError(fault: SyntaxFault): GatewayError {
   const { position, expected, found } = fault;
-  const character = found === undefined ? undefined : firstCharacter(found);
-  const empty = character === undefined && expected === 'text';
-  const description = character === undefined ? 'the end of the body' : display(character);
-  const wording =
-    character === undefined && expected === 'string' ? 'a closing `"`' : WORDS[expected];
-  const sentence = empty
-    ? `the body is empty, expected ${wording}`
-    : `at ${formatPosition(position)} found ${description}, expected ${wording}`;
-  return malformed(fault, sentence, hintFor(fault, character));
+  const where = `at ${formatPosition(position)} found`;
+  if (found !== undefined) {
+    const character = decodeWhole(found.subarray(0, sequenceLength(found[0] ?? 0)));
+    const sentence = `${where} ${display(character)}, expected ${WORDS[expected]}.`;
+    return malformed(fault, `${sentence} ${hintFor(fault, character)}`.trimEnd());
+  }
+  if (expected === 'text') {
+    const hint = 'Send a JSON object as the body of the request.';
+    return malformed(fault, `the body is empty, expected ${WORDS.text}. ${hint}`);
+  }
+  const wording = expected === 'string' ? 'a closing `"`' : WORDS[expected];
+  const hint = 'Is the body cut off, or a bracket or quote not closed?';
+  return malformed(fault, `${where} the end of the body, expected ${wording}. ${hint}`);
 }
 
 /** The error for a text that is not UTF-8. */
-export function encodingError(position: Position, byte: number, example?: unknown): GatewayError {
+export function encodingError(position: Position, byte: number, example: unknown): GatewayError {
   const hex = byte.toString(16).toUpperCase().padStart(2, '0');
   return malformed(
     { position, example },
-    `at ${formatPosition(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, expected UTF-8`,
-    'Encode the text as UTF-8 and send it whole.',
+    `at ${formatPosition(position)} found the byte 0x${hex}, which begins no valid UTF-8 sequence, expected UTF-8. Encode the text as UTF-8 and send it whole.`,
   );
 }
 
 function malformed(
   { position, example }: Pick<SyntaxFault, 'position' | 'example'>,
-  sentence: string,
-  hint: string,
+  sentences: string,
 ): GatewayError {
-  const message = `Cannot read the body as JSON: ${sentence}.${hint === '' ? '' : ` ${hint}`}`;
-  return new GatewayError('malformed-json', message, {
+  return new GatewayError('malformed-json', `Cannot read the body as JSON: ${sentences}`, {
     position,
     ...(example === undefined ? {} : { example }),
   });
@@ -98,10 +82,6 @@ function malformed(
 
 function formatPosition({ offset, line, column }: Position): string {
   return `byte ${offset} (line ${line}, column ${column})`;
-}
-
-function firstCharacter(bytes: Uint8Array): string {
-  return decodeWhole(bytes.subarray(0, sequenceLength(bytes[0] ?? 0)));
 }
 
 /** Invisible characters, and those that would break the sentence, are named by their code point. */
@@ -141,11 +121,7 @@ const CONTROL_CORRECTIONS: Readonly<Record<string, string>> = {
   '\t': 'Write a tab in a string as `\\t`.',
 };
 
-function hintFor({ expected, outermost }: SyntaxFault, character: string | undefined): string {
-  if (character === undefined) {
-    if (expected === 'text') return 'Send a JSON object as the body of the request.';
-    return 'Is the body cut off, or a bracket or quote not closed?';
-  }
+function hintFor({ expected, outermost }: SyntaxFault, character: string): string {
   switch (expected) {
     case 'string':
       return (
@@ -156,31 +132,18 @@ function hintFor({ expected, outermost }: SyntaxFault, character: string | undef
       return 'Write a backslash itself as `\\\\`.';
     case 'end':
       return character === '{' ? 'Send one object per request.' : '';
-    case 'name':
-    case 'value':
-    case 'digit':
-    case 'text':
-    case 'value or ]':
-    case 'name or }':
-      return hintAtStart(expected, character, outermost);
     case 'comma or }':
     case 'comma or ]':
       if (!/["\p{L}\p{N}]/u.test(character)) return CORRECTIONS[character] ?? '';
       return 'Is a comma missing before it, or a `"` not escaped as `\\"`?';
-    default:
-      return outermost ? NO_FORM : '';
   }
-}
-
-const NO_FORM = 'Plain text and form fields are not accepted: send a JSON object.';
-
-/** For an unexpected character where a value or a name should start. */
-function hintAtStart(expected: Expected, character: string, outermost: boolean): string {
-  if (character === ',') return 'Is there an extra comma?';
-  if ((expected === 'name' && character === '}') || (expected === 'value' && character === ']')) {
-    return 'Leave out the comma before it.';
+  if (/^(?:text|value|name|digit)/.test(expected)) {
+    if (character === ',') return 'Is there an extra comma?';
+    if (expected + character === 'name}' || expected + character === 'value]') {
+      return 'Leave out the comma before it.';
+    }
+    const correction = CORRECTIONS[character];
+    if (correction !== undefined || expected !== 'text') return correction ?? '';
   }
-  const correction = CORRECTIONS[character];
-  if (correction !== undefined) return correction;
-  return outermost && expected === 'text' ? NO_FORM : '';
+  return outermost ? 'Plain text and form fields are not accepted: send a JSON object.' : '';
 }

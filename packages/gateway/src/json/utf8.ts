@@ -18,39 +18,17 @@ export function wholeSequences(bytes: Uint8Array): number {
   return end;
 }
 
-/** The start of the first invalid sequence: overlong, a surrogate, incomplete or a stray byte. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** The start of the first invalid sequence, in bytes that have one. */
 export function firstBadSequence(bytes: Uint8Array): number {
+  // Decoding replaces it with U+FFFD, within which the bytes begin to differ.
+  const replaced = Buffer.from(decoder.decode(bytes));
   let at = 0;
-  while (at < bytes.length) {
-    const lead = bytes[at] ?? 0;
-    if (lead < 0x80) {
-      at++;
-      continue;
-    }
-    const length = sequenceLength(lead);
-    if (length === 1 || !continues(bytes, at, length)) return at;
-    at += length;
-  }
+  while (replaced[at] === bytes[at]) at++;
+  while (((replaced[at] ?? 0) & 0xc0) === 0x80) at--;
   return at;
 }
-
-function continues(bytes: Uint8Array, at: number, length: number): boolean {
-  const lead = bytes[at] ?? 0;
-  const second = bytes[at + 1] ?? 0;
-  let min = 0x80;
-  let max = 0xbf;
-  if (lead === 0xe0) min = 0xa0;
-  if (lead === 0xed) max = 0x9f;
-  if (lead === 0xf0) min = 0x90;
-  if (lead === 0xf4) max = 0x8f;
-  if (second < min || second > max) return false;
-  for (let next = 2; next < length; next++) {
-    if (((bytes[at + next] ?? 0) & 0xc0) !== 0x80) return false;
-  }
-  return true;
-}
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Decodes valid UTF-8, without the last character if that is incomplete. */
 export function decodeWhole(bytes: Uint8Array): string {
