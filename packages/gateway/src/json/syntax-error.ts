@@ -122,20 +122,17 @@ const CONTROL_CORRECTIONS: Readonly<Record<string, string>> = {
 };
 
 function hintFor({ expected, outermost }: SyntaxFault, character: string): string {
-  switch (expected) {
-    case 'string':
-      return (
-        CONTROL_CORRECTIONS[character] ??
-        'Write a control character in a string as `\\u` and four digits.'
-      );
-    case 'escape':
-      return 'Write a backslash itself as `\\\\`.';
-    case 'end':
-      return character === '{' ? 'Send one object per request.' : '';
-    case 'comma or }':
-    case 'comma or ]':
-      if (!/["\p{L}\p{N}]/u.test(character)) return CORRECTIONS[character] ?? '';
-      return 'Is a comma missing before it, or a `"` not escaped as `\\"`?';
+  if (expected === 'escape') return 'Write a backslash itself as `\\\\`.';
+  if (expected === 'end') return character === '{' ? 'Send one object per request.' : '';
+  if (expected === 'string') {
+    return (
+      CONTROL_CORRECTIONS[character] ??
+      'Write a control character in a string as `\\u` and four digits.'
+    );
+  }
+  if (expected.startsWith('comma')) {
+    if (!/["\p{L}\p{N}]/u.test(character)) return CORRECTIONS[character] ?? '';
+    return 'Is a comma missing before it, or a `"` not escaped as `\\"`?';
   }
   if (/^(?:text|value|name|digit)/.test(expected)) {
     if (character === ',') return 'Is there an extra comma?';
