@@ -29,7 +29,7 @@ export interface Member {
 }
 
 export type RuledMember = Member & { readonly rule: Rule };
-export type FilterMember = Member & { readonly filter: Filter };
+type FilterMember = Member & { readonly filter: Filter };
 
 export interface KindGrammar {
   readonly kind: Kind;
