@@ -7,14 +7,10 @@ const SPACES: Uint8Array = Buffer.alloc(MAX_RUN, ' ');
 const LINE_BREAKS = Buffer.from('\n\r\t');
 
 export class BodyBuffer {
-  #bytes: Buffer;
+  #bytes = Buffer.allocUnsafe(1024);
   #length = 0;
   /** The long runs of spaces, each with its place in the bytes. */
   #runs: { readonly at: number; readonly count: number }[] = [];
-
-  constructor(capacity: number) {
-    this.#bytes = Buffer.allocUnsafe(capacity);
-  }
 
   /** Bytes in memory. */
   get length(): number {

@@ -12,13 +12,6 @@ import { FacetList } from './facet-list.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { MemberCopier } from './member-copier.ts';
 
-export interface BodyReaderOptions {
-  /** Initial size of the buffer for the body, in bytes. */
-  readonly capacity: number;
-  /** How many facets of one member may be held in memory. */
-  readonly maxFacets: number;
-}
-
 export class BodyReader extends JsonHandler {
   readonly #grammar: Grammar;
   readonly #kind: KindGrammar;
@@ -47,11 +40,12 @@ export class BodyReader extends JsonHandler {
   #quoted: Pick<BodyValue, 'quote'> | undefined;
   #quoteFrom = 0;
 
-  constructor(grammar: Grammar, kind: KindGrammar, { capacity, maxFacets }: BodyReaderOptions) {
+  /** Holds up to `maxFacets` facets of a member; others must be flushed. */
+  constructor(grammar: Grammar, kind: KindGrammar, maxFacets: number) {
     super();
     this.#grammar = grammar;
     this.#kind = kind;
-    this.#copier = new MemberCopier(capacity, kind.longestName);
+    this.#copier = new MemberCopier(kind.longestName);
     this.#lists = new Map(
       kind.filterMembers.map(({ name, filter }) => [name, new FacetList(filter, maxFacets)]),
     );

@@ -46,8 +46,7 @@ export function parseDraft(
   const { room, example } = kindGrammar;
   const small = parseSmallBody(kindGrammar, bytes);
   if (small !== undefined) return { kind, room, ...small, ...(key === undefined ? {} : { key }) };
-  const options = { capacity: bytes.length + 64, maxFacets: Number.POSITIVE_INFINITY };
-  const reader = new BodyReader(grammar, kindGrammar, options);
+  const reader = new BodyReader(grammar, kindGrammar, Number.POSITIVE_INFINITY);
   const scanner = new JsonScanner(reader, example);
   scanner.feed(bytes);
   scanner.end();

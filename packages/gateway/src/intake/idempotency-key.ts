@@ -18,14 +18,13 @@ export function hashIdempotencyKey(
   const value = header ?? parameter;
   if (value === null) return undefined;
   const key = QUOTED.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
-  if (key === '') throw emptyKey(header === undefined ? 'idempotency-key' : 'Idempotency-Key');
+  if (key === '') {
+    const name = header === undefined ? 'idempotency-key' : 'Idempotency-Key';
+    const detail = `"${name}" must be a text of at least one character, got an empty one`;
+    throw new GatewayError('invalid-parameter', `Cannot read the idempotency key: ${detail}`, {
+      faults: [{ parameter: name, detail }],
+    });
+  }
   const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
   return hash('sha256', Buffer.from(key, isBytes ? 'latin1' : 'utf8'), 'buffer');
-}
-
-function emptyKey(parameter: string): GatewayError {
-  const detail = `"${parameter}" must be a text of at least one character, got an empty one`;
-  return new GatewayError('invalid-parameter', `Cannot read the idempotency key: ${detail}`, {
-    faults: [{ parameter, detail }],
-  });
 }

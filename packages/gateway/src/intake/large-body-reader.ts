@@ -23,10 +23,7 @@ export class LargeBodyReader {
   constructor(grammar: Grammar, kind: Kind, spool: Spool) {
     const kindGrammar = grammar.kinds[kind];
     this.#spool = spool;
-    this.#reader = new BodyReader(grammar, kindGrammar, {
-      capacity: MIN_FLUSH * 2,
-      maxFacets: MAX_FACETS_IN_MEMORY,
-    });
+    this.#reader = new BodyReader(grammar, kindGrammar, MAX_FACETS_IN_MEMORY);
     this.#scanner = new JsonScanner(this.#reader, kindGrammar.example);
   }
 

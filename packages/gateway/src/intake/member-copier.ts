@@ -17,12 +17,12 @@ const ESCAPE_LENGTH = 6;
 const NOWHERE = -1;
 
 export class MemberCopier {
-  readonly body: BodyBuffer;
+  readonly body: BodyBuffer = new BodyBuffer();
   /** A name that is not decided yet. */
   readonly #held: Buffer;
   #heldLength = 0;
   #isHolding = false;
-  #piece: Uint8Array = COMMA;
+  #piece: Uint8Array = Buffer.alloc(0);
   #offset = 0;
   /** From where on bytes of the piece are copied, or held. */
   #from = NOWHERE;
@@ -38,9 +38,8 @@ export class MemberCopier {
   #isOmitting = false;
   #isEmpty = true;
 
-  /** `capacity` is the initial size of the buffer; names are held up to `longestName` bytes. */
-  constructor(capacity: number, longestName: number) {
-    this.body = new BodyBuffer(capacity);
+  /** Names are held up to `longestName` bytes. */
+  constructor(longestName: number) {
     this.#held = Buffer.allocUnsafe((longestName + 3) * ESCAPE_LENGTH);
   }
 

@@ -32,7 +32,11 @@ export function bodyFromQuery(query: string, { kind, rules }: KindGrammar): Buff
     if (values === undefined) members.set(name, [value]);
     else values.push(value);
   }
-  if (faults.length > 0) throw parameterError(kind, faults);
+  if (faults.length > 0) {
+    const sentence = faults.map(({ detail }) => detail).join('; ');
+    const message = `Cannot store the entry of kind "${kind}": ${sentence}`;
+    throw new GatewayError('invalid-parameter', message, { faults });
+  }
   const arrays = new Set(
     rules.filter(({ rule }) => rule.type === 'strings').map(({ name }) => name),
   );
@@ -81,14 +85,8 @@ function decode(part: string): string | undefined {
   }
 }
 
-function notUtf8(name: string | undefined): Fault {
-  const subject = name === undefined ? 'the name of a parameter' : JSON.stringify(name);
+function notUtf8(parameter: string | undefined): Fault {
+  const subject = parameter === undefined ? 'the name of a parameter' : JSON.stringify(parameter);
   const detail = `${subject} must be text in UTF-8, percent-encoded`;
-  return name === undefined ? { detail } : { parameter: name, detail };
-}
-
-function parameterError(kind: string, faults: readonly Fault[]): GatewayError {
-  const sentence = faults.map(({ detail }) => detail).join('; ');
-  const detail = `Cannot store the entry of kind "${kind}": ${sentence}`;
-  return new GatewayError('invalid-parameter', detail, { faults });
+  return parameter === undefined ? { detail } : { parameter, detail };
 }

@@ -32,6 +32,7 @@ export const MAX_FAULTS = 16;
 /** Characters of a value that are quoted. */
 const MAX_QUOTE = 60;
 
+const COUNT = 'a whole number from 0';
 const CURSOR = 'a cursor (a seq) from an earlier answer';
 const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09:37:00Z';
 
@@ -40,26 +41,26 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
  * values, or `unknown-room` or `unknown-kind` if that is the only fault.
  */
 export function parseSelection(parameters: URLSearchParams, listing: SelectionScope): Selection {
-  const reader = new ParameterReader(parameters);
-  const order = reader.order();
-  const limit = reader.bound('limit', parseInteger, 'a whole number from 0', Math.min);
-  const after = reader.bound('after', parseInteger, CURSOR, Math.max);
-  const before = reader.bound('before', parseInteger, CURSOR, Math.min);
-  const since = reader.bound('since', parseTime, TIME, Math.max);
-  const until = reader.bound('until', parseTime, TIME, Math.min);
-  const facets = [...listing.facets, ...reader.facets(listing)];
-  const textQuery = reader.textQuery();
-  if (reader.faults.length > 0) throw parameterError(reader.faults, listing.subject);
-  return {
-    facets,
-    order,
-    ...(textQuery === undefined ? {} : { textQuery }),
-    ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
-    ...(isReachable(before) ? { before } : {}),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-    ...(isReachable(limit) ? { limit } : {}),
-  };
+  return read(parameters, listing.subject, (reader) => {
+    const order = reader.order();
+    const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
+    const after = reader.bound('after', parseInteger, CURSOR, Math.max);
+    const before = reader.bound('before', parseInteger, CURSOR, Math.min);
+    const since = reader.bound('since', parseTime, TIME, Math.max);
+    const until = reader.bound('until', parseTime, TIME, Math.min);
+    const facets = [...listing.facets, ...reader.facets(listing)];
+    const textQuery = reader.textQuery();
+    return {
+      facets,
+      order,
+      ...(textQuery === undefined ? {} : { textQuery }),
+      ...(after === undefined ? {} : { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
+      ...(isReachable(before) ? { before } : {}),
+      ...(since === undefined ? {} : { since }),
+      ...(until === undefined ? {} : { until }),
+      ...(isReachable(limit) ? { limit } : {}),
+    };
+  });
 }
 
 /**
@@ -67,17 +68,17 @@ export function parseSelection(parameters: URLSearchParams, listing: SelectionSc
  * `invalid-parameter`.
  */
 export function parseWait(parameters: URLSearchParams, subject: string): number | undefined {
-  const reader = new ParameterReader(parameters);
-  const seconds = reader.bound('wait', parseSeconds, 'a number of seconds from 0', Math.max);
-  if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
+  const seconds = read(parameters, subject, (reader) =>
+    reader.bound('wait', parseSeconds, 'a number of seconds from 0', Math.max),
+  );
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** How many of the best results to skip; the most of several. Throws `invalid-parameter`. */
 export function parseSkip(parameters: URLSearchParams, subject: string): number {
-  const reader = new ParameterReader(parameters);
-  const skip = reader.bound('skip', parseInteger, 'a whole number from 0', Math.max);
-  if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
+  const skip = read(parameters, subject, (reader) =>
+    reader.bound('skip', parseInteger, COUNT, Math.max),
+  );
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
 }
 
@@ -88,17 +89,15 @@ export function rejectTextQuery(
   instead: string,
 ): void {
   if (!parameters.has('q')) return;
-  const detail = `"q" cannot be used here: ${instead}`;
-  throw parameterError([{ code: 'invalid-parameter', fault: { parameter: 'q', detail } }], subject);
+  throw parameterError([invalid('q', `"q" cannot be used here: ${instead}`)], subject);
 }
 
 /** The header `Last-Event-ID`. Throws `invalid-parameter`. */
 export function parseCursor(text: string, subject: string): Seq {
   const cursor = parseInteger(text);
   if (cursor !== undefined) return Math.min(cursor, Number.MAX_SAFE_INTEGER);
-  const parameter = 'Last-Event-ID';
-  const detail = `"${parameter}" must be ${CURSOR}, got ${quote(text)}`;
-  throw parameterError([{ code: 'invalid-parameter', fault: { parameter, detail } }], subject);
+  const detail = `"Last-Event-ID" must be ${CURSOR}, got ${quote(text)}`;
+  throw parameterError([invalid('Last-Event-ID', detail)], subject);
 }
 
 /** A maximum that no log can reach selects everything. */
@@ -172,8 +171,7 @@ class ParameterReader {
   }
 
   #addInvalid(parameter: string, wanted: string, got: string): void {
-    const detail = `"${parameter}" must be ${wanted}, got ${got}`;
-    this.#add({ code: 'invalid-parameter', fault: { parameter, detail } });
+    this.#add(invalid(parameter, `"${parameter}" must be ${wanted}, got ${got}`));
   }
 
   #addUnknown(
@@ -191,19 +189,31 @@ class ParameterReader {
   }
 }
 
+/** Throws for the faults that `parse` finds. */
+function read<Value>(
+  parameters: URLSearchParams,
+  subject: string,
+  parse: (reader: ParameterReader) => Value,
+): Value {
+  const reader = new ParameterReader(parameters);
+  const value = parse(reader);
+  if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
+  return value;
+}
+
+function invalid(parameter: string, detail: string): ParameterFault {
+  return { code: 'invalid-parameter', fault: { parameter, detail } };
+}
+
 function parameterError(found: readonly ParameterFault[], subject: string): GatewayError {
   const faults = found.map(({ fault }) => fault);
-  const [first] = found;
-  const only = found.length === 1 ? first : undefined;
+  const { code = 'invalid-parameter', known }: Partial<ParameterFault> =
+    (found.length === 1 ? found[0] : undefined) ?? {};
   const sentence = faults.map(({ detail }) => detail).join('; ');
-  return new GatewayError(
-    only?.code ?? 'invalid-parameter',
-    `Cannot read ${subject}: ${sentence}`,
-    {
-      faults,
-      ...(only?.known === undefined ? {} : { known: only.known }),
-    },
-  );
+  return new GatewayError(code, `Cannot read ${subject}: ${sentence}`, {
+    faults,
+    ...(known === undefined ? {} : { known }),
+  });
 }
 
 function parseOrder(text: string): Order | undefined {

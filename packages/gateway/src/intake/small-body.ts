@@ -2,14 +2,10 @@
 import { OWN_MEMBERS } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
+import type { Draft } from '../log/log.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
-
-export interface SmallBody {
-  readonly body: Uint8Array;
-  readonly facets: Uint8Array;
-}
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -18,7 +14,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * Undefined for a body that is invalid or has a member that the gateway writes itself: for those
  * `BodyReader` finds the error, or rewrites the names.
  */
-export function parseSmallBody(kind: KindGrammar, bytes: Uint8Array): SmallBody | undefined {
+export function parseSmallBody(
+  kind: KindGrammar,
+  bytes: Uint8Array,
+): Pick<Draft, 'body' | 'facets'> | undefined {
   let text: string;
   let members: unknown;
   try {

@@ -15,7 +15,7 @@ import type { JsonHandler, ValueType } from './handler.ts';
 import { NestingStack } from './nesting-stack.ts';
 import * as tables from './scanner-tables.ts';
 import { encodingError, syntaxError, type Expected, type Position } from './syntax-error.ts';
-import { firstBadSequence, sequenceLength, wholeSequences } from './utf8.ts';
+import { firstBadSequence, wholeSequences } from './utf8.ts';
 
 const { AFTER, COLON, DONE, ESCAPE, HEX, NAME, NAME_OR_END, STRING } = tables;
 const { INTEGER, LITERAL, MINUS, NUMBER_ENDS, TEXT, VALUE, VALUE_OR_END, ZERO } = tables;
@@ -51,20 +51,27 @@ export class JsonScanner {
     this.#example = example;
   }
 
-  /** The text to come starts within an object, behind its brace, whose members are reported. */
-  startInObject(): void {
+  /** The text starts within an object whose members are reported: behind its brace, or a member. */
+  startInObject(isBehindMember: boolean): void {
     this.#nesting.open(true);
     this.#reported = 1;
-    this.#state = NAME_OR_END;
+    this.#state = isBehindMember ? AFTER : NAME_OR_END;
   }
 
   /** Throws `malformed-json` at the first byte that is not allowed. */
   feed(bytes: Uint8Array): void {
-    const from = this.#cut.length === 0 ? 0 : this.#completeCut(bytes);
-    const rest = from === 0 ? bytes : bytes.subarray(from);
-    const end = wholeSequences(rest);
-    this.#whole(end === rest.length ? rest : rest.subarray(0, end));
-    if (end < rest.length) this.#cut = rest.slice(end);
+    const text = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
+    const end = wholeSequences(text);
+    if (this.#cut.length > 0 || end < text.length) this.#cut = text.subarray(end);
+    const whole = end === text.length ? text : text.subarray(0, end);
+    if (whole.length === 0) return;
+    if (isUtf8(whole)) {
+      this.#piece(whole);
+      return;
+    }
+    const bad = firstBadSequence(whole);
+    if (bad > 0) this.#piece(whole.subarray(0, bad));
+    throw this.#badSequence(whole.subarray(bad));
   }
 
   /** Throws `malformed-json` if the text is not complete. */
@@ -72,27 +79,6 @@ export class JsonScanner {
     if (this.#cut.length > 0) throw this.#badSequence(this.#cut);
     if (NUMBER_MAY_END.has(this.#state)) this.#endValue(0);
     if (this.#state !== DONE) throw this.#unexpected(0, undefined);
-  }
-
-  /** Returns how many bytes belong to the character that was cut. */
-  #completeCut(bytes: Uint8Array): number {
-    const missing = sequenceLength(this.#cut[0] ?? 0) - this.#cut.length;
-    const sequence = Buffer.concat([this.#cut, bytes.subarray(0, missing)]);
-    const isWhole = bytes.length >= missing;
-    this.#cut = isWhole ? NONE : sequence;
-    if (isWhole) this.#whole(sequence);
-    return Math.min(missing, bytes.length);
-  }
-
-  #whole(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    if (isUtf8(bytes)) {
-      this.#piece(bytes);
-      return;
-    }
-    const bad = firstBadSequence(bytes);
-    if (bad > 0) this.#piece(bytes.subarray(0, bad));
-    throw this.#badSequence(bytes.subarray(bad));
   }
 
   #piece(bytes: Uint8Array): void {

@@ -26,15 +26,14 @@ export class StringValueReader {
 
   constructor(sink: StringSink) {
     this.#scanner = new JsonScanner(new StringValueHandler(sink));
-    this.#scanner.startInObject();
   }
 
   feed(bytes: Uint8Array): void {
     if (bytes.length === 0 || this.#isDamaged) return;
-    const skipped = !this.#isStarted && bytes[0] === COMMA ? 1 : 0;
+    if (!this.#isStarted) this.#scanner.startInObject(bytes[0] === COMMA);
     this.#isStarted = true;
     try {
-      this.#scanner.feed(bytes.subarray(skipped));
+      this.#scanner.feed(bytes);
     } catch {
       this.#isDamaged = true;
     }

@@ -9,34 +9,30 @@ import { WORD_CANDIDATE, tokenize } from './tokenizer.ts';
 const MAX_LENGTH = 240;
 const BEFORE = 60;
 
-interface Span {
+interface Match {
+  readonly term: Term;
   readonly from: number;
   readonly to: number;
-}
-interface Match extends Span {
-  readonly term: Term;
 }
 
 /** Terms by their first word, because a query may have as many terms as an entry has words. */
 class TermIndex {
-  readonly #byWord = new Map<string, Term[]>();
-  readonly #byPrefix = new Map<string, Term[]>();
-  readonly #lengths: readonly number[];
+  readonly #byWord: ReadonlyMap<string, readonly Term[]>;
+  readonly #byPrefix: ReadonlyMap<string, readonly Term[]>;
+  readonly #lengths: ReadonlySet<number>;
 
   constructor({ all }: TextQuery) {
-    for (const term of all) {
-      const [first = ''] = term.words;
-      const terms = term.isPrefix && term.words.length === 1 ? this.#byPrefix : this.#byWord;
-      const sameStart = terms.get(first);
-      if (sameStart === undefined) terms.set(first, [term]);
-      else sameStart.push(term);
-    }
-    this.#lengths = [...new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length))];
+    const { word = [], prefix = [] } = Object.groupBy(all, ({ isPrefix, words }) =>
+      isPrefix && words.length === 1 ? 'prefix' : 'word',
+    );
+    this.#byWord = Map.groupBy(word, ({ words }) => words[0] ?? '');
+    this.#byPrefix = Map.groupBy(prefix, ({ words }) => words[0] ?? '');
+    this.#lengths = new Set(Array.from(this.#byPrefix.keys(), ({ length }) => length));
   }
 
   /** The terms that may start with this word. */
   startingWith(word: string): Term[] {
-    const byPrefix = this.#lengths
+    const byPrefix = [...this.#lengths]
       .filter((length) => length <= word.length)
       .flatMap((length) => this.#byPrefix.get(word.slice(0, length)) ?? []);
     return [...(this.#byWord.get(word) ?? []), ...byPrefix];
@@ -87,12 +83,10 @@ export class SnippetBuilder {
 }
 
 function matchesIn(value: string, terms: TermIndex): Match[] {
-  const words: { readonly word: string; readonly span: Span }[] = [];
-  for (const { 0: segment, index } of value.matchAll(WORD_CANDIDATE)) {
-    const span = { from: index, to: index + segment.length };
-    for (const word of tokenize(segment)) words.push({ word, span });
-  }
-  return words.flatMap(({ word, span }, at) =>
+  const words = Array.from(value.matchAll(WORD_CANDIDATE), ({ 0: segment, index }) =>
+    tokenize(segment).map((word) => ({ word, from: index, to: index + segment.length })),
+  ).flat();
+  return words.flatMap(({ word, from, to }, at) =>
     terms
       .startingWith(word)
       .filter(({ words: wanted, isPrefix }) =>
@@ -102,7 +96,7 @@ function matchesIn(value: string, terms: TermIndex): Match[] {
           return found === word || (isPrefix && isLast && found?.startsWith(word) === true);
         }),
       )
-      .map((term) => ({ ...span, term })),
+      .map((term) => ({ term, from, to })),
   );
 }
 
