@@ -10,22 +10,22 @@ import type { Log, ReadEnd } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { frameEntries } from './entry-frames.ts';
 
-const NEWS: LogRange = { facets: [], order: 'oldest', after: 0, before: 1000 };
+const RANGE: LogRange = { facets: [], order: 'oldest', after: 0, before: 1000 };
 
 const ALL = { kinds: undefined, size: 8 * 1024 };
 
-interface Told {
+interface TestEntry {
   readonly stamp: Stamp;
   readonly text: string;
 }
 
-function told(seq: number, kind: Kind, size: number): Told {
+function entryOf(seq: number, kind: Kind, size: number): TestEntry {
   const time = 1_795_000_000_000 + seq;
   const stamp = { id: entryId(time, seq, 7), seq, kind, room: 'shepit-wall', time };
   return { stamp, text: `${entryHead(stamp)},"text":"${'щ'.repeat(size)}"}` };
 }
 
-function frameOf({ stamp: { seq, kind }, text }: Told): string {
+function frameOf({ stamp: { seq, kind }, text }: TestEntry): string {
   return `id: ${seq}\nevent: ${kind}\ndata: ${text}\n\n`;
 }
 
@@ -55,14 +55,14 @@ test('entries are framed alike, in whichever pieces they come', async () => {
   const random = randomOf(3);
   const sizes = [0, 1, 8100, 8170, 20, 40_000, 3, 100, 8192, 16_384, 5, 5, 5, 300_000, 0];
   const entries = sizes.map((size, at) =>
-    told(9 + at * 7, at % 2 === 0 ? 'seeds' : 'garden', size),
+    entryOf(9 + at * 7, at % 2 === 0 ? 'seeds' : 'garden', size),
   );
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   const expected = entries.map(frameOf).join('');
   for (const longest of [1, 2, 127, 128, 129, 1000, 16_384, 100_000, 1_000_000]) {
     const pieces = longest < 100 ? cut(joined.subarray(0, 20_000), longest, random) : undefined;
     const slices = await Array.fromAsync(
-      frameEntries(logOf(pieces ?? cut(joined, longest, random)), NEWS, ALL),
+      frameEntries(logOf(pieces ?? cut(joined, longest, random)), RANGE, ALL),
     );
     const text = Buffer.concat(slices.map(dataOf)).toString();
     if (pieces === undefined) assert.equal(text, expected);
@@ -72,10 +72,12 @@ test('entries are framed alike, in whichever pieces they come', async () => {
 });
 
 test('a slice tells the entry that it ends with, so that a stream can go on from there', async () => {
-  const entries = Array.from({ length: 400 }, (_, at) => told(at + 1, 'shepit', (at * 37) % 300));
+  const entries = Array.from({ length: 400 }, (_, at) =>
+    entryOf(at + 1, 'shepit', (at * 37) % 300),
+  );
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   let sofar = '';
-  for await (const slice of frameEntries(logOf([joined]), NEWS, ALL)) {
+  for await (const slice of frameEntries(logOf([joined]), RANGE, ALL)) {
     sofar += dataOf(slice).toString();
     assert.equal(sofar, entries.slice(0, slice.cursor).map(frameOf).join(''));
   }
@@ -84,11 +86,13 @@ test('a slice tells the entry that it ends with, so that a stream can go on from
 
 test('kinds that are not asked for are left out', async () => {
   const kinds = ['garden', 'seeds', 'resonance'] as const;
-  const entries = Array.from({ length: 60 }, (_, at) => told(at + 1, kinds[at % 3] ?? 'seeds', at));
+  const entries = Array.from({ length: 60 }, (_, at) =>
+    entryOf(at + 1, kinds[at % 3] ?? 'seeds', at),
+  );
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   const wanted = new Set(['seeds', 'garden']);
   const slices = await Array.fromAsync(
-    frameEntries(logOf([joined]), NEWS, { ...ALL, kinds: wanted }),
+    frameEntries(logOf([joined]), RANGE, { ...ALL, kinds: wanted }),
   );
   assert.equal(
     Buffer.concat(slices.map(dataOf)).toString(),

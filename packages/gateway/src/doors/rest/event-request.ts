@@ -7,7 +7,7 @@ import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
 import type { DoorRequest } from '../context.ts';
-import type { StreamQuery } from './fan-out.ts';
+import type { StreamSelection } from './fan-out.ts';
 
 /** The event type of arriving and leaving visitors; also a value of `kind`. */
 export const PRESENCE = 'presence';
@@ -17,7 +17,7 @@ const WAIT_INSTEAD =
 
 export type StreamScope = Pick<ListingScope, 'facets' | 'kinds' | 'subject'>;
 
-export interface EventRequest extends StreamQuery {
+export interface EventRequest extends StreamSelection {
   /** Whether entries are sent. */
   readonly entries: boolean;
   /** Whether events for arriving and leaving visitors are sent. */

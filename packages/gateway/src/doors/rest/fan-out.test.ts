@@ -7,9 +7,9 @@ import { describe, it } from 'node:test';
 import { draftOf } from '../../log/log.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { type EventStream, EventStreams } from '../../http/event-stream.ts';
-import { FanOut, type StreamQuery } from './fan-out.ts';
+import { FanOut, type StreamSelection } from './fan-out.ts';
 
-const QUESTION: StreamQuery = { key: 'all', selection: { facets: [] }, kinds: undefined };
+const ALL: StreamSelection = { key: 'all', selection: { facets: [] }, kinds: undefined };
 
 /** Streams to real readers, each with what it has been given so far. */
 async function openStreams(): Promise<
@@ -48,12 +48,12 @@ describe('streams that ask for the same', () => {
     const fanOut = new FanOut(log);
     const behind = await streams.open();
     const ahead = await streams.open();
-    assert.ok(fanOut.join(QUESTION, behind.stream, 50));
+    assert.ok(fanOut.join(ALL, behind.stream, 50));
     // Nobody has been given anything yet: those who are behind make up the group.
-    assert.equal(fanOut.target(QUESTION, 20), 50);
-    assert.equal(fanOut.target(QUESTION, 90), 90);
-    assert.equal(fanOut.join(QUESTION, ahead.stream, 20), undefined);
-    assert.ok(fanOut.join(QUESTION, ahead.stream, 100));
+    assert.equal(fanOut.target(ALL, 20), 50);
+    assert.equal(fanOut.target(ALL, 90), 90);
+    assert.equal(fanOut.join(ALL, ahead.stream, 20), undefined);
+    assert.ok(fanOut.join(ALL, ahead.stream, 100));
     await log.append(draftOf());
     while (ahead.seqs().length === 0 || !behind.seqs().includes(101)) {
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,37 +1,38 @@
 /**
- * Streams that ask for the same and have seen the same. What is new is framed once for all of them
- * and the same bytes are written to each, in turns with whatever else the thread has to do.
+ * Fan-out: streams with the same selection and the same cursor form a group. New entries are framed
+ * once per group, and the same bytes are written to each of its streams.
  *
- * Owns no stream: one that stalls leaves with its cursor, and comes again when it has caught up.
+ * Does not own streams: one that stalls leaves its group with a cursor, reads on by itself, and joins
+ * again when it has caught up. Upholds that distribution takes at most half of the thread's time.
  */
-import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 import { follow, type LogRange } from '../../feed/follow.ts';
 import type { Log, Selection, Seq } from '../../log/log.ts';
 import type { EventStream, StreamChunk } from '../../http/event-stream.ts';
 import { frameEntries } from './entry-frames.ts';
 
-/** What is asked for; `key` is the same where all else is. */
-export interface StreamQuery {
+/** What streams of a group have in common. Equal selections have equal keys. */
+export interface StreamSelection {
   readonly key: string;
   readonly selection: Pick<Selection, 'facets' | 'since'>;
-  /** Only these, where there are several. */
+  /** Only entries of these kinds; undefined where `selection` says it. */
   readonly kinds: ReadonlySet<string> | undefined;
 }
 
-/** Bytes of a slice at most. All who stall together keep the same one. */
-const SLICE = 64 * 1024;
-/** Where the news are longer, everyone reads them at their own pace. */
-const SHARED = 1024 * 1024;
-/** A stream that lacks more than this is not near enough for others to join it. */
-const NEAR = 4096;
-/** Streams written to within one turn of the event loop. */
-const WRITTEN_TOGETHER = 32;
+/** Bytes of a chunk at most. Streams of a group that stall hold the same chunk. */
+const CHUNK_SIZE = 64 * 1024;
+/** Longer ranges, in bytes, are not held for a group: each stream reads them by itself. */
+const MAX_SHARED_SIZE = 1024 * 1024;
+/** A stream that lacks more entries than this starts no group. */
+const MAX_LAG = 4096;
+/** Streams that are written to in one turn of the event loop. */
+const WRITES_PER_TURN = 32;
 
 const fanOuts = new WeakMap<Log, FanOut>();
 
 export class FanOut {
-  /** That of a log, which all streams of a thread share. */
+  /** The fan-out of a log, which all streams of a thread share. */
   static of(log: Log): FanOut {
     const fanOut = fanOuts.get(log) ?? new FanOut(log);
     fanOuts.set(log, fanOut);
@@ -46,63 +47,66 @@ export class FanOut {
   }
 
   /**
-   * Takes a stream along that has seen all up to the cursor. Resolves, when it stalls or ends, to
-   * the cursor from which it must read on; undefined if it lacks something: up to `target`.
+   * Adds a stream that has sent everything up to the cursor to its group. Resolves, when it stalls or
+   * ends, to the cursor from which it must read on. Undefined for a stream that must first read up to
+   * `target`.
    */
-  join(question: StreamQuery, stream: EventStream, cursor: Seq): Promise<Seq> | undefined {
-    const known = this.#groups.get(question.key);
-    if (known !== undefined) return cursor < known.cursor ? undefined : known.join(stream, cursor);
-    if (this.#log.head() - cursor > NEAR) return undefined;
-    const deserted = (): void => void this.#groups.delete(question.key);
-    const group = new FanOutGroup(this.#log, question, { cursor, deserted });
-    this.#groups.set(question.key, group);
+  join(wanted: StreamSelection, stream: EventStream, cursor: Seq): Promise<Seq> | undefined {
+    const existing = this.#groups.get(wanted.key);
+    if (existing !== undefined) {
+      return cursor < existing.cursor ? undefined : existing.join(stream, cursor);
+    }
+    if (this.#log.head() - cursor > MAX_LAG) return undefined;
+    const onEmpty = (): void => void this.#groups.delete(wanted.key);
+    const group = new FanOutGroup(this.#log, wanted, { cursor, onEmpty });
+    this.#groups.set(wanted.key, group);
     const joined = group.join(stream, cursor);
     void group.run();
     return joined;
   }
 
   /**
-   * How far a stream that has seen all up to the cursor must read to join. Others who have less may
-   * have made up a group by now, which is behind it: never back to there.
+   * The cursor up to which a stream must read before it joins. Never before its own cursor, although
+   * a group of streams that lack more may have started meanwhile.
    */
-  target({ key }: StreamQuery, cursor: Seq): Seq {
+  target({ key }: StreamSelection, cursor: Seq): Seq {
     return Math.max(cursor, this.#groups.get(key)?.cursor ?? this.#log.head());
   }
 }
 
-interface Member {
+interface Subscriber {
   cursor: Seq;
   readonly leave: (cursor: Seq) => void;
   readonly fail: (error: unknown) => void;
 }
 
-interface Beginning {
+interface GroupOptions {
   readonly cursor: Seq;
-  /** Called when the last one has left: it must not be joined any more. */
-  readonly deserted: () => void;
+  /** Called when the last stream has left: none may join the group any more. */
+  readonly onEmpty: () => void;
 }
 
 class FanOutGroup {
   readonly #log: Log;
-  readonly #question: StreamQuery;
-  readonly #members = new Map<EventStream, Member>();
-  readonly #deserted = new AbortController();
-  /** What all have seen, but those who came from beyond. */
+  readonly #wanted: StreamSelection;
+  readonly #subscribers = new Map<EventStream, Subscriber>();
+  readonly #empty = new AbortController();
+  /** All streams have sent everything up to here; those that joined from a later cursor, more. */
   cursor: Seq;
 
-  constructor(log: Log, question: StreamQuery, { cursor, deserted }: Beginning) {
+  constructor(log: Log, wanted: StreamSelection, { cursor, onEmpty }: GroupOptions) {
     this.#log = log;
-    this.#question = question;
+    this.#wanted = wanted;
     this.cursor = cursor;
-    this.#deserted.signal.addEventListener('abort', deserted);
+    this.#empty.signal.addEventListener('abort', onEmpty);
   }
 
   join(stream: EventStream, cursor: Seq): Promise<Seq> {
     const { promise, resolve, reject } = Promise.withResolvers<Seq>();
     const remove = (): void => {
       stream.ended.removeEventListener('abort', end);
-      this.#members.delete(stream);
-      if (this.#members.size === 0) this.#deserted.abort();
+      this.#subscribers.delete(stream);
+      if (this.#subscribers.size === 0) this.#empty.abort();
     };
     const leave = (reached: Seq): void => {
       remove();
@@ -113,80 +117,81 @@ class FanOutGroup {
       reject(error);
     };
     const end = (): void => leave(cursor);
-    this.#members.set(stream, { cursor, leave, fail });
+    this.#subscribers.set(stream, { cursor, leave, fail });
     stream.ended.addEventListener('abort', end);
     if (stream.ended.aborted) end();
     return promise;
   }
 
-  /** Resolves when nobody is left. */
+  /** Resolves when the last stream has left. */
   async run(): Promise<void> {
     try {
-      await this.#follow();
+      await this.#followLog();
     } catch (error) {
-      for (const { fail } of this.#members.values()) fail(error);
+      for (const { fail } of this.#subscribers.values()) fail(error);
     }
   }
 
-  async #follow(): Promise<void> {
-    const { selection } = this.#question;
-    const from = { after: this.cursor, signal: this.#deserted.signal };
-    for await (const news of follow(this.#log, selection, from)) {
-      const began = performance.now();
-      const slices = await this.#slices(news);
-      this.cursor = news.before - 1;
-      await this.#give(news, slices);
-      // As long again as it took, so that streams never have more than half of the thread.
-      const took = performance.now() - began;
-      if (took > 1) await pause(took);
+  async #followLog(): Promise<void> {
+    const { selection } = this.#wanted;
+    const from = { after: this.cursor, signal: this.#empty.signal };
+    for await (const range of follow(this.#log, selection, from)) {
+      const start = performance.now();
+      const chunks = await this.#readChunks(range);
+      this.cursor = range.before - 1;
+      await this.#distribute(range, chunks);
+      // Leaves the thread to other work for as long as this took.
+      const duration = performance.now() - start;
+      if (duration > 1) await delay(duration);
     }
   }
 
-  async #slices(news: LogRange): Promise<readonly StreamChunk[] | undefined> {
-    const slices: StreamChunk[] = [];
+  /** Undefined for a range that is too long to be shared. */
+  async #readChunks(range: LogRange): Promise<readonly StreamChunk[] | undefined> {
+    const chunks: StreamChunk[] = [];
     let size = 0;
-    const { kinds } = this.#question;
-    for await (const slice of frameEntries(this.#log, news, { kinds, size: SLICE })) {
-      slices.push(slice);
-      size += slice.chunk.length;
-      if (size > SHARED) return undefined;
+    const { kinds } = this.#wanted;
+    for await (const chunk of frameEntries(this.#log, range, { kinds, size: CHUNK_SIZE })) {
+      chunks.push(chunk);
+      size += chunk.chunk.length;
+      if (size > MAX_SHARED_SIZE) return undefined;
     }
-    return slices;
+    return chunks;
   }
 
-  async #give(news: LogRange, slices: readonly StreamChunk[] | undefined): Promise<void> {
-    const reached = news.before - 1;
+  async #distribute(range: LogRange, chunks: readonly StreamChunk[] | undefined): Promise<void> {
+    const reached = range.before - 1;
     let written = 0;
-    for (const [stream, member] of this.#members) {
-      if (member.cursor >= reached) continue;
-      if (slices === undefined || member.cursor !== news.after) {
-        member.leave(member.cursor);
+    for (const [stream, subscriber] of this.#subscribers) {
+      if (subscriber.cursor >= reached) continue;
+      if (chunks === undefined || subscriber.cursor !== range.after) {
+        subscriber.leave(subscriber.cursor);
         continue;
       }
-      if (slices.length > 0) {
+      if (chunks.length > 0) {
         written += 1;
-        if (written % WRITTEN_TOGETHER === 0) await turn();
+        if (written % WRITES_PER_TURN === 0) await yieldToEventLoop();
       }
-      const cursor = writeAll(stream, slices, news.after);
-      if (cursor !== undefined) member.leave(cursor);
-      else if (stream.isStalled) member.leave(reached);
-      else member.cursor = reached;
+      const cursor = writeAll(stream, chunks, range.after);
+      if (cursor !== undefined) subscriber.leave(cursor);
+      else if (stream.isStalled) subscriber.leave(reached);
+      else subscriber.cursor = reached;
     }
   }
 }
 
-/** Writes until the reader stalls; gives the cursor to read on from, undefined if that was all. */
+/** Writes until the reader stalls: then returns the cursor to read on from, else undefined. */
 function writeAll(
   stream: EventStream,
-  slices: readonly StreamChunk[],
+  chunks: readonly StreamChunk[],
   after: Seq,
 ): Seq | undefined {
   let cursor: Seq | undefined = after;
-  for (const slice of slices) {
+  for (const chunk of chunks) {
     if (cursor !== undefined && stream.isStalled) return cursor;
-    stream.write(slice);
-    // Within an entry there is no cursor: it goes out whole.
-    cursor = slice.cursor;
+    stream.write(chunk);
+    // Undefined within an entry: an entry is written whole.
+    cursor = chunk.cursor;
   }
   return undefined;
 }
