@@ -5,9 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 /** A database that holds nothing but what can be rebuilt from the log. */
 export interface DerivedDatabase {
   readonly file: string;
+  /** What is removed together with it. */
+  readonly files: readonly string[];
   readonly cacheKiB: number;
   readonly format: number;
-  /** Has a table `meta` (see `META_TABLE`). */
   readonly tables: string;
   /** The id of the log that it is derived from. */
   readonly logId: string;
@@ -16,8 +17,7 @@ export interface DerivedDatabase {
   isDamage(error: unknown): boolean;
 }
 
-export const META_TABLE =
-  'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
+const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
 
 export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
@@ -25,28 +25,28 @@ export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
   return db;
 }
 
-/** Opens the database for its one writer, or returns undefined where it must be rebuilt. */
-export function openDerived(database: DerivedDatabase): DatabaseSync | undefined {
+/** Opens the database for its one writer; an empty one where there is none that can be used. */
+export function openDerived(database: DerivedDatabase): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     db = connect(database);
     const { format, logId } = database;
     const matches = readPragma(db, 'user_version') === format && readMeta(db, 'log') === logId;
     if (matches && database.isUsable(db)) return db;
+    db.close();
   } catch (error) {
-    db?.close();
-    if (database.isDamage(error)) return undefined;
-    throw error;
+    if (db?.isOpen === true) db.close();
+    if (!database.isDamage(error)) throw error;
   }
-  db.close();
-  return undefined;
+  return createDerived(database);
 }
 
-/** Replaces the database by an empty one. */
-export function createDerived(database: DerivedDatabase): DatabaseSync {
+function createDerived(database: DerivedDatabase): DatabaseSync {
+  for (const file of database.files) rmSync(file, { recursive: true, force: true });
   removeDatabase(database.file);
   const db = connect(database);
-  db.exec(`BEGIN IMMEDIATE; ${database.tables}; PRAGMA user_version = ${database.format}`);
+  db.exec(`BEGIN IMMEDIATE; ${META_TABLE}; ${database.tables}`);
+  db.exec(`PRAGMA user_version = ${database.format}`);
   db.prepare("INSERT INTO meta VALUES ('log', ?)").run(database.logId);
   db.exec('COMMIT');
   return db;

@@ -6,17 +6,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import type { Entry, RankedQuery, ReadEnd, RoomCount, Selection, Seq } from '../../log/log.ts';
+import type { Entry, LogRead, RankedQuery, RoomCount, Selection, Seq } from '../../log/log.ts';
 import { openForReading } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
-import { facetKey, KIND_BY_FACET_KEY } from './index/facet-key.ts';
 import { FacetSearch } from './index/facet-search.ts';
-import { RoomCounter } from './index/room-counter.ts';
-import { RUN_JOINER } from './index/runs.ts';
+import { roomCounter } from './index/room-counter.ts';
+import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
+import { RUN_JOINER } from './index/runs-writer.ts';
 import { RunCursor, RunsReader } from './index/runs-reader.ts';
 import { UnindexedTail } from './index/unindexed-tail.ts';
 import { EntryReader } from './log/entry-reader.ts';
-import { Scan } from './scan.ts';
+import { Scan, type ScanOptions } from './scan.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 import type { QueryClient } from './words/query-client.ts';
@@ -29,7 +29,8 @@ export class Reader {
   readonly #entries: EntryReader;
   readonly #tail: UnindexedTail;
   readonly #runs: RunsReader;
-  readonly #counter: RoomCounter;
+  /** The numbers of entries up to a head. */
+  readonly roomCounts: (head: Seq) => RoomCount[];
 
   constructor(paths: DataPaths, shared: SharedState, queries: QueryClient) {
     this.#shared = shared;
@@ -39,7 +40,7 @@ export class Reader {
     this.#entries = new EntryReader(this.#log, paths);
     this.#tail = new UnindexedTail(this.#log);
     this.#runs = new RunsReader(this.#index, paths);
-    this.#counter = new RoomCounter(this.#log, this.#index);
+    this.roomCounts = roomCounter(this.#log, this.#index);
   }
 
   entry(seq: Seq): Entry | undefined {
@@ -48,21 +49,17 @@ export class Reader {
   }
 
   // These are not generators themselves, because a read starts when it is called.
-  readText(selection: Selection, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  readText(selection: Selection, joiner: string): LogRead<Uint8Array> {
     const runs = joiner === RUN_JOINER ? this.#runsOf(selection) : undefined;
-    return this.#scanTexts(this.#scan(selection, runs), joiner);
+    return this.#scanTexts(this.#scanOptions(selection, runs), joiner);
   }
 
-  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
-    return this.#scanEntries(this.#scan(selection, undefined));
+  readEntries(selection: Selection): LogRead<Entry> {
+    return this.#scanEntries(this.#scanOptions(selection));
   }
 
-  readRanked(query: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readRanked(query: RankedQuery): LogRead<Entry> {
     return this.#entriesOf(this.#queries.ranked(query, this.#range(query)));
-  }
-
-  roomCounts(): RoomCount[] {
-    return this.#counter.counts(this.#shared.head);
   }
 
   async close(): Promise<void> {
@@ -71,9 +68,10 @@ export class Reader {
     this.#index.close();
   }
 
-  async *#scanTexts(scan: Scan, joiner: string): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  async *#scanTexts(options: ScanOptions, joiner: string): LogRead<Uint8Array> {
+    const scan = new Scan(options);
     const separator = Buffer.from(joiner);
-    await using runs = scan.runs;
+    await using runs = options.runs;
     const yieldTurn = yieldPeriodically();
     while (scan.hasNext) {
       const next = scan.nextPage();
@@ -84,28 +82,30 @@ export class Reader {
         yield* runs.chunks(page.run, scan.followingRun);
         continue;
       }
-      if (page.seqs.length > 0) yield* this.#texts(scan, page.seqs, joiner);
+      if (page.seqs.length > 0) {
+        const { text, hasLarge } = this.#entries.joinTexts(page.seqs, options.order, joiner);
+        if (hasLarge === 1) yield* this.#largeTexts(page.seqs, separator);
+        else {
+          scan.resize(text.length, page.seqs.length);
+          yield text;
+        }
+      }
       scan.advance(page);
       await yieldTurn();
     }
     return await scan.end();
   }
 
-  async *#texts(scan: Scan, seqs: readonly Seq[], joiner: string): AsyncGenerator<Uint8Array> {
-    const { text, hasLarge } = this.#entries.joinTexts(seqs, scan.order, joiner);
-    if (hasLarge === 0) {
-      scan.resize(text.length, seqs.length);
-      yield text;
-      return;
-    }
+  async *#largeTexts(seqs: readonly Seq[], separator: Uint8Array): AsyncGenerator<Uint8Array> {
     for (const [index, seq] of seqs.entries()) {
-      if (index > 0) yield Buffer.from(joiner);
+      if (index > 0) yield separator;
       const entry = this.entry(seq);
       if (entry !== undefined) yield* entry.chunks();
     }
   }
 
-  async *#scanEntries(scan: Scan): AsyncGenerator<Entry, ReadEnd, undefined> {
+  async *#scanEntries(options: ScanOptions): LogRead<Entry> {
+    const scan = new Scan(options);
     const yieldTurn = yieldPeriodically();
     while (scan.hasNext) {
       const page = await scan.nextPage();
@@ -120,7 +120,7 @@ export class Reader {
     return await scan.end();
   }
 
-  async *#entriesOf(seqs: AsyncGenerator<Seq, ReadEnd>): AsyncGenerator<Entry, ReadEnd, undefined> {
+  async *#entriesOf(seqs: LogRead<Seq>): LogRead<Entry> {
     const yieldTurn = yieldPeriodically();
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
@@ -134,10 +134,10 @@ export class Reader {
     }
   }
 
-  #scan(selection: Selection, runs: RunCursor | undefined): Scan {
+  #scanOptions(selection: Selection, runs?: RunCursor): ScanOptions {
     const { order, limit = Number.POSITIVE_INFINITY } = selection;
     const range = this.#range(selection);
-    return new Scan({ order, range, limit, source: this.#source(selection, range), runs });
+    return { ...range, order, limit, source: this.#source(selection, range), runs };
   }
 
   /** The runs of a kind, if the selection has nothing but its entries, newest first. */

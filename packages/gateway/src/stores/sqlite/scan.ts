@@ -1,6 +1,6 @@
 /** One pass over a selection: which seqs, or which run of them, come next. */
 import type { Order, ReadEnd, Seq } from '../../log/log.ts';
-import type { Run } from './index/runs.ts';
+import type { Run } from './index/runs-writer.ts';
 import type { RunCursor } from './index/runs-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 
@@ -11,9 +11,8 @@ const MAX_PAGE_ROWS = 1024;
 /** Runs are not looked up for fewer entries. */
 const MIN_ENTRIES_FOR_RUNS = 256;
 
-export interface ScanOptions {
+export interface ScanOptions extends SeqRange {
   readonly order: Order;
-  readonly range: SeqRange;
   readonly limit: number;
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
@@ -27,10 +26,7 @@ export interface ScanPage extends SeqPage {
 }
 
 export class Scan {
-  readonly order: Order;
-  readonly runs: RunCursor | undefined;
-  readonly #range: SeqRange;
-  readonly #source: SeqSource | undefined;
+  readonly #options: ScanOptions;
   #next: Seq | undefined;
   #left: number;
   #last: Seq | undefined;
@@ -38,13 +34,10 @@ export class Scan {
   /** The run directly after the one that was read last, if no other entries are between them. */
   #followingRun: Run | undefined;
 
-  constructor({ order, range, limit, source, runs }: ScanOptions) {
-    this.order = order;
-    this.runs = runs;
-    this.#range = range;
-    this.#source = source;
-    this.#left = limit;
-    const { low, high } = range;
+  constructor(options: ScanOptions) {
+    this.#options = options;
+    this.#left = options.limit;
+    const { low, high, order } = options;
     if (low <= high) this.#next = order === 'newest' ? high : low;
   }
 
@@ -65,10 +58,11 @@ export class Scan {
   nextPage(): ScanPage | Promise<ScanPage> {
     const at = this.#next ?? 0;
     const limit = Math.min(this.#rows, this.#left);
-    if (this.#source === undefined) return this.#consecutive(at, limit);
+    const { source } = this.#options;
+    if (source === undefined) return this.#consecutive(at, limit);
     const run = this.#followingRun;
     if (run?.last === at) return { seqs: [at], run, next: run.first - 1 };
-    const page = this.#source.page(at, limit);
+    const page = source.page(at, limit);
     return page instanceof Promise ? page : this.#upToRun(page);
   }
 
@@ -77,8 +71,8 @@ export class Scan {
     this.#last = run?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
     this.#left -= run?.count ?? seqs.length;
-    if (run !== undefined)
-      this.#followingRun = this.runs?.find(this.#range.low, next ?? 0, this.#left);
+    const { runs, low } = this.#options;
+    if (run !== undefined) this.#followingRun = runs?.find(low, next ?? 0, this.#left);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -89,9 +83,10 @@ export class Scan {
 
   async end(): Promise<ReadEnd> {
     const last = this.#last;
-    if (this.#source === undefined) return { last, more: this.#next !== undefined };
+    const { source } = this.#options;
+    if (source === undefined) return { last, more: this.#next !== undefined };
     for (let from = this.#next; from !== undefined;) {
-      const page = await this.#source.page(from, 1);
+      const page = await source.page(from, 1);
       if (page.seqs.length > 0) return { last, more: true };
       from = page.next;
     }
@@ -99,9 +94,9 @@ export class Scan {
   }
 
   #consecutive(at: Seq, limit: number): SeqPage {
-    const { low, high } = this.#range;
-    const step = this.order === 'newest' ? -1 : 1;
-    const available = this.order === 'newest' ? at - low + 1 : high - at + 1;
+    const { low, high, order } = this.#options;
+    const step = order === 'newest' ? -1 : 1;
+    const available = order === 'newest' ? at - low + 1 : high - at + 1;
     const length = Math.min(limit, available);
     const seqs = Array.from({ length }, (_, index) => at + step * index);
     return { seqs, next: available > limit ? at + step * limit : undefined };
@@ -110,9 +105,8 @@ export class Scan {
   /** The run if one starts here, else the seqs up to the next run. */
   #upToRun(page: SeqPage): ScanPage {
     const [first] = page.seqs;
-    if (this.runs === undefined || first === undefined) return page;
-    if (this.#left < MIN_ENTRIES_FOR_RUNS) return page;
-    const run = this.runs.find(this.#range.low, first, this.#left);
+    if (first === undefined || this.#left < MIN_ENTRIES_FOR_RUNS) return page;
+    const run = this.#options.runs?.find(this.#options.low, first, this.#left);
     if (run === undefined || run.last < (page.next ?? 0)) return page;
     if (run.last === first) return { seqs: [first], run, next: run.first - 1 };
     return { seqs: page.seqs.filter((seq) => seq > run.last), next: run.last };

@@ -9,8 +9,8 @@ import type {
   Draft,
   Entry,
   Log,
+  LogRead,
   RankedQuery,
-  ReadEnd,
   RoomCount,
   Selection,
   Seq,
@@ -86,14 +86,11 @@ export class SqliteLog implements Log {
     return this.#reader.entry(seq);
   }
 
-  readText(
-    selection: Selection,
-    joiner: ',\n' | '\n',
-  ): AsyncGenerator<Uint8Array, ReadEnd, undefined> {
+  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
     return this.#reader.readText(selection, joiner);
   }
 
-  readEntries(selection: Selection): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readEntries(selection: Selection): LogRead<Entry> {
     return this.#reader.readEntries(selection);
   }
 
@@ -101,12 +98,12 @@ export class SqliteLog implements Log {
     return this.#shared.searched;
   }
 
-  readRanked(query: RankedQuery): AsyncGenerator<Entry, ReadEnd, undefined> {
+  readRanked(query: RankedQuery): LogRead<Entry> {
     return this.#reader.readRanked(query);
   }
 
   roomCounts(): readonly RoomCount[] {
-    return this.#reader.roomCounts();
+    return this.#reader.roomCounts(this.head());
   }
 
   watch(onMove: () => void): Disposable {

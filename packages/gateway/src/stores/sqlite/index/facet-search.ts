@@ -7,11 +7,6 @@ import type { SharedState } from '../shared-state.ts';
 import { type PostingsCursor, postingsCursors, type SeekResult } from './postings.ts';
 import type { UnindexedTail } from './unindexed-tail.ts';
 
-interface Cursor {
-  readonly facet: Facet;
-  readonly postings: PostingsCursor;
-}
-
 /** Lookups without a result that end a page: a few milliseconds of work. */
 const MAX_MISSES = 512;
 const MAX_PARTS = 64;
@@ -25,7 +20,7 @@ export interface FacetQuery {
 
 /** Finds the seqs that have all of some facets, in the index and the unindexed tail. */
 export class FacetSearch implements SeqSource {
-  readonly #cursors: readonly Cursor[];
+  readonly #cursors: readonly PostingsCursor[];
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
@@ -43,8 +38,7 @@ export class FacetSearch implements SeqSource {
     this.#until = until;
     this.#tail = tail;
     this.#shared = shared;
-    const cursorOf = postingsCursors(index, order);
-    this.#cursors = facets.map((facet) => ({ facet, postings: cursorOf(facet) }));
+    this.#cursors = facets.map(postingsCursors(index, order));
   }
 
   page(from: Seq, limit: number): SeqPage {
@@ -80,8 +74,8 @@ export class FacetSearch implements SeqSource {
     return common === undefined ? 'none' : { seq: common };
   }
 
-  #seek(cursor: Cursor, from: Seq, indexed: Seq): SeekResult {
-    const { facet, postings } = cursor;
+  #seek(postings: PostingsCursor, from: Seq, indexed: Seq): SeekResult {
+    const { facet } = postings;
     if (this.#step < 0) {
       if (from > indexed) {
         const seq = this.#tail.seek(facet, from, Math.max(this.#until, indexed + 1), this.#order);

@@ -1,20 +1,13 @@
 /** The format of `index.sqlite`: posting lists, runs, and the number of entries of each room. */
 import type { DatabaseSync } from 'node:sqlite';
 
-import {
-  createDerived,
-  type DerivedDatabase,
-  META_TABLE,
-  openDerived,
-  readMetaSeq,
-} from '../database.ts';
+import { openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { hasAllRuns, removeRuns } from './runs-writer.ts';
+import { hasAllRuns } from './runs-writer.ts';
 
 const FORMAT = 1;
 
 const TABLES = `
-  ${META_TABLE};
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
   CREATE TABLE postings (
     part INTEGER NOT NULL,
@@ -44,17 +37,14 @@ const TABLES = `
 
 /** Opens the index of this log; an empty one where there is none that can be used. */
 export function openIndex(paths: DataPaths, logId: string, head: number): DatabaseSync {
-  const database: DerivedDatabase = {
+  return openDerived({
     file: paths.index,
+    files: [paths.runs],
     cacheKiB: 4096,
     format: FORMAT,
     tables: TABLES,
     logId,
     isUsable: (db) => readMetaSeq(db, 'indexed') <= head && hasAllRuns(db, paths),
     isDamage: () => true,
-  };
-  const existing = openDerived(database);
-  if (existing !== undefined) return existing;
-  removeRuns(paths);
-  return createDerived(database);
+  });
 }

@@ -10,11 +10,10 @@ import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeFacets } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
-import { facetKey, KIND_BY_FACET_KEY } from './facet-key.ts';
 import { openIndex } from './index-database.ts';
-import { partOf, PART_SIZE, PostingsWriter } from './postings.ts';
-import type { CountRow } from './room-counter.ts';
-import { RunBuilder } from './run-builder.ts';
+import { facetKey, KIND_BY_FACET_KEY, partOf, PART_SIZE, PostingsWriter } from './postings.ts';
+import { COUNT_ENTRIES, type CountRow } from './room-counter.ts';
+import { RunsWriter } from './runs-writer.ts';
 
 /** Maximum number of entries per transaction. */
 const BATCH_ENTRIES = 16_384;
@@ -44,7 +43,7 @@ export class Indexer {
   readonly #addCount: StatementSync;
   readonly #setIndexed: StatementSync;
   readonly #postings: PostingsWriter;
-  readonly #runs: RunBuilder;
+  readonly #runs: RunsWriter;
   /** Postings by facet that are not in the database yet. */
   readonly #pending = new Map<string, Seq[]>();
   /** Reused for the facet that is being written. */
@@ -61,17 +60,14 @@ export class Indexer {
          json_group_array(json_array(seq, large)) FILTER (WHERE large IS NOT NULL) AS larges
        FROM (SELECT * FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT -1)`,
     );
-    this.#counts = this.#log.prepare(
-      `SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time
-       FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind`,
-    );
+    this.#counts = this.#log.prepare(COUNT_ENTRIES);
     this.#addCount = this.#index.prepare(
       `INSERT INTO tallies VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
        SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`,
     );
     this.#setIndexed = this.#index.prepare("INSERT OR REPLACE INTO meta VALUES ('indexed', ?)");
     this.#postings = new PostingsWriter(this.#index);
-    this.#runs = new RunBuilder(this.#log, this.#index, paths);
+    this.#runs = new RunsWriter(this.#log, this.#index, paths);
     shared.indexed = readMetaSeq(this.#index, 'indexed');
     this.#runs.restore(shared.indexed);
   }

@@ -6,7 +6,9 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import type { Facet } from '../../../log/facet.ts';
+import { type Kind, KINDS } from '@open-presence/protocol';
+
+import { type Facet, facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 
 export const PART_SIZE = 65_536;
@@ -15,6 +17,15 @@ const ROW_SEQS = 2048;
 /** Bytes per seq. */
 const WIDTH = 2;
 const NONE = new Uint16Array(0);
+
+/** The facet at a position of concatenated facets, as the key of a map. */
+export function facetKey(facets: Buffer, at: number): string {
+  return facets.toString('latin1', at, at + FACET_SIZE);
+}
+
+export const KIND_BY_FACET_KEY: ReadonlyMap<string, Kind> = new Map(
+  KINDS.map((kind) => [facetKey(Buffer.from(facet('kind', kind)), 0), kind]),
+);
 
 export function partOf(seq: Seq): number {
   return Math.floor(seq / PART_SIZE);
@@ -81,14 +92,14 @@ export function postingsCursors(db: DatabaseSync, order: Order): (facet: Facet) 
 
 /** Walks the posting list of one facet in one direction. Holds one row, and no transaction. */
 export class PostingsCursor {
-  readonly #facet: Facet;
+  readonly facet: Facet;
   readonly #find: StatementSync;
   readonly #step: 1 | -1;
   #part = -1;
   #offsets: Uint16Array = NONE;
 
   constructor(find: StatementSync, facet: Facet, order: Order) {
-    this.#facet = facet;
+    this.facet = facet;
     this.#step = order === 'newest' ? -1 : 1;
     this.#find = find;
   }
@@ -122,7 +133,7 @@ export class PostingsCursor {
 
   #load(part: number, offset: number): void {
     this.#part = part;
-    for (const row of this.#find.all(part, this.#facet, offset)) {
+    for (const row of this.#find.all(part, this.facet, offset)) {
       this.#offsets = offsetsOf(row['seqs'] as Uint8Array);
       if (this.#step < 0 || (this.#offsets.at(-1) ?? -1) >= offset) return;
     }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
 
@@ -13,32 +13,28 @@ export interface CountRow {
   readonly time: number;
 }
 
-/** Counts the entries of each room and kind: those in the index, and those after it. */
-export class RoomCounter {
-  readonly #indexed: StatementSync;
-  readonly #unindexed: StatementSync;
+/** Aggregates per room and kind of the entries after a seq up to another. */
+export const COUNT_ENTRIES = `SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time
+  FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind`;
 
-  constructor(log: DatabaseSync, index: DatabaseSync) {
-    // One statement sees one snapshot of the index: the counts, and the seq up to which they count.
-    this.#indexed = index.prepare(
-      `SELECT room, kind, count, seq, time,
-         (SELECT value FROM meta WHERE name = 'indexed') AS indexed FROM tallies`,
-    );
-    this.#unindexed = log.prepare(
-      'SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind',
-    );
-  }
-
-  counts(head: Seq): RoomCount[] {
+/** Counts the entries of each room and kind up to a head: those in the index, and those after it. */
+export function roomCounter(log: DatabaseSync, index: DatabaseSync): (head: Seq) => RoomCount[] {
+  // One statement sees one snapshot of the index: the counts, and the seq up to which they count.
+  const indexed = index.prepare(
+    `SELECT room, kind, count, seq, time,
+       (SELECT value FROM meta WHERE name = 'indexed') AS indexed FROM tallies`,
+  );
+  const unindexed = log.prepare(COUNT_ENTRIES);
+  return (head) => {
     const counts = new Map<string, RoomCount>();
-    const indexedRows = this.#indexed.all();
-    const indexed = (indexedRows[0]?.['indexed'] as Seq | undefined) ?? 0;
-    for (const row of [...indexedRows, ...this.#unindexed.all(indexed, head)]) {
+    const indexedRows = indexed.all();
+    const until = (indexedRows[0]?.['indexed'] as Seq | undefined) ?? 0;
+    for (const row of [...indexedRows, ...unindexed.all(until, head)]) {
       const { room, kind, count, seq, time } = row as unknown as CountRow;
       const key = `${kind} ${room}`;
       const before = counts.get(key)?.count ?? 0;
       counts.set(key, { room, kind, count: before + count, latest: { seq, time } });
     }
     return [...counts.values()];
-  }
+  };
 }

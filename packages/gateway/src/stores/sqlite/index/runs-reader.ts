@@ -5,7 +5,7 @@ import type { Kind } from '@open-presence/protocol';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { type Run, RUN_SIZE, runsFile } from './runs.ts';
+import { type Run, RUN_SIZE, runsFile } from './runs-writer.ts';
 
 /** Usually a whole run: only its last entry exceeds `RUN_SIZE`. */
 const CHUNK_SIZE = RUN_SIZE + 256 * 1024;

@@ -1,21 +1,57 @@
+/**
+ * Runs: sequences of about a megabyte of entries of one kind, joined newest first as a listing
+ * returns them, in one file per kind. Reading a whole kind is then reading a file. Large entries are
+ * in no run: a run ends before them.
+ */
 import {
   closeSync,
   fdatasyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
-  rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { type Kind, KINDS } from '@open-presence/protocol';
 
+import { facet, type Facet } from '../../../log/facet.ts';
+import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { type Run, runsFile } from './runs.ts';
+import { TextJoiner } from '../log/entry-reader.ts';
+import { postingsCursors } from './postings.ts';
 
+/** A run is written when it has this many bytes of entries. */
+export const RUN_SIZE: number = 1024 * 1024;
+/** Joins the entries of a run. */
+export const RUN_JOINER = ',\n';
+/** Shorter runs, in bytes, are not worth a row and a read. */
+const MIN_RUN_SIZE = 64 * 1024;
 const END_OF_RUNS = 'SELECT coalesce(max(position + length), 0) AS at FROM runs WHERE kind = ?';
+
+export interface Run {
+  readonly first: Seq;
+  readonly last: Seq;
+  readonly count: number;
+  /** Bytes in the file of the kind. */
+  readonly position: number;
+  readonly length: number;
+}
+
+interface KindState {
+  readonly file: number;
+  /** Where the next run is written. */
+  end: number;
+  /** Indexed entries that are in no run yet, and the bytes of their texts. */
+  seqs: Seq[];
+  size: number;
+}
+
+export function runsFile(paths: DataPaths, kind: Kind): string {
+  return join(paths.runs, kind);
+}
 
 /** Whether the files have all the runs that are in the index. */
 export function hasAllRuns(db: DatabaseSync, paths: DataPaths): boolean {
@@ -26,48 +62,92 @@ export function hasAllRuns(db: DatabaseSync, paths: DataPaths): boolean {
   });
 }
 
-/** Appends runs, inside the indexer's transaction. */
+/** Collects the entries of each kind and writes them as runs, inside the indexer's transaction. */
 export class RunsWriter {
-  readonly #files = new Map<Kind, { readonly handle: number; end: number }>();
+  readonly #index: DatabaseSync;
+  readonly #joiner: TextJoiner;
   readonly #put: StatementSync;
+  readonly #entry: StatementSync;
+  readonly #kinds = new Map<Kind, KindState>();
 
   /** Truncates what a crash left behind the last run in the index. */
-  constructor(db: DatabaseSync, paths: DataPaths) {
+  constructor(log: DatabaseSync, index: DatabaseSync, paths: DataPaths) {
+    this.#index = index;
+    this.#joiner = new TextJoiner(log, 'newest', RUN_JOINER);
+    this.#put = index.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+    this.#entry = log.prepare('SELECT size, large FROM entries WHERE seq = ?');
     mkdirSync(paths.runs, { recursive: true });
-    const end = db.prepare(END_OF_RUNS);
+    const endOfRuns = index.prepare(END_OF_RUNS);
     for (const kind of KINDS) {
-      const handle = openSync(runsFile(paths, kind), 'a');
-      const at = end.get(kind)?.['at'] as number;
-      ftruncateSync(handle, at);
-      this.#files.set(kind, { handle, end: at });
+      const file = openSync(runsFile(paths, kind), 'a');
+      const end = endOfRuns.get(kind)?.['at'] as number;
+      ftruncateSync(file, end);
+      this.#kinds.set(kind, { file, end, seqs: [], size: 0 });
     }
-    this.#put = db.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  /** `joined`: the entries joined newest first. Flushed before it returns. */
-  add(kind: Kind, run: Pick<Run, 'first' | 'last' | 'count'>, joined: Uint8Array): void {
-    const file = this.#files.get(kind);
-    if (file === undefined) return;
-    // A failed transaction may have left bytes behind the end.
-    ftruncateSync(file.handle, file.end);
-    try {
-      for (let at = 0; at < joined.length;) at += writeSync(file.handle, joined, at);
-      fdatasyncSync(file.handle);
-    } catch (error) {
-      // If the disk is full, the log needs the space more than the index does.
-      ftruncateSync(file.handle, file.end);
-      throw error;
+  /** Adds the next entry of a kind. */
+  add(kind: Kind, seq: Seq, size: number, isLarge: boolean): void {
+    const state = this.#kinds.get(kind);
+    if (state === undefined) return;
+    if (!isLarge) {
+      state.seqs.push(seq);
+      state.size += size;
     }
-    this.#put.run(kind, run.first, run.last, run.count, file.end, joined.length);
-    file.end += joined.length;
+    if (state.size >= RUN_SIZE || isLarge) this.#write(kind, state);
+  }
+
+  /** Restores from the index what is pending at the seq `indexed`: at most about a run per kind. */
+  restore(indexed: Seq): void {
+    const last = this.#index.prepare(
+      'SELECT coalesce(max(last), 0) AS seq FROM runs WHERE kind = ?',
+    );
+    for (const [kind, state] of this.#kinds) {
+      const seqs: Seq[] = [];
+      let size = 0;
+      const end = last.get(kind)?.['seq'] as number;
+      for (const seq of newestFirst(this.#index, facet('kind', kind), indexed, end + 1)) {
+        const entry = this.#entry.get(seq);
+        if (entry === undefined || entry['large'] !== null || size >= RUN_SIZE) break;
+        seqs.push(seq);
+        size += entry['size'] as number;
+      }
+      Object.assign(state, { seqs: seqs.toReversed(), size });
+    }
   }
 
   close(): void {
-    for (const { handle } of this.#files.values()) closeSync(handle);
+    for (const { file } of this.#kinds.values()) closeSync(file);
+  }
+
+  /** The file is flushed before it returns. */
+  #write(kind: Kind, state: KindState): void {
+    const { file, end, seqs, size } = state;
+    state.seqs = [];
+    state.size = 0;
+    if (size < MIN_RUN_SIZE) return;
+    const { text } = this.#joiner.join(seqs.toReversed());
+    // A failed transaction may have left bytes behind the end.
+    ftruncateSync(file, end);
+    try {
+      for (let at = 0; at < text.length;) at += writeSync(file, text, at);
+      fdatasyncSync(file);
+    } catch (error) {
+      // If the disk is full, the log needs the space more than the index does.
+      ftruncateSync(file, end);
+      throw error;
+    }
+    this.#put.run(kind, seqs[0] ?? 0, seqs.at(-1) ?? 0, seqs.length, end, text.length);
+    state.end += text.length;
   }
 }
 
-/** Removes the files of all runs. */
-export function removeRuns(paths: DataPaths): void {
-  rmSync(paths.runs, { recursive: true, force: true });
+function* newestFirst(index: DatabaseSync, wanted: Facet, from: Seq, until: Seq): Generator<Seq> {
+  const cursor = postingsCursors(index, 'newest')(wanted);
+  for (let at = from; ;) {
+    const found = cursor.seek(at, until, Number.POSITIVE_INFINITY);
+    if (found === 'none' || !('seq' in found)) return;
+    yield found.seq;
+    at = found.seq - 1;
+  }
 }

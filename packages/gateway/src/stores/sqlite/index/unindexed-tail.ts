@@ -2,8 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
-import { facetKey } from './facet-key.ts';
-import { atOrAbove, atOrBelow } from './postings.ts';
+import { atOrAbove, atOrBelow, facetKey } from './postings.ts';
 
 interface Segment {
   readonly first: Seq;

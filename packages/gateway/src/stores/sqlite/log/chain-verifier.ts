@@ -1,7 +1,40 @@
+/** Verifies entries in the order of the log: their rows, and the files of large bodies. */
+import { createHash } from 'node:crypto';
+
+import { entryHead, entryId, type Kind, SALTS, seqOfId } from '@open-presence/protocol';
+
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { FIRST_LINK, linkOf } from './hash-chain.ts';
-import { type EntryRow, headOf, readBody, type StoredBody } from './stored-entry.ts';
+import { largeChunks } from './large-files.ts';
+import { FIRST_LINK, linkOf, sha256 } from './log-database.ts';
+
+const COMMA = 0x2c;
+const BRACE = 0x7d;
+const LARGE_NAME = /^[\da-f-]{36}$/;
+/** What a Date can hold. */
+const MAX_TIME = 8.64e15;
+
+/** A row of the table `entries`. */
+interface EntryRow {
+  readonly seq: Seq;
+  readonly time: number;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly head: number;
+  readonly size: number;
+  readonly large: string | null;
+  readonly link: Uint8Array;
+  readonly text: Buffer;
+}
+
+/** The visitor's members as they are stored. */
+interface StoredBody {
+  readonly digest: Uint8Array;
+  /** Bytes of the whole entry. */
+  readonly size: number;
+  /** Whether they are between a comma and a closing brace. */
+  readonly framed: boolean;
+}
 
 export interface LogFault {
   /** Undefined where it is unknown which entry has the fault. */
@@ -9,7 +42,6 @@ export interface LogFault {
   readonly description: string;
 }
 
-/** Verifies entries in the order of the log. */
 export class ChainVerifier {
   /** The expected seq of the next entry. */
   next: Seq = 1;
@@ -25,7 +57,12 @@ export class ChainVerifier {
     this.#paths = paths;
   }
 
-  async verify(row: EntryRow, signal: AbortSignal | undefined): Promise<LogFault[]> {
+  /** `columns`: read with BigInts, so that any number that someone has written there can be read. */
+  async verify(
+    columns: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<LogFault[]> {
+    const row = rowOf(columns);
     const { seq, text } = row;
     const faults: LogFault[] = [];
     if (seq > this.next) {
@@ -36,7 +73,7 @@ export class ChainVerifier {
     for (const description of this.#headFaults(row, expectedHead))
       faults.push({ seq, description });
     const head = expectedHead ?? text.toString('latin1', 0, row.head);
-    const body = await readBody(this.#paths, row, { headSize: head.length, signal });
+    const body = await readBody(this.#paths, row, head.length, signal);
     const description = typeof body === 'string' ? body : this.#bodyFault(row, head, body);
     if (description !== undefined) faults.push({ seq, description });
     if (typeof body === 'string') this.#previousLinks = [row.link];
@@ -58,11 +95,8 @@ export class ChainVerifier {
     else this.#time = time;
   }
 
-  #bodyFault(
-    row: EntryRow,
-    head: string,
-    { digest, size, framed }: StoredBody,
-  ): string | undefined {
+  #bodyFault(row: EntryRow, head: string, body: StoredBody): string | undefined {
+    const { digest, size, framed } = body;
     const headBytes = Buffer.from(head);
     const links = this.#previousLinks.map((previous) => linkOf(previous, headBytes, digest));
     const holds = links.length === 0 || links.some((link) => Buffer.compare(link, row.link) === 0);
@@ -76,4 +110,74 @@ export class ChainVerifier {
 
 function missingRange(first: Seq, last: Seq): string {
   return first === last ? 'is missing' : `is missing, and so are all up to ${last}`;
+}
+
+function rowOf(row: Record<string, unknown>): EntryRow {
+  const { buffer, byteOffset, length } = row['text'] as Uint8Array<ArrayBuffer>;
+  return {
+    seq: Number(row['seq']),
+    time: Number(row['time']),
+    kind: row['kind'] as Kind,
+    room: row['room'] as string,
+    head: Number(row['head']),
+    size: Number(row['size']),
+    large: row['large'] as string | null,
+    link: row['link'] as Uint8Array,
+    text: Buffer.from(buffer, byteOffset, length),
+  };
+}
+
+/** The gateway's members as the columns have them, if the text begins with them. */
+function headOf({ seq, time, kind, room, text }: EntryRow): string | undefined {
+  const id = text.toString('latin1', 7, 43);
+  if (seqOfId(id) !== seq || time < 0 || time > MAX_TIME) return undefined;
+  const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
+  const head = entryHead({ id: entryId(time, seq, salt), seq, kind, room, time });
+  return text.toString('latin1', 0, head.length) === head ? head : undefined;
+}
+
+/** The body, or a description of why it cannot be read. `headSize`: bytes of the gateway's members. */
+async function readBody(
+  paths: DataPaths,
+  { large, text }: EntryRow,
+  headSize: number,
+  signal: AbortSignal | undefined,
+): Promise<StoredBody | string> {
+  const rest = text.subarray(headSize);
+  if (large === null) {
+    const body = rest.subarray(1, -1);
+    const framed =
+      rest.at(-1) === BRACE && (rest.length === 1 || (rest[0] === COMMA && body.length > 0));
+    return { digest: sha256(body), size: text.length, framed };
+  }
+  if (!LARGE_NAME.test(large)) return 'has no file';
+  try {
+    const { digest, size, last } = await readLargeBody(paths, large, signal);
+    const framed =
+      last === BRACE && (rest.length === 1 ? rest[0] === COMMA && size > 1 : size === 1);
+    return { digest, size: text.length + size, framed };
+  } catch (error) {
+    if (signal?.aborted === true || !(error instanceof Error)) throw error;
+    const lost = 'code' in error && error.code === 'ENOENT';
+    return lost ? 'has lost its file' : `has a file that cannot be read (${error.message})`;
+  }
+}
+
+/** The digest of a file without its last byte, and that byte. */
+async function readLargeBody(
+  paths: DataPaths,
+  name: string,
+  signal: AbortSignal | undefined,
+): Promise<{ digest: Uint8Array; size: number; last: number | undefined }> {
+  const hash = createHash('sha256');
+  let previous: Uint8Array = new Uint8Array(0);
+  let size = 0;
+  for await (const chunk of largeChunks(paths, name)) {
+    signal?.throwIfAborted();
+    hash.update(previous);
+    previous = Buffer.from(chunk);
+    size += chunk.length;
+  }
+  hash.update(previous.subarray(0, -1));
+  return { digest: hash.digest(), size, last: previous.at(-1) };
 }

@@ -117,15 +117,9 @@ export class FileSpool implements Spool {
     } catch (error) {
       await this[Symbol.asyncDispose]();
       const full = error instanceof Error && 'code' in error && error.code === 'ENOSPC';
-      throw full
-        ? new GatewayError(
-            'out-of-space',
-            'Cannot store the entry: the disk is full. Try again later.',
-          )
-        : new GatewayError(
-            'unavailable',
-            'Cannot store the entry: writing to the disk failed. Try again later.',
-          );
+      const reason = full ? 'the disk is full' : 'writing to the disk failed';
+      const detail = `Cannot store the entry: ${reason}. Try again later.`;
+      throw new GatewayError(full ? 'out-of-space' : 'unavailable', detail);
     }
   }
 }

@@ -2,6 +2,7 @@
  * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged. All other
  * databases are derived from it.
  */
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -92,6 +93,22 @@ export function openLogForReading(paths: DataPaths): DatabaseSync {
     db.close();
     throw error;
   }
+}
+
+/** The link before the first entry. */
+export const FIRST_LINK: Uint8Array = new Uint8Array(32);
+
+/**
+ * The link of an entry is SHA-256 over the link of the entry before, the gateway's members
+ * (`head`), and the SHA-256 of the body: whoever knows one link can detect a change of any byte
+ * before.
+ */
+export function linkOf(previous: Uint8Array, head: Uint8Array, bodyDigest: Uint8Array): Uint8Array {
+  return sha256(Buffer.concat([previous, head, bodyDigest]));
+}
+
+export function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer');
 }
 
 /** Why this program cannot use a file that is not empty. */

@@ -14,7 +14,6 @@ import { dataPathsIn } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
 import { openLogForReading } from './log-database.ts';
-import { rowOf } from './stored-entry.ts';
 
 export type VerifyEvent =
   | ({ readonly type: 'fault' } & LogFault)
@@ -104,10 +103,10 @@ async function* verifyEntries(db: DatabaseSync, task: VerifyTask): AsyncGenerato
   );
   page.setReadBigInts(true);
   for (let at = Number.MIN_SAFE_INTEGER; ;) {
-    const rows = page.all(at, head, PAGE_ROWS).map(rowOf);
+    const rows = page.all(at, head, PAGE_ROWS);
     for (const row of rows) {
       for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
-      at = row.seq;
+      at = Number(row['seq']);
     }
     const { entries, bytes } = verifier;
     yield { type: 'progress', entries, bytes, at: Math.max(at, 0), head };
@@ -126,11 +125,8 @@ async function* verifyKeys(db: DatabaseSync, { signal }: VerifyTask): AsyncGener
     const rows = page.all(at, PAGE_KEYS);
     for (const { seq, lost } of rows) {
       if (lost !== 1n) continue;
-      yield {
-        type: 'fault',
-        seq: Number(seq),
-        description: 'has an idempotency key, but is not there',
-      };
+      const description = 'has an idempotency key, but is not there';
+      yield { type: 'fault', seq: Number(seq), description };
     }
     if (rows.length < PAGE_KEYS) return;
     at = rows.at(-1)?.['key'] as Uint8Array;

@@ -12,9 +12,8 @@ import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 import type { DataPaths } from '../data-paths.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
-import { FIRST_LINK, linkOf, sha256 } from './hash-chain.ts';
 import { finalizeUpload, removeUpload, uploadNames } from './large-files.ts';
-import { flushWal, openLogForWriting } from './log-database.ts';
+import { FIRST_LINK, flushWal, linkOf, openLogForWriting, sha256 } from './log-database.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');

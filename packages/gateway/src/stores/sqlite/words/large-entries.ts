@@ -3,9 +3,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import type { TextQuery, Term } from '../../../log/text-query.ts';
 import type { SeqPage } from '../seq-source.ts';
-import { ftsPhrase } from './fts-query.ts';
+import { ftsPhrase, largeRowId, lastLargeRowId, seqOfLargeRow } from './fts.ts';
 import type { PageQuery } from './messages.ts';
-import { largeRowId, lastLargeRowId, seqOfLargeRow } from './row-ids.ts';
 
 /** Candidates that are looked at for one page. */
 const MAX_CANDIDATES = 256;

@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import type { RankedQuery, ReadEnd, Seq } from '../../../log/log.ts';
+import type { LogRead, RankedQuery, Seq } from '../../../log/log.ts';
 import type { SeqPage, SeqRange, SeqSource } from '../seq-source.ts';
 import type {
   FromQueryClient,
@@ -66,10 +66,8 @@ export class QueryClient {
   }
 
   /** The matches in the order of their rank. Until it ends, the other thread holds the ranking. */
-  async *ranked(
-    { textQuery, facets, skip, limit }: RankedQuery,
-    range: SeqRange,
-  ): AsyncGenerator<Seq, ReadEnd, undefined> {
+  async *ranked(rankedQuery: RankedQuery, range: SeqRange): LogRead<Seq> {
+    const { textQuery, facets, skip, limit } = rankedQuery;
     this.#lastResults += 1;
     const results = this.#lastResults;
     let last: Seq | undefined;

@@ -4,18 +4,16 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { GatewayError } from '@open-presence/protocol';
-
 import type { Seq } from '../../../log/log.ts';
 import { openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SeqPage } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
 import { FacetFilter } from './facet-filter.ts';
-import { ftsQuery } from './fts-query.ts';
+import { ftsQuery } from './fts.ts';
 import { LargeEntries } from './large-entries.ts';
-import type { MatchQuery, PageQuery } from './messages.ts';
-import { Ranker, type RankSink } from './ranker.ts';
+import type { PageQuery } from './messages.ts';
+import { Ranker, requireSearchable } from './ranker.ts';
 
 /** How long one page may take before other queries have their turn. */
 const PAGE_MS = 10;
@@ -30,7 +28,8 @@ export class QueryEngine {
   readonly #shared: SharedState;
   readonly #facets: FacetFilter;
   readonly #large: LargeEntries;
-  readonly #ranker: Ranker;
+  /** Ranks the matches of a query. */
+  readonly ranker: Ranker;
   readonly #ascending: StatementSync;
   readonly #descending: StatementSync;
 
@@ -41,7 +40,7 @@ export class QueryEngine {
     this.#index = openForReading(paths.index, CACHE_KIB);
     this.#facets = new FacetFilter(this.#log, this.#index, shared);
     this.#large = new LargeEntries(this.#words);
-    this.#ranker = new Ranker(paths.search, this.#facets, this.#large);
+    this.ranker = new Ranker(paths.search, this.#facets, this.#large, shared);
     const prepare = (order: 'ASC' | 'DESC'): StatementSync =>
       this.#words.prepare(
         `SELECT rowid AS seq FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?
@@ -59,7 +58,7 @@ export class QueryEngine {
 
   /** Up to `limit` seqs in their order; it may be fewer, even none, although more follow. */
   page(query: PageQuery): SeqPage {
-    this.#requireIndexed(query);
+    requireSearchable(query, this.#shared);
     if (query.facets.length === 0) return this.#matches(query);
     const { order, low, high, facets, limit } = query;
     const newest = order === 'newest';
@@ -81,20 +80,6 @@ export class QueryEngine {
       }
     }
     return { seqs, next: undefined };
-  }
-
-  /** Adds all matches to the sink, except those that it does not need. */
-  async rank(query: MatchQuery, sink: RankSink): Promise<void> {
-    await this.#ranker.rank(query, sink, () => this.#requireIndexed(query));
-  }
-
-  /** Throws while the index is rebuilt, because it would find only some of the matches. */
-  #requireIndexed({ high }: MatchQuery): void {
-    if (high <= this.#shared.searched) return;
-    throw new GatewayError(
-      'unavailable',
-      `Cannot search now: the search index is being rebuilt up to seq ${high}. Try again in a moment.`,
-    );
   }
 
   /** Ignores facets. */

@@ -7,8 +7,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { RankedMatchQuery, RankedPage } from './messages.ts';
-import type { QueryEngine } from './query-engine.ts';
-import type { RankedSeq, RankSink } from './ranker.ts';
+import type { RankedSeq, Ranker, RankSink } from './ranker.ts';
 
 const MAX_PAGE = 1024;
 /** Maximum number of matches to select from in memory. */
@@ -18,15 +17,15 @@ const WRITE_BATCH = 8192;
 
 /** The results of one query of one reader. */
 export class RankedResults implements Disposable {
-  readonly #engine: QueryEngine;
+  readonly #ranker: Ranker;
   readonly #query: RankedMatchQuery;
   /** Matches of the first page, and those before it. */
   readonly #consumed = new Set<Seq>();
   #ranking: DiskRanking | undefined;
   #left: number;
 
-  constructor(engine: QueryEngine, query: RankedMatchQuery) {
-    this.#engine = engine;
+  constructor(ranker: Ranker, query: RankedMatchQuery) {
+    this.#ranker = ranker;
     this.#query = query;
     this.#left = query.limit;
   }
@@ -50,7 +49,7 @@ export class RankedResults implements Disposable {
   async #firstPage(limit: number): Promise<RankedPage> {
     const { skip } = this.#query;
     const top = new TopMatches(skip + limit + 1);
-    await this.#engine.rank(this.#query, top);
+    await this.#ranker.rank(this.#query, top);
     const found = top.seqs();
     const consumed = found.slice(0, skip + limit);
     for (const seq of consumed) this.#consumed.add(seq);
@@ -61,7 +60,7 @@ export class RankedResults implements Disposable {
     if (this.#ranking === undefined) {
       const skip = this.#consumed.size === 0 ? this.#query.skip : 0;
       this.#ranking = new DiskRanking(this.#consumed, skip);
-      await this.#engine.rank(this.#query, this.#ranking);
+      await this.#ranker.rank(this.#query, this.#ranking);
     }
     return this.#ranking.nextPage(limit);
   }

@@ -1,14 +1,16 @@
 /** Ranks all matches of a query by BM25. */
 import type { DatabaseSync } from 'node:sqlite';
 
+import { GatewayError } from '@open-presence/protocol';
+
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Seq } from '../../../log/log.ts';
 import { openForReading } from '../database.ts';
+import type { SharedState } from '../shared-state.ts';
 import type { FacetFilter } from './facet-filter.ts';
-import { ftsQuery, joinTerms } from './fts-query.ts';
+import { ftsQuery, joinTerms, largeRowId, lastLargeRowId, seqOfLargeRow } from './fts.ts';
 import { isOneTerm, type LargeEntries } from './large-entries.ts';
 import type { MatchQuery } from './messages.ts';
-import { largeRowId, lastLargeRowId, seqOfLargeRow } from './row-ids.ts';
 
 /** A match. The lower its rank, the better. */
 export interface RankedSeq {
@@ -42,28 +44,39 @@ const RANK_CANDIDATES = rowsWhere(
 const RANK_LARGE = `SELECT rowid, bm25(texts) AS rank FROM texts
   WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
 
+/** Throws while the index is rebuilt, because it would find only some of the matches. */
+export function requireSearchable({ high }: MatchQuery, { searched }: SharedState): void {
+  if (high <= searched) return;
+  throw new GatewayError(
+    'unavailable',
+    `Cannot search now: the search index is being rebuilt up to seq ${high}. Try again in a moment.`,
+  );
+}
+
 type YieldTurn = () => Promise<void>;
 
 export class Ranker {
   readonly #file: string;
   readonly #facets: FacetFilter;
   readonly #large: LargeEntries;
+  readonly #shared: SharedState;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** `file`: the database of the full-text index. */
-  constructor(file: string, facets: FacetFilter, large: LargeEntries) {
+  constructor(file: string, facets: FacetFilter, large: LargeEntries, shared: SharedState) {
     this.#file = file;
     this.#facets = facets;
     this.#large = large;
+    this.#shared = shared;
   }
 
-  /** `check` is called when it is the query's turn, and may throw. */
-  async rank(query: MatchQuery, sink: RankSink, check: () => void): Promise<void> {
+  /** Adds all matches to the sink, except those that it does not need. */
+  async rank(query: MatchQuery, sink: RankSink): Promise<void> {
     if (this.#running < MAX_RANKINGS) this.#running += 1;
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     try {
-      check();
+      requireSearchable(query, this.#shared);
       const yieldTurn = yieldPeriodically();
       // An open statement pins the snapshot of its connection, and pages need the latest one.
       using words = openForReading(this.#file, 1024);

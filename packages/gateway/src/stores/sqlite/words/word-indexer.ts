@@ -12,7 +12,7 @@ import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
-import { largeRowId } from './row-ids.ts';
+import { largeRowId } from './fts.ts';
 import { openWords } from './words-database.ts';
 
 /** Maximum number of entries, and approximate maximum of bytes, per transaction. */

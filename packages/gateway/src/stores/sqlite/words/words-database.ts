@@ -4,13 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import {
-  createDerived,
-  type DerivedDatabase,
-  META_TABLE,
-  openDerived,
-  readMetaSeq,
-} from '../database.ts';
+import { openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 
 /** Must change with the tables, and with the tokenizer. */
@@ -18,7 +12,6 @@ const FORMAT = 1;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
-  ${META_TABLE};
   CREATE VIRTUAL TABLE texts USING
     fts5(words, content='', contentless_delete=0, detail=full, tokenize='ascii');
 `;
@@ -33,16 +26,16 @@ const CORRUPT: ReadonlySet<unknown> = new Set([11, 26, SQLITE_CORRUPT_VTAB]);
  * on other errors, such as too many open files: the index may be intact.
  */
 export function openWords(paths: DataPaths, logId: string, head: number): DatabaseSync {
-  const database: DerivedDatabase = {
+  return openDerived({
     file: paths.search,
+    files: [],
     cacheKiB: 2048,
     format: FORMAT,
     tables: TABLES,
     logId,
     isUsable: (db) => readMetaSeq(db, 'searched') <= head,
     isDamage: (error) => isCorrupt(error) || errorCode(error) === SQLITE_ERROR,
-  };
-  return openDerived(database) ?? createDerived(database);
+  });
 }
 
 /** Whether the error says that the file is damaged, or not a database. */

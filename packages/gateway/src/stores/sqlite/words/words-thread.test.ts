@@ -202,7 +202,7 @@ describe('words in the SQLite store', () => {
     shared.searched = 4;
     const refused = { code: 'unavailable' };
     assert.throws(() => engine.page(page), refused);
-    await assert.rejects(engine.rank(query, { maxRank: Infinity, add: () => {} }), refused);
+    await assert.rejects(engine.ranker.rank(query, { maxRank: Infinity, add: () => {} }), refused);
     engine.close();
     await rm(folder, { recursive: true, force: true });
   });

@@ -122,7 +122,7 @@ async function rankedPage(
   open: OpenResults,
   { results: id, query }: RankedPageRequest,
 ): Promise<RankedPage> {
-  if (query !== undefined) open.set(id, new RankedResults(engine, query));
+  if (query !== undefined) open.set(id, new RankedResults(engine.ranker, query));
   const results = open.get(id);
   if (results === undefined) throw new Error('The results have been disposed of.');
   return await results.nextPage();
