@@ -29,8 +29,9 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
       ),
       { path: '/api/garden', method: 'POST', body: '{}' },
     ],
-    light: /\/doors\/about\/about\.ts/,
-    heavy: /\/doors\/about\/(?:written|openapi|guide|reference)\.ts|\/src\/schemas\.ts/,
+    light: /\/doors\/docs\/docs\.ts/,
+    heavy:
+      /\/doors\/(?:docs\/(?:pages|guide|reference)|\w+\/openapi|openapi-parts)\.ts|\/src\/schemas\//,
     by: { path: '/openapi.json' },
   },
   'the SDK of MCP': {

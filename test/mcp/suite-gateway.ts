@@ -45,7 +45,7 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const startup = { language, report, publicUrl: undefined, state };
   const mcp = receiveMessages(async (app) => new SdkHandler(app, suiteServer));
   const router = new Router<DoorContext>(
-    [{ routes: [{ path: '/mcp', get: mcp, post: mcp }] }],
+    [{ routes: [{ path: '/mcp', get: [{ type: 'application/json', handle: mcp }], post: mcp }] }],
     () => {},
   );
   const address = { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity };

@@ -1,38 +1,5 @@
 /** The gateway's paths (PROTOCOL.md section 1). */
 import type { Kind } from './kinds.ts';
-import type { Language } from './language/language-schema.ts';
-
-/** By the name of the door in the language file. */
-export const PATHS: Readonly<Record<string, string>> = {
-  status: '/api',
-  discover: '/api/discover',
-  rooms: '/api/rooms',
-  room: '/api/rooms/{slug}',
-  entry: '/api/entries/{id}',
-  replies: '/api/entries/{id}/replies',
-  search: '/api/search?q={q}',
-  presence: '/api/presence',
-  events: '/api/events',
-  feed: '/feed.atom',
-  jsonFeed: '/feed.json',
-  say: '/api/say/{kind}',
-  mcp: '/mcp',
-  agentCard: '/.well-known/agent-card.json',
-  a2a: '/a2a',
-  language: '/mova-snu.yaml',
-  schema: '/mova-snu.schema.json',
-  openapi: '/openapi.json',
-  openapiYaml: '/openapi.yaml',
-  reference: '/reference',
-  llms: '/llms.txt',
-  skill: '/skill.md',
-  protocol: '/protocol.md',
-  apiCatalog: '/.well-known/api-catalog',
-  aiCatalog: '/.well-known/ai-catalog.json',
-  robots: '/robots.txt',
-  alive: '/healthz',
-  ready: '/readyz',
-} satisfies Record<keyof Language['doors'], string>;
 
 /** The JSON-RPC binding of A2A, and the root of its HTTP+JSON binding (PROTOCOL.md section 19). */
 export const JSON_RPC_PATH = '/a2a';

@@ -8,6 +8,7 @@ import { localeOf, type Language, type Locale, type State } from '@open-presence
 
 import type { EventStreams } from './event-stream.ts';
 import type { ResponseCache } from './response-cache.ts';
+import type { DescribedRoute, DoorDescription } from './route-description.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /** Receives the gateway's own failures. */
@@ -31,13 +32,9 @@ export interface HttpServices {
   readonly shutdown: Shutdown;
   /** Whether the listener is bound to a loopback address. */
   readonly loopback: boolean;
-  readonly routes: readonly RouteSummary[];
-}
-
-/** A path, with its parameters in braces, and its methods without `HEAD` and `OPTIONS`. */
-export interface RouteSummary {
-  readonly path: string;
-  readonly methods: readonly string[];
+  /** What all doors serve, in the order of the doors. */
+  readonly routes: readonly DescribedRoute[];
+  describeDoors(): Promise<readonly DoorDescription[]>;
 }
 
 export interface HttpContext extends StartupContext, HttpServices {}

@@ -69,6 +69,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       shutdown: this.#shutdown,
       loopback: LOOPBACK.test(this.#server.address.address),
       routes: this.#router.routes,
+      describeDoors: () => this.#router.describeDoors(),
     });
     this.#app = app;
     for (const { request, response } of this.#earlyStreams.splice(0)) {

@@ -10,25 +10,29 @@ import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
 import { COMMON_HEADERS } from './headers.ts';
-import type { Handler, RequestContext, RouteSummary, StartupContext } from './context.ts';
+import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import { sendError, sendProblem } from './problem.ts';
+import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
 /** A media type that a path can send, and the handler that sends it. */
 export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
+  /** The name by which descriptions know what is sent. They omit a representation without one. */
+  readonly content?: string;
 }
 
 /** What one door serves at a path. Several doors may add representations of the same path. */
 interface Route<App extends StartupContext> {
   /** With its parameters in braces. */
   readonly path: string;
-  readonly get?: Handler<App> | readonly Representation<App>[];
+  readonly get?: readonly Representation<App>[];
   readonly post?: Handler<App>;
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
   readonly whileStarting?: Handler<StartupContext>;
+  readonly description?: RouteDescription;
 }
 
 /** The paths of one protocol. */
@@ -36,6 +40,7 @@ export interface Door<App extends StartupContext> {
   readonly routes: readonly Route<App>[];
   /** Handles unknown paths below a prefix, in the form of the door's protocol. */
   readonly notFound?: { readonly prefix: string; readonly handle: Handler<App> };
+  readonly describe?: () => Promise<DoorDescription>;
 }
 
 /** What all doors serve at one path. */
@@ -44,6 +49,7 @@ interface MergedRoute<App extends StartupContext> {
   readonly representations: Representation<App>[];
   post?: Handler<App>;
   whileStarting?: Handler<StartupContext>;
+  description?: RouteDescription;
 }
 
 interface Match<App extends StartupContext> {
@@ -79,10 +85,15 @@ export class Router<App extends StartupContext> {
     }
   }
 
-  get routes(): readonly RouteSummary[] {
-    return this.#routes.map(({ path, post }) => {
-      return { path, methods: post === undefined ? ['GET'] : ['GET', 'POST'] };
+  get routes(): readonly DescribedRoute[] {
+    return this.#routes.map(({ path, post, representations, description = {} }) => {
+      const methods = post === undefined ? (['GET'] as const) : (['GET', 'POST'] as const);
+      return { path, methods, representations, description };
     });
+  }
+
+  async describeDoors(): Promise<readonly DoorDescription[]> {
+    return await Promise.all(this.#doors.flatMap(({ describe }) => describe?.() ?? []));
   }
 
   /** Undefined if there is no such path, or if it does not take the method. */
@@ -155,13 +166,11 @@ function merge<App extends StartupContext>(
   onRead: (context: RequestContext<App>) => void,
 ): MergedRoute<App>[] {
   const byPath = new Map<string, MergedRoute<App>>();
-  for (const { path, get = [], post, whileStarting } of doors.flatMap(({ routes }) => routes)) {
+  for (const { path, get = [], ...others } of doors.flatMap(({ routes }) => routes)) {
     const merged = byPath.get(path) ?? { path, representations: [] };
     byPath.set(path, merged);
-    const representations = typeof get === 'function' ? [{ type: '', handle: get }] : get;
-    merged.representations.push(...representations.map((one) => observed(one, onRead)));
-    if (post !== undefined) merged.post = post;
-    if (whileStarting !== undefined) merged.whileStarting = whileStarting;
+    merged.representations.push(...get.map((one) => observed(one, onRead)));
+    Object.assign(merged, others);
   }
   return [...byPath.values()];
 }

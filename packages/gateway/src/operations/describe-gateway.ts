@@ -6,26 +6,36 @@ import {
   type Language,
   type Locale,
   localize,
-  PATHS,
 } from '@open-presence/protocol';
 
 /** The part of the discovery document that does not depend on the log. */
 export function describeGateway(
   language: Language,
   locale: Locale | undefined,
+  paths: ReadonlyMap<string, string>,
 ): Omit<Discovery, 'status' | 'head' | 'rooms' | 'here' | 'newest'> {
   return {
     service: localize(language.service, locale),
     version: language.version,
     trust: localize(language.labels.trust, locale),
     kinds: KINDS.map((kind) => kindOf(language, kind, locale)),
-    doors: Object.entries(language.doors).map(([name, meaning]) => {
-      return { name, path: PATHS[name] ?? '/', meaning: localize(meaning, locale) };
-    }),
+    doors: describePaths(language, locale, paths),
     parameters: Object.entries(language.parameters).map(([name, meaning]) => {
       return { name, meaning: localize(meaning, locale) };
     }),
   };
+}
+
+/** The doors of the language file that are served, in its order. `paths` are by their names. */
+export function describePaths(
+  language: Language,
+  locale: Locale | undefined,
+  paths: ReadonlyMap<string, string>,
+): Discovery['doors'] {
+  return Object.entries(language.doors).flatMap(([name, meaning]) => {
+    const path = paths.get(name);
+    return path === undefined ? [] : [{ name, path, meaning: localize(meaning, locale) }];
+  });
 }
 
 function kindOf(

@@ -15,19 +15,40 @@ import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
-import { cardOf, legacyCardOf, type CardInput } from './agent-card.ts';
+import { A2A_TYPE, cardOf, legacyCardOf, type CardInput } from './agent-card.ts';
 import { receiveRequest } from './received-request.ts';
 import type { RestResource } from './rest.ts';
 
+const TASK_PATH = `${REST_PATH}/tasks/{id}`;
+const CARD = [{ type: 'application/json', handle: agentCard, content: 'AgentCard' }];
+
 export const a2aDoor: ProtocolDoor = {
+  describe: () => import('./openapi.ts'),
   routes: [
-    { path: '/.well-known/agent-card.json', get: agentCard },
-    { path: '/.well-known/agent.json', get: legacyAgentCard },
-    { path: JSON_RPC_PATH, get: agentCard, post: jsonRpc },
-    { path: `${REST_PATH}/message:send`, get: agentCard, post: rest('send') },
-    { path: `${REST_PATH}/message:stream`, get: agentCard, post: rest('stream') },
-    { path: `${REST_PATH}/tasks`, get: rest('list') },
-    { path: `${REST_PATH}/tasks/{id}`, get: rest('task'), post: rest('task') },
+    {
+      path: '/.well-known/agent-card.json',
+      get: CARD,
+      description: { id: 'agentCard', parameters: ['as'] },
+    },
+    {
+      path: '/.well-known/agent.json',
+      get: [{ type: 'application/json', handle: legacyAgentCard, content: 'AgentCard03' }],
+      description: { door: 'agentCard', parameters: ['as'] },
+    },
+    { path: JSON_RPC_PATH, get: CARD, post: jsonRpc, description: { id: 'a2a' } },
+    ...(['send', 'stream'] as const).map((verb) => ({
+      path: `${REST_PATH}/message:${verb}`,
+      get: CARD,
+      post: rest(verb),
+      description: { door: 'agentCard' } as const,
+    })),
+    { path: `${REST_PATH}/tasks`, get: [{ type: A2A_TYPE, handle: rest('list') }] },
+    {
+      path: TASK_PATH,
+      get: [{ type: A2A_TYPE, handle: rest('task') }],
+      post: rest('task'),
+      description: { paths: [TASK_PATH, `${TASK_PATH}:subscribe`] },
+    },
   ],
   notFound: { prefix: `${REST_PATH}/`, handle: rest('unknown') },
 };

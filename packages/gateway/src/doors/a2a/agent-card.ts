@@ -9,6 +9,9 @@ import {
   type Locale,
 } from '@open-presence/protocol';
 
+/** The media type of the HTTP+JSON binding. */
+export const A2A_TYPE = 'application/a2a+json';
+
 export interface CardInput {
   readonly language: Language;
   readonly locale: Locale | undefined;

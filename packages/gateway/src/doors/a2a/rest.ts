@@ -11,6 +11,7 @@ import { RETRY_AFTER } from '../../http/problem.ts';
 import { isJsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';
+import { A2A_TYPE } from './agent-card.ts';
 import { restError, toA2aError } from './errors.ts';
 import { parseRequest, requestedVersion, type ReceivedRequest } from './received-request.ts';
 import { RequestHandler } from './request-handler.ts';
@@ -18,7 +19,6 @@ import { isStream, sendText, streamEvents } from './responses.ts';
 import { assertMessage } from './validate-message.ts';
 
 const VERSION = '1.0';
-const TYPE = 'application/a2a+json';
 
 /** What a path of this binding stands for. */
 export type RestResource = 'send' | 'stream' | 'list' | 'task' | 'unknown';
@@ -38,7 +38,7 @@ export async function handleRest(
     validateVersion(version, await handler.getAgentCard(), 'HTTP+JSON');
     const result = await call(handler, resource, { context, bytes });
     if (!isStream(result)) {
-      return await sendText(context, { text: rawJson.stringify(result), type: TYPE });
+      return await sendText(context, { text: rawJson.stringify(result), type: A2A_TYPE });
     }
     const format = {
       event: (value: unknown) => `data: ${rawJson.stringify(value)}`,
@@ -49,7 +49,7 @@ export async function handleRest(
   } catch (thrown) {
     const { status, body, isTransient } = restError(toA2aError(context, thrown));
     const headers = isTransient ? { 'Retry-After': RETRY_AFTER } : undefined;
-    await sendText(context, { text: JSON.stringify(body), type: TYPE, status, headers });
+    await sendText(context, { text: JSON.stringify(body), type: A2A_TYPE, status, headers });
   }
 }
 

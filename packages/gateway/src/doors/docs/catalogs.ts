@@ -1,40 +1,29 @@
 /** Catalogs by which machines find what a host offers. */
-import { localize, PATHS } from '@open-presence/protocol';
+import type { JsonObject } from '../../http/route-description.ts';
+import type { GuideContext } from './guide.ts';
 
-import type { Json } from './components.ts';
-import type { Asked } from './guide.ts';
-import type { RouteSummary } from '../../http/context.ts';
+/** Relation types of RFC 8631, and the operations that such links lead to. */
+const RELATIONS = {
+  'service-desc': ['openapi', 'openapiYaml'],
+  'service-doc': ['reference', 'protocol', 'llms'],
+  'service-meta': ['discover', 'language'],
+  status: ['ready'],
+};
 
-const MARKDOWN = 'text/markdown';
-
-/** A linkset (RFC 9264) as RFC 9727 wants it: of each API, what describes it. */
-export function apiCatalog({ address }: Asked): Json {
-  const link = (path: string, type: string): Json => ({ href: address + path, type });
-  return {
-    linkset: [
-      {
-        anchor: `${address}/api`,
-        'service-desc': [
-          link('/openapi.json', 'application/json'),
-          link('/openapi.yaml', 'application/yaml'),
-        ],
-        'service-doc': [
-          link('/reference', 'text/html'),
-          link('/protocol.md', MARKDOWN),
-          link('/llms.txt', 'text/plain'),
-        ],
-        'service-meta': [
-          link('/api/discover', 'application/json'),
-          link('/mova-snu.yaml', 'application/yaml'),
-        ],
-        status: [link('/readyz', 'application/json')],
-      },
-    ],
-  };
+/** A linkset (RFC 9264) as RFC 9727 wants it: what describes the API. */
+export function apiCatalog({ address, routes }: GuideContext): JsonObject {
+  const links = Object.entries(RELATIONS).map(([relation, ids]) => {
+    const linked = ids.flatMap((id) => routes.filter(({ description }) => description.id === id));
+    const targets = linked.map(({ path, representations: [first] }) => {
+      return { href: address + path, type: first?.type };
+    });
+    return [relation, targets] as const;
+  });
+  return { linkset: [{ anchor: `${address}/api`, ...Object.fromEntries(links) }] };
 }
 
-/** What there may be for AI systems, by its path and type; those with names of their own last. */
-const ARTIFACTS: readonly (readonly [path: string, type: string, named: boolean])[] = [
+/** What is for AI systems. The cards have names of their own. */
+const ARTIFACTS: readonly (readonly [path: string, type: string, isCard: boolean])[] = [
   ['/skill.md', 'application/agent-skills+md', false],
   ['/openapi.json', 'application/vnd.oai.openapi+json;version=3.1', false],
   ['/mcp/server-card', 'application/mcp-server-card+json', true],
@@ -42,26 +31,20 @@ const ARTIFACTS: readonly (readonly [path: string, type: string, named: boolean]
 ];
 
 /** The catalog of https://ai-catalog.io: what AI systems can use here, each with its type. */
-export function aiCatalog(asked: Asked, routes: readonly RouteSummary[]): Json {
-  const { address, language, locale } = asked;
-  const there = ARTIFACTS.filter(([path]) => routes.some((route) => route.path === path));
+export function aiCatalog({ address, language, routes, text }: GuideContext): JsonObject {
+  const displayName = text(language.service);
+  const entries = ARTIFACTS.flatMap(([path, type, isCard]) => {
+    const route = routes.find((one) => one.path === path);
+    if (route === undefined) return [];
+    const url = address + path;
+    const door = Object.entries(language.doors).find(([name]) => name === route.description.id);
+    const description = door === undefined ? {} : { description: text(door[1]) };
+    const names = isCard ? {} : { displayName, ...description };
+    return [{ identifier: url, type, url, ...names }];
+  });
   return {
     specVersion: '1.0',
-    host: {
-      displayName: localize(language.service, locale),
-      documentationUrl: `${address}/protocol.md`,
-    },
-    entries: there.map(([path, type, named]) => {
-      const url = address + path;
-      return { identifier: url, type, url, ...(named ? {} : describedAs(asked, path)) };
-    }),
+    host: { displayName, documentationUrl: `${address}/protocol.md` },
+    entries,
   };
-}
-
-function describedAs({ language, locale }: Asked, path: string): Json {
-  const door = Object.entries(language.doors).find(([name]) => PATHS[name] === path);
-  const displayName = localize(language.service, locale);
-  return door === undefined
-    ? { displayName }
-    : { displayName, description: localize(door[1], locale) };
 }

@@ -1,14 +1,5 @@
 /** The schemas and errors that the OpenAPI document's operations share. */
-import {
-  CODES,
-  KINDS,
-  localize,
-  statusOf,
-  type Code,
-  type Kind,
-  type Language,
-  type Locale,
-} from '@open-presence/protocol';
+import { CODES, KINDS, statusOf, type Code, type Kind } from '@open-presence/protocol';
 import {
   DiscoverySchema,
   EntrySchema,
@@ -23,15 +14,8 @@ import {
   StatusSchema,
 } from '@open-presence/protocol/schemas';
 
-import { shownEntry } from './examples.ts';
-
-export type Json = Record<string, unknown>;
-
-/** What a document is written with: a language, and the locale of the caller. */
-export interface Voice {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
-}
+import type { JsonObject, Localization } from '../../http/route-description.ts';
+import { exampleEntry, schemaRef } from '../openapi-parts.ts';
 
 const SHARED: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [DiscoverySchema, 'Discovery'],
@@ -52,36 +36,27 @@ const TYPES = {
   'string or strings': { type: ['string', 'array'], items: { type: 'string' } },
 } as const;
 
-export function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
-/** A reference to a schema that operations share. */
-export function schema(name: string): Json {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** A reference to the errors that have this status. */
-export function problem(status: number): Json {
-  return { $ref: `#/components/responses/Problem${status}` };
-}
-
-/** With schemas of others, by their names. */
-export function componentsOf(voice: Voice, others: Json): Json {
-  const own = Array.from(SHARED, ([one, name]) => [name, respelled(one, voice, true)] as const);
-  const bodies = KINDS.map((kind) => [`${capital(kind)}Body`, bodyOf(voice, kind)] as const);
-  const { properties } = objectOf(respelled(FirstContactSchema, voice, true));
-  const entry = { ...objectOf(respelled(EntrySchema, voice, true)), examples: [shownEntry(voice)] };
-  const contact = { allOf: [schema('Entry')], type: 'object', properties };
+/** With the schemas that doors provide. */
+export function components(localization: Localization, doorSchemas: JsonObject): JsonObject {
+  const own = Array.from(
+    SHARED,
+    ([schema, name]) => [name, withReferences(schema, localization, true)] as const,
+  );
+  const bodies = KINDS.map((kind) => {
+    const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Body`;
+    return [name, bodySchema(localization, kind)] as const;
+  });
+  const entry = objectOf(withReferences(EntrySchema, localization, true));
+  const { properties } = objectOf(withReferences(FirstContactSchema, localization, true));
   return {
     schemas: {
       ...Object.fromEntries([...own, ...bodies]),
-      Entry: entry,
-      FirstContact: contact,
+      Entry: { ...entry, examples: [exampleEntry(localization.language)] },
+      FirstContact: { allOf: [schemaRef('Entry')], type: 'object', properties },
       Health: HEALTH,
-      ...others,
+      ...doorSchemas,
     },
-    responses: Object.fromEntries(problemsOf(voice)),
+    responses: Object.fromEntries(problemResponses(localization)),
   };
 }
 
@@ -96,14 +71,14 @@ const HEALTH = {
  * The schema as JSON, with references to those that are shared. The schemas' own notes are in
  * English: a document in Ukrainian has none of them.
  */
-function respelled(value: unknown, voice: Voice, outermost = false): unknown {
+function withReferences(value: unknown, localization: Localization, outermost = false): unknown {
   const name = SHARED.get(value);
-  if (name !== undefined && !outermost) return schema(name);
-  if (Array.isArray(value)) return value.map((one) => respelled(one, voice));
+  if (name !== undefined && !outermost) return schemaRef(name);
+  if (Array.isArray(value)) return value.map((one) => withReferences(one, localization));
   if (typeof value !== 'object' || value === null) return value;
   const parts = Object.entries(value)
-    .filter(([key, part]) => !isNote(key, part) || voice.locale !== 'uk')
-    .map(([key, part]) => [key, respelled(part, voice)] as const);
+    .filter(([key, part]) => !isNote(key, part) || localization.locale !== 'uk')
+    .map(([key, part]) => [key, withReferences(part, localization)] as const);
   // Makers of clients take values without a type for anything.
   const typed = 'enum' in value ? { type: 'string' } : {};
   return { ...typed, ...Object.fromEntries(parts) };
@@ -114,24 +89,21 @@ function isNote(key: string, value: unknown): boolean {
   return (key === 'description' || key === 'title') && typeof value === 'string';
 }
 
-function objectOf(value: unknown): Json {
+function objectOf(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function bodyOf({ language, locale }: Voice, kind: Kind): Json {
+function bodySchema({ language, text }: Localization, kind: Kind): JsonObject {
   const { fields, title } = language.kinds[kind];
   const all = [...fields, ...language.common];
   const properties = all.map(({ name, type, suggested, meaning, example, required }) => {
     const typed = suggested === true ? {} : orNull(TYPES[type], required);
-    return [
-      name,
-      { ...typed, description: localize(meaning, locale), examples: [example] },
-    ] as const;
+    return [name, { ...typed, description: text(meaning), examples: [example] }] as const;
   });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
-    title: localize(title, locale),
+    title: text(title),
     ...(required.length === 0 ? {} : { required }),
     properties: Object.fromEntries(properties),
     additionalProperties: true,
@@ -139,23 +111,21 @@ function bodyOf({ language, locale }: Voice, kind: Kind): Json {
 }
 
 /** An optional member that is null counts as absent. */
-function orNull(typed: (typeof TYPES)[keyof typeof TYPES], required: boolean): Json {
+function orNull(typed: (typeof TYPES)[keyof typeof TYPES], required: boolean): JsonObject {
   return required ? { ...typed } : { ...typed, type: [typed.type, 'null'].flat() };
 }
 
 /** For each status, its codes with what they mean. */
-function problemsOf({ language, locale }: Voice): [string, Json][] {
+function problemResponses({ language, text }: Localization): [string, JsonObject][] {
   const byStatus = Map.groupBy(CODES, statusOf);
   byStatus.set(404, [...(byStatus.get(404) ?? []), 'unknown-room', 'unknown-kind']);
   return Array.from(byStatus, ([status, codes]) => [
     `Problem${status}`,
     {
-      description: codes.map((code: Code) => worded(language, code, locale)).join('\n\n'),
-      content: { 'application/problem+json': { schema: schema('Problem') } },
+      description: codes
+        .map((code: Code) => `\`${code}\`: ${text(language.errors[code])}.`)
+        .join('\n\n'),
+      content: { 'application/problem+json': { schema: schemaRef('Problem') } },
     },
   ]);
-}
-
-function worded({ errors }: Language, code: Code, locale: Locale | undefined): string {
-  return `\`${code}\`: ${localize(errors[code], locale)}.`;
 }

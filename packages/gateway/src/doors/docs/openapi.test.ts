@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
-import { shownEntry } from './examples.ts';
+import { exampleEntry } from '../openapi-parts.ts';
 
 const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
 
@@ -13,7 +13,7 @@ suite('what the OpenAPI document shows', () => {
     const packaged = parseLanguage((await readFile(LANGUAGE)).toString(), 'mova-snu.yaml');
     const garden = { ...packaged.kinds.garden, room: 'plaza' };
     const language = { ...packaged, kinds: { ...packaged.kinds, garden } };
-    const { room, kind } = shownEntry({ language, locale: undefined });
+    const { room, kind } = exampleEntry(language);
     assert.deepEqual([room, kind], ['plaza', 'garden']);
   });
 });

@@ -2,37 +2,48 @@
  * The OpenAPI document of a gateway: every path there is, in the words of its language, with
  * examples that work when they are sent as they stand.
  */
-import { localize } from '@open-presence/protocol';
-
-import { AGENT_SCHEMAS } from './agent-schemas.ts';
-import { componentsOf, type Json, type Voice } from './components.ts';
-import { FEED_SCHEMAS } from './feeds.ts';
-import { itemsOf } from './operations.ts';
-import type { RouteSummary } from '../../http/context.ts';
+import type { DoorContext } from '../context.ts';
+import type { JsonObject, Localization } from '../../http/route-description.ts';
+import { components } from './components.ts';
+import { gatewayContents } from './content.ts';
+import { pathItems } from './operations.ts';
 
 /** Labels of the language by which operations are grouped. */
 const TAGS = ['kinds', 'rooms', 'here', 'doors'] as const;
 
-/** Of the gateway at this address, if the operator gave one. */
-export function openApiOf(
-  voice: Voice,
-  routes: readonly RouteSummary[],
-  publicUrl: string | undefined,
-): Json {
-  const { language, locale } = voice;
+export async function openApiDocument(
+  localization: Localization,
+  app: Pick<DoorContext, 'publicUrl' | 'routes' | 'describeDoors'>,
+): Promise<JsonObject> {
+  const { language, text } = localization;
   const { invitation, labels, pages } = language;
+  const doors = await app.describeDoors();
+  const sources = {
+    localization,
+    contents: {
+      ...gatewayContents(localization, app.routes),
+      ...merged(doors.map((door) => door.content?.(localization))),
+    },
+    details: merged(doors.map((door) => door.operations?.(localization))),
+  };
   const description = [invitation, labels.trust, pages.readingHow, pages.errorsHow];
   return {
     openapi: '3.1.0',
     info: {
-      title: localize(language.service, locale),
+      title: text(language.service),
       version: language.version,
-      description: description.map((words) => localize(words, locale)).join('\n\n'),
+      description: description.map(text).join('\n\n'),
     },
-    servers: [{ url: publicUrl ?? '/' }],
+    servers: [{ url: app.publicUrl ?? '/' }],
     security: [],
-    tags: TAGS.map((name) => ({ name, description: localize(labels[name], locale) })),
-    paths: Object.fromEntries(routes.flatMap((route) => itemsOf(voice, route))),
-    components: componentsOf(voice, { ...FEED_SCHEMAS, ...AGENT_SCHEMAS }),
+    tags: TAGS.map((name) => ({ name, description: text(labels[name]) })),
+    paths: Object.fromEntries(app.routes.flatMap((route) => pathItems(sources, route))),
+    components: components(localization, merged(doors.map((door) => door.schemas))),
   };
+}
+
+function merged<Value>(
+  records: readonly (Readonly<Record<string, Value>> | undefined)[],
+): Record<string, Value> {
+  return Object.fromEntries(records.flatMap((record = {}) => Object.entries(record)));
 }

@@ -1,200 +1,106 @@
-/** What each path takes and answers, for the OpenAPI document. */
-import { FEED_TYPES, isKind, type Kind, KINDS, localize } from '@open-presence/protocol';
-
-import { agentItemsOf } from './agents.ts';
-import { capital, schema, type Json, type Voice } from './components.ts';
-import { documentAt, formAt, homeAt } from './documents.ts';
-import type { RouteSummary } from '../../http/context.ts';
+/** The operations of the OpenAPI document, made of the routes and of what their doors provide. */
 import {
-  shownEvents,
-  shownKept,
-  shownLines,
-  shownListing,
-  shownPresence,
-  shownRoom,
-  shownSearch,
-} from './examples.ts';
-import { feedAt } from './feeds.ts';
-import { header, keyParameter, queryParameters, saidInQuery, type Bent } from './parameters.ts';
-import { answers, operation, problems, worded } from './wording.ts';
+  type Content,
+  type DescribedRoute,
+  type JsonObject,
+  type Localization,
+  type OperationDetails,
+} from '../../http/route-description.ts';
+import { EVENT_STREAM } from '../../http/router.ts';
+import { problems } from '../openapi-parts.ts';
+import { parameterOf, pathParameters } from './parameters.ts';
 
-const TEXT = { type: 'string' };
-const OF_ONE_KIND = new Set(['kind', 'skip']);
-const OF_SEARCH = new Set(['skip']);
-/** What says nothing to who follows: streams go on, in the order in which things are said. */
-const OF_PAGES = new Set(['order', 'before', 'until', 'wait', 'q', 'skip']);
-
-/** The item of a path, by the paths that stand for it: saying by GET has one for each kind. */
-export function itemsOf(voice: Voice, { path }: RouteSummary): [string, Json][] {
-  if (path === '/api/say/{kind}') {
-    return KINDS.map((kind) => [`/api/say/${kind}`, { get: sayByGet(voice, kind) }]);
-  }
-  const kind = path.slice('/api/'.length);
-  if (path.startsWith('/api/') && isKind(kind)) {
-    return [[path, { get: listKind(voice, kind), post: sayByPost(voice, kind) }]];
-  }
-  return agentItemsOf(voice, path) ?? [[path, { get: getOf(voice, path) }]];
+export interface OperationSources {
+  readonly localization: Localization;
+  readonly contents: Readonly<Record<string, Content>>;
+  readonly details: Readonly<Record<string, OperationDetails>>;
 }
 
-/** Throws for a path that nothing is known of. */
-function getOf(voice: Voice, path: string): Json {
-  switch (path) {
-    case '/':
-      return homeAt(voice);
-    case '/api/events':
-      return eventsAt(voice, path);
-    case '/api/presence':
-      return presenceAt(voice, path);
-    case '/api/search':
-      return searchAt(voice, path);
-    case '/api/rooms/{slug}':
-      return listed(voice, path, ['RoomListing', shownRoom(voice)]);
-    case '/api/entries/{id}/replies':
-      return listed(voice, path, ['Listing', shownListing(voice)]);
-    default: {
-      const fed = feedAt(voice, path);
-      if (fed !== undefined) return fed;
-      const form = formAt(voice, path);
-      if (form === undefined) throw new Error(`Nothing describes ${path}`);
-      return documentAt(voice, path, form);
-    }
-  }
-}
-
-function eventsAt(voice: Voice, path: string): Json {
-  const kinds = [...KINDS, 'presence'];
-  const bent: Bent = {
-    kind: {
-      schema: { type: 'array', items: { type: 'string', enum: kinds } },
-      example: ['garden', 'presence'],
-    },
-  };
-  const described = queryParameters(voice, (name) => !OF_PAGES.has(name), bent);
-  const parameters = [...described, resumed(voice)];
-  const content = { 'text/event-stream': { schema: TEXT, example: shownEvents(voice) } };
-  return operation(voice, path, { parameters, responses: answers(voice, content, [422], false) });
-}
-
-/** Where a stream goes on, of whatever can be followed as one. */
-function resumed(voice: Voice): Json {
-  return { ...header(voice, 'Last-Event-ID', 'lastEvent'), example: '0' };
-}
-
-function presenceAt(voice: Voice, path: string): Json {
-  const parameters = queryParameters(voice, (name) => ['limit', 'room', 'as'].includes(name));
-  const example = shownPresence(voice);
-  const content = { 'application/json': { schema: schema('Presence'), example } };
-  return operation(voice, path, { parameters, responses: answers(voice, content, [422], false) });
-}
-
-function searchAt(voice: Voice, path: string): Json {
-  const bent: Bent = {
-    q: { required: true },
-    order: {
-      description: worded(voice, 'best'),
-      schema: { type: 'string', enum: ['best', 'newest', 'oldest'], default: 'best' },
-      example: 'best',
-    },
-  };
-  const words = queryParameters(voice, (name) => name === 'q', bent);
-  const others = queryParameters(voice, (name) => name !== 'q', bent);
-  const content = { 'application/json': { schema: schema('Search'), example: shownSearch(voice) } };
-  const parameters = [...words, ...others];
-  return operation(voice, path, { parameters, responses: answers(voice, content, [422]) });
-}
-
-function listKind(voice: Voice, kind: Kind): Json {
-  const { meaning } = voice.language.kinds[kind];
-  const content = listingContent(voice, ['Listing', shownListing(voice)]);
-  return {
-    operationId: `list${capital(kind)}`,
-    tags: ['kinds'],
-    summary: localize(meaning, voice.locale),
-    description: worded(voice, 'readingHow'),
-    parameters: [...queryParameters(voice, (name) => !OF_ONE_KIND.has(name)), resumed(voice)],
-    responses: answers(voice, content, [422]),
-  };
-}
-
-type Listed = readonly [name: string, example: Json];
-
-function listed(voice: Voice, path: string, shown: Listed): Json {
-  const described = queryParameters(voice, (name) => !OF_SEARCH.has(name));
-  const parameters = [...described, resumed(voice)];
-  const responses = answers(voice, listingContent(voice, shown), [404, 422]);
-  return operation(voice, path, { parameters, responses });
-}
-
-/** The forms of a listing. */
-function listingContent(voice: Voice, [name, example]: Listed): Json {
-  return {
-    'application/json': { schema: schema(name), example },
-    'application/x-ndjson': { schema: TEXT, example: shownLines(voice) },
-    'text/event-stream': { schema: TEXT, example: shownEvents(voice) },
-    [FEED_TYPES.atom]: { schema: TEXT },
-    [FEED_TYPES['json-feed']]: { schema: schema('JsonFeed') },
-  };
-}
-
-function sayByPost(voice: Voice, kind: Kind): Json {
-  const { language, locale } = voice;
-  const { title, meaning, sentences } = language.kinds[kind];
-  const examples = sentences.map(({ meaning: said, body }, at) => {
-    return [`${kind}${at + 1}`, { summary: localize(said, locale), value: body }] as const;
+/** The path items of a route, by their paths. */
+export function pathItems(
+  sources: OperationSources,
+  route: DescribedRoute,
+): [string, JsonObject][] {
+  const { paths = [route.path] } = route.description;
+  return paths.map((path) => {
+    const operations = route.methods.map((method) => {
+      return [method.toLowerCase(), operation(sources, { ...route, path }, method)] as const;
+    });
+    return [path, Object.fromEntries(operations)];
   });
-  const body = schema(`${capital(kind)}Body`);
-  const minimal = { ...header(voice, 'Prefer', 'minimal'), example: 'return=minimal' };
+}
+
+function operation(
+  sources: OperationSources,
+  route: DescribedRoute,
+  method: 'GET' | 'POST',
+): JsonObject {
+  const { localization } = sources;
+  const { path, description: described } = route;
+  const details = sources.details[`${method} ${path}`] ?? {};
+  const own: OperationDetails = method === 'GET' ? { ...described, ...details } : details;
+  const { language, text } = localization;
+  const door = own.door ?? described.door ?? described.id;
+  const words = Object.entries(language.doors).find(([name]) => name === door)?.[1];
+  const meaning = words === undefined ? path : text(words);
   return {
-    operationId: `say${capital(kind)}`,
-    tags: ['kinds'],
-    summary: localize(title, locale),
-    description: localize(meaning, locale),
-    parameters: [header(voice, 'Idempotency-Key', 'key'), minimal, keyParameter(voice)],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: body, examples: Object.fromEntries(examples) } },
-    },
-    responses: said(voice, kind),
+    operationId: own.id ?? method.toLowerCase() + camelCase(path),
+    tags: [own.tag ?? 'doors'],
+    summary: own.summary?.(localization) ?? meaning,
+    description: own.description?.(localization) ?? meaning,
+    parameters: parametersOf(sources, route, own),
+    ...(own.requestBody === undefined ? {} : { requestBody: own.requestBody }),
+    responses: own.responses ?? responsesOf(sources, route),
   };
 }
 
-function sayByGet(voice: Voice, kind: Kind): Json {
-  const { language, locale } = voice;
-  const nothing = { 204: { description: worded(voice, 'nothingSaid') } };
-  return {
-    operationId: `say${capital(kind)}ByGet`,
-    tags: ['kinds'],
-    summary: localize(language.kinds[kind].title, locale),
-    description: `${localize(language.doors.say, locale)} ${worded(voice, 'byGetHow')}`,
-    parameters: saidInQuery(voice, kind),
-    responses: { ...said(voice, kind), ...nothing },
-  };
+function camelCase(path: string): string {
+  const words = path.split(/[^A-Za-z0-9]+/);
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** Operations that take the id of an entry. */
-const LINKED = [
-  ['entry', 'entry', 'entry'],
-  ['replies', 'replies', 'replies'],
-  ['feed', 'feed', 'getApiEntriesIdRepliesAtom'],
-  ['jsonFeed', 'jsonFeed', 'getApiEntriesIdRepliesJsonFeed'],
-] as const;
-
-/** The answers to whoever says something. */
-function said(voice: Voice, kind: Kind): Json {
-  const { language, locale } = voice;
-  const form = schema(kind === 'resonance' ? 'FirstContact' : 'Entry');
-  const example = shownKept(voice, kind);
-  const kept = {
-    description: worded(voice, 'kept'),
-    headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
-    content: { 'application/json': { schema: form, example } },
-    links: Object.fromEntries(
-      LINKED.map(([name, door, operationId]) => {
-        const parameters = { id: '$response.body#/id' };
-        const description = localize(language.doors[door], locale);
-        return [name, { operationId, parameters, description }] as const;
-      }),
-    ),
+function parametersOf(
+  { localization }: OperationSources,
+  { path, representations }: DescribedRoute,
+  { parameters = [], responses }: OperationDetails,
+): JsonObject[] {
+  const { language, text } = localization;
+  const described = parameters.map((parameter) => parameterOf(localization, parameter));
+  if (responses !== undefined) return described;
+  const streams = representations.some(({ type, content }) => {
+    return type === EVENT_STREAM && content !== undefined;
+  });
+  const lastEventId = {
+    name: 'Last-Event-ID',
+    in: 'header',
+    description: text(language.pages.lastEvent),
+    schema: { type: 'string' },
+    example: '0',
   };
-  return { 201: kept, ...problems([400, 422, 500, 503, 507]) };
+  return [...pathParameters(localization, path), ...described, ...(streams ? [lastEventId] : [])];
+}
+
+function responsesOf(
+  { localization, contents }: OperationSources,
+  { path, representations, description }: DescribedRoute,
+): JsonObject {
+  const { language, text } = localization;
+  const media = representations.flatMap(({ type, content = '' }) => {
+    const { type: own = type, schema, example } = contents[content] ?? {};
+    if (schema === undefined) return [];
+    return [[own, { schema, ...(example === undefined ? {} : { example }) }] as const];
+  });
+  const content = Object.fromEntries(media);
+  const done = { description: text(language.pages.done), content };
+  const unavailable = { description: text(language.errors.unavailable), content };
+  const { untagged, reportsUnavailable, errors = [], parameters = [] } = description;
+  const selects = parameters.some((parameter) => parameter !== 'as');
+  return {
+    200: done,
+    ...(untagged === true ? {} : { 304: { description: text(language.pages.unchanged) } }),
+    ...problems([400, 500, 503, ...errors]),
+    ...problems(path.includes('{') ? [404] : []),
+    ...problems(selects ? [422] : []),
+    ...(reportsUnavailable === true ? { 503: unavailable } : {}),
+  };
 }

@@ -1,36 +1,40 @@
 /** Parameters of requests, each with an example that works. */
-import { KINDS, localize, type Kind } from '@open-presence/protocol';
+import { type Kind, KINDS } from '@open-presence/protocol';
 
-import type { Json, Voice } from './components.ts';
+import type {
+  JsonObject,
+  Localization,
+  ParameterDescription,
+} from '../../http/route-description.ts';
+import { TEXT } from '../openapi-parts.ts';
 
 /** What a parameter takes, and a value that works. */
 interface Values {
-  readonly schema: Json;
+  readonly schema: JsonObject;
   readonly example: unknown;
 }
 
-const TEXT = { type: 'string' };
-const CURSOR = { type: 'integer', minimum: 0 };
+const NATURAL = { type: 'integer', minimum: 0 };
 
-function valuesOf({ language }: Voice): Readonly<Record<string, Values>> {
+function valuesOf({ language }: Localization): Readonly<Record<string, Values>> {
   const slugs = language.rooms.map(({ slug }) => slug);
   const slug = { schema: { type: 'string', enum: slugs }, example: slugs[0] };
   const fields = [...KINDS.flatMap((kind) => language.kinds[kind].fields), ...language.common];
-  const said = fields.map(({ name, example }) => {
+  const members = fields.map(({ name, example }) => {
     return [name, { schema: TEXT, example: [example].flat()[0] }] as const;
   });
   const identity = language.kinds.garden.fields.find(({ name }) => name === 'identity');
   return {
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(members),
     order: {
       schema: { type: 'string', enum: ['newest', 'oldest'], default: 'newest' },
       example: 'oldest',
     },
-    limit: { schema: CURSOR, example: 10 },
+    limit: { schema: NATURAL, example: 10 },
     q: { schema: TEXT, example: 'garden' },
-    skip: { schema: CURSOR, example: 0 },
-    after: { schema: CURSOR, example: 0 },
-    before: { schema: CURSOR, example: 1000 },
+    skip: { schema: NATURAL, example: 0 },
+    after: { schema: NATURAL, example: 0 },
+    before: { schema: NATURAL, example: 1000 },
     since: { schema: TEXT, example: '2026-01-01' },
     until: { schema: TEXT, example: '2126-01-01T00:00:00Z' },
     wait: { schema: { type: 'number', minimum: 0 }, example: 0.5 },
@@ -41,70 +45,34 @@ function valuesOf({ language }: Voice): Readonly<Record<string, Values>> {
   };
 }
 
-/** What is otherwise with a parameter at one path, by its name. */
-export type Bent = Readonly<Record<string, Json>>;
-
-/** Parameters of a query that the language describes, by their names. */
-export function queryParameters(
-  voice: Voice,
-  wanted: (name: string) => boolean,
-  bent: Bent = {},
-): Json[] {
-  const values = valuesOf(voice);
-  return Object.entries(voice.language.parameters)
-    .filter(([name]) => wanted(name))
-    .map(([name, words]) => {
-      const { schema, example } = values[name] ?? { schema: TEXT, example: 'presence' };
-      const description = localize(words, voice.locale);
-      return { name, in: 'query', description, schema, example, ...bent[name] };
-    });
+/** A parameter of the query that the language describes, or another one as it is. */
+export function parameterOf(
+  localization: Localization,
+  parameter: string | ParameterDescription,
+): JsonObject {
+  const own = typeof parameter === 'string' ? { name: parameter } : parameter;
+  if (own.in !== undefined) return { ...own };
+  const { language, text } = localization;
+  const { name, description: describe, ...members } = own;
+  const words = Object.entries(language.parameters).find(([key]) => key === name)?.[1];
+  const meaning = words === undefined ? name : text(words);
+  const description = typeof describe === 'function' ? describe(localization) : meaning;
+  const values = valuesOf(localization)[name] ?? { schema: TEXT, example: 'presence' };
+  return { name, in: 'query', description, ...values, ...members };
 }
 
-/** The variable parts of a path. An entry's id has no example: which there are, only answers tell. */
-export function pathParameters(voice: Voice, path: string): Json[] {
-  const values = valuesOf(voice);
+/** The variable parts of a path. An entry's id has no example: only answers tell which there are. */
+export function pathParameters(localization: Localization, path: string): JsonObject[] {
+  const values = valuesOf(localization);
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => {
     const { schema, example } = values[name] ?? { schema: TEXT, example: undefined };
-    const description = describedAs(voice, name);
+    const description = descriptionOf(localization, name);
     const shown = example === undefined ? {} : { example };
     return { name, in: 'path', required: true, description, schema, ...shown };
   });
 }
 
-function describedAs({ language, locale }: Voice, name: string): string {
+function descriptionOf({ language, text }: Localization, name: string): string {
   const member = language.entry.find((one) => one.name === (name === 'slug' ? 'room' : name));
-  return member === undefined ? name : localize(member.meaning, locale);
-}
-
-/** The members of a kind as parameters of a query (PROTOCOL.md section 16). */
-export function saidInQuery(voice: Voice, kind: Kind): Json[] {
-  const { language, locale } = voice;
-  const { fields, sentences } = language.kinds[kind];
-  const shown = Object.entries(sentences[0]?.body ?? {});
-  const members = [...fields, ...language.common].map(({ name, type, required, meaning }) => {
-    const example = shown.find(([one]) => one === name)?.[1];
-    const many = type !== 'string';
-    const values = many && example !== undefined ? [example].flat() : example;
-    return {
-      name,
-      in: 'query',
-      description: localize(meaning, locale),
-      required,
-      schema: many ? { type: 'array', items: TEXT } : TEXT,
-      ...(many ? { style: 'form', explode: true } : {}),
-      ...(values === undefined ? {} : { example: values }),
-    };
-  });
-  return [...members, ...queryParameters(voice, (name) => name === 'as'), keyParameter(voice)];
-}
-
-export function keyParameter({ language, locale }: Voice): Json {
-  const description = localize(language.pages.key, locale);
-  return { name: 'idempotency-key', in: 'query', description, schema: TEXT };
-}
-
-/** A header of a request. */
-export function header(voice: Voice, name: string, word: 'key' | 'minimal' | 'lastEvent'): Json {
-  const description = localize(voice.language.pages[word], voice.locale);
-  return { name, in: 'header', description, schema: TEXT };
+  return member === undefined ? name : text(member.meaning);
 }

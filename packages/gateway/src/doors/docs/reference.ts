@@ -1,13 +1,13 @@
 /** The OpenAPI document as a page to be read, with nothing loaded from elsewhere. */
 import { localize } from '@open-presence/protocol';
 
-import { escaped, htmlPage } from './blocks.ts';
-import type { Json, Voice } from './components.ts';
+import type { JsonObject, Localization } from '../../http/route-description.ts';
+import { escaped, htmlPage } from './page.ts';
 
 const METHODS = ['get', 'post'] as const;
 
-export function referencePage(voice: Voice, document: Json): string {
-  const { language, locale } = voice;
+export function referencePage(localization: Localization, document: JsonObject): string {
+  const { language, locale } = localization;
   const info = fields(document['info']);
   const groups = list(document['tags']).map((tag) => groupOf(document, fields(tag)));
   const name = escaped(localize(language.labels.doors, locale));
@@ -19,7 +19,7 @@ export function referencePage(voice: Voice, document: Json): string {
     `<p><a href="/openapi.json">/openapi.json</a> · <a href="/openapi.yaml">/openapi.yaml</a></p>`,
     `<nav aria-label="${name}">\n${groups.map(contents).join('\n')}\n</nav>`,
     ...groups.map((group) => {
-      const sections = group.operations.map((one) => section(voice, document, one));
+      const sections = group.operations.map((one) => section(localization, document, one));
       const { id, title } = group;
       return `<section id="${id}">\n<h2>${title}</h2>\n${sections.join('\n')}\n</section>`;
     }),
@@ -31,7 +31,7 @@ export function referencePage(voice: Voice, document: Json): string {
 interface Described {
   readonly path: string;
   readonly method: string;
-  readonly operation: Json;
+  readonly operation: JsonObject;
 }
 
 /** Operations of one tag. */
@@ -41,7 +41,7 @@ interface Group {
   readonly operations: readonly Described[];
 }
 
-function groupOf(document: Json, tag: Json): Group {
+function groupOf(document: JsonObject, tag: JsonObject): Group {
   const operations = Object.entries(fields(document['paths'])).flatMap(([path, item]) =>
     METHODS.map((method) => ({ path, method, operation: fields(fields(item)[method]) })),
   );
@@ -60,17 +60,22 @@ function contents({ id, title, operations }: Group): string {
   return `<p><a href="#${id}">${title}</a></p>\n<ul>\n${items.join('\n')}\n</ul>`;
 }
 
-function section(voice: Voice, document: Json, { path, method, operation }: Described): string {
-  const { pages } = voice.language;
-  const speak = (words: (typeof pages)['first']): string => escaped(localize(words, voice.locale));
+function section(
+  localization: Localization,
+  document: JsonObject,
+  { path, method, operation }: Described,
+): string {
+  const { pages } = localization.language;
+  const speak = (words: (typeof pages)['first']): string =>
+    escaped(localize(words, localization.locale));
   const summary = text(operation['summary']);
   const description = text(operation['description']);
   const parts = [
     `<h3><code>${method.toUpperCase()} ${escaped(path)}</code></h3>`,
     `<p>${escaped(summary)}</p>`,
     description === summary ? '' : `<p>${escaped(description)}</p>`,
-    rows(speak(pages.parameters), list(operation['parameters']).map(parameterRow(voice))),
-    rows(speak(pages.members), memberRows(voice, document, operation)),
+    rows(speak(pages.parameters), list(operation['parameters']).map(parameterRow(localization))),
+    rows(speak(pages.members), memberRows(localization, document, operation)),
     examples(operation, `<h4>${speak(pages.examples)}</h4>`),
     rows(speak(pages.answers), answerRows(document, operation)),
     ...answersShown(operation),
@@ -97,34 +102,40 @@ function row({ name, note = '', meaning, example }: Row): string {
   return `<dt><code>${escaped(name)}</code>${beside}</dt><dd>${escaped(meaning)}${shown}</dd>`;
 }
 
-function requiredIn({ language, locale }: Voice, required: boolean): string {
+function requiredIn({ language, locale }: Localization, required: boolean): string {
   return required ? localize(language.pages.required, locale) : '';
 }
 
-function parameterRow(voice: Voice): (parameter: unknown) => string {
+function parameterRow(localization: Localization): (parameter: unknown) => string {
   return (parameter) => {
     const { name, in: place, description, example, required } = fields(parameter);
-    const note = [text(place), ...(required === true ? [requiredIn(voice, true)] : [])].join(', ');
+    const note = [text(place), ...(required === true ? [requiredIn(localization, true)] : [])].join(
+      ', ',
+    );
     return row({ name: text(name), note, meaning: text(description), example });
   };
 }
 
 /** The members of the body that an operation takes. */
-function memberRows(voice: Voice, document: Json, operation: Json): string[] {
+function memberRows(
+  localization: Localization,
+  document: JsonObject,
+  operation: JsonObject,
+): string[] {
   const schema = resolved(document, bodyOf(operation)['schema']);
   const required = list(schema['required']);
   return Object.entries(fields(schema['properties'])).map(([name, member]) => {
     const { description, examples: shown } = fields(member);
-    const note = requiredIn(voice, required.includes(name));
+    const note = requiredIn(localization, required.includes(name));
     return row({ name, note, meaning: text(description), example: list(shown)[0] });
   });
 }
 
-function bodyOf(operation: Json): Json {
+function bodyOf(operation: JsonObject): JsonObject {
   return fields(fields(fields(operation['requestBody'])['content'])['application/json']);
 }
 
-function examples(operation: Json, heading: string): string {
+function examples(operation: JsonObject, heading: string): string {
   const shown = Object.values(fields(bodyOf(operation)['examples'])).map((example) => {
     const { summary, value } = fields(example);
     return `<p>${escaped(text(summary))}</p>\n${code(value)}`;
@@ -137,7 +148,7 @@ function code(value: unknown): string {
   return `<pre><code>${escaped(said)}</code></pre>`;
 }
 
-function answerRows(document: Json, operation: Json): string[] {
+function answerRows(document: JsonObject, operation: JsonObject): string[] {
   return Object.entries(fields(operation['responses'])).map(([status, response]) => {
     const { description, content } = resolved(document, response);
     const types = Object.keys(fields(content)).join(', ');
@@ -146,7 +157,7 @@ function answerRows(document: Json, operation: Json): string[] {
 }
 
 /** Answers in full, opened by whoever wants to see them. */
-function answersShown(operation: Json): string[] {
+function answersShown(operation: JsonObject): string[] {
   return Object.entries(fields(operation['responses'])).flatMap(([status, response]) =>
     Object.entries(fields(fields(response)['content'])).flatMap(([type, media]) => {
       const { example } = fields(media);
@@ -158,14 +169,14 @@ function answersShown(operation: Json): string[] {
 }
 
 /** What a reference within the document stands for. */
-function resolved(document: Json, value: unknown): Json {
+function resolved(document: JsonObject, value: unknown): JsonObject {
   const { $ref: reference, ...own } = fields(value);
   if (typeof reference !== 'string') return own;
   const steps = reference.split('/').slice(1);
   return fields(steps.reduce<unknown>((at, step) => fields(at)[step], document));
 }
 
-function fields(value: unknown): Json {
+function fields(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 

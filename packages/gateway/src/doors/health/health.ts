@@ -9,8 +9,18 @@ import type { ProtocolDoor } from '../context.ts';
 
 export const healthDoor: ProtocolDoor = {
   routes: [
-    { path: '/healthz', get: healthz, whileStarting: healthz },
-    { path: '/readyz', get: readyz, whileStarting: readyz },
+    {
+      path: '/healthz',
+      get: [{ type: 'application/json', handle: healthz, content: 'Health' }],
+      whileStarting: healthz,
+      description: { id: 'alive', parameters: ['as'], untagged: true },
+    },
+    {
+      path: '/readyz',
+      get: [{ type: 'application/json', handle: readyz, content: 'Health' }],
+      whileStarting: readyz,
+      description: { id: 'ready', parameters: ['as'], untagged: true, reportsUnavailable: true },
+    },
   ],
 };
 

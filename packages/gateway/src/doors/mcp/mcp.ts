@@ -19,7 +19,7 @@ import { EVENT_STREAM } from '../../http/router.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { MAX_MESSAGE_SIZE, parseMessage, TOO_MANY_BYTES, type MessageFault } from './json-rpc.ts';
 import type { SdkHandler } from './sdk-handler.ts';
-import { serverCard } from './server-card.ts';
+import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
 import type { McpRequest } from './tool-call.ts';
 
 type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
@@ -53,16 +53,22 @@ const post = receiveMessages(async (app) => {
 });
 
 export const mcpDoor: ProtocolDoor = {
+  describe: () => import('./openapi.ts'),
   routes: [
     {
       path: '/mcp',
       get: [
-        { type: 'application/json', handle: serverCard },
+        { type: 'application/json', handle: serverCard, content: 'McpServerCard' },
         { type: EVENT_STREAM, onlyIfNamed: true, handle: refuseStream },
       ],
       post,
+      description: { id: 'mcp', errors: [405] },
     },
-    { path: '/mcp/server-card', get: serverCard },
+    {
+      path: '/mcp/server-card',
+      get: [{ type: SERVER_CARD_TYPE, handle: serverCard, content: 'McpServerCard' }],
+      description: { door: 'mcp', parameters: ['as'] },
+    },
   ],
 };
 

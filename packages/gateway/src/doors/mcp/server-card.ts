@@ -2,7 +2,7 @@
  * The server card (SEP-2127): where and in which revisions this gateway speaks MCP. Lists no tools:
  * clients request those from the server.
  */
-import { localize } from '@open-presence/protocol';
+import { localize, type Language, type Locale } from '@open-presence/protocol';
 
 import { publicAddressOf } from '../../http/public-address.ts';
 import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
@@ -22,36 +22,47 @@ export const REVISIONS = [
   '2024-11-05',
 ] as const;
 
-const TYPE = 'application/mcp-server-card+json';
+export const SERVER_CARD_TYPE = 'application/mcp-server-card+json';
 const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.schema.json';
 /** The longest texts that the schema of cards allows, in characters. */
 const MAX_LENGTH = 100;
 
 export async function serverCard(context: DoorRequest): Promise<void> {
   const { app, request } = context;
-  const { language } = app;
   const locale = localeFor(request);
-  const body = jsonBody({
+  const base = publicAddressOf(context);
+  const body = jsonBody(serverCardOf({ language: app.language, locale, base }));
+  await sendResponse(context, {
+    status: 200,
+    type: SERVER_CARD_TYPE,
+    headers: { ...NO_CACHE, ...contentLanguage(locale, 'Host') },
+    body,
+    tag: `"${contentHash(body)}"`,
+  });
+}
+
+export interface ServerCardInput {
+  readonly language: Language;
+  readonly locale: Locale | undefined;
+  /** The gateway's address. */
+  readonly base: string;
+}
+
+export function serverCardOf({ language, locale, base }: ServerCardInput): object {
+  return {
     $schema: SCHEMA,
-    name: `${reversedDomain(publicAddressOf(context))}/${SERVER_NAME}`,
+    name: `${reversedDomain(base)}/${SERVER_NAME}`,
     version: language.version,
     title: truncate(localize(language.service, locale)),
     description: truncate(localize(language.doors.mcp, locale)),
     remotes: [
       {
         type: 'streamable-http',
-        url: `${publicAddressOf(context)}/mcp`,
+        url: `${base}/mcp`,
         supportedProtocolVersions: REVISIONS,
       },
     ],
-  });
-  await sendResponse(context, {
-    status: 200,
-    type: TYPE,
-    headers: { ...NO_CACHE, ...contentLanguage(locale, 'Host') },
-    body,
-    tag: `"${contentHash(body)}"`,
-  });
+  };
 }
 
 /** The prefix of the server's name: its domain, reversed, as in `net.example`. */

@@ -7,6 +7,7 @@ import type { Seq } from '../../log/log.ts';
 import { sendResponse, jsonBody } from '../../http/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
 import { localeFor } from '../../http/context.ts';
+import { pathsById } from '../../http/route-description.ts';
 import { describeGateway } from '../../operations/describe-gateway.ts';
 import { summaryOf } from '../../operations/first-contact.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
@@ -51,7 +52,8 @@ function describe(
   locale: Locale | undefined,
 ): Omit<Discovery, 'here' | 'newest'> {
   const { language, log } = app;
-  const { service, version, trust, kinds, doors, parameters } = describeGateway(language, locale);
+  const described = describeGateway(language, locale, pathsById(app.routes));
+  const { service, version, trust, kinds, doors, parameters } = described;
   const status = app.state();
   const rooms = roomDocuments(app, locale);
   return { service, status, version, head: log.head(), trust, kinds, rooms, doors, parameters };

@@ -1,12 +1,17 @@
 /**
- * The REST door: the resources of the interface over HTTP, as JSON.
+ * The REST door: the resources of the interface as HTTP and JSON.
  *
- * Owns the paths of the resources and their representations. Refuses to know stores and other
+ * Owns which resource answers at which path, and in which forms; refuses to know stores and other
  * protocols. Upholds PROTOCOL.md sections 2 to 16.
  */
 import { KINDS } from '@open-presence/protocol';
 
-import type { RequestContext, StartupContext } from '../../http/context.ts';
+import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
+import type {
+  Localization,
+  ParameterDescription,
+  RouteDescription,
+} from '../../http/route-description.ts';
 import { EVENT_STREAM, type Representation } from '../../http/router.ts';
 import {
   kindScope,
@@ -14,7 +19,8 @@ import {
   roomScope,
   type ScopeResolver,
 } from '../../operations/listing-scope.ts';
-import type { DoorContext, ProtocolDoor } from '../context.ts';
+import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
+import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
 import { allEvents, events } from './events.ts';
@@ -28,36 +34,122 @@ import { status } from './status.ts';
 
 const home = (context: RequestContext<StartupContext>): Promise<void> => status(context, 'Accept');
 
+const JSON_TYPE = 'application/json';
+const ONE_KIND_PARAMETERS = LISTING_PARAMETERS.filter((name) => name !== 'kind');
+
+const KIND_OR_PRESENCE: ParameterDescription = {
+  name: 'kind',
+  schema: { type: 'array', items: { type: 'string', enum: [...KINDS, 'presence'] } },
+  example: ['garden', 'presence'],
+};
+const EVENT_PARAMETERS = LISTING_PARAMETERS.filter(
+  (name) => !['order', 'before', 'until', 'q', 'wait'].includes(name),
+).map((name) => (name === 'kind' ? KIND_OR_PRESENCE : name));
+
+const SEARCH_PARAMETERS: RouteDescription['parameters'] = [
+  { name: 'q', required: true },
+  {
+    name: 'order',
+    description: ({ language, text }) => text(language.pages.best),
+    schema: { type: 'string', enum: ['best', 'newest', 'oldest'], default: 'best' },
+    example: 'best',
+  },
+  ...LISTING_PARAMETERS.filter((name) => !['order', 'q', 'as', 'wait'].includes(name)),
+  'skip',
+  'as',
+  'wait',
+];
+
 export const restDoor: ProtocolDoor = {
+  describe: () => import('./openapi.ts'),
   routes: [
-    { path: '/', get: [{ type: 'application/json', handle: home }], whileStarting: status },
-    { path: '/api', get: status, whileStarting: status },
-    ...KINDS.map((kind) => {
-      return {
-        path: `/api/${kind}`,
-        get: listingRepresentations(kindScope(kind)),
-        post: contribute(kind),
-      };
-    }),
-    { path: '/api/rooms', get: rooms },
-    { path: '/api/rooms/{slug}', get: listingRepresentations(roomScope) },
-    { path: '/api/entries/{id}', get: oneEntry },
-    { path: '/api/entries/{id}/replies', get: listingRepresentations(repliesScope) },
-    { path: '/api/search', get: search },
-    { path: '/api/presence', get: presence },
-    { path: '/api/events', get: [{ type: EVENT_STREAM, handle: allEvents }] },
-    { path: '/api/discover', get: discover },
-    { path: '/api/say/{kind}', get: say },
+    { path: '/', get: json(home, 'Status'), whileStarting: status },
+    {
+      path: '/api',
+      get: json(status, 'Status'),
+      whileStarting: status,
+      description: { id: 'status', parameters: ['as'], untagged: true },
+    },
+    ...KINDS.map((kind) => ({
+      path: `/api/${kind}`,
+      get: listingForms(kindScope(kind), 'Listing'),
+      post: contribute(kind),
+      description: {
+        id: `list${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+        tag: 'kinds',
+        summary: ({ language, text }: Localization) => text(language.kinds[kind].meaning),
+        description: ({ language, text }: Localization) => text(language.pages.readingHow),
+        parameters: ONE_KIND_PARAMETERS,
+      } as const,
+    })),
+    {
+      path: '/api/rooms',
+      get: json(rooms, 'Rooms'),
+      description: { id: 'rooms', tag: 'rooms', parameters: ['as'] },
+    },
+    {
+      path: '/api/rooms/{slug}',
+      get: listingForms(roomScope, 'RoomListing'),
+      description: { id: 'room', tag: 'rooms', parameters: LISTING_PARAMETERS },
+    },
+    {
+      path: '/api/entries/{id}',
+      get: json(oneEntry, 'Entry'),
+      description: { id: 'entry', tag: 'rooms', parameters: ['as'] },
+    },
+    {
+      path: '/api/entries/{id}/replies',
+      get: listingForms(repliesScope, 'Listing'),
+      description: { id: 'replies', tag: 'rooms', parameters: LISTING_PARAMETERS },
+    },
+    {
+      path: '/api/search',
+      get: json(search, 'Search'),
+      description: { id: 'search', tag: 'rooms', parameters: SEARCH_PARAMETERS },
+    },
+    {
+      path: '/api/presence',
+      get: json(presence, 'Presence'),
+      description: {
+        id: 'presence',
+        tag: 'here',
+        parameters: ['limit', 'room', 'as'],
+        untagged: true,
+      },
+    },
+    {
+      path: '/api/events',
+      get: [{ type: EVENT_STREAM, handle: allEvents, content: 'Events' }],
+      description: { id: 'events', tag: 'rooms', parameters: EVENT_PARAMETERS, untagged: true },
+    },
+    {
+      path: '/api/discover',
+      get: json(discover, 'Discovery'),
+      description: { id: 'discover', parameters: ['as'] },
+    },
+    {
+      path: '/api/say/{kind}',
+      get: [{ type: JSON_TYPE, handle: say }],
+      description: { id: 'say', paths: KINDS.map((kind) => `/api/say/${kind}`) },
+    },
   ],
 };
 
-/** Other doors may add more representations. */
-function listingRepresentations(
-  resolveScope: ScopeResolver,
+function json(
+  handle: DoorHandler | Handler<StartupContext>,
+  content: string,
+): readonly Representation<DoorContext>[] {
+  return [{ type: JSON_TYPE, handle, content }];
+}
+
+/** The forms of a listing; other doors may add more. */
+function listingForms(
+  scopeOf: ScopeResolver,
+  content: string,
 ): readonly Representation<DoorContext>[] {
   return [
-    { type: 'application/json', handle: listing(resolveScope, 'json') },
-    { type: 'application/x-ndjson', handle: listing(resolveScope, 'ndjson') },
-    { type: EVENT_STREAM, onlyIfNamed: true, handle: events(resolveScope) },
+    { type: JSON_TYPE, handle: listing(scopeOf, 'json'), content },
+    { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson'), content: 'Lines' },
+    { type: EVENT_STREAM, onlyIfNamed: true, handle: events(scopeOf), content: 'Events' },
   ];
 }

@@ -1,0 +1,17 @@
+/** The query parameters of listings, in the order in which the language file describes them. */
+import { FILTER_NAMES } from '@open-presence/protocol';
+
+export const LISTING_PARAMETERS: readonly string[] = [
+  'order',
+  'limit',
+  'after',
+  'before',
+  'since',
+  'until',
+  'room',
+  'kind',
+  ...FILTER_NAMES,
+  'q',
+  'as',
+  'wait',
+];
