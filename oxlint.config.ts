@@ -132,7 +132,7 @@ export default defineConfig({
     'no-console': 'error',
     'no-var': 'error',
     'prefer-const': 'error',
-    'import/no-cycle': ['warn', { ignoreTypes: false }],
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-default-export': 'error',
     'typescript/consistent-type-imports': 'error',
     'typescript/explicit-module-boundary-types': 'error',
