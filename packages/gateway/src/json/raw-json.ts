@@ -116,9 +116,15 @@ export class RawJson {
     return `${MARK}:${this.#texts.push(text) - 1}`;
   }
 
-  /** Ends the use of all placeholders, so that an endless stream of values holds no texts. */
+  /** May be called for a part of a value: the placeholders stay in use. */
   stringify(value: unknown): string {
-    const texts = this.#texts.splice(0);
-    return JSON.stringify(value).replace(PLACEHOLDER, (_, at) => texts[Number(at)] ?? 'null');
+    return JSON.stringify(value).replace(PLACEHOLDER, (_, at) => this.#texts[Number(at)] ?? 'null');
+  }
+
+  /** Ends the use of all placeholders, so that an endless stream of values holds no texts. */
+  stringifyLast(value: unknown): string {
+    const text = this.stringify(value);
+    this.#texts.splice(0);
+    return text;
   }
 }

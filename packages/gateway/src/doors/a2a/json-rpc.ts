@@ -83,7 +83,7 @@ export async function handleJsonRpc(
 /** The id of the call is sent back as it was spelled. */
 function stringifyResponse(response: object, { id, rawId }: JsonRpcCall, rawJson: RawJson): string {
   const sent = rawId === undefined ? id : rawJson.placeholder(rawId);
-  return rawJson.stringify({ ...response, id: sent });
+  return rawJson.stringifyLast({ ...response, id: sent });
 }
 
 /** Only methods of 0.3 have a slash in their names, so a call needs no version. */

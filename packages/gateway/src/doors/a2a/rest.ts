@@ -38,10 +38,10 @@ export async function handleRest(
     validateVersion(version, await handler.getAgentCard(), 'HTTP+JSON');
     const result = await call(handler, resource, { context, bytes });
     if (!isStream(result)) {
-      return await sendText(context, { text: rawJson.stringify(result), type: A2A_TYPE });
+      return await sendText(context, { text: rawJson.stringifyLast(result), type: A2A_TYPE });
     }
     const format = {
-      event: (value: unknown) => `data: ${rawJson.stringify(value)}`,
+      event: (value: unknown) => `data: ${rawJson.stringifyLast(value)}`,
       error: (thrown: unknown) =>
         `event: error\ndata: ${JSON.stringify(restError(toA2aError(context, thrown)).body)}`,
     };
