@@ -28,7 +28,7 @@ export interface Representation<App extends StartupContext> extends Offer {
 interface Route<App extends StartupContext> {
   /** With its parameters in braces. */
   readonly path: string;
-  readonly get?: readonly Representation<App>[];
+  readonly get: readonly Representation<App>[];
   readonly post?: Handler<App>;
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
   readonly whileStarting?: Handler<StartupContext>;
@@ -166,7 +166,7 @@ function merge<App extends StartupContext>(
   onRead: (context: RequestContext<App>) => void,
 ): MergedRoute<App>[] {
   const byPath = new Map<string, MergedRoute<App>>();
-  for (const { path, get = [], ...others } of doors.flatMap(({ routes }) => routes)) {
+  for (const { path, get, ...others } of doors.flatMap(({ routes }) => routes)) {
     const merged = byPath.get(path) ?? { path, representations: [] };
     byPath.set(path, merged);
     merged.representations.push(...get.map((one) => observed(one, onRead)));

@@ -81,3 +81,11 @@ suite('a text within a JSON text', () => {
     );
   });
 });
+
+test('placeholders outlive stringify(), and end with stringifyLast()', () => {
+  const rawJson = new RawJson();
+  const value = { entry: rawJson.placeholder('{"n":1.10}') };
+  assert.equal(rawJson.stringify(value), '{"entry":{"n":1.10}}');
+  assert.equal(rawJson.stringifyLast(value), '{"entry":{"n":1.10}}');
+  assert.equal(rawJson.stringify(value), '{"entry":null}');
+});
