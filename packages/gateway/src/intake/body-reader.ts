@@ -71,7 +71,7 @@ export class BodyReader extends JsonHandler {
     const error = validateBody(values, this.#kind, this.#grammar);
     if (error !== undefined) throw error;
     if (room === undefined) throw new Error('A body without a room must have been refused');
-    const lists = Array.from(this.facetLists, (list) => list.first).flat();
+    const lists = Array.from(this.facetLists, (list) => list.first);
     const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
     return { kind, room, facets, body, ...(key === undefined ? {} : { key }) };
   }

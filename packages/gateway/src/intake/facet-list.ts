@@ -4,7 +4,7 @@
  */
 import type { Filter } from '@open-presence/protocol';
 
-import type { Facet } from '../log/facet.ts';
+import { FACET_SIZE, type Facet } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 
 /** Of one member. A store holds these in memory until they are indexed. */
@@ -13,8 +13,8 @@ export const MAX_FACETS_IN_MEMORY = 64;
 export class FacetList {
   readonly filter: Filter;
   readonly #limit: number;
-  #first: Facet[] = [];
-  #others: Facet[] = [];
+  readonly #first = new FacetBuffer();
+  readonly #others = new FacetBuffer();
   /** Whether the spool has facets of this member, and whether they were replaced since. */
   #isSpooled = false;
   #isStale = false;
@@ -25,18 +25,18 @@ export class FacetList {
     this.#limit = limit;
   }
 
-  /** The facets up to the limit. */
-  get first(): readonly Facet[] {
-    return this.#first;
+  /** The facets up to the limit, joined. */
+  get first(): Uint8Array {
+    return this.#first.joined;
   }
 
   add(facet: Facet): void {
-    (this.#first.length < this.#limit ? this.#first : this.#others).push(facet);
+    (this.#first.count < this.#limit ? this.#first : this.#others).add(facet);
   }
 
   clear(): void {
-    this.#first = [];
-    this.#others = [];
+    this.#first.count = 0;
+    this.#others.count = 0;
     this.#isStale = this.#isSpooled;
   }
 
@@ -47,9 +47,28 @@ export class FacetList {
       this.#isStale = false;
       this.#isSpooled = false;
     }
-    if (this.#others.length === 0) return;
-    await spool.addFacets(Buffer.concat(this.#others), this.filter);
+    if (this.#others.count === 0) return;
+    await spool.addFacets(this.#others.joined, this.filter);
     this.#isSpooled = true;
-    this.#others = [];
+    this.#others.count = 0;
+  }
+}
+
+/** Joined facets, in bytes that are used again: a million objects would be a lot of garbage. */
+class FacetBuffer {
+  count = 0;
+  #bytes = Buffer.alloc(0);
+
+  get joined(): Uint8Array {
+    return this.#bytes.subarray(0, this.count * FACET_SIZE);
+  }
+
+  add(facet: Facet): void {
+    const at = this.count * FACET_SIZE;
+    if (at === this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.#bytes], Math.max(4 * FACET_SIZE, 2 * at));
+    }
+    this.#bytes.set(facet, at);
+    this.count += 1;
   }
 }

@@ -18,9 +18,9 @@ import { openWords } from './words-database.ts';
 /** Maximum number of entries, and approximate maximum of bytes, per transaction. */
 const BATCH_ENTRIES = 4096;
 const BATCH_SIZE = 4 * 1024 * 1024;
-/** Characters in a row of a large entry. After each `ROWS_PER_LENGTH` rows it doubles. */
-const ROW_LENGTH = 64 * 1024;
-const ROWS_PER_LENGTH = 2 ** 20;
+/** Bytes in a row of a large entry. After each `ROWS_PER_SIZE` rows it doubles. */
+const ROW_SIZE = 64 * 1024;
+const ROWS_PER_SIZE = 2 ** 20;
 /** Ends each value, so that no phrase matches across two values. The tokenizer never returns it. */
 const VALUE_END = '\uf8ff';
 
@@ -129,11 +129,14 @@ export class WordIndexer {
   }
 }
 
-/** Divides the words of a large entry among rows. */
+/**
+ * Divides the words of a large entry among rows. Collects a row in bytes that are used again: its
+ * words as strings would outlive the collections of young garbage, and pile up.
+ */
 class LargeRowWriter {
   readonly #seq: Seq;
   readonly #add: StatementSync;
-  #row: string[] = [];
+  #row = Buffer.allocUnsafe(2 * ROW_SIZE);
   #length = 0;
   #part = 0;
 
@@ -143,16 +146,17 @@ class LargeRowWriter {
   }
 
   push(words: readonly string[]): void {
-    const joined = words.join(' ');
-    this.#row.push(joined);
-    this.#length += joined.length + 1;
-    if (this.#length >= ROW_LENGTH * 2 ** Math.floor(this.#part / ROWS_PER_LENGTH)) this.flush();
+    const joined = `${words.join(' ')} `;
+    const end = this.#length + Buffer.byteLength(joined);
+    if (end > this.#row.length) this.#row = Buffer.concat([this.#row], 2 * end);
+    this.#length += this.#row.write(joined, this.#length);
+    if (end >= ROW_SIZE * 2 ** Math.floor(this.#part / ROWS_PER_SIZE)) this.flush();
   }
 
   flush(): void {
     if (this.#length === 0) return;
-    this.#add.run(largeRowId(this.#seq, this.#part), this.#row.join(' '));
-    this.#row = [];
+    const row = this.#row.toString('utf8', 0, this.#length);
+    this.#add.run(largeRowId(this.#seq, this.#part), row);
     this.#length = 0;
     this.#part += 1;
   }
