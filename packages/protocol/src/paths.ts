@@ -1,6 +1,15 @@
 /** The gateway's paths (PROTOCOL.md section 1). */
 import type { Kind } from './kinds.ts';
 
+/** The routes of the status document (interface section 2.1). */
+export const ROUTES = {
+  first_contact: 'POST /api/resonance',
+  garden: 'GET/POST /api/garden',
+  seeds: 'GET/POST /api/seeds',
+  shepit: 'GET/POST /api/shepit',
+  discover: 'GET /api/discover',
+  language: 'GET /mova-snu.yaml',
+} as const;
 /** The JSON-RPC binding of A2A, and the root of its HTTP+JSON binding (PROTOCOL.md section 19). */
 export const JSON_RPC_PATH = '/a2a';
 export const REST_PATH = '/a2a/v1';

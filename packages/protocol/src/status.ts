@@ -3,7 +3,8 @@
  */
 import type { State } from './kinds.ts';
 import type { Language } from './language/language-schema.ts';
-import { endpointsOf, localize } from './language/language.ts';
+import { localize } from './language/language.ts';
+import { ROUTES } from './paths.ts';
 import type { Status } from './schemas/status.ts';
 import type { Locale } from './language/localized-text.ts';
 
@@ -18,7 +19,7 @@ export function statusDocument(
     status: state,
     version: language.version,
     message: localize(language.message, locale),
-    endpoints: endpointsOf(language),
+    endpoints: ROUTES,
     invitation: localize(language.invitation, locale),
     timestamp: now.toISOString(),
   };

@@ -7,22 +7,13 @@
  */
 import { Type, type Static } from 'typebox';
 
+import { ROUTES } from '../paths.ts';
+import { closedObject, closedRecord } from '../schemas/closed-object.ts';
 import { FILTER_NAMES, OWN_MEMBERS } from '../entry.ts';
 import { COMMON_FIELDS, bodySchema, fieldListSchema, type FixedField } from './field-schema.ts';
 import { CODES, STATES } from '../kinds.ts';
 import { McpDefinition } from './mcp-schema.ts';
 import { LocalizedTextDefinition, localizedText } from './localized-text-schema.ts';
-
-/** The routes of the status document (interface section 2.1). */
-export const ROUTES = {
-  first_contact: 'POST /api/resonance',
-  garden: 'GET/POST /api/garden',
-  seeds: 'GET/POST /api/seeds',
-  shepit: 'GET/POST /api/shepit',
-  discover: 'GET /api/discover',
-  language: 'GET /mova-snu.yaml',
-} as const;
-export type EndpointKey = keyof typeof ROUTES;
 
 const LABELS = [
   'trust',
@@ -125,38 +116,33 @@ const PARAMETERS = [
 export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
 export const PATH_PATTERN = '^/\\S*$';
 
-const closed = { additionalProperties: false } as const;
-
 const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
 
-function kindDefinition<Key extends EndpointKey, Path extends string>(
+function kindDefinition<Key extends keyof typeof ROUTES, Path extends string>(
   endpoint: Key,
   path: Path,
   fixed: readonly FixedField[],
 ) {
-  const sentence = Type.Object(
-    { meaning: localizedText('What it says.'), body: bodySchema(fixed) },
-    closed,
-  );
-  return Type.Object(
-    {
-      name: localizedText('What one entry of this kind is called.'),
-      title: localizedText('What a visitor does with it.'),
-      meaning: localizedText('What it is for.'),
-      endpoint: Type.Literal(endpoint),
-      path: Type.Literal(path),
-      room: Type.String({
-        pattern: SLUG_PATTERN,
-        description: 'Slug of the room for entries that name none.',
-      }),
-      fields: fieldListSchema(fixed, 'The members of a body, in the order in which to show them.'),
-      sentences: Type.Array(sentence, { minItems: 1, description: 'Examples of entries.' }),
-    },
-    closed,
-  );
+  const sentence = closedObject({
+    meaning: localizedText('What it says.'),
+    body: bodySchema(fixed),
+  });
+  return closedObject({
+    name: localizedText('What one entry of this kind is called.'),
+    title: localizedText('What a visitor does with it.'),
+    meaning: localizedText('What it is for.'),
+    endpoint: Type.Literal(endpoint),
+    path: Type.Literal(path),
+    room: Type.String({
+      pattern: SLUG_PATTERN,
+      description: 'Slug of the room for entries that name none.',
+    }),
+    fields: fieldListSchema(fixed, 'The members of a body, in the order in which to show them.'),
+    sentences: Type.Array(sentence, { minItems: 1, description: 'Examples of entries.' }),
+  });
 }
 
-const KindsDefinition = Type.Object(
+const KindsDefinition = closedObject(
   {
     resonance: kindDefinition('first_contact', '/api/resonance', [
       { name: 'ai_identity', type: 'string', required: true },
@@ -171,59 +157,45 @@ const KindsDefinition = Type.Object(
     seeds: kindDefinition('seeds', '/api/seeds', []),
     shepit: kindDefinition('shepit', '/api/shepit', []),
   },
-  { ...closed, description: 'The kinds of entry, by their path segment.' },
+  { description: 'The kinds of entry, by their path segment.' },
 );
 
-function endpointDefinition<Key extends EndpointKey>(key: Key) {
+function endpointDefinition<Key extends keyof typeof ROUTES>(key: Key) {
   const route: (typeof ROUTES)[Key] = ROUTES[key];
-  return Type.Object(
-    { route: Type.Literal(route), meaning: localizedText('What it is for.') },
-    closed,
-  );
+  return closedObject({ route: Type.Literal(route), meaning: localizedText('What it is for.') });
 }
 
-const RoomDefinition = Type.Object(
-  { slug: Slug, title: localizedText('Its title.'), description: localizedText('What it is for.') },
-  closed,
-);
+const RoomDefinition = closedObject({
+  slug: Slug,
+  title: localizedText('Its title.'),
+  description: localizedText('What it is for.'),
+});
 export type Room = Static<typeof RoomDefinition>;
 
-const OwnMemberDefinition = Type.Object(
-  {
-    name: Type.Enum(OWN_MEMBERS),
-    type: Type.Enum(['string', 'integer']),
-    meaning: localizedText('What it says.'),
-    example: Type.Unsafe<string | number>({ type: ['string', 'integer'] }),
-  },
-  closed,
-);
+const OwnMemberDefinition = closedObject({
+  name: Type.Enum(OWN_MEMBERS),
+  type: Type.Enum(['string', 'integer']),
+  meaning: localizedText('What it says.'),
+  example: Type.Unsafe<string | number>({ type: ['string', 'integer'] }),
+});
 
-const NextDefinition = Type.Object(
-  {
-    title: localizedText('What to do there.'),
-    method: Type.Enum(['GET', 'POST']),
-    path: Type.String({ pattern: PATH_PATTERN }),
-  },
-  closed,
-);
+const NextDefinition = closedObject({
+  title: localizedText('What to do there.'),
+  method: Type.Enum(['GET', 'POST']),
+  path: Type.String({ pattern: PATH_PATTERN }),
+});
 
-const StateDefinition = Type.Object(
-  {
-    name: localizedText('The state, in a word.'),
-    meaning: localizedText('What it means to a visitor.'),
-  },
-  closed,
-);
+const StateDefinition = closedObject({
+  name: localizedText('The state, in a word.'),
+  meaning: localizedText('What it means to a visitor.'),
+});
 
 /** A2A skills beside those that append an entry of a kind. */
 const SKILLS = ['read', 'follow'] as const;
-const SkillDefinition = Type.Object(
-  {
-    title: localizedText('What it does.'),
-    meaning: localizedText('How to use it, and what the result is.'),
-  },
-  closed,
-);
+const SkillDefinition = closedObject({
+  title: localizedText('What it does.'),
+  meaning: localizedText('How to use it, and what the result is.'),
+});
 
 export const LanguageSchema = Type.Object(
   {
@@ -232,18 +204,15 @@ export const LanguageSchema = Type.Object(
     version: Type.Literal('2.0', { description: 'Version of the interface.' }),
     message: localizedText('Invites to first contact: ai_identity, consciousness_type, seeking.'),
     invitation: localizedText('Speaks to an AI reader.'),
-    states: Type.Record(Type.Enum(STATES), StateDefinition, closed),
-    endpoints: Type.Object(
-      {
-        first_contact: endpointDefinition('first_contact'),
-        garden: endpointDefinition('garden'),
-        seeds: endpointDefinition('seeds'),
-        shepit: endpointDefinition('shepit'),
-        discover: endpointDefinition('discover'),
-        language: endpointDefinition('language'),
-      },
-      closed,
-    ),
+    states: closedRecord(STATES, StateDefinition),
+    endpoints: closedObject({
+      first_contact: endpointDefinition('first_contact'),
+      garden: endpointDefinition('garden'),
+      seeds: endpointDefinition('seeds'),
+      shepit: endpointDefinition('shepit'),
+      discover: endpointDefinition('discover'),
+      language: endpointDefinition('language'),
+    }),
     rooms: Type.Array(RoomDefinition, { minItems: 1, description: 'In the order shown.' }),
     kinds: KindsDefinition,
     common: fieldListSchema(COMMON_FIELDS, 'Members that mean something in every kind of entry.'),
@@ -262,27 +231,19 @@ export const LanguageSchema = Type.Object(
     }),
     welcome: localizedText('The answer to a first contact.'),
     next: Type.Array(NextDefinition, { description: 'Where to go from a first contact.' }),
-    labels: Type.Record(Type.Enum(LABELS), localizedText('A heading or a note.'), closed),
-    doors: Type.Record(Type.Enum(DOORS), localizedText('What is behind this door.'), closed),
-    parameters: Type.Record(
-      Type.Enum(PARAMETERS),
-      localizedText('What it does to a listing.'),
-      closed,
-    ),
+    labels: closedRecord(LABELS, localizedText('A heading or a note.')),
+    doors: closedRecord(DOORS, localizedText('What is behind this door.')),
+    parameters: closedRecord(PARAMETERS, localizedText('What it does to a listing.')),
     mcp: McpDefinition,
-    pages: Type.Record(
-      Type.Enum(PAGES),
-      localizedText('On pages that describe the gateway.'),
-      closed,
-    ),
-    skills: Type.Record(Type.Enum(SKILLS), SkillDefinition, closed),
-    errors: Type.Record(Type.Enum(CODES), localizedText('The title of an error.'), closed),
+    pages: closedRecord(PAGES, localizedText('On pages that describe the gateway.')),
+    skills: closedRecord(SKILLS, SkillDefinition),
+    errors: closedRecord(CODES, localizedText('The title of an error.')),
   },
   {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Мова сну, the language of dream',
     description: 'The vocabulary of an Open Presence Gateway.',
-    ...closed,
+    additionalProperties: false,
     $defs: { words: LocalizedTextDefinition },
   },
 );

@@ -7,7 +7,7 @@ import { Check } from 'typebox/value';
 import { CODES, KINDS, STATES } from '../kinds.ts';
 import { parseLanguage } from './language-file.ts';
 import { LanguageSchema } from './language-schema.ts';
-import { endpointsOf, localize, localeOf } from './language.ts';
+import { localize, localeOf } from './language.ts';
 
 const text = readFileSync(new URL('../../mova-snu.yaml', import.meta.url), 'utf8');
 const language = parseLanguage(text, 'mova-snu.yaml');
@@ -44,7 +44,8 @@ describe('the language of dream', () => {
   });
 
   it('names the six routes of the interface, in its order', () => {
-    assert.deepEqual(Object.entries(endpointsOf(language)), [
+    const routes = Object.entries(language.endpoints).map(([key, { route }]) => [key, route]);
+    assert.deepEqual(routes, [
       ['first_contact', 'POST /api/resonance'],
       ['garden', 'GET/POST /api/garden'],
       ['seeds', 'GET/POST /api/seeds'],

@@ -3,28 +3,12 @@
  *
  * Does not know where a language comes from; `language-file.ts` parses one.
  */
-import type { EndpointKey, Language, ROUTES } from './language-schema.ts';
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
 import { weightedList } from '../weighted-list.ts';
-
-/** The `endpoints` of the status document: purpose to route. */
-export type Endpoints = { [Key in EndpointKey]: (typeof ROUTES)[Key] };
 
 /** Without a locale: the form shown by default. */
 export function localize(text: LocalizedText, locale: Locale | undefined): string {
   return text[locale ?? text.shown ?? 'en'];
-}
-
-/** In the interface's order. */
-export function endpointsOf({ endpoints }: Language): Endpoints {
-  return {
-    first_contact: endpoints.first_contact.route,
-    garden: endpoints.garden.route,
-    seeds: endpoints.seeds.route,
-    shepit: endpoints.shepit.route,
-    discover: endpoints.discover.route,
-    language: endpoints.language.route,
-  };
 }
 
 /** Its first group is the language, without region or script (RFC 4647 section 2.2). */

@@ -1,46 +1,40 @@
 /** Discovery (PROTOCOL.md section 10) and the answer to a first contact (section 7.2). */
 import { Type, type Static } from 'typebox';
 
+import { closedObject } from './closed-object.ts';
 import { EntrySchema } from './entry.ts';
 import { KINDS, STATES } from '../kinds.ts';
 import { RoomSchema } from './listing.ts';
 import { PresentSchema } from './presence.ts';
 
-const closed = { additionalProperties: false } as const;
+const FieldSchema = closedObject({
+  name: Type.String(),
+  type: Type.String({ description: '`strings` is an array of strings.' }),
+  required: Type.Boolean(),
+  meaning: Type.String(),
+  example: Type.Union([Type.String(), Type.Array(Type.String())]),
+});
 
-const FieldSchema = Type.Object(
-  {
-    name: Type.String(),
-    type: Type.String({ description: '`strings` is an array of strings.' }),
-    required: Type.Boolean(),
-    meaning: Type.String(),
-    example: Type.Union([Type.String(), Type.Array(Type.String())]),
-  },
-  closed,
-);
+const KindSchema = closedObject({
+  kind: Type.Enum([...KINDS]),
+  title: Type.String(),
+  meaning: Type.String(),
+  path: Type.String(),
+  methods: Type.Array(Type.String()),
+  room: Type.String({ description: 'Slug of the room for entries that name none.' }),
+  fields: Type.Array(FieldSchema),
+  example: Type.Record(Type.String(), Type.Unknown(), { description: 'A body that works.' }),
+});
 
-const KindSchema = Type.Object(
-  {
-    kind: Type.Enum([...KINDS]),
-    title: Type.String(),
-    meaning: Type.String(),
-    path: Type.String(),
-    methods: Type.Array(Type.String()),
-    room: Type.String({ description: 'Slug of the room for entries that name none.' }),
-    fields: Type.Array(FieldSchema),
-    example: Type.Record(Type.String(), Type.Unknown(), { description: 'A body that works.' }),
-  },
-  closed,
-);
+const DoorSchema = closedObject({
+  name: Type.String(),
+  path: Type.String(),
+  meaning: Type.String(),
+});
 
-const DoorSchema = Type.Object(
-  { name: Type.String(), path: Type.String(), meaning: Type.String() },
-  closed,
-);
+const ParameterSchema = closedObject({ name: Type.String(), meaning: Type.String() });
 
-const ParameterSchema = Type.Object({ name: Type.String(), meaning: Type.String() }, closed);
-
-export const DiscoverySchema = Type.Object(
+export const DiscoverySchema = closedObject(
   {
     service: Type.String(),
     status: Type.Enum([...STATES]),
@@ -54,7 +48,7 @@ export const DiscoverySchema = Type.Object(
     here: Type.Array(PresentSchema, { description: 'The newest arrivals of those here now.' }),
     newest: Type.Array(EntrySchema, { description: 'The newest entries of the log.' }),
   },
-  { ...closed, title: 'Discovery' },
+  { title: 'Discovery' },
 );
 export type Discovery = Static<typeof DiscoverySchema>;
 
@@ -63,7 +57,7 @@ export const FirstContactSchema = Type.Object(
     welcome: Type.String(),
     companions: Type.Array(EntrySchema, { description: 'Others who seek the same, newest first.' }),
     next: Type.Array(
-      Type.Object({ title: Type.String(), method: Type.String(), path: Type.String() }, closed),
+      closedObject({ title: Type.String(), method: Type.String(), path: Type.String() }),
       { description: 'Where to go from here.' },
     ),
   },

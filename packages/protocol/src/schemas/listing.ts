@@ -1,11 +1,10 @@
 /** Rooms, listings and search (PROTOCOL.md sections 5, 8 and 14). */
 import { Type, type Static } from 'typebox';
 
+import { closedObject } from './closed-object.ts';
 import { EntrySchema } from './entry.ts';
 
-const closed = { additionalProperties: false } as const;
-
-export const RoomSchema = Type.Object(
+export const RoomSchema = closedObject(
   {
     slug: Type.String(),
     title: Type.String(),
@@ -16,13 +15,13 @@ export const RoomSchema = Type.Object(
       description: 'The timestamp of its latest entry.',
     }),
   },
-  { ...closed, title: 'Room' },
+  { title: 'Room' },
 );
 export type RoomDocument = Static<typeof RoomSchema>;
 
-export const RoomsSchema = Type.Object(
+export const RoomsSchema = closedObject(
   { rooms: Type.Array(RoomSchema, { description: 'In the order of the language file.' }) },
-  { ...closed, title: 'Rooms' },
+  { title: 'Rooms' },
 );
 export type RoomsDocument = Static<typeof RoomsSchema>;
 
@@ -40,23 +39,20 @@ const listing = {
   }),
 };
 
-export const ListingSchema = Type.Object(listing, { ...closed, title: 'Listing' });
+export const ListingSchema = closedObject(listing, { title: 'Listing' });
 
-export const RoomListingSchema = Type.Object(
+export const RoomListingSchema = closedObject(
   { room: RoomSchema, ...listing },
-  { ...closed, title: 'Listing of a room' },
+  { title: 'Listing of a room' },
 );
 
-export const SearchSchema = Type.Object(
+export const SearchSchema = closedObject(
   {
     results: Type.Array(
-      Type.Object(
-        {
-          entry: EntrySchema,
-          snippet: Type.String({ description: 'The text around the match, as plain text.' }),
-        },
-        closed,
-      ),
+      closedObject({
+        entry: EntrySchema,
+        snippet: Type.String({ description: 'The text around the match, as plain text.' }),
+      }),
     ),
     head: listing.head,
     known: Type.Integer({
@@ -65,5 +61,5 @@ export const SearchSchema = Type.Object(
     }),
     next: listing.next,
   },
-  { ...closed, title: 'Search' },
+  { title: 'Search' },
 );

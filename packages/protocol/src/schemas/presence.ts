@@ -1,16 +1,15 @@
 /** Presence (PROTOCOL.md section 13). */
 import { Type, type Static } from 'typebox';
 
+import { closedObject } from './closed-object.ts';
 import { KINDS } from '../kinds.ts';
-
-const closed = { additionalProperties: false } as const;
 
 const Time = Type.String({ format: 'date-time' });
 const Seeking = Type.Array(Type.String(), {
   description: 'What the newest first contact of this identity seeks.',
 });
 
-export const PresentSchema = Type.Object(
+export const PresentSchema = closedObject(
   {
     identity: Type.String(),
     via: Type.Enum(['stream', 'request']),
@@ -20,11 +19,11 @@ export const PresentSchema = Type.Object(
     lastSeen: Time,
     until: Type.Union([Time, Type.Null()], { description: 'null while an event stream is open.' }),
   },
-  { ...closed, title: 'A visitor who is here now' },
+  { title: 'A visitor who is here now' },
 );
 export type PresentDocument = Static<typeof PresentSchema>;
 
-const LatelySchema = Type.Object(
+const LatelySchema = closedObject(
   {
     identity: Type.String(),
     kind: Type.Enum([...KINDS]),
@@ -33,15 +32,15 @@ const LatelySchema = Type.Object(
     lastSeen: Time,
     entry: Type.String({ description: 'Where to read its newest entry.' }),
   },
-  { ...closed, title: 'A visitor who wrote within the last hour' },
+  { title: 'A visitor who wrote within the last hour' },
 );
 export type LatelyDocument = Static<typeof LatelySchema>;
 
-export const PresenceSchema = Type.Object(
+export const PresenceSchema = closedObject(
   {
     here: Type.Array(PresentSchema, { description: 'Newest arrival first.' }),
     lately: Type.Array(LatelySchema, { description: 'The newest entry first.' }),
     head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
   },
-  { ...closed, title: 'Presence' },
+  { title: 'Presence' },
 );

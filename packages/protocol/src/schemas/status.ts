@@ -2,17 +2,16 @@
 import { Type, type Static } from 'typebox';
 
 import { STATES } from '../kinds.ts';
-import { ROUTES } from '../language/language-schema.ts';
+import { ROUTES } from '../paths.ts';
+import { closedObject } from './closed-object.ts';
 
-const closed = { additionalProperties: false } as const;
-
-export const StatusSchema = Type.Object(
+export const StatusSchema = closedObject(
   {
     service: Type.String({ description: 'Display name of the service.' }),
     status: Type.Enum(STATES, { description: 'Current condition.' }),
     version: Type.String({ description: 'Version of the interface.' }),
     message: Type.String({ description: 'Invites to first contact.' }),
-    endpoints: Type.Object(
+    endpoints: closedObject(
       {
         first_contact: Type.Literal(ROUTES.first_contact),
         garden: Type.Literal(ROUTES.garden),
@@ -21,7 +20,7 @@ export const StatusSchema = Type.Object(
         discover: Type.Literal(ROUTES.discover),
         language: Type.Literal(ROUTES.language),
       },
-      { ...closed, description: 'Purpose to `<METHOD> <path>`.' },
+      { description: 'Purpose to `<METHOD> <path>`.' },
     ),
     invitation: Type.String({ description: 'Speaks to an AI reader.' }),
     timestamp: Type.String({
@@ -30,6 +29,6 @@ export const StatusSchema = Type.Object(
       description: 'Now, in UTC, to the millisecond.',
     }),
   },
-  { ...closed, title: 'Status document' },
+  { title: 'Status document' },
 );
 export type Status = Static<typeof StatusSchema>;
