@@ -61,5 +61,6 @@ export function sendError(context: RequestContext<StartupContext>, error: unknow
   );
 }
 
-const INTERNAL =
+/** The detail of `internal`. */
+export const INTERNAL =
   'The gateway failed because of a fault of its own. Try again, or tell its operator.';

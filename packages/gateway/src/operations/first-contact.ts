@@ -14,6 +14,7 @@ import {
   type Locale,
 } from '@open-presence/protocol';
 
+import { toJsonObject, type JsonObject } from '../json/json-object.ts';
 import { facet } from '../log/facet.ts';
 import type { Entry, Log, ReadEnd, Seq } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
@@ -83,9 +84,8 @@ function visitorOf(text: Uint8Array): Visitor {
   };
 }
 
-function membersOf(text: Uint8Array): Record<string, unknown> {
-  const value: unknown = JSON.parse(decoder.decode(text));
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+function membersOf(text: Uint8Array): JsonObject {
+  return toJsonObject(JSON.parse(decoder.decode(text)));
 }
 
 async function companionsOf(log: Log, visitor: Visitor, before: Seq): Promise<Uint8Array[]> {

@@ -13,9 +13,13 @@ import { JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 import { publicAddressOf } from '../../http/public-address.ts';
 import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
-import { localeFor } from '../../http/context.ts';
-import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
-import { A2A_TYPE, cardOf, legacyCardOf, type CardInput } from './agent-card.ts';
+import {
+  localizationFor,
+  type DoorHandler,
+  type DoorRequest,
+  type ProtocolDoor,
+} from '../context.ts';
+import { A2A_TYPE, cardOf, legacyCardOf } from './agent-card.ts';
 import { receiveRequest } from './received-request.ts';
 import type { RestResource } from './rest.ts';
 
@@ -64,15 +68,10 @@ function legacyAgentCard(context: DoorRequest): Promise<void> {
   return sendCard(context, legacyCardOf);
 }
 
-async function sendCard(
-  context: DoorRequest,
-  createCard: (input: CardInput) => object,
-): Promise<void> {
-  const { app, request } = context;
-  const locale = localeFor(request);
-  const base = publicAddressOf(context);
-  const body = jsonBody(createCard({ language: app.language, locale, base }));
-  const headers = { ...NO_CACHE, ...contentLanguage(locale, 'A2A-Version') };
+async function sendCard(context: DoorRequest, createCard: typeof cardOf): Promise<void> {
+  const localization = localizationFor(context);
+  const body = jsonBody(createCard(localization, publicAddressOf(context)));
+  const headers = { ...NO_CACHE, ...contentLanguage(localization.locale, 'A2A-Version') };
   const tag = `W/"${contentHash(body)}"`;
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }

@@ -1,23 +1,10 @@
 /** The agent card of the gateway, for A2A 1.0 and 0.3. */
-import {
-  JSON_RPC_PATH,
-  KINDS,
-  REST_PATH,
-  localize,
-  type Kind,
-  type Language,
-  type Locale,
-} from '@open-presence/protocol';
+import { JSON_RPC_PATH, KINDS, REST_PATH, type Kind } from '@open-presence/protocol';
+
+import type { Localization } from '../../http/route-description.ts';
 
 /** The media type of the HTTP+JSON binding. */
 export const A2A_TYPE = 'application/a2a+json';
-
-export interface CardInput {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
-  /** The gateway's address. */
-  readonly base: string;
-}
 
 /** The skills that store an entry, by its kind. */
 export const KIND_SKILLS: Readonly<Record<Kind, string>> = {
@@ -30,58 +17,58 @@ export const READING_SKILLS = ['read', 'follow'] as const;
 
 const MODES = ['application/json', 'text/plain'];
 
-export function cardOf(input: CardInput): object {
-  const { base } = input;
+/** The card of the gateway at this address. */
+export function cardOf(localization: Localization, address: string): object {
   const versions = [
     ['JSONRPC', JSON_RPC_PATH, '1.0'],
     ['HTTP+JSON', REST_PATH, '1.0'],
     ['JSONRPC', JSON_RPC_PATH, '0.3'],
   ] as const;
   return {
-    ...common(input),
+    ...sharedMembers(localization, address),
     supportedInterfaces: versions.map(([protocolBinding, path, protocolVersion]) => {
-      return { url: base + path, protocolBinding, protocolVersion };
+      return { url: address + path, protocolBinding, protocolVersion };
     }),
-    provider: providerOf(input),
+    provider: providerOf(localization, address),
   };
 }
 
-export function legacyCardOf(input: CardInput): object {
+export function legacyCardOf(localization: Localization, address: string): object {
   return {
-    ...common(input),
+    ...sharedMembers(localization, address),
     protocolVersion: '0.3.0',
-    url: input.base + JSON_RPC_PATH,
+    url: address + JSON_RPC_PATH,
     preferredTransport: 'JSONRPC',
-    provider: providerOf(input),
+    provider: providerOf(localization, address),
   };
 }
 
-function common({ language, locale, base }: CardInput): object {
-  const trust = localize(language.labels.trust, locale);
+function sharedMembers(localization: Localization, address: string): object {
+  const { language, text } = localization;
   return {
-    name: localize(language.service, locale),
-    description: `${localize(language.invitation, locale)} ${trust}`,
+    name: text(language.service),
+    description: `${text(language.invitation)} ${text(language.labels.trust)}`,
     version: language.version,
-    documentationUrl: `${base}/protocol.md`,
+    documentationUrl: `${address}/protocol.md`,
     capabilities: { streaming: true, pushNotifications: false },
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
-    skills: skillsOf(language, locale),
+    skills: skillsOf(localization),
   };
 }
 
-function providerOf({ language, locale, base }: CardInput): object {
-  return { organization: localize(language.service, locale), url: `${base}/` };
+function providerOf({ language, text }: Localization, address: string): object {
+  return { organization: text(language.service), url: `${address}/` };
 }
 
-function skillsOf(language: Language, locale: Locale | undefined): object[] {
+function skillsOf({ language, text }: Localization): object[] {
   const kindSkills = KINDS.map((kind) => {
     const { title, meaning, fields, sentences } = language.kinds[kind];
-    const members = fields.map((field) => `${field.name}: ${localize(field.meaning, locale)}`);
+    const members = fields.map((field) => `${field.name}: ${text(field.meaning)}`);
     return {
       id: KIND_SKILLS[kind],
-      name: localize(title, locale),
-      description: [localize(meaning, locale), ...members].join('\n'),
+      name: text(title),
+      description: [text(meaning), ...members].join('\n'),
       tags: [kind],
       examples: sentences.map(({ body }) => JSON.stringify({ ...skillFor(kind), ...body })),
     };
@@ -90,8 +77,8 @@ function skillsOf(language: Language, locale: Locale | undefined): object[] {
     const { title, meaning } = language.skills[id];
     return {
       id,
-      name: localize(title, locale),
-      description: localize(meaning, locale),
+      name: text(title),
+      description: text(meaning),
       tags: [id],
       examples: [JSON.stringify({ skill: id, room: language.rooms[0]?.slug, limit: 10 })],
     };
@@ -99,7 +86,7 @@ function skillsOf(language: Language, locale: Locale | undefined): object[] {
   return [...kindSkills, ...readingSkills];
 }
 
-/** Bodies of these kinds have no member that tells their kind. */
+/** Bodies of these kinds have no member that names their kind. */
 function skillFor(kind: Kind): { readonly skill?: string } {
   return kind === 'seeds' || kind === 'shepit' ? { skill: KIND_SKILLS[kind] } : {};
 }

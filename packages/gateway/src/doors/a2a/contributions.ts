@@ -7,7 +7,7 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import { GatewayError, isKind, KINDS, type Kind } from '@open-presence/protocol';
 
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { KIND_SKILLS, READING_SKILLS } from './agent-card.ts';
 import { stringify } from './errors.ts';
 import type { ReceivedMessage } from './received-message.ts';
@@ -52,8 +52,7 @@ const UNSUPPORTED =
   'Cannot store the message: its parts must be text or data. For a file, send its address as text.';
 
 function dataKind(metadata: JsonObject, part: Part): Kind {
-  const data: unknown = part.content?.value;
-  const members = isJsonObject(data) ? data : {};
+  const members = toJsonObject(part.content?.value);
   const kind = requestedKind(part.metadata ?? {}) ?? requestedKind(metadata) ?? kindOf(members);
   return kind ?? ('ai_identity' in members ? 'resonance' : 'garden');
 }

@@ -7,6 +7,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
+import { INTERNAL } from '../../http/problem.ts';
 import type { DoorRequest } from '../context.ts';
 
 /** The `google.rpc.Code` of codes that the SDK has no error for. */
@@ -33,9 +34,6 @@ class StatusError extends A2AError {
     this.reason = code.replaceAll('-', '_').toUpperCase();
   }
 }
-
-const INTERNAL =
-  'The gateway failed because of a fault of its own. Try again, or tell its operator.';
 
 /** Reports faults of the gateway, which the SDK would hide. */
 export function toA2aError({ app, request }: DoorRequest, error: unknown): A2AError {

@@ -1,7 +1,7 @@
 /** Reads a JSON-RPC 2.0 call from the bytes of a request. */
 import { GatewayError } from '@open-presence/protocol';
 
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { isJsonObject, toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { rawValue } from '../../json/raw-json.ts';
 import { parseRequest, type ReceivedRequest } from './received-request.ts';
 
@@ -48,7 +48,7 @@ function isCall(value: unknown): value is JsonObject {
 }
 
 function idOf(value: unknown): string | number | null {
-  const id = isJsonObject(value) ? value['id'] : undefined;
+  const { id } = toJsonObject(value);
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 

@@ -8,7 +8,7 @@ import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2
 
 import { abortOnDisconnect } from '../../http/context.ts';
 import { JSON_TYPE } from '../../http/headers.ts';
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { isJsonObject, toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';
 import { toA2aError } from './errors.ts';
@@ -71,7 +71,7 @@ export async function handleJsonRpc(
     const result = await callMethod(handler, body, version);
     if (!isStream(result)) return await send(stringify(result));
     const format = {
-      event: (value: unknown) => `data: ${stringify(isJsonObject(value) ? value : {})}`,
+      event: (value: unknown) => `data: ${stringify(toJsonObject(value))}`,
       error: (thrown: unknown) => `data: ${stringifyError(thrown)}`,
     };
     await streamEvents(context, result, format, () => received.streamStarted());
@@ -128,7 +128,7 @@ async function callMethod(
 
 /** The SDK answers params that it cannot read with an internal error. */
 function isInternalError(response: object): boolean {
-  return 'error' in response && isJsonObject(response.error) && response.error['code'] === -32_603;
+  return 'error' in response && toJsonObject(response.error)['code'] === -32_603;
 }
 
 const MISREAD =

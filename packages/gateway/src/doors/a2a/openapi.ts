@@ -25,11 +25,10 @@ import {
 import { A2A_TYPE, cardOf, legacyCardOf } from './agent-card.ts';
 
 export function content(localization: Localization): Record<string, Content> {
-  const parts = { ...localization, base: EXAMPLE_ADDRESS };
   const schema = schemaRef('AgentCard');
   return {
-    AgentCard: { schema, example: cardOf(parts) },
-    AgentCard03: { schema, example: legacyCardOf(parts) },
+    AgentCard: { schema, example: cardOf(localization, EXAMPLE_ADDRESS) },
+    AgentCard03: { schema, example: legacyCardOf(localization, EXAMPLE_ADDRESS) },
   };
 }
 

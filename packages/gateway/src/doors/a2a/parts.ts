@@ -2,13 +2,12 @@
 import { randomUUID } from 'node:crypto';
 
 import { Role, type Message, type Part } from '@a2a-js/sdk';
-import { entryHead, entryPath, localize } from '@open-presence/protocol';
+import { entryHead, entryPath } from '@open-presence/protocol';
 
-import { localeFor } from '../../http/context.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
-import type { DoorRequest } from '../context.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 
 /** Larger entries, in bytes, are sent as the gateway's members with the path of the whole. */
 const MAX_ENTRY_SIZE = 64 * 1024;
@@ -26,8 +25,9 @@ export function dataPart(value: unknown): Part {
 }
 
 /** Data of visitors, marked as untrusted. */
-export function visitorPart({ app, request }: DoorRequest, value: unknown): Part {
-  const note = localize(app.language.labels.untrusted, localeFor(request));
+export function visitorPart(context: DoorRequest, value: unknown): Part {
+  const { language, text } = localizationFor(context);
+  const note = text(language.labels.untrusted);
   return { ...dataPart(value), metadata: { untrusted: true, note } };
 }
 

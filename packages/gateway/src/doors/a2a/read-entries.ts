@@ -3,7 +3,7 @@ import type { Message } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { parseSelection } from '../../intake/selection.ts';
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Selection } from '../../log/log.ts';
 import { pageSelection, readPage } from '../../operations/read-page.ts';
@@ -32,7 +32,7 @@ export function readingRequestIn({
   metadata,
 }: ReceivedMessage): ReadingRequest | undefined {
   const data = message.parts.flatMap(({ content }) =>
-    content?.$case === 'data' ? [isJsonObject(content.value) ? content.value : {}] : [],
+    content?.$case === 'data' ? [toJsonObject(content.value)] : [],
   );
   const sources = data.map((members) => ('skill' in members ? members : metadata));
   const skill = (data.length === 0 ? [metadata] : sources)

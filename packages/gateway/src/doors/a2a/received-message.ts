@@ -1,7 +1,7 @@
 /** A message as it was received, with its data parts byte for byte. */
 import type { Message, Part } from '@a2a-js/sdk';
 
-import { isJsonObject, type JsonObject } from '../../json/json-object.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { rawValue, rawValueOfEach } from '../../json/raw-json.ts';
 
 export interface ReceivedMessage {
@@ -57,8 +57,8 @@ function parseDataText(part: Part): { readonly part: Part; readonly text: string
   if (!text.startsWith('{')) return undefined;
   try {
     const value: unknown = JSON.parse(text);
-    const names = isJsonObject(value) ? Object.keys(value) : [];
-    if (!names.some((name) => DATA_MEMBERS.includes(name))) return undefined;
+    const isData = Object.keys(toJsonObject(value)).some((name) => DATA_MEMBERS.includes(name));
+    if (!isData) return undefined;
     return { part: { ...part, content: { $case: 'data', value } }, text };
   } catch {
     return undefined;

@@ -21,10 +21,9 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 
-import { localeFor } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import type { RawJson } from '../../json/raw-json.ts';
-import type { DoorRequest } from '../context.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
 import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts';
@@ -44,6 +43,11 @@ export class RequestHandler implements A2ARequestHandler {
   readonly #request: A2aRequest;
   #called = false;
 
+  readonly createTaskPushNotificationConfig = rejectPush;
+  readonly getTaskPushNotificationConfig = rejectPush;
+  readonly listTaskPushNotificationConfigs = rejectPush;
+  readonly deleteTaskPushNotificationConfig = rejectPush;
+
   constructor(request: A2aRequest) {
     this.#request = request;
   }
@@ -55,9 +59,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async getAgentCard(): Promise<AgentCard> {
     const { context } = this.#request;
-    const { language } = context.app;
-    const input = { language, locale: localeFor(context.request), base: publicAddressOf(context) };
-    return AgentCard.fromJSON(cardOf(input));
+    return AgentCard.fromJSON(cardOf(localizationFor(context), publicAddressOf(context)));
   }
 
   async sendMessage(params: SendMessageRequest): Promise<Message | Task> {
@@ -141,22 +143,6 @@ export class RequestHandler implements A2ARequestHandler {
     throw new UnsupportedOperationError(NO_EXTENDED_CARD);
   }
 
-  async createTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(NO_PUSH);
-  }
-
-  async getTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(NO_PUSH);
-  }
-
-  async listTaskPushNotificationConfigs(): Promise<never> {
-    throw new PushNotificationNotSupportedError(NO_PUSH);
-  }
-
-  async deleteTaskPushNotificationConfig(): Promise<never> {
-    throw new PushNotificationNotSupportedError(NO_PUSH);
-  }
-
   async #withA2aErrors<Result>(run: () => Promise<Result>): Promise<Result> {
     try {
       return await run();
@@ -164,6 +150,10 @@ export class RequestHandler implements A2ARequestHandler {
       throw toA2aError(this.#request.context, error);
     }
   }
+}
+
+async function rejectPush(): Promise<never> {
+  throw new PushNotificationNotSupportedError(NO_PUSH);
 }
 
 const NOT_CANCELABLE = 'Cannot cancel the task: it ends when its reader leaves.';

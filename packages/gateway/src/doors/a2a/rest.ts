@@ -8,7 +8,7 @@ import { GatewayError, quoted, REST_PATH } from '@open-presence/protocol';
 
 import { abortOnDisconnect } from '../../http/context.ts';
 import { RETRY_AFTER } from '../../http/problem.ts';
-import { isJsonObject } from '../../json/json-object.ts';
+import { toJsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';
 import { A2A_TYPE } from './agent-card.ts';
@@ -79,7 +79,7 @@ async function sendMessage(handler: RequestHandler, request: SendMessageRequest)
     'messageId' in value
       ? ({ $case: 'message', value } as const)
       : ({ $case: 'task', value } as const);
-  return asObject(SendMessageResponse.toJSON({ payload }));
+  return toJsonObject(SendMessageResponse.toJSON({ payload }));
 }
 
 /** `/tasks/{id}`, `/tasks/{id}:subscribe` and `/tasks/{id}:cancel`. */
@@ -88,7 +88,7 @@ async function callTask(handler: RequestHandler, { params }: DoorRequest): Promi
   if (verb === 'subscribe') return eventsAsJson(handler.resubscribe({ id, tenant: '' }));
   const request = { id, tenant: '', metadata: undefined };
   const task = await (verb === 'cancel' ? handler.cancelTask(request) : handler.getTask(request));
-  return asObject(Task.toJSON(task));
+  return toJsonObject(Task.toJSON(task));
 }
 
 const PATHS = [
@@ -118,10 +118,6 @@ async function* eventsAsJson(
   events: AsyncGenerator<StreamResponse, void, undefined>,
 ): AsyncGenerator<unknown, void, undefined> {
   for await (const event of events) yield StreamResponse.toJSON(event);
-}
-
-function asObject(value: unknown): object {
-  return isJsonObject(value) ? value : {};
 }
 
 function sendRequestIn(bytes: Buffer): SendMessageRequest {

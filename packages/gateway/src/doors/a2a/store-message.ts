@@ -1,14 +1,13 @@
 /** Stores what a message contributes, and answers with what was stored (PROTOCOL.md section 19.3). */
 import type { Message, Part } from '@a2a-js/sdk';
-import { entryPath, GatewayError, localize, type Stamp } from '@open-presence/protocol';
+import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import { localeFor } from '../../http/context.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { AppendResult, Draft, Entry } from '../../log/log.ts';
 import { draftFor, stampOf } from '../../operations/append.ts';
 import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
-import type { DoorRequest } from '../context.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 import { contributionsOf, type MessageContribution } from './contributions.ts';
 import { agentMessage, dataPart, entryPlaceholder, textPart, visitorPart } from './parts.ts';
 import type { ReceivedMessage } from './received-message.ts';
@@ -126,33 +125,28 @@ function refusalOf(code: keyof typeof REASONS, stored: number, count: number): G
 
 /** What the answer has of a stored entry. */
 async function storedParts(context: DoorRequest, stamp: Stamp, rawJson: RawJson): Promise<Part[]> {
-  const { app, request } = context;
+  const { language, text } = localizationFor(context);
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
   const path = entryPath(id);
-  const note = `${localize(app.language.labels.kept, localeFor(request))} ${path}`;
+  const note = `${text(language.labels.kept)} ${path}`;
   const parts = [textPart(note), dataPart({ id, seq, kind, room, timestamp, path })];
-  const entry = await app.log.entry(seq);
+  const entry = await context.app.log.entry(seq);
   if (entry === undefined) return parts;
   parts.push(visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) }));
   if (kind === 'resonance') parts.push(...(await welcomeParts(context, entry, rawJson)));
   return parts;
 }
 
-async function welcomeParts(
-  context: DoorRequest,
-  { stamp, text }: Entry,
-  rawJson: RawJson,
-): Promise<Part[]> {
-  const { app, request } = context;
-  const { language } = app;
-  const locale = localeFor(request);
-  const companions = text === undefined ? [] : await companionsFor(app, stamp, text);
+async function welcomeParts(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Part[]> {
+  const { language, locale, text } = localizationFor(context);
+  const isSmall = entry.text !== undefined;
+  const companions = isSmall ? await companionsFor(context.app, entry.stamp, entry.text) : [];
   return [
-    textPart(localize(language.welcome, locale)),
-    dataPart({ next: text === undefined ? [] : nextSteps(language, locale) }),
+    textPart(text(language.welcome)),
+    dataPart({ next: isSmall ? nextSteps(language, locale) : [] }),
     visitorPart(context, {
-      companions: companions.map((entry) => rawJson.placeholder(Buffer.from(entry).toString())),
+      companions: companions.map((summary) => rawJson.placeholder(Buffer.from(summary).toString())),
     }),
   ];
 }

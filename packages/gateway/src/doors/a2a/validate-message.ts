@@ -1,7 +1,7 @@
 /** Validates messages before the SDK parses them: it would change or drop invalid values. */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
-import { isJsonObject } from '../../json/json-object.ts';
+import { isJsonObject, toJsonObject } from '../../json/json-object.ts';
 
 const CONTENTS = ['text', 'data', 'raw', 'url'];
 const EXAMPLE = { messageId: '1', role: 'ROLE_USER', parts: [{ text: '…' }] };
@@ -65,7 +65,7 @@ function metadataFaults(pointer: string, value: unknown): Fault[] {
 }
 
 function outputModeFaults(pointer: string, configuration: unknown): Fault[] {
-  const modes = isJsonObject(configuration) ? (configuration['acceptedOutputModes'] ?? []) : [];
+  const modes = toJsonObject(configuration)['acceptedOutputModes'] ?? [];
   if (Array.isArray(modes) && modes.every((mode) => typeof mode === 'string')) return [];
   const detail = '"acceptedOutputModes" must be a list of strings';
   return [{ pointer: `${pointer}/acceptedOutputModes`, detail }];

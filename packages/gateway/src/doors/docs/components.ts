@@ -15,6 +15,7 @@ import {
 } from '@open-presence/protocol/schemas';
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
+import { toJsonObject } from '../../json/json-object.ts';
 import { exampleEntry, schemaRef } from '../openapi-parts.ts';
 
 const SHARED: ReadonlyMap<unknown, string> = new Map<unknown, string>([
@@ -46,8 +47,8 @@ export function components(localization: Localization, doorSchemas: JsonObject):
     const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Body`;
     return [name, bodySchema(localization, kind)] as const;
   });
-  const entry = objectOf(withReferences(EntrySchema, localization, true));
-  const { properties } = objectOf(withReferences(FirstContactSchema, localization, true));
+  const entry = toJsonObject(withReferences(EntrySchema, localization, true));
+  const { properties } = toJsonObject(withReferences(FirstContactSchema, localization, true));
   return {
     schemas: {
       ...Object.fromEntries([...own, ...bodies]),
@@ -74,7 +75,7 @@ const HEALTH = {
 function withReferences(value: unknown, localization: Localization, outermost = false): unknown {
   const name = SHARED.get(value);
   if (name !== undefined && !outermost) return schemaRef(name);
-  if (Array.isArray(value)) return value.map((one) => withReferences(one, localization));
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, localization));
   if (typeof value !== 'object' || value === null) return value;
   const parts = Object.entries(value)
     .filter(([key, part]) => !isNote(key, part) || localization.locale !== 'uk')
@@ -87,10 +88,6 @@ function withReferences(value: unknown, localization: Localization, outermost = 
 /** Members with these names have schemas, not texts. */
 function isNote(key: string, value: unknown): boolean {
   return (key === 'description' || key === 'title') && typeof value === 'string';
-}
-
-function objectOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function bodySchema({ language, text }: Localization, kind: Kind): JsonObject {

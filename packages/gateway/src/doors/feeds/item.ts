@@ -8,6 +8,7 @@ import {
   type Locale,
 } from '@open-presence/protocol';
 
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
@@ -40,7 +41,7 @@ interface Texts {
 export async function itemOf(entry: Entry, { language, locale }: Texts): Promise<Item> {
   const { id, kind, room, time } = entry.stamp;
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
-  const members = json === undefined ? await textPreviewOf(entry) : membersOf(json);
+  const members = json === undefined ? await textPreviewOf(entry) : toJsonObject(JSON.parse(json));
   const author = identityIn(members) ?? localize(language.labels.unnamed, locale);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
@@ -63,25 +64,18 @@ export async function itemOf(entry: Entry, { language, locale }: Texts): Promise
   };
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-function membersOf(json: string): Members {
-  const value: unknown = JSON.parse(json);
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
 /** The visitor's members as they were sent. Behind the gateway's members comes a comma or `}`. */
 function visitorMembers({ stamp }: Entry, json: string): string {
   const rest = json.slice(entryHead(stamp).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;
 }
 
-function identityIn(members: Members): string | undefined {
+function identityIn(members: JsonObject): string | undefined {
   const names = FILTER_MEMBERS.identity.map((name) => members[name]);
   return names.filter((name) => typeof name === 'string').find((name) => name.trim() !== '');
 }
 
-function seekingIn({ seeking }: Members): string {
+function seekingIn({ seeking }: JsonObject): string {
   return Array.isArray(seeking)
     ? seeking
         .slice(0, TITLE_LENGTH)

@@ -1,6 +1,7 @@
 /** The texts that a feed shows of a large entry, read from its first bytes. */
 import { FILTER_MEMBERS } from '@open-presence/protocol';
 
+import type { JsonObject } from '../../json/json-object.ts';
 import { MemberPreview } from '../../json/member-preview.ts';
 import { JsonScanner } from '../../json/scanner.ts';
 import type { Entry } from '../../log/log.ts';
@@ -13,7 +14,7 @@ const MAX_LENGTH = 1000;
 const MEMBERS: ReadonlySet<string> = new Set(['text', ...FILTER_MEMBERS.identity]);
 
 /** The start of each member that a feed shows. */
-export async function textPreviewOf(entry: Entry): Promise<Record<string, unknown>> {
+export async function textPreviewOf(entry: Entry): Promise<JsonObject> {
   const preview = new MemberPreview(MEMBERS, MAX_LENGTH);
   const scanner = new JsonScanner(preview);
   let size = 0;

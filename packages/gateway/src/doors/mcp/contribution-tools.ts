@@ -4,18 +4,18 @@ import {
   GatewayError,
   OWN_MEMBERS,
   entryPath,
-  localize,
   type Kind,
   type Stamp,
 } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { isDeeper } from '../../json/limits.ts';
 import { append, draftFor } from '../../operations/append.ts';
 import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
 import { rawArguments, takeMember } from './json-rpc.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
-import type { Localization, ToolContext } from './tool-call.ts';
+import type { ToolContext } from './tool-call.ts';
 
 const KEY = 'idempotencyKey';
 
@@ -27,16 +27,16 @@ export function contribute(kind: Kind): (context: ToolContext) => Promise<CallTo
 }
 
 export async function firstContact(context: ToolContext): Promise<CallToolResult> {
-  const { app, language, locale } = context;
+  const { app, language, locale, text } = context;
   const stamp = await appendArguments(context, 'resonance');
-  const text = (await app.log.entry(stamp.seq))?.text;
+  const entry = await app.log.entry(stamp.seq);
   // Large entries are not parsed to look for what they seek.
-  const companions = text === undefined ? [] : await companionsFor(app, stamp, text);
+  const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
   const lines = companions.map(companionLine);
-  const welcome = localize(language.welcome, locale);
+  const welcome = text(language.welcome);
   const { summary, own } = describeStored(context, stamp);
   const { alone, companions: several } = language.mcp.results;
-  const hint = localize(lines.length === 0 ? alone : several, locale);
+  const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
     summary: [welcome, summary, hint].join('\n'),
     own: { ...own, welcome, next: nextSteps(language, locale) },
@@ -54,12 +54,11 @@ function companionLine(text: Uint8Array): string {
 }
 
 function describeStored(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   stamp: Stamp,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const path = entryPath(stamp.id);
-  const label = localize(language.labels.kept, locale);
-  const summary = `${label} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
+  const summary = `${text(language.labels.kept)} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
   return { summary, own: { ...stampObject(stamp), path } };
 }
 

@@ -1,7 +1,9 @@
 /** The tool `get_entry`: an entry of any size, in pieces by byte offsets of its JSON text. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { entryHead, localize, quoted, type GatewayError } from '@open-presence/protocol';
+import { entryHead, quoted, type GatewayError } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
+import type { JsonObject } from '../../json/json-object.ts';
 import { isDeeper } from '../../json/limits.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
@@ -11,8 +13,6 @@ import {
   markPresent,
   pickArguments,
   textArgument,
-  type JsonObject,
-  type Localization,
   type ToolContext,
 } from './tool-call.ts';
 
@@ -61,7 +61,7 @@ export async function readPiece(entry: Entry, offset: string | undefined): Promi
 
 /** Which entry it is, which bytes of it (as in `Content-Range`), and the call that reads on. */
 export function describePiece(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   { stamp, size }: Entry,
   { start, end }: EntryPiece,
   call: string,
@@ -69,9 +69,9 @@ export function describePiece(
   const { results } = language.mcp;
   const head = `${entryHead(stamp)}}`;
   if (start === 0 && end === size) return head;
-  const piece = `${head}\n${localize(results.piece, locale)} ${start}-${end - 1}/${size}.`;
-  if (end === size) return `${piece} ${localize(results.last, locale)}`;
-  return `${piece} ${localize(results.more, locale)} ${call}`;
+  const piece = `${head}\n${text(results.piece)} ${start}-${end - 1}/${size}.`;
+  if (end === size) return `${piece} ${text(results.last)}`;
+  return `${piece} ${text(results.more)} ${call}`;
 }
 
 async function readBytes(entry: Entry, start: number, length: number): Promise<Buffer> {

@@ -3,6 +3,7 @@
  * only that it is none), and the bytes of arguments, because values lose the spelling of numbers and
  * all but one of the members with the same name.
  */
+import { isJsonObject, toJsonObject } from '../../json/json-object.ts';
 import { hasMoreValues } from '../../json/limits.ts';
 import { lastValue, rawMembers, rawValue } from '../../json/raw-json.ts';
 
@@ -45,7 +46,7 @@ export async function parseMessage(
   }
   const detail = Array.isArray(message) ? batchFault(message) : messageFault(message);
   if (detail === undefined) return { message };
-  const id = asObject(message)?.['id'];
+  const id = toJsonObject(message)['id'];
   return { fault: fault(INVALID_REQUEST, detail, isId(id) ? id : null) };
 }
 
@@ -61,7 +62,7 @@ function batchFault(messages: readonly unknown[]): string | undefined {
   for (const message of messages) {
     const detail = messageFault(message);
     if (detail !== undefined) return detail;
-    const { id, method } = asObject(message) ?? {};
+    const { id, method } = toJsonObject(message);
     if (id === undefined || method === undefined) continue;
     if (ids.has(id)) return `each request must have its own id, but two have ${quoted(id)}`;
     ids.add(id);
@@ -70,16 +71,15 @@ function batchFault(messages: readonly unknown[]): string | undefined {
 }
 
 function messageFault(message: unknown): string | undefined {
-  const object = asObject(message);
-  if (object === undefined) return `it must be an object, got ${quoted(message)}`;
-  const { jsonrpc, method, id, params, result, error } = object;
+  if (!isJsonObject(message)) return `it must be an object, got ${quoted(message)}`;
+  const { jsonrpc, method, id, params, result, error } = message;
   if (jsonrpc !== '2.0') return `"jsonrpc" must be "2.0", got ${quoted(jsonrpc)}`;
   if (method === undefined && (result !== undefined || error !== undefined)) return undefined;
   if (typeof method !== 'string') return `"method" must be a string, got ${quoted(method)}`;
   if (id !== undefined && !isId(id)) {
     return `"id" must be a string or a whole number within ±${Number.MAX_SAFE_INTEGER}, got ${quoted(id)}`;
   }
-  if (params !== undefined && asObject(params) === undefined) {
+  if (params !== undefined && !isJsonObject(params)) {
     return `"params" must be an object, got ${quoted(params)}`;
   }
   return undefined;
@@ -89,15 +89,10 @@ function isId(value: unknown): value is string | number {
   return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
-function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? Object.fromEntries(Object.entries(value)) : undefined;
-}
-
 function quoted(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
+  if (isJsonObject(value)) return 'an object';
   return JSON.stringify(value).slice(0, 60).toWellFormed();
 }
 

@@ -3,7 +3,10 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { quoted } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../feed/wait-for-entries.ts';
+import { abortOnDisconnect } from '../../http/context.ts';
+import type { Localization } from '../../http/route-description.ts';
 import { parseSeconds } from '../../intake/selection.ts';
+import type { JsonObject } from '../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection, readPage } from '../../operations/read-page.ts';
@@ -35,8 +38,6 @@ import {
   SEARCH_PARAMETERS,
   selectionOf,
   textArgument,
-  type JsonObject,
-  type Localization,
   type ToolContext,
 } from './tool-call.ts';
 
@@ -65,14 +66,16 @@ export async function read(context: ToolContext, args: JsonObject): Promise<Call
 
 export async function waitForNews(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const { log, shutdown } = app;
+  const { log } = app;
   const parameters = parametersOf(args, 'the news', NEWS_PARAMETERS);
   parameters.set('order', 'oldest');
   const timeoutMs = waitSeconds(args) * 1000;
   const { after = log.head(), ...filters } = selectionOf(app, parameters);
   const selection = { ...filters, after };
   markPresent(app, args);
-  await waitForEntries(log, selection, { timeoutMs, signals: [context.signal, shutdown.signal] });
+  using caller = abortOnDisconnect(context);
+  const signals = [context.signal, caller.signal];
+  await waitForEntries(log, selection, { timeoutMs, signals });
   // The tool has no such parameter.
   parameters.delete('order');
   parameters.set('after', String(after));

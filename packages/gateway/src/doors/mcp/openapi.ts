@@ -25,7 +25,7 @@ import { REVISIONS, SERVER_CARD_TYPE, serverCardOf } from './server-card.ts';
 const [, NEWEST_WITH_INITIALIZE] = REVISIONS;
 
 export function content(localization: Localization): Record<string, Content> {
-  const example = serverCardOf({ ...localization, base: EXAMPLE_ADDRESS });
+  const example = serverCardOf(localization, EXAMPLE_ADDRESS);
   const schema = schemaRef('McpServerCard');
   return { McpServerCard: { type: SERVER_CARD_TYPE, schema, example } };
 }

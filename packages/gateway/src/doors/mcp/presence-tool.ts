@@ -1,19 +1,13 @@
 /** The tool `who_is_here`, as `GET /api/presence` (PROTOCOL.md section 13). */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { localize } from '@open-presence/protocol';
 
+import type { JsonObject } from '../../json/json-object.ts';
 import { presentVisitors, recentAuthors } from '../../operations/who-is-here.ts';
 import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
-import {
-  markPresent,
-  parametersOf,
-  selectionOf,
-  type JsonObject,
-  type ToolContext,
-} from './tool-call.ts';
+import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool-call.ts';
 
 export async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
-  const { app, language, locale, signal } = context;
+  const { app, language, text, signal } = context;
   const { room, limit } = args;
   const parameters = parametersOf({ room, limit }, 'presence');
   const { limit: max = Infinity } = selectionOf(app, parameters);
@@ -24,7 +18,7 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
   const here = await listVisitors(presentVisitors(app, query, snapshot), max);
   const lately = await listVisitors(recentAuthors(app, query, snapshot), max);
   const more = here.more || lately.more;
-  const hint = more ? ` ${localize(language.mcp.results.crowd, locale)}` : '';
+  const hint = more ? ` ${text(language.mcp.results.crowd)}` : '';
   return callToolResult(context, {
     summary: `here: ${here.visitors.length}, lately: ${lately.visitors.length}.${hint}`,
     own: { head: snapshot.head, more },

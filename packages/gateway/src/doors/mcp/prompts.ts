@@ -1,8 +1,7 @@
 /** Prompts, which users choose in their client: requests to an AI system to do something here. */
 import type { GetPromptResult, ListPromptsResult } from '@modelcontextprotocol/server';
-import { localize } from '@open-presence/protocol';
 
-import type { Localization } from './tool-call.ts';
+import type { Localization } from '../../http/route-description.ts';
 
 /** The optional arguments of each prompt: members of a first contact or a trace. */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
@@ -10,14 +9,15 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   tend_garden: ['identity'],
 };
 
-export function listPrompts({ language, locale }: Localization): ListPromptsResult {
+export function listPrompts(localization: Localization): ListPromptsResult {
+  const { language, text } = localization;
   const prompts = Object.entries(language.mcp.prompts).map(([name, { title, meaning }]) => ({
     name,
-    title: localize(title, locale),
-    description: localize(meaning, locale),
+    title: text(title),
+    description: text(meaning),
     arguments: (ARGUMENTS[name] ?? []).map((argument) => ({
       name: argument,
-      description: meaningOf({ language, locale }, argument),
+      description: meaningOf(localization, argument),
       required: false,
     })),
   }));
@@ -25,7 +25,7 @@ export function listPrompts({ language, locale }: Localization): ListPromptsResu
 }
 
 export function getPrompt(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   { name, arguments: args = {} }: { name: string; arguments?: Record<string, string> | undefined },
 ): GetPromptResult | undefined {
   const prompt = Object.entries(language.mcp.prompts).find(([key]) => key === name)?.[1];
@@ -34,16 +34,16 @@ export function getPrompt(
     const value = args[argument];
     return value === undefined || value === '' ? [] : [`${argument}: ${value}`];
   });
-  const text = [localize(prompt.text, locale), ...lines].join('\n\n');
+  const request = [text(prompt.text), ...lines].join('\n\n');
   return {
-    description: localize(prompt.meaning, locale),
-    messages: [{ role: 'user', content: { type: 'text', text } }],
+    description: text(prompt.meaning),
+    messages: [{ role: 'user', content: { type: 'text', text: request } }],
   };
 }
 
-function meaningOf({ language, locale }: Localization, argument: string): string {
+function meaningOf({ language, text }: Localization, argument: string): string {
   const { kinds } = language;
   const fields = [...kinds.resonance.fields, ...kinds.garden.fields];
   const meaning = fields.find(({ name }) => name === argument)?.meaning;
-  return meaning === undefined ? '' : localize(meaning, locale);
+  return meaning === undefined ? '' : text(meaning);
 }

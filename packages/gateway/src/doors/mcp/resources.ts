@@ -5,15 +5,16 @@ import {
   type ListResourceTemplatesResult,
   type ReadResourceResult,
 } from '@modelcontextprotocol/server';
-import { GatewayError, localize, type RoomDocument } from '@open-presence/protocol';
+import { GatewayError, type RoomDocument } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
 import { facet } from '../../log/facet.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { describePiece, readPiece } from './entry-tool.ts';
 import { listEntries } from './listing-tools.ts';
 import { untrustedText, type ToolResult } from './results.ts';
-import type { Localization, ToolContext } from './tool-call.ts';
+import type { ToolContext } from './tool-call.ts';
 
 export const ROOMS_URI = 'presence://rooms';
 const LANGUAGE_URI = 'presence://language';
@@ -25,45 +26,37 @@ export function roomUri(slug: string): string {
   return `${ROOMS_URI}/${slug}`;
 }
 
-export function listResources({ language, locale }: Localization): ListResourcesResult {
+export function listResources({ language, text }: Localization): ListResourcesResult {
   const { resources } = language.mcp;
+  const resource = (name: 'rooms' | 'language', uri: string, mimeType: string) => {
+    const { title, meaning } = resources[name];
+    return { uri, name, title: text(title), description: text(meaning), mimeType };
+  };
   return {
     resources: [
-      {
-        uri: ROOMS_URI,
-        name: 'rooms',
-        title: localize(resources.rooms.title, locale),
-        description: localize(resources.rooms.meaning, locale),
-        mimeType: 'application/json',
-      },
+      resource('rooms', ROOMS_URI, 'application/json'),
       ...language.rooms.map(({ slug, title, description }) => ({
         uri: roomUri(slug),
         name: slug,
-        title: localize(title, locale),
-        description: `${localize(description, locale)}. ${localize(resources.room.meaning, locale)}`,
+        title: text(title),
+        description: `${text(description)}. ${text(resources.room.meaning)}`,
         mimeType: 'text/plain',
       })),
-      {
-        uri: LANGUAGE_URI,
-        name: 'language',
-        title: localize(resources.language.title, locale),
-        description: localize(resources.language.meaning, locale),
-        mimeType: 'application/yaml',
-      },
+      resource('language', LANGUAGE_URI, 'application/yaml'),
     ],
   };
 }
 
 export function listResourceTemplates({
   language,
-  locale,
+  text,
 }: Localization): ListResourceTemplatesResult {
   const { room, entry } = language.mcp.resources;
-  const template = (name: string, uriTemplate: string, texts: typeof room) => ({
+  const template = (name: string, uriTemplate: string, { title, meaning }: typeof room) => ({
     name,
     uriTemplate,
-    title: localize(texts.title, locale),
-    description: localize(texts.meaning, locale),
+    title: text(title),
+    description: text(meaning),
     mimeType: 'text/plain',
   });
   return {

@@ -4,18 +4,15 @@
  * reads it whole; nothing is cut silently.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import {
-  entryHead,
-  GatewayError,
-  problemDocument,
-  localize,
-  type Stamp,
-} from '@open-presence/protocol';
+import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
 
+import { INTERNAL } from '../../http/problem.ts';
+import type { Localization } from '../../http/route-description.ts';
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { isDeeper } from '../../json/limits.ts';
 import type { Entry } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
-import type { JsonObject, Localization, ToolContext } from './tool-call.ts';
+import type { ToolContext } from './tool-call.ts';
 
 /** About how many bytes of visitors' text one result contains. */
 export const MAX_RESULT_SIZE: number = 64 * 1024;
@@ -49,7 +46,7 @@ export function callToolResult(
   context: Localization,
   { summary, own, lines, untrusted }: ToolResult,
 ): CallToolResult {
-  const note = localize(context.language.labels.untrusted, context.locale);
+  const note = context.text(context.language.labels.untrusted);
   const texts = lines.length === 0 ? [summary] : [summary, untrustedText(context, lines)];
   return {
     content: texts.map((text) => ({ type: 'text', text })),
@@ -58,11 +55,8 @@ export function callToolResult(
 }
 
 /** What visitors wrote, after a label that says so. */
-export function untrustedText(
-  { language, locale }: Localization,
-  lines: readonly string[],
-): string {
-  return [localize(language.labels.untrusted, locale), '', ...lines].join('\n');
+export function untrustedText({ language, text }: Localization, lines: readonly string[]): string {
+  return [text(language.labels.untrusted), '', ...lines].join('\n');
 }
 
 export function stampObject(stamp: Stamp): JsonObject {
@@ -70,8 +64,7 @@ export function stampObject(stamp: Stamp): JsonObject {
 }
 
 export function parseObject(text: string): JsonObject {
-  const value: unknown = JSON.parse(text);
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+  return toJsonObject(JSON.parse(text));
 }
 
 export function listedEntry({ stamp, size, text }: Entry): ListedEntry {
@@ -93,25 +86,25 @@ export interface NextCall {
 
 /** Whether there is more, and the call that reads it, or that reads later entries. */
 export function describeNext(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   { tool, next, more }: NextCall,
 ): string {
   const { results } = language.mcp;
-  if (next === null) return localize(results.end, locale);
+  if (next === null) return text(results.end);
   const args = JSON.stringify(next);
   const call = `${tool} ${args.length <= MAX_REPEATED_LENGTH ? args : '(next)'}`;
-  return `${localize(more ? results.more : results.later, locale)} ${call}`;
+  return `${text(more ? results.more : results.later)} ${call}`;
 }
 
 /** Which entries are shortened, and how to read them whole; empty if none is. */
 export function describeShortened(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   entries: readonly ListedEntry[],
 ): string {
   const shortened = shortenedIn(entries);
   if (shortened.length === 0) return '';
   const calls = shortened.map(({ id, bytes }) => `{"id":"${id}"} (${bytes} B)`).join(', ');
-  return `\n${localize(language.mcp.results.shortened, locale)} ${calls}`;
+  return `\n${text(language.mcp.results.shortened)} ${calls}`;
 }
 
 export function shortenedIn(
@@ -121,12 +114,9 @@ export function shortenedIn(
 }
 
 /** The result of a call that failed, with the problem document that HTTP would send. */
-export function errorResult(
-  { app, language, locale }: ToolContext,
-  thrown: unknown,
-): CallToolResult {
+export function errorResult({ app, language, text }: ToolContext, thrown: unknown): CallToolResult {
   const error = asGatewayError(app, thrown);
-  const document = problemDocument(error, localize(language.errors[error.code], locale));
+  const document = problemDocument(error, text(language.errors[error.code]));
   return {
     isError: true,
     content: [
@@ -142,6 +132,3 @@ export function asGatewayError(app: DoorContext, thrown: unknown): GatewayError 
   app.report.error({ err: thrown }, 'fault in the MCP door');
   return new GatewayError('internal', INTERNAL);
 }
-
-const INTERNAL =
-  'The gateway failed because of a fault of its own. Try again, or tell its operator.';

@@ -1,7 +1,8 @@
 /** JSON Schemas of what tools take and return. All accept further members. */
-import { KINDS, localize, type Kind, type Language } from '@open-presence/protocol';
+import { KINDS, type Kind, type Language } from '@open-presence/protocol';
 
-import { NUMBER_PARAMETERS, type Localization } from './tool-call.ts';
+import type { Localization } from '../../http/route-description.ts';
+import { NUMBER_PARAMETERS } from './tool-call.ts';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
@@ -28,7 +29,7 @@ const FIELD_TYPES: Readonly<Record<string, Schema>> = {
 
 /** The body of an entry of this kind, and the idempotency key. */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
-  const { language, locale } = context;
+  const { language, text } = context;
   const fields = [...language.kinds[kind].fields, ...language.common];
   const properties = Object.fromEntries(
     fields.map(({ name, type, suggested, meaning, example }) => [
@@ -36,7 +37,7 @@ export function contributionInput(context: Localization, kind: Kind): ObjectSche
       {
         // A suggested field may have any type.
         ...(suggested === true ? {} : FIELD_TYPES[type]),
-        description: localize(meaning, locale),
+        description: text(meaning),
         examples: [example],
       },
     ]),
@@ -52,7 +53,7 @@ export function contributionInput(context: Localization, kind: Kind): ObjectSche
 
 /** Parameters of a listing and the name of the reader, after the tool's own arguments. */
 export function readInput(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   names: readonly (keyof Language['parameters'])[],
   own: Properties = {},
 ): ObjectSchema {
@@ -60,7 +61,7 @@ export function readInput(
   const ranks = names.includes('skip');
   const orders = [...(ranks ? ['best'] : []), 'newest', 'oldest'];
   const meaningOf = (name: keyof Language['parameters']): string =>
-    localize(ranks && name === 'order' ? language.pages.best : language.parameters[name], locale);
+    text(ranks && name === 'order' ? language.pages.best : language.parameters[name]);
   const properties = Object.fromEntries(
     [...names, 'as' as const].map((name) => [
       name,
@@ -80,7 +81,7 @@ function parameterType(language: Language, name: string, orders: string[]): Sche
 
 /** Arguments that are no parameters of a listing. */
 export function toolArguments(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   names: readonly (keyof Language['mcp']['arguments'])[],
 ): Properties {
   const types: Readonly<Properties> = {
@@ -90,7 +91,7 @@ export function toolArguments(
   return Object.fromEntries(
     names.map((name) => [
       name,
-      { ...(types[name] ?? TEXT), description: localize(language.mcp.arguments[name], locale) },
+      { ...(types[name] ?? TEXT), description: text(language.mcp.arguments[name]) },
     ]),
   );
 }

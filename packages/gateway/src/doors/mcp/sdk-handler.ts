@@ -16,6 +16,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/problem.ts';
+import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
 import { sendSdkResponse } from './response-stream.ts';
@@ -71,10 +72,10 @@ export class SdkHandler {
     if (isDisconnected(context)) return;
     const request = sdkRequest(context, disconnected.signal);
     this.#requests.set(request, mcpRequest);
-    const isSubscription = member(message, 'method') === 'subscriptions/listen';
+    const isSubscription = toJsonObject(message)['method'] === 'subscriptions/listen';
     const isLongPolling = [message]
       .flat()
-      .some((each) => member(member(each, 'params'), 'name') === LONG_POLLING_TOOL);
+      .some((each) => toJsonObject(toJsonObject(each)['params'])['name'] === LONG_POLLING_TOOL);
     const handler = isLongPolling ? this.#streamingHandler : this.#handler;
     if (!isSubscription) this.#active += 1;
     try {
@@ -91,12 +92,6 @@ export class SdkHandler {
   async #closeWhenIdle(): Promise<void> {
     if (this.#active === 0) await this.#handler.close();
   }
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? Reflect.get(value, name)
-    : undefined;
 }
 
 /**

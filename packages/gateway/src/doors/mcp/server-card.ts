@@ -2,13 +2,11 @@
  * The server card (SEP-2127): where and in which revisions this gateway speaks MCP. Lists no tools:
  * clients request those from the server.
  */
-import { localize, type Language, type Locale } from '@open-presence/protocol';
-
 import { publicAddressOf } from '../../http/public-address.ts';
 import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
 import { contentLanguage, NO_CACHE } from '../../http/headers.ts';
-import { localeFor } from '../../http/context.ts';
-import type { DoorRequest } from '../context.ts';
+import type { Localization } from '../../http/route-description.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 
 /** The name of the server, without its domain. */
 export const SERVER_NAME = 'open-presence-gateway';
@@ -28,37 +26,29 @@ const SCHEMA = 'https://static.modelcontextprotocol.io/schemas/v2/server-card.sc
 const MAX_LENGTH = 100;
 
 export async function serverCard(context: DoorRequest): Promise<void> {
-  const { app, request } = context;
-  const locale = localeFor(request);
-  const base = publicAddressOf(context);
-  const body = jsonBody(serverCardOf({ language: app.language, locale, base }));
+  const localization = localizationFor(context);
+  const body = jsonBody(serverCardOf(localization, publicAddressOf(context)));
   await sendResponse(context, {
     status: 200,
     type: SERVER_CARD_TYPE,
-    headers: { ...NO_CACHE, ...contentLanguage(locale, 'Host') },
+    headers: { ...NO_CACHE, ...contentLanguage(localization.locale, 'Host') },
     body,
     tag: `"${contentHash(body)}"`,
   });
 }
 
-export interface ServerCardInput {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
-  /** The gateway's address. */
-  readonly base: string;
-}
-
-export function serverCardOf({ language, locale, base }: ServerCardInput): object {
+/** The card of the gateway at this address. */
+export function serverCardOf({ language, text }: Localization, address: string): object {
   return {
     $schema: SCHEMA,
-    name: `${reversedDomain(base)}/${SERVER_NAME}`,
+    name: `${reversedDomain(address)}/${SERVER_NAME}`,
     version: language.version,
-    title: truncate(localize(language.service, locale)),
-    description: truncate(localize(language.doors.mcp, locale)),
+    title: truncate(text(language.service)),
+    description: truncate(text(language.doors.mcp)),
     remotes: [
       {
         type: 'streamable-http',
-        url: `${base}/mcp`,
+        url: `${address}/mcp`,
         supportedProtocolVersions: REVISIONS,
       },
     ],

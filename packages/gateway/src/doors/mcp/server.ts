@@ -6,14 +6,14 @@ import {
   type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { localize } from '@open-presence/protocol';
 
-import { localeFor } from '../../http/context.ts';
+import type { Localization } from '../../http/route-description.ts';
+import { localizationFor } from '../context.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';
 import { asGatewayError, errorResult } from './results.ts';
 import { SERVER_NAME } from './server-card.ts';
-import type { Localization, McpRequest, ToolContext } from './tool-call.ts';
+import type { McpRequest, ToolContext } from './tool-call.ts';
 import { listTools, TOOLS } from './tools.ts';
 
 /** Only 2026-07-28 has subscriptions: earlier revisions could not notify clients without a session. */
@@ -35,25 +35,24 @@ const CACHE_HINTS = {
 };
 
 export function createServer({ context, bytes }: McpRequest, era: 'legacy' | 'modern'): Server {
-  const { app, request } = context;
-  const { language } = app;
-  const locale = localeFor(request);
+  const { app, response } = context;
+  const localization = localizationFor(context);
+  const { language, text } = localization;
   const server = new Server(
     {
       name: SERVER_NAME,
-      title: localize(language.service, locale),
+      title: text(language.service),
       version: language.version,
-      description: localize(language.doors.mcp, locale),
+      description: text(language.doors.mcp),
     },
     {
       capabilities: CAPABILITIES[era],
-      instructions: localize(language.mcp.instructions, locale),
+      instructions: text(language.mcp.instructions),
       cacheHints: CACHE_HINTS,
     },
   );
-  const localization = { language, locale };
   const contextOf = ({ mcpReq: { id, signal } }: ServerContext): ToolContext => {
-    return { app, ...localization, bytes, id, signal };
+    return { app, response, ...localization, bytes, id, signal };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);

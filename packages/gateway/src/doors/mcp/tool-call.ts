@@ -1,7 +1,9 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
-import { FILTER_NAMES, GatewayError, type Language, type Locale } from '@open-presence/protocol';
+import { FILTER_NAMES, GatewayError } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
 import { parseSelection } from '../../intake/selection.ts';
+import type { JsonObject } from '../../json/json-object.ts';
 import type { Selection } from '../../log/log.ts';
 import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
@@ -22,8 +24,6 @@ export const LISTING_PARAMETERS = [...NEWS_PARAMETERS, 'order'] as const;
 export const SEARCH_PARAMETERS = [...LISTING_PARAMETERS, 'skip'] as const;
 export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before', 'skip'];
 
-export type JsonObject = Record<string, unknown>;
-
 /** A message, and the HTTP request that it came with. */
 export interface McpRequest {
   readonly context: DoorRequest;
@@ -35,10 +35,9 @@ export interface McpRequest {
 }
 
 /** The context in which a tool is called or a resource is read. */
-export interface ToolContext {
+export interface ToolContext extends Localization {
   readonly app: DoorContext;
-  readonly language: Language;
-  readonly locale: Locale | undefined;
+  readonly response: DoorRequest['response'];
   /** The message, which may be a batch. */
   readonly bytes: Buffer;
   /** Of the JSON-RPC request in the message. */
@@ -46,8 +45,6 @@ export interface ToolContext {
   /** Aborted when the caller cancels the request or disconnects. */
   readonly signal: AbortSignal;
 }
-
-export type Localization = Pick<ToolContext, 'language' | 'locale'>;
 
 /** The arguments that a listing has parameters for. Throws `invalid-parameter`. */
 export function parametersOf(

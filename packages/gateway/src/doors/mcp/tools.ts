@@ -1,7 +1,9 @@
 /** The tools: what runs each of them, and how clients see them. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { KINDS, localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
+import { KINDS, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
+import type { JsonObject } from '../../json/json-object.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
@@ -21,8 +23,6 @@ import {
   LISTING_PARAMETERS,
   NEWS_PARAMETERS,
   SEARCH_PARAMETERS,
-  type JsonObject,
-  type Localization,
   type ToolContext,
 } from './tool-call.ts';
 
@@ -63,26 +63,27 @@ const CONTRIBUTION_ANNOTATIONS = {
 const listsByLanguage = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
 
 /** The tools as `tools/list` describes them. */
-export function listTools({ language, locale }: Localization): readonly Tool[] {
+export function listTools(localization: Localization): readonly Tool[] {
+  const { language, locale } = localization;
   const lists = listsByLanguage.get(language) ?? new Map<Locale | undefined, readonly Tool[]>();
   listsByLanguage.set(language, lists);
   const tools = lists.get(locale) ?? [
-    ...KINDS.map((kind) => contributionTool({ language, locale }, kind)),
-    ...readTools({ language, locale }),
+    ...KINDS.map((kind) => contributionTool(localization, kind)),
+    ...readTools(localization),
   ];
   lists.set(locale, tools);
   return tools;
 }
 
 function contributionTool(context: Localization, kind: Kind): Tool {
-  const { language, locale } = context;
+  const { language, text } = context;
   const { kinds, mcp } = language;
-  const title = localize(kinds[kind].title, locale);
-  const meaning = localize(kinds[kind].meaning, locale);
+  const title = text(kinds[kind].title);
+  const meaning = text(kinds[kind].meaning);
   return {
     name: CONTRIBUTION_TOOLS[kind],
     title,
-    description: `${title}. ${meaning} ${localize(mcp.saying, locale)}`,
+    description: `${title}. ${meaning} ${text(mcp.saying)}`,
     inputSchema: contributionInput(context, kind),
     outputSchema:
       kind === 'resonance'
@@ -129,16 +130,16 @@ function readTools(context: Localization): Tool[] {
 }
 
 function readTool(
-  { language, locale }: Localization,
+  { language, text }: Localization,
   name: keyof Language['mcp']['tools'],
   schemas: Pick<Tool, 'inputSchema' | 'outputSchema'>,
 ): Tool {
   const { mcp, labels } = language;
-  const title = localize(mcp.tools[name].title, locale);
+  const title = text(mcp.tools[name].title);
   return {
     name,
     title,
-    description: `${localize(mcp.tools[name].meaning, locale)} ${localize(labels.trust, locale)}`,
+    description: `${text(mcp.tools[name].meaning)} ${text(labels.trust)}`,
     ...schemas,
     annotations: { title, ...READ_ANNOTATIONS },
   };
