@@ -60,15 +60,12 @@ interface Trial {
 export function describeRandomSteps(open: Open): void {
   describe('anything', () => {
     it('does as the plain list does, whatever is appended and asked', () =>
-      assertRandomSteps(open, 50));
+      assertRandomSteps(open));
   });
 }
 
 /** Also reopens the log, if `open` gives one that can be reopened. */
-export async function assertRandomSteps(
-  open: () => Promise<Opened & Partial<Reopenable>>,
-  runs: number,
-): Promise<void> {
+async function assertRandomSteps(open: () => Promise<Opened & Partial<Reopenable>>): Promise<void> {
   const steps = fc.array(anyStep(), { maxLength: 40, size: 'max' });
   const property = fc.asyncProperty(steps, async (said) => {
     await using opened = await open();
@@ -81,7 +78,7 @@ export async function assertRandomSteps(
     }
     await checked.checkAll();
   });
-  await fc.assert(property, { numRuns: runs, endOnFailure: true });
+  await fc.assert(property, { numRuns: 50, endOnFailure: true });
 }
 
 async function take(step: Step, trial: Trial): Promise<void> {

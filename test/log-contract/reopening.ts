@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
-import { assertRandomSteps } from './random-steps.ts';
 import {
   bodyOf,
   cut,
@@ -23,8 +22,6 @@ export function describeReopening(open: OpenReopenable): void {
   describeSameLog(open);
   describeSameKeys(open);
   describeNothingLeft(open);
-  it('does as the plain list does, whatever is asked and however often it is reopened', () =>
-    assertRandomSteps(open, 40));
 }
 
 function describeSameLog(open: OpenReopenable): void {

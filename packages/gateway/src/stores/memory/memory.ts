@@ -38,6 +38,7 @@ interface StoredEntry {
   readonly facets: ReadonlySet<string>;
   readonly body: Buffer;
   readonly text: Buffer;
+  /** Made when a search first needs them. */
   readonly values: Values;
   readonly spooled: boolean;
 }
@@ -86,12 +87,15 @@ class MemoryLog implements Log {
     const stamp = this.#nextStamp(kind, room);
     const head = Buffer.from(entryHead(stamp) + (body.length > 0 ? ',' : ''));
     const allFacets = spooled ? [facets, ...source.facets.values()] : [facets];
+    let values: Values | undefined;
     const stored: StoredEntry = {
       stamp,
       facets: new Set(split(Buffer.concat(allFacets))),
       body,
       text: Buffer.concat([head, body, Buffer.from('}')]),
-      values: stringValuesIn(body).map(tokenize),
+      get values() {
+        return (values ??= stringValuesIn(body).map(tokenize));
+      },
       spooled,
     };
     this.#entries.push(stored);
@@ -161,13 +165,13 @@ class MemoryLog implements Log {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
     const wanted = selection.facets.map(hex);
     const matching = this.#entries.filter(
-      ({ stamp: { seq, time }, facets, values }) =>
-        seq > after &&
-        seq < before &&
-        time >= since &&
-        time < until &&
-        wanted.every((facet) => facets.has(facet)) &&
-        (selection.textQuery === undefined || matches(values, selection.textQuery)),
+      (entry) =>
+        entry.stamp.seq > after &&
+        entry.stamp.seq < before &&
+        entry.stamp.time >= since &&
+        entry.stamp.time < until &&
+        wanted.every((facet) => entry.facets.has(facet)) &&
+        (selection.textQuery === undefined || matches(entry.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();
     const entries = matching.slice(0, selection.limit ?? matching.length);
