@@ -96,6 +96,25 @@ test('a reader who stalls does not hold up others, and gets everything once it r
   assert.deepEqual(gateway.reported, []);
 });
 
+test('a stream that is behind gets every entry, however long the log takes before each read', async () => {
+  const log = openMemoryLog();
+  const read = log.readText.bind(log);
+  log.readText = (selection, joiner) => {
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+    return read(selection, joiner);
+  };
+  await using gateway = await openGateway(log);
+  await gateway.addEntries('one', 'more');
+  await using first = await gateway.connect();
+  first.send(getRequest('/api/events'));
+  await first.until(/event: head\n/);
+  // Its group is ahead, so it first reads by itself.
+  await using behind = await gateway.connect();
+  behind.send(getRequest('/api/events?after=0'));
+  assert.deepEqual(idsIn(await behind.until(/^id: 2\nevent: garden\n/m), 'garden'), [1, 2]);
+});
+
 test('streams and waiting listings end when the gateway stops', async () => {
   const gateway = await open();
   await using stream = await gateway.connect();

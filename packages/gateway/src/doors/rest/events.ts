@@ -113,7 +113,6 @@ async function sendRange(
   const until = performance.now() + TURN_MS;
   for await (const chunk of frameEntries(log, range, { kinds, size: MAX_CHUNK_SIZE })) {
     // Returns instead of waiting here, where thousands of streams would each hold a page.
-    if (cursor !== undefined && performance.now() > until) return cursor;
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
       await stream.drained();
@@ -121,6 +120,8 @@ async function sendRange(
     if (stream.ended.aborted) return undefined;
     stream.write(chunk);
     cursor = chunk.cursor;
+    // Behind the write: each turn sends something, however busy the thread is.
+    if (cursor !== undefined && performance.now() > until) return cursor;
   }
   return undefined;
 }
