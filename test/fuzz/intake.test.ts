@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { GatewayError, KINDS, type Kind } from '@open-presence/protocol';
 import fc from 'fast-check';
 
+import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture.ts';
 import { parseDraft } from '../../packages/gateway/src/intake/draft.ts';
 import { ArraySpool, grammar } from '../../packages/gateway/src/intake/intake.fixture.ts';
 import { LargeBodyReader } from '../../packages/gateway/src/intake/large-body-reader.ts';
@@ -63,12 +64,12 @@ const name = fc.oneof(
   fc.constantFrom('id', 'seq', 'kind', 'room', 'timestamp', 'visitor_id', '__proto__', '0', '7'),
   fc.constantFrom('ai_identity', 'identity', 'identityType', 'seeking', 'to', 'inReplyTo'),
   fc.constantFrom('text', 'consciousness_type', 'constructor', '', 'toString'),
-  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.string({ unit: anyCharacter(), maxLength: 6 }),
   fc.string({ minLength: 17, maxLength: 22 }),
 );
 const scripts = fc.constantFrom('Тихо', 'שלום', '静か', '𓂀𝄞', 'مرحبا', '\u2028', '﻿', 'नमस्ते');
 const content = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter(), maxLength: 8 }),
   scripts,
   fc.constantFrom('first-breath', 'resonance-hall', 'nowhere', '', 'a'.repeat(60)),
 );

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { KINDS } from '@open-presence/protocol';
 import fc from 'fast-check';
 
+import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture.ts';
 import { facet } from '../../packages/gateway/src/log/facet.ts';
 import type { Order, Selection } from '../../packages/gateway/src/log/log.ts';
 import {
@@ -175,7 +176,7 @@ function anyFields(): fc.Arbitrary<DraftFields> {
       members: fc.record({ identity: words, seeking: words, to: words }),
       body: fc.oneof(
         fc.constantFrom('', '"text":"a"', '"text":"b"'),
-        fc.string({ unit: 'binary' }).map((text) => `"text":${JSON.stringify(text)}`),
+        fc.string({ unit: anyCharacter() }).map((text) => `"text":${JSON.stringify(text)}`),
       ),
     },
     { requiredKeys: [] },

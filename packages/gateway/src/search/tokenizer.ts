@@ -133,6 +133,8 @@ const WEAK_BOUNDARY = new RegExp(UNSPACED, 'v');
 function lastBoundary(text: string, boundary: RegExp): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     const code = text.charCodeAt(at);
+    // No boundary is a letter of ASCII: a word of a megabyte would take its length in matches.
+    if ((code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)) continue;
     if (code >= 0xdc00 && code <= 0xdfff) continue;
     if (boundary.test(String.fromCodePoint(text.codePointAt(at) ?? 0))) return at;
   }

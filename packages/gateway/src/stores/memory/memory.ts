@@ -221,8 +221,8 @@ async function* entriesOf({ entries, end }: Page): LogRead<Entry> {
 }
 
 async function* textsOf({ entries, end }: Page, joiner: Uint8Array): LogRead<Uint8Array> {
-  for (const [index, { text }] of entries.entries())
-    yield* chunksOf(index === 0 ? text : Buffer.concat([joiner, text]));
+  const parts = entries.flatMap(({ text }, index) => (index === 0 ? [text] : [joiner, text]));
+  yield* chunksOf(Buffer.concat(parts));
   return end;
 }
 
