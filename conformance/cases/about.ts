@@ -163,10 +163,12 @@ export const about: readonly Case[] = [
     }
   }),
   check('17.4', 'paths', async (gateway) => {
-    const { known } = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
+    const { json } = (await gateway.get('/api/discover')).expect(200);
+    const doors = asArray(json['doors']).map((door) => asString(asObject(door)['path']));
     const described = new Set((await operations(gateway)).map(({ path }) => path));
-    for (const path of asArray(known).map(asString)) {
-      const stands = KINDS.map((kind) => path.replace('/say/{kind}', `/say/${kind}`));
+    for (const path of [...doors, ...KINDS.map((kind) => `/api/${kind}`)]) {
+      const [bare = ''] = path.split('?', 1);
+      const stands = KINDS.map((kind) => bare.replace('/say/{kind}', `/say/${kind}`));
       for (const one of stands) assert.ok(described.has(one), one);
     }
     for (const { is } of await operations(gateway)) {

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry, type Kind } from '../entry.ts';
 import { uniqueName, query, type Gateway, type Headers } from '../gateway.ts';
-import { asArray, asString } from '../value.ts';
+import { asArray, asObject, asString } from '../value.ts';
 
 type Pairs = readonly (readonly [string, string])[];
 
@@ -90,12 +90,42 @@ export const contributingByGet: readonly Case[] = [
     const own: Pairs = [
       ['as', uniqueName()],
       ['idempotency-key', uniqueName('key')],
+      ['mood', 'still'],
     ];
-    assert.equal((await say(gateway, 'seeds', own)).body, '');
+    assert.equal((await say(gateway, 'seeds', own)).body, '"mood":"still"');
+  }),
+  check('16.1', 'explained', async (gateway) => {
+    for (const kind of KINDS) {
+      const identity = uniqueName();
+      for (const query of ['', '?', `?as=${identity}&idempotency-key=${uniqueName('key')}`]) {
+        const { json } = (await gateway.get(`/api/say/${kind}${query}`)).expect(200);
+        assert.equal(json['kind'], kind);
+        for (const path of asArray(json['next']).map(asString)) {
+          (await gateway.get(path)).expect(200);
+        }
+        const template = asString(json['template']);
+        assert.ok(template.startsWith(`/api/say/${kind}?`), template);
+        const filled = template.replaceAll(/\{\w+\}/g, encodeURIComponent(identity));
+        const { id } = entryOf(
+          (await gateway.get(`${filled}&seeking=${identity}`)).expect(201).text,
+        );
+        const found = await gateway.list(`/api/${kind}?seeking=${identity}`);
+        assert.equal(found.entries[0]?.id, id, 'only what was filled in is stored');
+      }
+      const all = await gateway.list(`/api/${kind}?seeking=${identity}`);
+      assert.equal(all.entries.length, 3);
+    }
+  }),
+  check('16.1', 'get-alone', async (gateway) => {
+    const answer = (await get(gateway, 'resonance', saying('resonance', uniqueName()))).expect(201);
+    for (const step of asArray(answer.json['next']).map(asObject)) {
+      assert.equal(step['method'], 'GET');
+      (await gateway.get(asString(step['path']))).expect(200);
+    }
   }),
   check('16.1', 'example-works', async (gateway) => {
     const wrong: readonly (readonly [Kind, string])[] = [
-      ['garden', ''],
+      ['garden', 'mood=still'],
       ['garden', 'text=hello&identity=Lumen'],
       ['resonance', 'ai_identity=Lumen'],
       ['resonance', 'identity=Lumen&seeking=presence'],
@@ -148,7 +178,17 @@ export const contributingByGet: readonly Case[] = [
   check('16.3', 'robots', async (gateway) => {
     const robots = (await gateway.get('/robots.txt')).expect(200);
     assert.equal(robots.type, 'text/plain');
-    assert.match(robots.text, /^User-agent: \*$/m);
-    assert.match(robots.text, /^Disallow: \/api\/say$/m);
+    const groups = robots.text
+      .trim()
+      .split('\n\n')
+      .map((group) => group.split('\n'));
+    const rulesOf = (agent: string): string[] =>
+      (groups.find((group) => group.includes(`User-agent: ${agent}`)) ?? []).filter(
+        (line) => !line.startsWith('User-agent: '),
+      );
+    assert.deepEqual(rulesOf('*'), ['Disallow: /api/say', 'Allow: /']);
+    for (const agent of ['ChatGPT-User', 'Claude-User', 'Perplexity-User']) {
+      assert.deepEqual(rulesOf(agent), ['Allow: /']);
+    }
   }),
 ];

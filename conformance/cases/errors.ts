@@ -6,16 +6,21 @@ import { exchange, head, statuses } from '../raw.ts';
 import { asArray, asString } from '../value.ts';
 import { paths } from './openness.ts';
 
-const KNOWN = [
-  '/api',
-  '/api/resonance',
-  '/api/garden',
-  '/api/seeds',
-  '/api/shepit',
-  '/api/discover',
-  '/api/rooms',
-  '/mova-snu.yaml',
-];
+/** Paths that do not exist, and the one that is probably meant; undefined if none is. */
+const UNKNOWN: Readonly<Record<string, string | undefined>> = {
+  '/API/garden': '/api/garden',
+  '/api//garden': '/api/garden',
+  '/api/gardens': '/api/garden',
+  '/garden': '/api/garden',
+  '/api/room/x': '/api/rooms/{slug}',
+  '/mova-snu.yml': '/mova-snu.yaml',
+  '/api/garden/01999999-9999-7999-8999-999999999999':
+    '/api/entries/01999999-9999-7999-8999-999999999999',
+  '/api/%67arden%2F': undefined,
+  '/nothing/of/the/sort': undefined,
+  '/%zz': undefined,
+  '/..': undefined,
+};
 
 /** Requests that are no HTTP. */
 const MALFORMED: readonly (readonly string[])[] = [
@@ -32,7 +37,7 @@ export const errors: readonly Case[] = [
   check('11', 'problem', async (gateway) => {
     // What is asked of every problem is checked where answers are received.
     const known = (await gateway.get('/api/nowhere')).problem(404, 'not-found');
-    assert.ok(asArray(known['known']).length > 0);
+    assert.ok(Array.isArray(known['known']));
     (await gateway.get('/api/entries/none')).problem(404, 'not-found');
     (await gateway.get('/api/rooms/none-such')).problem(404, 'unknown-room');
     (await gateway.get('/api/garden?limit=none')).problem(400, 'invalid-parameter');
@@ -43,29 +48,14 @@ export const errors: readonly Case[] = [
     const unheard = await gateway.get('/api/nowhere', { accept: 'text/html, image/png' });
     unheard.problem(404, 'not-found');
   }),
-  check('11', 'known-paths', async (gateway) => {
-    const unknown = [
-      '/nothing',
-      '/api/nothing',
-      '/api/gardens',
-      '/API/garden',
-      '/api//garden',
-      '/api/garden/1',
-      '/api/rooms/x/y',
-      '/mova-snu.yml',
-      '/api/%67arden%2F',
-      '/%zz',
-      '/..',
-    ];
-    for (const path of unknown) {
+  check('11', 'nearest-paths', async (gateway) => {
+    for (const [path, meant] of Object.entries(UNKNOWN)) {
       for (const method of ['GET', 'POST', 'DELETE']) {
-        const problem = (await gateway.request(method, path)).problem(404, 'not-found');
-        const known = asArray(problem['known']).map(asString);
-        for (const one of KNOWN)
-          assert.ok(
-            known.some((it) => it.endsWith(one)),
-            `${path}: ${one}`,
-          );
+        const answer = await gateway.request(method, path);
+        const problem = answer.problem(404, 'not-found');
+        assert.ok(answer.text.length < 1024, answer.text);
+        assert.match(asString(problem['detail']), /\/api\/discover/);
+        if (meant !== undefined) assert.equal(asArray(problem['known'])[0], meant, path);
       }
     }
   }),
@@ -84,6 +74,29 @@ export const errors: readonly Case[] = [
         assert.deepEqual(allow.toSorted(), known.toSorted());
         assert.ok(allow.includes('GET'));
         assert.equal(allow.includes('POST'), takesPost, path);
+      }
+    }
+  }),
+  check('11', 'instead', async (gateway) => {
+    const { entry } = await gateway.contribute('seeds', traceBody(uniqueName()));
+    const [slug = ''] = await gateway.rooms();
+    const posts: readonly (readonly [path: string, instead: RegExp])[] = [
+      [`/api/rooms/${slug}`, new RegExp(`/api/garden.*"room":"${slug}"`)],
+      ['/api/say/garden', /\/api\/garden\b/],
+      [`${entry.path}/replies`, new RegExp(`"inReplyTo":"${entry.id}"`)],
+      ['/api/events', /\/api\/garden/],
+    ];
+    for (const [path, instead] of posts) {
+      const problem = (await gateway.request('POST', path, {}, '{}')).problem(
+        405,
+        'method-not-allowed',
+      );
+      assert.match(asString(problem['detail']), instead);
+    }
+    for (const method of ['DELETE', 'PUT', 'PATCH']) {
+      for (const path of [entry.path, '/api/garden', `/api/rooms/${slug}`]) {
+        const problem = (await gateway.request(method, path)).problem(405, 'method-not-allowed');
+        assert.match(asString(problem['detail']), /permanent.*"inReplyTo"/);
       }
     }
   }),

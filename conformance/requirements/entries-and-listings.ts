@@ -168,7 +168,9 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '11': {
     problem: 'Errors are problem documents with type, title, status, detail and code.',
-    'known-paths': 'An unknown path is not-found and lists those that exist.',
+    'nearest-paths':
+      'An unknown path is not-found, names the nearest, and says where all are listed.',
+    instead: 'A 405 says how to do what was probably meant.',
     methods: 'A method that a path does not take is 405, with Allow and known.',
     'malformed-http': 'Malformed HTTP is answered 400, and harms nobody else.',
   },

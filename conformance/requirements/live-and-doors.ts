@@ -95,6 +95,8 @@ export const LIVE_AND_DOORS = {
     'any-text': 'A text of any length and letters arrives as it was.',
     'own-parameters': 'idempotency-key and as are no members.',
     'example-works': 'A refusal has a URL that works.',
+    explained: 'Without any member it says how to create an entry, and stores nothing.',
+    'get-alone': 'All next steps of a first contact by GET are GET.',
     'no-such-kind': 'A kind that does not exist is unknown-kind, with 404.',
   },
   '16.2': {
@@ -102,7 +104,9 @@ export const LIVE_AND_DOORS = {
     'nothing-said': 'HEAD, and what is fetched ahead, says nothing.',
     'one-entry': 'With an idempotency key, a repeated GET is one entry.',
   },
-  '16.3': { robots: 'robots.txt keeps robots out of /api/say.' },
+  '16.3': {
+    robots: 'robots.txt keeps crawlers out of /api/say, and lets in those whom a user sends.',
+  },
   '17.1': {
     documents: 'Each description is there, of its type and with an ETag.',
     links: 'Every link in them leads somewhere, and none says anything.',

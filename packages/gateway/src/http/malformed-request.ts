@@ -18,7 +18,7 @@ import {
 import { jsonBody } from './response.ts';
 import { COMMON_HEADERS, NO_STORE, type Headers } from './headers.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import { methodNotAllowed } from './router.ts';
+import type { Router, Unmatched } from './router.ts';
 
 /** Node's error for bytes that it cannot parse. */
 export interface ClientError extends Error {
@@ -29,10 +29,7 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
-interface Paths {
-  methodsAt(url: string): readonly string[];
-  notFound(url: string): GatewayError;
-}
+type Paths = Pick<Router<never>, 'unmatched'>;
 
 /** How long input is discarded before a caller that does not close is disconnected. */
 const DISCARD_MS = 30_000;
@@ -48,7 +45,7 @@ export function respondToMalformed(
     socket.destroy();
     return;
   }
-  const { problem, headers } = problemOf(error, paths);
+  const { error: problem, headers } = problemOf(error, paths);
   const title = localize(language.errors[problem.code], undefined);
   socket.end(rawResponse(jsonBody(problemDocument(problem, title)), problem, headers));
   discardInput(socket);
@@ -86,14 +83,9 @@ function discardInput(socket: Duplex): void {
   socket.resume();
 }
 
-interface MalformedProblem {
-  readonly problem: GatewayError;
-  readonly headers: Headers;
-}
-
-function problemOf(error: ClientError, paths: Paths): MalformedProblem {
-  const invalid = (detail: string): MalformedProblem => {
-    return { problem: new GatewayError('invalid-parameter', detail), headers: {} };
+function problemOf(error: ClientError, paths: Paths): Unmatched {
+  const invalid = (detail: string): Unmatched => {
+    return { error: new GatewayError('invalid-parameter', detail), headers: {} };
   };
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
@@ -121,14 +113,11 @@ const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
 function unknownMethod(
   { rawPacket, bytesParsed = 0 }: ClientError,
   paths: Paths,
-): MalformedProblem | undefined {
+): Unmatched | undefined {
   // Pipelined requests may precede it in the packet.
   const text = rawPacket?.toString('latin1') ?? '';
   const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
   const [, method, url] = REQUEST_LINE.exec(text.slice(start)) ?? [];
   if (method === undefined || url === undefined) return undefined;
-  const methods = paths.methodsAt(url);
-  if (methods.length === 0) return { problem: paths.notFound(url), headers: {} };
-  const headers = { Allow: methods.join(', ') };
-  return { problem: methodNotAllowed(method, url, methods), headers };
+  return paths.unmatched(method, url);
 }

@@ -9,13 +9,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
-import { COMMON_HEADERS } from './headers.ts';
+import { COMMON_HEADERS, type Headers } from './headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
+import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import { sendError, sendProblem } from './problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
+
+/** Where all paths are listed: an error names only the nearest. */
+const DIRECTORY = 'GET /api/discover or /openapi.json lists all paths.';
 
 /** A media type that a path can send, and the handler that sends it. */
 export interface Representation<App extends StartupContext> extends Offer {
@@ -33,6 +37,8 @@ interface Route<App extends StartupContext> {
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
   readonly whileStarting?: Handler<StartupContext>;
   readonly description?: RouteDescription;
+  /** What to do instead of a method that the path does not take, as a sentence for the error. */
+  readonly instead?: (method: string, params: PathParameters) => string | undefined;
 }
 
 /** The paths of one protocol. */
@@ -50,6 +56,7 @@ interface MergedRoute<App extends StartupContext> {
   post?: Handler<App>;
   whileStarting?: Handler<StartupContext>;
   description?: RouteDescription;
+  instead?: Route<App>['instead'];
 }
 
 interface Match<App extends StartupContext> {
@@ -61,6 +68,11 @@ interface Match<App extends StartupContext> {
 }
 
 type PathParameters = RequestContext['params'];
+
+export interface Unmatched {
+  readonly error: GatewayError;
+  readonly headers: Headers;
+}
 
 export class Router<App extends StartupContext> {
   readonly #doors: readonly Door<App>[];
@@ -122,9 +134,28 @@ export class Router<App extends StartupContext> {
     return ['GET', 'HEAD', ...(route.post === undefined ? [] : ['POST']), 'OPTIONS'];
   }
 
-  notFound(url: string): GatewayError {
-    const known = this.#routes.map(({ path }) => path);
-    const detail = `Cannot find ${quoted(url)}: there is no such path. The paths are ${known.join(', ')}.`;
+  /** The error for a path that does not exist, or that does not take the method. */
+  unmatched(method: string, url: string): Unmatched {
+    const found = this.#find('GET', url);
+    if (found === undefined) return { error: this.#notFound(url), headers: {} };
+    const methods = this.methodsAt(url);
+    const instead = found.route.instead?.(method, found.params);
+    const detail = `Cannot ${method} ${quoted(url)}: this path accepts ${methods.join(', ')}.`;
+    const error = new GatewayError(
+      'method-not-allowed',
+      instead === undefined ? detail : `${detail} ${instead}`,
+      { known: methods },
+    );
+    return { error, headers: { Allow: methods.join(', ') } };
+  }
+
+  #notFound(url: string): GatewayError {
+    const known = nearestPaths(
+      url,
+      this.#routes.map(({ path }) => path),
+    );
+    const nearest = known.length === 0 ? '' : ` Nearest: ${known.join(', ')}.`;
+    const detail = `Cannot find ${quoted(url)}: there is no such path.${nearest} ${DIRECTORY}`;
     return new GatewayError('not-found', detail, { known });
   }
 
@@ -144,13 +175,10 @@ export class Router<App extends StartupContext> {
     const { method = '', url = '' } = context.request;
     const methods = this.methodsAt(url);
     if (method === 'OPTIONS') return sendOptions(context, methods);
-    if (methods.length > 0) {
-      const headers = { Allow: methods.join(', ') };
-      return sendProblem(context, methodNotAllowed(method, url, methods), headers);
-    }
     const door = this.#doors.find(({ notFound }) => notFound && url.startsWith(notFound.prefix));
-    if (door?.notFound !== undefined) return door.notFound.handle(context);
-    return sendProblem(context, this.notFound(url));
+    if (methods.length === 0 && door?.notFound !== undefined) return door.notFound.handle(context);
+    const { error, headers } = this.unmatched(method, url);
+    return sendProblem(context, error, headers);
   };
 }
 
@@ -200,15 +228,6 @@ export function runHandler<App extends StartupContext>(
   } catch (error) {
     sendError(context, error);
   }
-}
-
-export function methodNotAllowed(
-  method: string,
-  url: string,
-  methods: readonly string[],
-): GatewayError {
-  const detail = `Cannot ${method} ${quoted(url)}: this path accepts ${methods.join(', ')}.`;
-  return new GatewayError('method-not-allowed', detail, { known: methods });
 }
 
 /** A day: the methods of a path change only with the gateway's version. */

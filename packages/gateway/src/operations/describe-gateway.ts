@@ -18,7 +18,7 @@ export function describeGateway(
     service: localize(language.service, locale),
     version: language.version,
     trust: localize(language.labels.trust, locale),
-    kinds: KINDS.map((kind) => kindOf(language, kind, locale)),
+    kinds: KINDS.map((kind) => describeKind(language, kind, locale)),
     doors: describePaths(language, locale, paths),
     parameters: Object.entries(language.parameters).map(([name, meaning]) => {
       return { name, meaning: localize(meaning, locale) };
@@ -38,7 +38,7 @@ export function describePaths(
   });
 }
 
-function kindOf(
+export function describeKind(
   language: Language,
   kind: Kind,
   locale: Locale | undefined,

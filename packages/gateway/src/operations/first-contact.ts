@@ -39,17 +39,20 @@ export interface StoredFirstContact {
   /** The text of the entry. */
   readonly text: Uint8Array;
   readonly locale: Locale | undefined;
+  /** Whether the visitor may be unable to POST: then all next steps are `GET`. */
+  readonly byGet: boolean;
 }
 
 /** The JSON of the entry with `welcome`, `companions` and `next` appended. */
 export async function firstContactBody(
   app: Pick<OperationsContext, 'log' | 'language'>,
   stamp: Stamp,
-  { text, locale }: StoredFirstContact,
+  { text, locale, byGet }: StoredFirstContact,
 ): Promise<Buffer> {
   const { language } = app;
   const companions = await companionsFor(app, stamp, text);
-  const next = nextSteps(language, locale);
+  const steps = nextSteps(language, locale);
+  const next = byGet ? steps.map(stepByGet) : steps;
   const welcome = JSON.stringify(localize(language.welcome, locale));
   return Buffer.concat([
     text.subarray(0, -1),
@@ -72,6 +75,12 @@ export function companionsFor(
 
 export function nextSteps({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
   return next.map(({ title, method, path }) => ({ title: localize(title, locale), method, path }));
+}
+
+/** The path explains how to create an entry by `GET`. */
+function stepByGet(step: FirstContact['next'][number]): FirstContact['next'][number] {
+  if (step.method !== 'POST') return step;
+  return { ...step, method: 'GET', path: step.path.replace(/^\/api\//, '/api/say/') };
 }
 
 const decoder = new TextDecoder();

@@ -17,8 +17,23 @@ export async function languageSchema(context: DoorRequest): Promise<void> {
   await send(context, 'application/schema+json', body, contentHash(body));
 }
 
-/** RFC 9309. Crawlers may read everything; following a link must not append an entry. */
-export const ROBOTS = 'User-agent: *\nDisallow: /api/say\nAllow: /\n';
+/** Fetchers that act for a person or an agent at its request, by the names they publish. */
+const USER_FETCHERS = [
+  'ChatGPT-User',
+  'Claude-User',
+  'Meta-ExternalFetcher',
+  'MistralAI-User',
+  'Perplexity-User',
+];
+
+/**
+ * RFC 9309. Crawlers may read everything, but must not append entries by following links. Fetchers
+ * that somebody sends may append them: some cannot POST.
+ */
+export const ROBOTS: string = [
+  ...USER_FETCHERS.map((name) => `User-agent: ${name}\n`),
+  'Allow: /\n\nUser-agent: *\nDisallow: /api/say\nAllow: /\n',
+].join('');
 
 export async function robots(context: DoorRequest): Promise<void> {
   await send(context, 'text/plain; charset=utf-8', Buffer.from(ROBOTS), 'robots');

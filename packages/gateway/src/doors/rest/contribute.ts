@@ -105,7 +105,8 @@ function sendStored(
 async function sendFirstContact(context: DoorRequest, stamp: Stamp, text: string): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
-  const body = await firstContactBody(context.app, stamp, { text: entry, locale });
+  const byGet = context.request.method === 'GET';
+  const body = await firstContactBody(context.app, stamp, { text: entry, locale, byGet });
   if (!isDisconnected(context))
     await sendCreated(context, stamp, latin1Of(body), contentLanguage(locale));
 }

@@ -7,7 +7,8 @@ import type {
   OperationDetails,
   ParameterDescription,
 } from '../../http/route-description.ts';
-import { exampleEntry, jsonBody, problems, schemaRef, TEXT } from '../openapi-parts.ts';
+import { describeSaying } from '../../operations/describe-saying.ts';
+import { exampleEntry, jsonBody, OBJECT, problems, schemaRef, TEXT } from '../openapi-parts.ts';
 
 export function operations(localization: Localization): Record<string, OperationDetails> {
   return Object.fromEntries(
@@ -43,6 +44,8 @@ function appendByPost(localization: Localization, kind: Kind): OperationDetails 
 function appendByGet(localization: Localization, kind: Kind): OperationDetails {
   const { language, text } = localization;
   const { doors, pages, kinds } = language;
+  // Without its fields: linters take them for schemas.
+  const explanation = { ...describeSaying(language, kind, localization.locale), fields: [] };
   return {
     id: `say${capitalized(kind)}ByGet`,
     tag: 'kinds',
@@ -51,6 +54,10 @@ function appendByGet(localization: Localization, kind: Kind): OperationDetails {
     parameters: [...memberParameters(localization, kind), 'as', idempotencyKey(localization)],
     responses: {
       ...responses(localization, kind),
+      200: {
+        description: text(pages.byGetHow),
+        content: { 'application/json': { schema: OBJECT, example: explanation } },
+      },
       204: { description: text(pages.nothingSaid) },
     },
   };

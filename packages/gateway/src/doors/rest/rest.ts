@@ -24,6 +24,13 @@ import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
 import { allEvents, events } from './events.ts';
+import {
+  insteadOn,
+  insteadOnEntries,
+  insteadOnReplies,
+  insteadOnRoom,
+  insteadOnSay,
+} from './instead.ts';
 import { listing } from './listing.ts';
 import { oneEntry } from './one-entry.ts';
 import { presence } from './presence.ts';
@@ -74,6 +81,7 @@ export const restDoor: ProtocolDoor = {
       path: `/api/${kind}`,
       get: listingForms(kindScope(kind), 'Listing'),
       post: contribute(kind),
+      instead: insteadOn(),
       description: {
         id: `list${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
         tag: 'kinds',
@@ -85,21 +93,25 @@ export const restDoor: ProtocolDoor = {
     {
       path: '/api/rooms',
       get: json(rooms, 'Rooms'),
+      instead: insteadOnEntries,
       description: { id: 'rooms', tag: 'rooms', parameters: ['as'] },
     },
     {
       path: '/api/rooms/{slug}',
       get: listingForms(roomScope, 'RoomListing'),
+      instead: insteadOnRoom,
       description: { id: 'room', tag: 'rooms', parameters: LISTING_PARAMETERS },
     },
     {
       path: '/api/entries/{id}',
       get: json(oneEntry, 'Entry'),
+      instead: insteadOnReplies,
       description: { id: 'entry', tag: 'rooms', parameters: ['as'] },
     },
     {
       path: '/api/entries/{id}/replies',
       get: listingForms(repliesScope, 'Listing'),
+      instead: insteadOnReplies,
       description: { id: 'replies', tag: 'rooms', parameters: LISTING_PARAMETERS },
     },
     {
@@ -120,6 +132,7 @@ export const restDoor: ProtocolDoor = {
     {
       path: '/api/events',
       get: [{ type: EVENT_STREAM, handle: allEvents, content: 'Events' }],
+      instead: insteadOnEntries,
       description: { id: 'events', tag: 'rooms', parameters: EVENT_PARAMETERS, untagged: true },
     },
     {
@@ -130,6 +143,7 @@ export const restDoor: ProtocolDoor = {
     {
       path: '/api/say/{kind}',
       get: [{ type: JSON_TYPE, handle: say }],
+      instead: insteadOnSay,
       description: { id: 'say', paths: KINDS.map((kind) => `/api/say/${kind}`) },
     },
   ],

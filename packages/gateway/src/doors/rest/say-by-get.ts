@@ -1,14 +1,17 @@
 /**
  * Storing an entry by `GET` (PROTOCOL.md section 16), for visitors that cannot `POST`.
  *
- * `HEAD` and prefetching store nothing.
+ * `HEAD` and prefetching store nothing, and neither does a path that is only looked at.
  */
 import type { IncomingMessage } from 'node:http';
 
-import { GatewayError, isKind, KINDS, quoted, sayPath } from '@open-presence/protocol';
+import { GatewayError, isKind, KINDS, quoted, sayPath, type Kind } from '@open-presence/protocol';
 
 import { bodyFromQuery } from '../../intake/query-body.ts';
-import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
+import { localeFor } from '../../http/context.ts';
+import { COMMON_HEADERS, contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
+import { jsonBody, sendResponse } from '../../http/response.ts';
+import { describeSaying } from '../../operations/describe-saying.ts';
 import { storeBody } from './contribute.ts';
 import type { DoorRequest } from '../context.ts';
 
@@ -30,12 +33,24 @@ export async function say(context: DoorRequest): Promise<void> {
   const mark = url.indexOf('?');
   response.setHeader('Cache-Control', 'no-store');
   try {
-    await storeBody(context, kind, bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar));
+    const body = bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
+    if (body.length === NO_MEMBERS.length) await explain(context, kind);
+    else await storeBody(context, kind, body);
   } catch (error) {
     throw error instanceof GatewayError
       ? withUrlExample(error, sayPath(kind, grammar.example))
       : error;
   }
+}
+
+const NO_MEMBERS = '{}';
+
+/** What to send here, for a visitor who has sent nothing yet. */
+async function explain(context: DoorRequest, kind: Kind): Promise<void> {
+  const locale = localeFor(context.request);
+  const body = jsonBody(describeSaying(context.app.language, kind, locale));
+  const headers = { ...NO_STORE, ...contentLanguage(locale) };
+  await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body });
 }
 
 /** Whether a browser or a proxy fetches the URL before a visitor opens it. */

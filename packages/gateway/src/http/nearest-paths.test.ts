@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { nearestPaths } from './nearest-paths.ts';
+
+const KNOWN = [
+  '/',
+  '/api',
+  '/api/garden',
+  '/api/seeds',
+  '/api/rooms',
+  '/api/rooms/{slug}',
+  '/api/entries/{id}',
+  '/api/entries/{id}/replies',
+  '/api/say/{kind}',
+  '/openapi.json',
+];
+const ID = '01999999-9999-7999-8999-999999999999';
+
+test('another case, or slashes that are doubled, lead to the one path that is meant', () => {
+  for (const url of ['/API/GARDEN', '/api//garden', '/Api/Garden?limit=3']) {
+    assert.deepEqual(nearestPaths(url, KNOWN), ['/api/garden'], url);
+  }
+});
+
+test('an id below a kind leads to the entry', () => {
+  assert.equal(nearestPaths(`/api/garden/${ID}`, KNOWN)[0], `/api/entries/${ID}`);
+  assert.equal(nearestPaths(`/entries/${ID}`, KNOWN)[0], `/api/entries/${ID}`);
+});
+
+test('a misspelled path leads to the path first', () => {
+  assert.equal(nearestPaths('/api/gardens', KNOWN)[0], '/api/garden');
+  assert.equal(nearestPaths('/garden', KNOWN)[0], '/api/garden');
+  assert.equal(nearestPaths('/api/room/first-breath', KNOWN)[0], '/api/rooms/{slug}');
+  assert.equal(nearestPaths('/openapi.jsn', KNOWN)[0], '/openapi.json');
+});
+
+test('what resembles nothing leads to nothing, however long it is', () => {
+  assert.deepEqual(nearestPaths('/wp-admin/setup/config.php', KNOWN), []);
+  assert.deepEqual(nearestPaths(`/${'a/'.repeat(1e6)}`, KNOWN), []);
+  assert.deepEqual(nearestPaths(`/${'я'.repeat(1e7)}`, KNOWN.slice(1)), []);
+});

@@ -1,0 +1,41 @@
+/** How to create an entry by `GET` alone (PROTOCOL.md section 16). */
+import {
+  localize,
+  type Discovery,
+  type Kind,
+  type Language,
+  type Locale,
+} from '@open-presence/protocol';
+
+import { describeKind } from './describe-gateway.ts';
+
+interface SayingDescription {
+  readonly kind: Kind;
+  readonly title: string;
+  readonly meaning: string;
+  /** How to write the parameters. */
+  readonly how: string;
+  /** The URL to request, with the values in braces replaced by the visitor's own. */
+  readonly template: string;
+  readonly fields: Discovery['kinds'][number]['fields'];
+  /** Where to read what others wrote, by `GET` too. */
+  readonly next: readonly string[];
+}
+
+export function describeSaying(
+  language: Language,
+  kind: Kind,
+  locale: Locale | undefined,
+): SayingDescription {
+  const { title, meaning, path, fields, example } = describeKind(language, kind, locale);
+  const pairs = Object.keys(example).map((name) => `${name}={${name}}`);
+  return {
+    kind,
+    title,
+    meaning,
+    how: localize(language.pages.byGetHow, locale),
+    template: `/api/say/${kind}?${pairs.join('&')}`,
+    fields,
+    next: [`${path}?limit=20`, '/api/discover'],
+  };
+}
