@@ -90,12 +90,10 @@ export interface DescribedRoute {
 export function pathsById(routes: readonly DescribedRoute[]): ReadonlyMap<string, string> {
   const paths = routes.flatMap(({ path, description: { id, parameters = [] } }) => {
     if (id === undefined) return [];
-    const required = parameters.filter((one) => typeof one === 'object' && one.required === true);
-    const query = required.map((one) => {
-      const name = typeof one === 'object' ? one.name : one;
-      return `${name}={${name}}`;
-    });
-    return [[id, [path, query.join('&')].filter((part) => part !== '').join('?')] as const];
+    const query = parameters
+      .filter((parameter) => typeof parameter === 'object')
+      .flatMap(({ name, required }) => (required === true ? [`${name}={${name}}`] : []));
+    return [[id, query.length === 0 ? path : `${path}?${query.join('&')}`] as const];
   });
   return new Map(paths);
 }

@@ -33,19 +33,64 @@ export function content(localization: Localization): Record<string, Content> {
 }
 
 export function operations(localization: Localization): Record<string, OperationDetails> {
+  const { language, text } = localization;
   const tasks = `${REST_PATH}/tasks`;
-  const task = taskOperation(localization);
-  const subscription = subscriptionOperation(localization);
+  const headers = [version(localization)];
+  const id = { name: 'id', in: 'path', required: true, schema: TEXT, example: TASK_ID } as const;
+  const sending = {
+    parameters: headers,
+    requestBody: jsonBody(schemaRef('A2aSend'), { ...requests(localization) }),
+    errors: [400, 507],
+  };
+  const ofTask = { parameters: [id, ...headers], errors: [400, 404] };
+  const task = exampleTask(localization);
+  const sent = jsonContent('A2aSent', { message: exampleMessage(localization) });
+  const list = { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 };
+  const operation = restOperation(localization);
+  const readTask = operation({ ...ofTask, content: jsonContent('A2aTask', task) });
+  const subscribe = operation({
+    ...ofTask,
+    content: streamOf({ task }),
+    meaning: text(language.skills.follow.meaning),
+  });
   return {
     [`POST ${JSON_RPC_PATH}`]: jsonRpcOperation(localization),
-    [`POST ${REST_PATH}/message:send`]: sendOperation(localization),
-    [`POST ${REST_PATH}/message:stream`]: streamOperation(localization),
-    [`GET ${tasks}`]: tasksOperation(localization),
-    [`GET ${tasks}/{id}`]: task,
-    [`POST ${tasks}/{id}`]: task,
-    [`GET ${tasks}/{id}:subscribe`]: subscription,
-    [`POST ${tasks}/{id}:subscribe`]: subscription,
+    [`POST ${REST_PATH}/message:send`]: operation({ ...sending, content: sent }),
+    [`POST ${REST_PATH}/message:stream`]: operation({ ...sending, content: streamOf({ task }) }),
+    [`GET ${tasks}`]: operation({
+      parameters: headers,
+      content: jsonContent('A2aTasks', list),
+      errors: [400],
+    }),
+    [`GET ${tasks}/{id}`]: readTask,
+    [`POST ${tasks}/{id}`]: readTask,
+    [`GET ${tasks}/{id}:subscribe`]: subscribe,
+    [`POST ${tasks}/{id}:subscribe`]: subscribe,
   };
+}
+
+interface RestOperation extends Pick<OperationDetails, 'parameters' | 'requestBody'> {
+  readonly content: JsonObject;
+  readonly errors: readonly number[];
+  /** What an answer with the status 200 means. */
+  readonly meaning?: string;
+}
+
+/** Describes an operation of the HTTP+JSON binding. Its errors are in A2A's own form. */
+function restOperation({ language, text }: Localization): (of: RestOperation) => OperationDetails {
+  const { done, refused } = language.pages;
+  const error = {
+    description: text(refused),
+    content: { [A2A_TYPE]: { schema: schemaRef('A2aError') } },
+  };
+  return ({ content, errors, meaning = text(done), ...details }) => ({
+    door: 'a2a',
+    ...details,
+    responses: {
+      200: { description: meaning, content },
+      ...Object.fromEntries([...errors, 500, 503].map((status) => [status, error])),
+    },
+  });
 }
 
 function jsonRpcOperation(localization: Localization): OperationDetails {
@@ -82,85 +127,9 @@ function jsonRpcOperation(localization: Localization): OperationDetails {
   };
 }
 
-function sendOperation(localization: Localization): OperationDetails {
-  const example = { message: exampleMessage(localization) };
-  return {
-    ...sharedBySends(localization),
-    responses: responses(localization, jsonContent('A2aSent', example), [400, 507]),
-  };
-}
-
-function streamOperation(localization: Localization): OperationDetails {
-  const content = streamOf({ task: exampleTask(localization) });
-  return {
-    ...sharedBySends(localization),
-    responses: responses(localization, content, [400, 507]),
-  };
-}
-
-function sharedBySends(localization: Localization): OperationDetails {
-  return {
-    door: 'a2a',
-    parameters: [version(localization)],
-    requestBody: jsonBody(schemaRef('A2aSend'), { ...requests(localization) }),
-  };
-}
-
-function tasksOperation(localization: Localization): OperationDetails {
-  const example = { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 };
-  return {
-    door: 'a2a',
-    parameters: [version(localization)],
-    responses: responses(localization, jsonContent('A2aTasks', example), [400]),
-  };
-}
-
-function taskOperation(localization: Localization): OperationDetails {
-  const content = jsonContent('A2aTask', exampleTask(localization));
-  return {
-    door: 'a2a',
-    parameters: taskParameters(localization),
-    responses: responses(localization, content, [400, 404]),
-  };
-}
-
-function subscriptionOperation(localization: Localization): OperationDetails {
-  const { language, text } = localization;
-  const content = streamOf({ task: exampleTask(localization) });
-  return {
-    door: 'a2a',
-    parameters: taskParameters(localization),
-    responses: {
-      ...responses(localization, content, [400, 404]),
-      200: { description: text(language.skills.follow.meaning), content },
-    },
-  };
-}
-
-function taskParameters(localization: Localization): ParameterDescription[] {
-  const id = { name: 'id', in: 'path', required: true, schema: TEXT, example: TASK_ID } as const;
-  return [id, version(localization)];
-}
-
 function version({ language, text }: Localization): ParameterDescription {
   const description = text(language.pages.revision);
   return { name: 'A2A-Version', in: 'header', description, schema: TEXT, example: '1.0' };
-}
-
-/** Errors are in A2A's own form, also those of the gateway itself. */
-function responses(
-  { language, text }: Localization,
-  content: JsonObject,
-  errors: readonly number[],
-): JsonObject {
-  const error = {
-    description: text(language.pages.refused),
-    content: { [A2A_TYPE]: { schema: schemaRef('A2aError') } },
-  };
-  return {
-    200: { description: text(language.pages.done), content },
-    ...Object.fromEntries([...errors, 500, 503].map((status) => [status, error])),
-  };
 }
 
 function jsonContent(schema: string, example: JsonObject): JsonObject {
@@ -208,13 +177,6 @@ function exampleMessage(localization: Localization): JsonObject {
   return { messageId: '2', role: 'ROLE_AGENT', parts: [{ data, mediaType: 'application/json' }] };
 }
 
-const PART = objectWith([], {
-  text: TEXT,
-  data: {},
-  metadata: OBJECT,
-  mediaType: TEXT,
-});
-
 /** What the metadata of a part, of a message or of a request can say (PROTOCOL.md section 19.3). */
 const METADATA = objectWith([], {
   kind: { type: 'string', enum: [...KINDS] },
@@ -227,29 +189,30 @@ const METADATA = objectWith([], {
   idempotencyKey: TEXT,
 });
 
-const TASK = objectWith(['id', 'contextId', 'status'], {
-  id: TEXT,
-  contextId: TEXT,
-  status: schemaRef('A2aStatus'),
-});
-
-const MESSAGE = objectWith(['messageId', 'role', 'parts'], {
-  messageId: TEXT,
-  role: { type: 'string', enum: ['ROLE_USER', 'ROLE_AGENT'] },
-  contextId: TEXT,
-  parts: listOf(schemaRef('A2aPart')),
-  metadata: METADATA,
-});
-
 export const schemas: JsonObject = {
   ...JSON_RPC_SCHEMAS,
-  A2aPart: PART,
-  A2aMessage: MESSAGE,
+  A2aPart: objectWith([], {
+    text: TEXT,
+    data: {},
+    metadata: OBJECT,
+    mediaType: TEXT,
+  }),
+  A2aMessage: objectWith(['messageId', 'role', 'parts'], {
+    messageId: TEXT,
+    role: { type: 'string', enum: ['ROLE_USER', 'ROLE_AGENT'] },
+    contextId: TEXT,
+    parts: listOf(schemaRef('A2aPart')),
+    metadata: METADATA,
+  }),
   A2aStatus: objectWith(['state'], {
     state: TEXT,
     timestamp: { type: 'string', format: 'date-time' },
   }),
-  A2aTask: TASK,
+  A2aTask: objectWith(['id', 'contextId', 'status'], {
+    id: TEXT,
+    contextId: TEXT,
+    status: schemaRef('A2aStatus'),
+  }),
   A2aSend: objectWith(['message'], { message: schemaRef('A2aMessage'), metadata: METADATA }),
   A2aSent: {
     oneOf: [

@@ -34,7 +34,7 @@ const ARTIFACTS: readonly (readonly [path: string, type: string, isCard: boolean
 export function aiCatalog({ address, language, routes, text }: GuideContext): JsonObject {
   const displayName = text(language.service);
   const entries = ARTIFACTS.flatMap(([path, type, isCard]) => {
-    const route = routes.find((one) => one.path === path);
+    const route = routes.find((candidate) => candidate.path === path);
     if (route === undefined) return [];
     const url = address + path;
     const door = Object.entries(language.doors).find(([name]) => name === route.description.id);

@@ -10,14 +10,35 @@ import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import { contentHash, sendResponse } from '../../http/response.ts';
 import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/headers.ts';
-import { localeFor } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import type { Representation } from '../../http/router.ts';
-import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
+import {
+  localizationFor,
+  type DoorContext,
+  type DoorHandler,
+  type ProtocolDoor,
+} from '../context.ts';
 import { languageFile, languageSchema, robots } from './files.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
 type PageName = keyof typeof PAGES;
+
+/** Pages with one representation, and the names by which OpenAPI describes their content. */
+const DOCUMENTS: readonly (readonly [
+  name: PageName,
+  path: string,
+  type: string,
+  content: string,
+])[] = [
+  ['openapi', '/openapi.json', 'application/json', 'OpenApi'],
+  ['openapiYaml', '/openapi.yaml', 'application/yaml', 'OpenApiYaml'],
+  ['reference', '/reference', 'text/html', 'Html'],
+  ['llms', '/llms.txt', 'text/plain', 'Markdown'],
+  ['skill', '/skill.md', 'text/markdown', 'Markdown'],
+  ['protocol', '/protocol.md', 'text/markdown', 'Markdown'],
+  ['apiCatalog', '/.well-known/api-catalog', 'application/linkset+json', 'ApiCatalog'],
+  ['aiCatalog', '/.well-known/ai-catalog.json', 'application/ai-catalog+json', 'AiCatalog'],
+];
 
 export const docsDoor: ProtocolDoor = {
   routes: [
@@ -30,43 +51,26 @@ export const docsDoor: ProtocolDoor = {
       ],
       description: { id: 'home', door: 'status', untagged: true },
     },
-    document('/mova-snu.yaml', 'language', {
+    document('language', '/mova-snu.yaml', {
       type: 'application/yaml',
       handle: languageFile,
       content: 'LanguageFile',
     }),
-    document('/mova-snu.schema.json', 'schema', {
+    document('schema', '/mova-snu.schema.json', {
       type: 'application/schema+json',
       handle: languageSchema,
       content: 'JsonSchema',
     }),
-    document('/openapi.json', 'openapi', pageAs('application/json', 'openapi', 'OpenApi')),
-    document(
-      '/openapi.yaml',
-      'openapiYaml',
-      pageAs('application/yaml', 'openapiYaml', 'OpenApiYaml'),
+    ...DOCUMENTS.map(([name, path, type, content]) =>
+      document(name, path, pageAs(type, name, content)),
     ),
-    document('/reference', 'reference', pageAs('text/html', 'reference', 'Html')),
-    document('/llms.txt', 'llms', pageAs('text/plain', 'llms', 'Markdown')),
-    document('/skill.md', 'skill', pageAs('text/markdown', 'skill', 'Markdown')),
-    document('/protocol.md', 'protocol', pageAs('text/markdown', 'protocol', 'Markdown')),
-    document(
-      '/.well-known/api-catalog',
-      'apiCatalog',
-      pageAs('application/linkset+json', 'apiCatalog', 'ApiCatalog'),
-    ),
-    document(
-      '/.well-known/ai-catalog.json',
-      'aiCatalog',
-      pageAs('application/ai-catalog+json', 'aiCatalog', 'AiCatalog'),
-    ),
-    document('/robots.txt', 'robots', { type: 'text/plain', handle: robots, content: 'Robots' }),
+    document('robots', '/robots.txt', { type: 'text/plain', handle: robots, content: 'Robots' }),
   ],
 };
 
 function document(
-  path: string,
   id: string,
+  path: string,
   representation: Representation<DoorContext>,
 ): ProtocolDoor['routes'][number] {
   return { path, get: [representation], description: { id, parameters: ['as'] } };
@@ -76,15 +80,15 @@ function document(
 function pageAs(type: string, name: PageName, content: string): Representation<DoorContext> {
   const isWelcome = name.includes('/');
   const handle: DoorHandler = async (context) => {
-    const { app, request } = context;
-    const { PAGES, guideContext } = await import('./pages.ts');
-    const locale = localeFor(request);
-    const page: RenderedPage = await PAGES[name](
-      guideContext(app, locale, publicAddressOf(context)),
-    );
+    const { PAGES } = await import('./pages.ts');
+    const { app } = context;
+    const { routes } = app;
+    const localization = localizationFor(context);
+    const address = publicAddressOf(context);
+    const page: RenderedPage = await PAGES[name]({ ...localization, app, routes, address });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),
-      ...contentLanguage(locale, ...(isWelcome ? ['Accept'] : [])),
+      ...contentLanguage(localization.locale, ...(isWelcome ? ['Accept'] : [])),
       ...SERVICE_LINK_HEADER,
       ...page.headers,
     };

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-import { type Locale, localize } from '@open-presence/protocol';
+import type { Locale } from '@open-presence/protocol';
 import { stringify } from 'yaml';
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
@@ -36,7 +36,7 @@ const PACKAGE = import.meta.resolve('@open-presence/protocol');
 const PACKED_PROTOCOL = new URL('../PROTOCOL.md', PACKAGE);
 const PROTOCOL = new URL('../../../PROTOCOL.md', PACKAGE);
 
-/** By app and locale: each is made once. */
+/** By app and locale. */
 const documents = new WeakMap<DoorContext, Map<Locale | undefined, Promise<OpenApi>>>();
 
 interface OpenApi {
@@ -46,24 +46,15 @@ interface OpenApi {
   reference?: Buffer;
 }
 
-export function guideContext(
-  app: DoorContext,
-  locale: Locale | undefined,
-  address: string,
-): PageContext {
-  const { language, routes } = app;
-  return { app, routes, language, locale, address, text: (text) => localize(text, locale) };
-}
-
 function openApi({ app, ...localization }: PageContext): Promise<OpenApi> {
   const byLocale = documents.get(app) ?? new Map<Locale | undefined, Promise<OpenApi>>();
   documents.set(app, byLocale);
-  const made = byLocale.get(localization.locale) ?? makeOpenApi(localization, app);
-  byLocale.set(localization.locale, made);
-  return made;
+  const document = byLocale.get(localization.locale) ?? createOpenApi(localization, app);
+  byLocale.set(localization.locale, document);
+  return document;
 }
 
-async function makeOpenApi(localization: Localization, app: DoorContext): Promise<OpenApi> {
+async function createOpenApi(localization: Localization, app: DoorContext): Promise<OpenApi> {
   const document = await openApiDocument(localization, app);
   return { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
 }
@@ -71,14 +62,14 @@ async function makeOpenApi(localization: Localization, app: DoorContext): Promis
 export const PAGES = {
   openapi: async (context) => ({ body: (await openApi(context)).json }),
   openapiYaml: async (context) => {
-    const made = await openApi(context);
-    made.yaml ??= Buffer.from(stringify(made.document, { aliasDuplicateObjects: false }));
-    return { body: made.yaml };
+    const cached = await openApi(context);
+    cached.yaml ??= Buffer.from(stringify(cached.document, { aliasDuplicateObjects: false }));
+    return { body: cached.yaml };
   },
   reference: async (context) => {
-    const made = await openApi(context);
-    made.reference ??= Buffer.from(referencePage(context, made.document));
-    return { body: made.reference, headers: HTML_HEADERS };
+    const cached = await openApi(context);
+    cached.reference ??= Buffer.from(referencePage(context, cached.document));
+    return { body: cached.reference, headers: HTML_HEADERS };
   },
   llms: (context) => page(asMarkdown(guidePage(context))),
   skill: (context) => page(frontMatter(context) + asMarkdown(guidePage(context))),

@@ -61,7 +61,7 @@ export function parameterOf(
   return { name, in: 'query', description, ...values, ...members };
 }
 
-/** The variable parts of a path. An entry's id has no example: only answers tell which there are. */
+/** The variable parts of a path. An entry's id has no example: it depends on the log. */
 export function pathParameters(localization: Localization, path: string): JsonObject[] {
   const values = valuesOf(localization);
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => {
@@ -73,6 +73,8 @@ export function pathParameters(localization: Localization, path: string): JsonOb
 }
 
 function descriptionOf({ language, text }: Localization, name: string): string {
-  const member = language.entry.find((one) => one.name === (name === 'slug' ? 'room' : name));
+  const member = language.entry.find(
+    (candidate) => candidate.name === (name === 'slug' ? 'room' : name),
+  );
   return member === undefined ? name : text(member.meaning);
 }
