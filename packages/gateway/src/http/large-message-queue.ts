@@ -3,16 +3,44 @@
  * many times the memory of their bytes. One queue serves all protocols.
  */
 
+import type { RequestContext } from './context.ts';
+import { sendError } from './problem.ts';
+import { discardBody, readBody } from './request-body.ts';
+
 /** Messages up to this size, in bytes, do not wait. */
 const MAX_UNQUEUED_SIZE = 1024 * 1024;
+
+export interface MessageReceiver {
+  readonly maxSize: number;
+  /** `release` lets the next large message start: to be called when a response may never end. */
+  handle(bytes: Buffer, release: () => void): Promise<void>;
+  /** Answers a message that is larger than `maxSize` bytes, without reading it. */
+  refuse(): Promise<void>;
+}
+
+export function receiveMessage(
+  context: RequestContext,
+  { maxSize, handle, refuse }: MessageReceiver,
+): void {
+  const fail = (error: unknown): void => sendError(context, error);
+  readBody(context.request, maxSize, {
+    onSmall(bytes) {
+      runInTurn(bytes, (release) => handle(bytes, release)).catch(fail);
+    },
+    onLarge() {
+      const refused = refuse().catch(fail);
+      void refused.then(() => discardBody(context.request));
+    },
+  });
+}
 
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
  * Runs the task at once for a small message, else after the tasks of earlier large ones. A turn ends
- * with its task, or when the task calls `release`, as before a response that may never end.
+ * with its task, or when the task calls `release`.
  */
-export async function runInTurn(
+async function runInTurn(
   bytes: Buffer,
   task: (release: () => void) => Promise<void>,
 ): Promise<void> {

@@ -65,12 +65,19 @@ export async function firstContactBody(
 const COMMA = Buffer.from(',');
 
 /** Summaries of the newest first contacts by others who seek the same, newest first. */
-export function companionsFor(
+export async function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
   { seq }: Stamp,
   text: Uint8Array,
 ): Promise<Uint8Array[]> {
-  return companionsOf(log, visitorOf(text), seq);
+  const { identity, seeking } = visitorOf(text);
+  const companions: Uint8Array[] = [];
+  for await (const entry of seekersOf(log, new Set(seeking.slice(0, MAX_SOUGHT)), seq)) {
+    if (await isWrittenBy(log, entry, identity)) continue;
+    companions.push(summaryOf(entry));
+    if (companions.length === MAX_COMPANIONS) break;
+  }
+  return companions;
 }
 
 export function nextSteps({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
@@ -95,17 +102,6 @@ function visitorOf(text: Uint8Array): Visitor {
 
 function membersOf(text: Uint8Array): JsonObject {
   return toJsonObject(JSON.parse(decoder.decode(text)));
-}
-
-async function companionsOf(log: Log, visitor: Visitor, before: Seq): Promise<Uint8Array[]> {
-  const found: Uint8Array[] = [];
-  const seekers = seekersOf(log, new Set(visitor.seeking.slice(0, MAX_SOUGHT)), before);
-  for await (const entry of seekers) {
-    if (await isWrittenBy(log, entry, visitor.identity)) continue;
-    found.push(summaryOf(entry));
-    if (found.length === MAX_COMPANIONS) break;
-  }
-  return found;
 }
 
 type EntryReader = AsyncGenerator<Entry, ReadEnd, undefined>;

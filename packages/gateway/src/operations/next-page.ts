@@ -20,6 +20,10 @@ export function nextPagePath(page: SentPage, { last, more }: ReadEnd): string | 
 function pathFrom({ path, parameters }: SentPage, name: string, cursor: Seq | undefined): string {
   const next = new URLSearchParams(parameters);
   if (cursor !== undefined) next.set(name, String(cursor));
-  const query = next.toString();
+  return pathWithQuery(path, next);
+}
+
+export function pathWithQuery(path: string, parameters: URLSearchParams): string {
+  const query = parameters.toString();
   return query === '' ? path : `${path}?${query}`;
 }

@@ -4,9 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
-import { runInTurn } from '../../http/large-message-queue.ts';
-import { sendError } from '../../http/problem.ts';
-import { discardBody, readBody } from '../../http/request-body.ts';
+import { receiveMessage } from '../../http/large-message-queue.ts';
 import { hasMoreValues } from '../../json/limits.ts';
 import type { DoorRequest } from '../context.ts';
 
@@ -26,16 +24,10 @@ export function receiveRequest(
   context: DoorRequest,
   handle: (received: ReceivedRequest) => Promise<void>,
 ): void {
-  const failed = (error: unknown): void => sendError(context, error);
-  readBody(context.request, MAX_SIZE, {
-    onSmall(body) {
-      const bytes = (): Promise<Buffer> => checkedBody(body);
-      runInTurn(body, (streamStarted) => handle({ bytes, streamStarted })).catch(failed);
-    },
-    onLarge() {
-      const handled = handle({ bytes: rejectTooLarge, streamStarted() {} }).catch(failed);
-      void handled.then(() => discardBody(context.request));
-    },
+  receiveMessage(context, {
+    maxSize: MAX_SIZE,
+    handle: (body, streamStarted) => handle({ bytes: () => checkedBody(body), streamStarted }),
+    refuse: () => handle({ bytes: rejectTooLarge, streamStarted() {} }),
   });
 }
 

@@ -1,5 +1,5 @@
 /** Writes a page as Atom (RFC 4287), with paged feeds (RFC 5005 section 3). */
-import { FEED_TYPES, localize } from '@open-presence/protocol';
+import { FEED_TYPES } from '@open-presence/protocol';
 
 import type { Item } from './item.ts';
 import type { Page } from './page.ts';
@@ -8,7 +8,7 @@ import { attribute, element } from './xml.ts';
 const { atom: ATOM } = FEED_TYPES;
 
 export function atomOf(page: Page): string {
-  const { language, locale, base, next } = page;
+  const { language, locale, text, base, next } = page;
   // Entries have none: visitors may write in any language.
   const xmlLang = locale === undefined ? '' : attribute('xml:lang', locale);
   return [
@@ -16,9 +16,9 @@ export function atomOf(page: Page): string {
     '<feed xmlns="http://www.w3.org/2005/Atom">',
     element('id', page.id),
     element('title', page.title, xmlLang),
-    element('subtitle', localize(language.labels.trust, locale), xmlLang),
+    element('subtitle', text(language.labels.trust), xmlLang),
     element('updated', page.updated),
-    `<author>${element('name', localize(language.service, locale))}</author>`,
+    `<author>${element('name', text(language.service))}</author>`,
     link('self', base + page.self, ATOM),
     link('first', base + page.first, ATOM),
     ...(next === null ? [] : [link('next', base + next, ATOM)]),
@@ -34,7 +34,7 @@ function link(rel: string, href: string, type: string): string {
   return `<link${attribute('rel', rel)}${attribute('type', type)}${attribute('href', href)}/>`;
 }
 
-function entryOf(item: Item, { base, language, locale }: Page): string {
+function entryOf(item: Item, { base, language, text }: Page): string {
   const address = base + item.path;
   return [
     '<entry>',
@@ -49,11 +49,7 @@ function entryOf(item: Item, { base, language, locale }: Page): string {
     ...(item.truncatedSize === undefined
       ? [element('content', item.text, ' type="text"')]
       : [
-          element(
-            'summary',
-            `${item.text}\n\n${localize(language.labels.long, locale)}`,
-            ' type="text"',
-          ),
+          element('summary', `${item.text}\n\n${text(language.labels.long)}`, ' type="text"'),
           `<content${attribute('type', 'application/json')}${attribute('src', address)}/>`,
         ]),
     '</entry>',

@@ -1,10 +1,11 @@
 /** The id, title and address of a feed. They follow from its filters, whichever page is read. */
 import { hash } from 'node:crypto';
 
-import { EVERYTHING, FILTER_NAMES, localize, type Language } from '@open-presence/protocol';
+import { EVERYTHING, FILTER_NAMES } from '@open-presence/protocol';
 
 import type { Log } from '../../log/log.ts';
 import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.ts';
+import { pathWithQuery } from '../../operations/next-page.ts';
 import type { FeedRequest } from './feed-request.ts';
 
 /** Names and values of the parameters that tell one feed of a scope from another. */
@@ -40,12 +41,11 @@ export function idOf(
 }
 
 export function titleOf(
-  language: Language,
-  { scope, locale }: FeedRequest,
+  { scope, language, locale, text }: FeedRequest,
   filters: FeedFilters,
 ): string {
   return [
-    localize(language.service, locale),
+    text(language.service),
     scope.title(language, locale),
     ...filters
       .slice(0, MAX_TITLE_FILTERS)
@@ -56,9 +56,4 @@ export function titleOf(
 /** The listing of the same entries as JSON. All entries have none: `/api/discover` leads to them. */
 export function listingOf({ path }: ListingScope, filters: FeedFilters): string {
   return path === EVERYTHING ? '/api/discover' : pathWithQuery(path, new URLSearchParams(filters));
-}
-
-export function pathWithQuery(path: string, parameters: URLSearchParams): string {
-  const query = parameters.toString();
-  return query === '' ? path : `${path}?${query}`;
 }

@@ -1,24 +1,24 @@
 /** What a request for a feed selects, and what identifies the answer to it. */
-import type { FeedForm, Locale } from '@open-presence/protocol';
+import type { FeedForm } from '@open-presence/protocol';
 
 import { contentHash } from '../../http/response.ts';
-import { localeFor, queryOf } from '../../http/context.ts';
+import { queryOf } from '../../http/context.ts';
 import { COMMON_HEADERS, contentLanguage, NO_CACHE, type Headers } from '../../http/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
+import type { Localization } from '../../http/route-description.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Selection, Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
 import { pageSelection } from '../../operations/read-page.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
-import type { DoorRequest } from '../context.ts';
+import { localizationFor, type DoorRequest } from '../context.ts';
 
 /** What decides which cached response answers a request. */
-export interface FeedRequest {
+export interface FeedRequest extends Localization {
   readonly scope: ListingScope;
   readonly form: FeedForm;
   readonly encoding: Encoding | undefined;
-  readonly locale: Locale | undefined;
   /** The gateway's address, for absolute links. */
   readonly base: string;
   readonly head: Seq;
@@ -45,7 +45,7 @@ export function feedRequest(
     scope,
     form,
     encoding: preferredEncoding(request.headers['accept-encoding']),
-    locale: localeFor(request),
+    ...localizationFor(context),
     base: publicAddressOf(context),
     head: app.log.head(),
     watermark: searchWatermarkFor(app.log, request.url ?? ''),

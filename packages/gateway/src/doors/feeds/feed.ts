@@ -16,7 +16,7 @@ import type { ListingScope, ScopeResolver } from '../../operations/listing-scope
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 import { renderFeed } from './render-feed.ts';
-import { cacheKeyOf, feedQuery, feedRequest, type FeedRequest } from './feed-request.ts';
+import { cacheKeyOf, feedQuery, feedRequest } from './feed-request.ts';
 
 /** Larger pages, in bytes, are not cached. */
 const MAX_CACHED_SIZE = 256 * 1024;
@@ -35,28 +35,23 @@ export function feed(scopeOf: ScopeResolver, form: FeedForm): DoorHandler {
 }
 
 async function sendFeed(context: DoorRequest, scope: ListingScope, form: FeedForm): Promise<void> {
-  const { app, request } = context;
+  const { app, request, response } = context;
+  const { responseCache } = app;
   if (isDisconnected(context)) return;
   const wanted = feedRequest(context, scope, form);
   const key = cacheKeyOf(wanted, request.url ?? '');
-  const cached = app.responseCache.get(key, wanted.head);
+  const cached = responseCache.get(key, wanted.head);
   if (cached !== undefined) return sendCached(context, cached);
-  await sendFromLog(context, key, wanted);
-}
-
-async function sendFromLog(context: DoorRequest, key: string, wanted: FeedRequest): Promise<void> {
-  const { app, request, response } = context;
   const query = feedQuery(context, wanted);
   if (matchesEtag(request.headers['if-none-match'], query.tag)) {
-    response.writeHead(304, query.headers);
-    response.end();
+    response.writeHead(304, query.headers).end();
     return;
   }
-  let own: CachedResponse | undefined;
-  const shared = await app.responseCache.create(key, wanted.head, async () => {
-    own = await renderFeed(app, query);
-    return own.body.length <= MAX_CACHED_SIZE ? own : undefined;
+  let rendered: CachedResponse | undefined;
+  const shared = await responseCache.create(key, query.head, async () => {
+    rendered = await renderFeed(app, query);
+    return rendered.body.length <= MAX_CACHED_SIZE ? rendered : undefined;
   });
-  const ready = shared ?? own ?? (await renderFeed(app, query));
-  if (!isDisconnected(context)) sendCached(context, ready);
+  const page = shared ?? rendered ?? (await renderFeed(app, query));
+  if (!isDisconnected(context)) sendCached(context, page);
 }

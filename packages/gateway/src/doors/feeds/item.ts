@@ -1,13 +1,7 @@
 /** An entry as an item of a feed: plain text for people. */
-import {
-  entryHead,
-  FILTER_MEMBERS,
-  localize,
-  type Kind,
-  type Language,
-  type Locale,
-} from '@open-presence/protocol';
+import { entryHead, FILTER_MEMBERS, type Kind } from '@open-presence/protocol';
 
+import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
@@ -33,16 +27,12 @@ export interface Item {
 /** Larger entries, in bytes, are shown by the start of their text. */
 const MAX_WHOLE_SIZE = 64 * 1024;
 
-interface Texts {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
-}
-
-export async function itemOf(entry: Entry, { language, locale }: Texts): Promise<Item> {
+export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
+  const { labels, kinds } = localization.language;
   const { id, kind, room, time } = entry.stamp;
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members = json === undefined ? await textPreviewOf(entry) : toJsonObject(JSON.parse(json));
-  const author = identityIn(members) ?? localize(language.labels.unnamed, locale);
+  const author = identityIn(members) ?? localization.text(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
   return {
@@ -52,7 +42,7 @@ export async function itemOf(entry: Entry, { language, locale }: Texts): Promise
     timestamp: new Date(time).toISOString(),
     path: `/api/entries/${id}`,
     title: [
-      localize(language.kinds[kind].name, locale),
+      localization.text(kinds[kind].name),
       titleExcerpt(author),
       titleExcerpt(text ?? seekingIn(members)),
     ]

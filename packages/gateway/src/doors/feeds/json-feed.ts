@@ -1,25 +1,23 @@
 /** Writes a page as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-import { localize } from '@open-presence/protocol';
-
 import type { Item } from './item.ts';
 import type { Page } from './page.ts';
 
 export function jsonFeedOf(page: Page): string {
-  const { language, locale, base, next } = page;
+  const { language, text, base, next } = page;
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title.toWellFormed(),
     home_page_url: `${base}/`,
     feed_url: base + page.first,
-    description: localize(language.labels.trust, locale),
+    description: text(language.labels.trust),
     ...(next === null ? {} : { next_url: base + next }),
-    authors: [{ name: localize(language.service, locale), url: `${base}/` }],
+    authors: [{ name: text(language.service), url: `${base}/` }],
     items: page.items.map((item) => itemOf(item, page)),
   };
   return `${JSON.stringify(feed)}\n`;
 }
 
-function itemOf(item: Item, { base, language, locale }: Page): object {
+function itemOf(item: Item, { base, language, text: localized }: Page): object {
   const url = base + item.path;
   const text = item.text.toWellFormed();
   const { truncatedSize } = item;
@@ -30,7 +28,7 @@ function itemOf(item: Item, { base, language, locale }: Page): object {
     ...(truncatedSize === undefined
       ? { content_text: text }
       : {
-          content_text: `${text}\n\n${localize(language.labels.long, locale)}\n${url}`,
+          content_text: `${text}\n\n${localized(language.labels.long)}\n${url}`,
           summary: text,
           attachments: [{ url, mime_type: 'application/json', size_in_bytes: truncatedSize }],
         }),

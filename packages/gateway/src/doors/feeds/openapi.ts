@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of feeds (PROTOCOL.md section 15). */
-import { EVERYTHING, FEED_FORMS, type FeedForm, feedPath, localize } from '@open-presence/protocol';
+import { EVERYTHING, FEED_FORMS, type FeedForm, feedPath } from '@open-presence/protocol';
 
 import type { Content, JsonObject, Localization } from '../../http/route-description.ts';
 import { LISTED_SCOPES } from '../../operations/listing-scope.ts';
@@ -27,17 +27,17 @@ function contentOf(localization: Localization, form: FeedForm, path: string): Co
     : { schema: schemaRef('JsonFeed'), example: JSON.parse(jsonFeedOf(page)) as unknown };
 }
 
-function examplePage({ language, locale }: Localization, form: FeedForm, path: string): Page {
+function examplePage(localization: Localization, form: FeedForm, path: string): Page {
+  const { language, text } = localization;
   const entry = exampleEntry(language);
   const member = (name: string): string => String(entry[name]);
   const listing = path.replace('{slug}', member('room')).replace('{id}', member('id'));
   const self = feedPath(listing, form);
   return {
-    language,
-    locale,
+    ...localization,
     base: EXAMPLE_ADDRESS,
     id: 'urn:uuid:2f1b7c9a-0c1d-8e3f-a4b5-6c7d8e9f0a1b',
-    title: `${localize(language.service, locale)} · ${listing}`,
+    title: `${text(language.service)} · ${listing}`,
     self,
     first: self,
     next: `${self}?before=${member('seq')}`,
@@ -50,11 +50,7 @@ function examplePage({ language, locale }: Localization, form: FeedForm, path: s
         room: member('room'),
         timestamp: member('timestamp'),
         path: `/api/entries/${member('id')}`,
-        title: [
-          localize(language.kinds.garden.name, locale),
-          member('identity'),
-          member('text'),
-        ].join(' · '),
+        title: [text(language.kinds.garden.name), member('identity'), member('text')].join(' · '),
         author: member('identity'),
         text: member('text'),
         truncatedSize: undefined,

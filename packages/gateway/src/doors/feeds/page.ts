@@ -1,11 +1,8 @@
 /** A page of a feed, as it is written in each form. */
-import type { Language, Locale } from '@open-presence/protocol';
-
+import type { Localization } from '../../http/route-description.ts';
 import type { Item } from './item.ts';
 
-export interface Page {
-  readonly language: Language;
-  readonly locale: Locale | undefined;
+export interface Page extends Localization {
   /** The gateway's address, for absolute links. */
   readonly base: string;
   /** Identifies the feed: the same on each of its pages and at any address. */

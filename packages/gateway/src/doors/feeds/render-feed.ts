@@ -5,11 +5,11 @@ import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
 import { contentEncoding } from '../../http/headers.ts';
 import type { CachedResponse } from '../../http/response-cache.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
-import { nextPagePath } from '../../operations/next-page.ts';
+import { nextPagePath, pathWithQuery } from '../../operations/next-page.ts';
 import { readPage } from '../../operations/read-page.ts';
 import type { DoorContext } from '../context.ts';
 import { atomOf } from './atom.ts';
-import { filtersOf, idOf, listingOf, pathWithQuery, titleOf } from './feed-identity.ts';
+import { filtersOf, idOf, listingOf, titleOf } from './feed-identity.ts';
 import type { FeedQuery } from './feed-request.ts';
 import { itemOf, type Item } from './item.ts';
 import { jsonFeedOf } from './json-feed.ts';
@@ -48,8 +48,8 @@ export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<Ca
 }
 
 async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
-  const { scope, form, locale, base, head, parameters, selection } = query;
-  const { items, end } = await readItems(app, query);
+  const { scope, form, language, locale, text, base, head, parameters, selection } = query;
+  const { items, end } = await readItems(app.log, query);
   const path = feedPath(scope.path, form);
   const filters = filtersOf(scope, parameters);
   const firstPage = new URLSearchParams(parameters);
@@ -57,11 +57,12 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
   // The next page after an empty one would be the same page.
   const hasNext = end.more && items.length > 0;
   return {
-    language: app.language,
+    language,
     locale,
+    text,
     base,
     id: idOf(app.log, scope, filters),
-    title: titleOf(app.language, query, filters),
+    title: titleOf(query, filters),
     self: pathWithQuery(path, parameters),
     first: pathWithQuery(path, firstPage),
     next: hasNext ? nextPagePath({ path, parameters, selection, head }, end) : null,
@@ -72,12 +73,12 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
 }
 
 async function readItems(
-  { log, language }: DoorContext,
-  { selection, locale }: FeedQuery,
+  log: Log,
+  query: FeedQuery,
 ): Promise<{ items: readonly Item[]; end: ReadEnd }> {
   const items: Item[] = [];
-  const end = await readPage(log.readEntries(selection), PAGE_SIZE, async (entry) => {
-    const item = await itemOf(entry, { language, locale });
+  const end = await readPage(log.readEntries(query.selection), PAGE_SIZE, async (entry) => {
+    const item = await itemOf(entry, query);
     items.push(item);
     return item.text.length + item.author.length + ITEM_OVERHEAD;
   });

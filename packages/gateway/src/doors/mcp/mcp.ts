@@ -11,9 +11,8 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/headers.ts';
-import { runInTurn } from '../../http/large-message-queue.ts';
-import { sendError, sendProblem } from '../../http/problem.ts';
-import { discardBody, readBody } from '../../http/request-body.ts';
+import { receiveMessage } from '../../http/large-message-queue.ts';
+import { sendProblem } from '../../http/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
@@ -33,15 +32,10 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
     return handler;
   };
   return (context) => {
-    const fail = (error: unknown): void => sendError(context, error);
-    readBody(context.request, MAX_MESSAGE_SIZE, {
-      onSmall(bytes) {
-        runInTurn(bytes, (release) => handle({ context, bytes, release }, handlerFor)).catch(fail);
-      },
-      onLarge() {
-        const refused = refuse(context, 400, TOO_MANY_BYTES).catch(fail);
-        void refused.then(() => discardBody(context.request));
-      },
+    receiveMessage(context, {
+      maxSize: MAX_MESSAGE_SIZE,
+      handle: (bytes, release) => handle({ context, bytes, release }, handlerFor),
+      refuse: () => refuse(context, 400, TOO_MANY_BYTES),
     });
   };
 }
