@@ -17,8 +17,8 @@ import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry } from '../../log/log.ts';
 import type { DoorRequest } from '../context.ts';
-import { entryPlaceholder, visitorPart } from './parts.ts';
-import { parametersOf, selectionOf } from './read-entries.ts';
+import { entryPlaceholder, visitorPart } from './messages/parts.ts';
+import { parametersOf, selectionOf } from './messages/read-entries.ts';
 
 const ID_PREFIX = 'follow-';
 /** The parameter for the context that a task belongs to; without it, the task is its own context. */

@@ -16,7 +16,7 @@ import { CALL_EXAMPLE, readCall, type JsonRpcCall } from './json-rpc-call.ts';
 import { requestedVersion, type ReceivedRequest } from './received-request.ts';
 import { RequestHandler } from './request-handler.ts';
 import { isStream, sendText, streamEvents } from './responses.ts';
-import { assertMessage } from './validate-message.ts';
+import { assertMessage } from './messages/validate-message.ts';
 
 const OLD = '0.3';
 

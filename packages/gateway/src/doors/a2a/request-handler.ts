@@ -27,10 +27,14 @@ import { localizationFor, type DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
 import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts';
-import { dataAsText } from './parts.ts';
-import { readEntries, readingRequestIn } from './read-entries.ts';
-import { receivedMessage, type MessageSource, type ReceivedMessage } from './received-message.ts';
-import { storeMessage } from './store-message.ts';
+import { dataAsText } from './messages/parts.ts';
+import { readEntries, readingRequestIn } from './messages/read-entries.ts';
+import {
+  receivedMessage,
+  type MessageSource,
+  type ReceivedMessage,
+} from './messages/received-message.ts';
+import { storeMessage } from './messages/store-message.ts';
 
 export interface A2aRequest extends MessageSource {
   readonly context: DoorRequest;

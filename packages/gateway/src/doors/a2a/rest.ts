@@ -16,7 +16,7 @@ import { restError, toA2aError } from './errors.ts';
 import { parseRequest, requestedVersion, type ReceivedRequest } from './received-request.ts';
 import { RequestHandler } from './request-handler.ts';
 import { isStream, sendText, streamEvents } from './responses.ts';
-import { assertMessage } from './validate-message.ts';
+import { assertMessage } from './messages/validate-message.ts';
 
 const VERSION = '1.0';
 

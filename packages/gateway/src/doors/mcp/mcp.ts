@@ -19,7 +19,7 @@ import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { MAX_MESSAGE_SIZE, parseMessage, TOO_MANY_BYTES, type MessageFault } from './json-rpc.ts';
 import type { SdkHandler } from './sdk-handler.ts';
 import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
-import type { McpRequest } from './tool-call.ts';
+import type { McpRequest } from './tools/tool-call.ts';
 
 type HandlerFor = (app: DoorContext) => Promise<SdkHandler>;
 

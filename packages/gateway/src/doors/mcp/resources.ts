@@ -11,10 +11,10 @@ import type { Localization } from '../../http/route-description.ts';
 import { facet } from '../../log/facet.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
-import { describePiece, readPiece } from './entry-tool.ts';
-import { listEntries } from './listing-tools.ts';
-import { untrustedText, type ToolResult } from './results.ts';
-import type { ToolContext } from './tool-call.ts';
+import { describePiece, readPiece } from './tools/entry-tool.ts';
+import { listEntries } from './tools/listing-tools.ts';
+import { untrustedText, type ToolResult } from './tools/results.ts';
+import type { ToolContext } from './tools/tool-call.ts';
 
 export const ROOMS_URI = 'presence://rooms';
 const LANGUAGE_URI = 'presence://language';

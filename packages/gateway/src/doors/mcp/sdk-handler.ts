@@ -20,7 +20,7 @@ import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
 import { sendSdkResponse } from './response-stream.ts';
-import type { McpRequest } from './tool-call.ts';
+import type { McpRequest } from './tools/tool-call.ts';
 
 /** Creates the server that handles one message; clients of legacy revisions begin with `initialize`. */
 export type ServerFactory = (request: McpRequest, era: 'legacy' | 'modern') => Server | McpServer;

@@ -11,10 +11,10 @@ import type { Localization } from '../../http/route-description.ts';
 import { localizationFor } from '../context.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';
-import { asGatewayError, errorResult } from './results.ts';
+import { asGatewayError, errorResult } from './tools/results.ts';
 import { SERVER_NAME } from './server-card.ts';
-import type { McpRequest, ToolContext } from './tool-call.ts';
-import { listTools, TOOLS } from './tools.ts';
+import type { McpRequest, ToolContext } from './tools/tool-call.ts';
+import { listTools, TOOLS } from './tools/tools.ts';
 
 /** Only 2026-07-28 has subscriptions: earlier revisions could not notify clients without a session. */
 const CAPABILITIES = {

@@ -1,8 +1,8 @@
 /** A message as it was received, with its data parts byte for byte. */
 import type { Message, Part } from '@a2a-js/sdk';
 
-import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import { rawValue, rawValueOfEach } from '../../json/raw-json.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { rawValue, rawValueOfEach } from '../../../json/raw-json.ts';
 
 export interface ReceivedMessage {
   readonly message: Message;

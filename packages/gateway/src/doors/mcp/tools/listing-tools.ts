@@ -2,21 +2,21 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { quoted } from '@open-presence/protocol';
 
-import { waitForEntries } from '../../feed/wait-for-entries.ts';
-import { abortOnDisconnect } from '../../http/context.ts';
-import type { Localization } from '../../http/route-description.ts';
-import { parseSeconds } from '../../intake/selection.ts';
-import type { JsonObject } from '../../json/json-object.ts';
-import type { Entry, ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { nextPagePath } from '../../operations/next-page.ts';
-import { boundedSelection, readPage } from '../../operations/read-page.ts';
+import { waitForEntries } from '../../../feed/wait-for-entries.ts';
+import { abortOnDisconnect } from '../../../http/context.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import { parseSeconds } from '../../../intake/selection.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
+import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
+import { nextPagePath } from '../../../operations/next-page.ts';
+import { boundedSelection, readPage } from '../../../operations/read-page.ts';
 import {
   matchesOf,
   nextResultsPath,
   searchRequest,
   snippetOf,
   takeRanking,
-} from '../../operations/search.ts';
+} from '../../../operations/search.ts';
 import {
   callToolResult,
   describeNext,

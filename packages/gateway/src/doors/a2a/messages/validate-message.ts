@@ -1,7 +1,7 @@
 /** Validates messages before the SDK parses them: it would change or drop invalid values. */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
-import { isJsonObject, toJsonObject } from '../../json/json-object.ts';
+import { isJsonObject, toJsonObject } from '../../../json/json-object.ts';
 
 const CONTENTS = ['text', 'data', 'raw', 'url'];
 const EXAMPLE = { messageId: '1', role: 'ROLE_USER', parts: [{ text: '…' }] };

@@ -2,12 +2,12 @@
 import type { Message, Part } from '@a2a-js/sdk';
 import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
-import type { RawJson } from '../../json/raw-json.ts';
-import type { AppendResult, Draft, Entry } from '../../log/log.ts';
-import { draftFor, stampOf } from '../../operations/append.ts';
-import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
-import { localizationFor, type DoorRequest } from '../context.ts';
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import type { RawJson } from '../../../json/raw-json.ts';
+import type { AppendResult, Draft, Entry } from '../../../log/log.ts';
+import { draftFor, stampOf } from '../../../operations/append.ts';
+import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
+import { localizationFor, type DoorRequest } from '../../context.ts';
 import { contributionsOf, type MessageContribution } from './contributions.ts';
 import { agentMessage, dataPart, entryPlaceholder, textPart, visitorPart } from './parts.ts';
 import type { ReceivedMessage } from './received-message.ts';

@@ -6,12 +6,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
 
-import { INTERNAL } from '../../http/problem.ts';
-import type { Localization } from '../../http/route-description.ts';
-import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import { isDeeper } from '../../json/limits.ts';
-import type { Entry } from '../../log/log.ts';
-import type { DoorContext } from '../context.ts';
+import { INTERNAL } from '../../../http/problem.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { isDeeper } from '../../../json/limits.ts';
+import type { Entry } from '../../../log/log.ts';
+import type { DoorContext } from '../../context.ts';
 import type { ToolContext } from './tool-call.ts';
 
 /** About how many bytes of visitors' text one result contains. */

@@ -2,8 +2,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { KINDS, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
-import type { JsonObject } from '../../json/json-object.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';

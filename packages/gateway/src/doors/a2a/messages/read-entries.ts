@@ -2,13 +2,13 @@
 import type { Message } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
-import { parseSelection } from '../../intake/selection.ts';
-import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import type { RawJson } from '../../json/raw-json.ts';
-import type { Selection } from '../../log/log.ts';
-import { pageSelection, readPage } from '../../operations/read-page.ts';
-import type { DoorRequest } from '../context.ts';
-import { READING_SKILLS } from './agent-card.ts';
+import { parseSelection } from '../../../intake/selection.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import type { RawJson } from '../../../json/raw-json.ts';
+import type { Selection } from '../../../log/log.ts';
+import { pageSelection, readPage } from '../../../operations/read-page.ts';
+import type { DoorRequest } from '../../context.ts';
+import { READING_SKILLS } from '../agent-card.ts';
 import { agentMessage, dataPart, entryPlaceholder, visitorPart } from './parts.ts';
 import type { ReceivedMessage } from './received-message.ts';
 

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { Role, type Message, type Part } from '@a2a-js/sdk';
 import { entryHead, entryPath } from '@open-presence/protocol';
 
-import type { RawJson } from '../../json/raw-json.ts';
-import type { Entry } from '../../log/log.ts';
-import { readEntryText } from '../../operations/find-entry.ts';
-import { localizationFor, type DoorRequest } from '../context.ts';
+import type { RawJson } from '../../../json/raw-json.ts';
+import type { Entry } from '../../../log/log.ts';
+import { readEntryText } from '../../../operations/find-entry.ts';
+import { localizationFor, type DoorRequest } from '../../context.ts';
 
 /** Larger entries, in bytes, are sent as the gateway's members with the path of the whole. */
 const MAX_ENTRY_SIZE = 64 * 1024;

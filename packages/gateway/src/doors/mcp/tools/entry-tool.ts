@@ -2,11 +2,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { entryHead, quoted, type GatewayError } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
-import type { JsonObject } from '../../json/json-object.ts';
-import { isDeeper } from '../../json/limits.ts';
-import type { Entry } from '../../log/log.ts';
-import { findEntry } from '../../operations/find-entry.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
+import { isDeeper } from '../../../json/limits.ts';
+import type { Entry } from '../../../log/log.ts';
+import { findEntry } from '../../../operations/find-entry.ts';
 import { callToolResult, MAX_DEPTH, MAX_RESULT_SIZE, parseObject } from './results.ts';
 import {
   invalidArgument,

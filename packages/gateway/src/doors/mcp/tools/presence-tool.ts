@@ -1,8 +1,8 @@
 /** The tool `who_is_here`, as `GET /api/presence` (PROTOCOL.md section 13). */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
-import type { JsonObject } from '../../json/json-object.ts';
-import { presentVisitors, recentAuthors } from '../../operations/who-is-here.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
+import { presentVisitors, recentAuthors } from '../../../operations/who-is-here.ts';
 import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
 import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool-call.ts';
 

@@ -1,7 +1,7 @@
 /** JSON Schemas of what tools take and return. All accept further members. */
 import { KINDS, type Kind, type Language } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
+import type { Localization } from '../../../http/route-description.ts';
 import { NUMBER_PARAMETERS } from './tool-call.ts';
 
 type Json = string | number | boolean | null | Json[] | Schema;

@@ -8,12 +8,12 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
-import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { isDeeper } from '../../json/limits.ts';
-import { append, draftFor } from '../../operations/append.ts';
-import { companionsFor, nextSteps } from '../../operations/first-contact.ts';
-import { rawArguments, takeMember } from './json-rpc.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
+import { isDeeper } from '../../../json/limits.ts';
+import { append, draftFor } from '../../../operations/append.ts';
+import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
+import { rawArguments, takeMember } from '../json-rpc.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
 import type { ToolContext } from './tool-call.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openGateway } from '../../gateway.fixture.ts';
-import { answerIn, call, entryAt, fields, list, saidIn, send } from './mcp.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openGateway } from '../../../gateway.fixture.ts';
+import { answerIn, call, entryAt, fields, list, saidIn, send } from '../mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 

@@ -6,10 +6,10 @@ import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
 import { GatewayError, isKind, KINDS, type Kind } from '@open-presence/protocol';
 
-import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import { KIND_SKILLS, READING_SKILLS } from './agent-card.ts';
-import { stringify } from './errors.ts';
+import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { KIND_SKILLS, READING_SKILLS } from '../agent-card.ts';
+import { stringify } from '../errors.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
 interface EntryBody {

@@ -1,12 +1,12 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
 import { FILTER_NAMES, GatewayError } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
-import { parseSelection } from '../../intake/selection.ts';
-import type { JsonObject } from '../../json/json-object.ts';
-import type { Selection } from '../../log/log.ts';
-import { visitorFor } from '../../operations/who-is-here.ts';
-import type { DoorContext, DoorRequest } from '../context.ts';
+import type { Localization } from '../../../http/route-description.ts';
+import { parseSelection } from '../../../intake/selection.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
+import type { Selection } from '../../../log/log.ts';
+import { visitorFor } from '../../../operations/who-is-here.ts';
+import type { DoorContext, DoorRequest } from '../../context.ts';
 
 /** The parameters of a listing whose order is given. */
 export const NEWS_PARAMETERS = [
