@@ -13,9 +13,9 @@ const MAX_UNQUEUED_SIZE = 1024 * 1024;
 export interface MessageReceiver {
   readonly maxSize: number;
   /** `release` lets the next large message start: to be called when a response may never end. */
-  handle(bytes: Buffer, release: () => void): Promise<void>;
+  readonly handle: (bytes: Buffer, release: () => void) => Promise<void>;
   /** Answers a message that is larger than `maxSize` bytes, without reading it. */
-  refuse(): Promise<void>;
+  readonly refuse: () => Promise<void>;
 }
 
 export function receiveMessage(
