@@ -67,7 +67,7 @@ export function describeRandomSteps(open: Open): void {
 
 /** Also reopens the log, if `open` gives one that can be reopened. */
 async function assertRandomSteps(open: () => Promise<Opened & Partial<Reopenable>>): Promise<void> {
-  const steps = fc.array(anyStep(), { maxLength: 40, size: 'max' });
+  const steps = fc.array(anyStep(), { maxLength: 80, size: 'max' });
   const property = fc.asyncProperty(steps, async (said) => {
     await using opened = await open();
     const checked = new CheckedLog(opened.log);
@@ -79,7 +79,7 @@ async function assertRandomSteps(open: () => Promise<Opened & Partial<Reopenable
     }
     await checked.checkAll();
   });
-  await fc.assert(property, { numRuns: 50, endOnFailure: true });
+  await fc.assert(property, { numRuns: 25, endOnFailure: true });
 }
 
 async function take(step: Step, trial: Trial): Promise<void> {

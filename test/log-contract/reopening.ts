@@ -69,6 +69,8 @@ function describeSameLog(open: OpenReopenable): void {
       const { seq, time } = await checked.append();
       assert.equal(seq, latest.seq + 1 + times);
       assert.ok(time >= latest.time);
+      // No index has it yet.
+      await checked.check({ facets: [facet('kind', 'garden')] });
     }
     await checked.checkAll();
   });
