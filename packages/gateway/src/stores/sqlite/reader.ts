@@ -6,10 +6,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import type { Entry, LogRead, RankedQuery, RoomCount, Selection, Seq } from '../../log/log.ts';
+import type { Entry, Log, LogRead, RankedQuery, RoomCount, Selection, Seq } from '../../log/log.ts';
 import { openForReading } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
-import { FacetSearch } from './index/facet-search.ts';
+import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { roomCounter } from './index/room-counter.ts';
 import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
 import { RUN_JOINER } from './index/runs-writer.ts';
@@ -21,35 +21,52 @@ import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 import type { QueryClient } from './words/query-client.ts';
 
-export class Reader {
-  readonly #shared: SharedState;
+/** The reading half of a log. */
+export class LogReader implements Omit<
+  Log,
+  'id' | 'spool' | 'append' | 'watch' | typeof Symbol.asyncDispose
+> {
+  protected readonly shared: SharedState;
   readonly #queries: QueryClient;
   readonly #log: DatabaseSync;
-  readonly #index: DatabaseSync;
+  readonly #facets: FacetSources;
   readonly #entries: EntryReader;
-  readonly #tail: UnindexedTail;
   readonly #runs: RunsReader;
-  /** The numbers of entries up to a head. */
-  readonly roomCounts: (head: Seq) => RoomCount[];
+  readonly #roomCounts: (head: Seq) => RoomCount[];
 
   constructor(paths: DataPaths, shared: SharedState, queries: QueryClient) {
-    this.#shared = shared;
+    this.shared = shared;
     this.#queries = queries;
     this.#log = openForReading(paths.log);
-    this.#index = openForReading(paths.index);
+    const index = openForReading(paths.index);
+    this.#facets = { index, tail: new UnindexedTail(this.#log), shared };
     this.#entries = new EntryReader(this.#log, paths);
-    this.#tail = new UnindexedTail(this.#log);
-    this.#runs = new RunsReader(this.#index, paths);
-    this.roomCounts = roomCounter(this.#log, this.#index);
+    this.#runs = new RunsReader(index, paths);
+    this.#roomCounts = roomCounter(this.#log, index);
   }
 
-  entry(seq: Seq): Entry | undefined {
-    if (!Number.isSafeInteger(seq) || seq < 1 || seq > this.#shared.head) return undefined;
-    return this.#entries.entry(seq);
+  writable(): boolean {
+    return this.shared.writable;
+  }
+
+  head(): Seq {
+    return this.shared.head;
+  }
+
+  searchWatermark(): Seq {
+    return this.shared.searched;
+  }
+
+  roomCounts(): RoomCount[] {
+    return this.#roomCounts(this.head());
+  }
+
+  async entry(seq: Seq): Promise<Entry | undefined> {
+    return this.#entryAt(seq);
   }
 
   // These are not generators themselves, because a read starts when it is called.
-  readText(selection: Selection, joiner: string): LogRead<Uint8Array> {
+  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
     const runs = joiner === RUN_JOINER ? this.#runsOf(selection) : undefined;
     return this.#scanTexts(this.#scanOptions(selection, runs), joiner);
   }
@@ -62,10 +79,15 @@ export class Reader {
     return this.#entriesOf(this.#queries.ranked(query, this.#range(query)));
   }
 
-  async close(): Promise<void> {
+  protected async closeReader(): Promise<void> {
     await this.#runs.close();
     this.#log.close();
-    this.#index.close();
+    this.#facets.index.close();
+  }
+
+  #entryAt(seq: Seq): Entry | undefined {
+    if (!Number.isSafeInteger(seq) || seq < 1 || seq > this.head()) return undefined;
+    return this.#entries.entry(seq);
   }
 
   async *#scanTexts(options: ScanOptions, joiner: string): LogRead<Uint8Array> {
@@ -99,7 +121,7 @@ export class Reader {
   async *#largeTexts(seqs: readonly Seq[], separator: Uint8Array): AsyncGenerator<Uint8Array> {
     for (const [index, seq] of seqs.entries()) {
       if (index > 0) yield separator;
-      const entry = this.entry(seq);
+      const entry = this.#entryAt(seq);
       if (entry !== undefined) yield* entry.chunks();
     }
   }
@@ -110,7 +132,7 @@ export class Reader {
     while (scan.hasNext) {
       const page = await scan.nextPage();
       for (const seq of page.seqs) {
-        const entry = this.entry(seq);
+        const entry = this.#entryAt(seq);
         if (entry !== undefined) yield entry;
         await yieldTurn();
       }
@@ -125,7 +147,7 @@ export class Reader {
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
         if (step.done === true) return step.value;
-        const entry = this.entry(step.value);
+        const entry = this.#entryAt(step.value);
         if (entry !== undefined) yield entry;
         await yieldTurn();
       }
@@ -153,11 +175,11 @@ export class Reader {
     if (textQuery !== undefined) return this.#queries.matches({ textQuery, facets, order }, range);
     if (facets.length === 0) return undefined;
     const until = order === 'newest' ? range.low : range.high;
-    return new FacetSearch(this.#index, this.#tail, this.#shared, { facets, order, until });
+    return new FacetSearch(this.#facets, { facets, order, until });
   }
 
   #range({ after, before, since, until, textQuery }: Omit<Selection, 'order'>): SeqRange {
-    const { head, searched } = this.#shared;
+    const { head, searched } = this.shared;
     let low = (after ?? 0) + 1;
     let high = Math.min(
       textQuery === undefined ? head : searched,

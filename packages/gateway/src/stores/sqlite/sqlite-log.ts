@@ -4,25 +4,14 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { entryId } from '@open-presence/protocol';
 
-import type {
-  AppendResult,
-  Draft,
-  Entry,
-  Log,
-  LogRead,
-  RankedQuery,
-  RoomCount,
-  Selection,
-  Seq,
-  Spool,
-} from '../../log/log.ts';
+import type { AppendResult, Draft, Log, Seq, Spool } from '../../log/log.ts';
 import { openForReading, readMeta } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
 import type { PackedDraft } from './log/batch.ts';
 import { FileSpool } from './log/file-spool.ts';
-import { Reader } from './reader.ts';
+import { LogReader } from './reader.ts';
 import { SharedState } from './shared-state.ts';
 import { QueryClient } from './words/query-client.ts';
 
@@ -36,33 +25,23 @@ export interface SqliteConnection {
 
 const NO_BODY = new Uint8Array(0);
 
-export class SqliteLog implements Log {
+export class SqliteLog extends LogReader implements Log {
   readonly id: string;
   readonly #paths: DataPaths;
-  readonly #shared: SharedState;
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
-  readonly #reader: Reader;
   readonly #watchers: HeadWatchers;
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
   constructor({ paths, shared, writer, words }: SqliteConnection) {
+    const queries = new QueryClient(words);
+    super(paths, new SharedState(shared), queries);
     this.#paths = paths;
-    this.#shared = new SharedState(shared);
+    this.#queries = queries;
     this.id = readId(paths);
-    this.#queries = new QueryClient(words);
-    this.#reader = new Reader(paths, this.#shared, this.#queries);
-    this.#watchers = new HeadWatchers(this.#shared);
+    this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
-  }
-
-  writable(): boolean {
-    return this.#shared.writable;
-  }
-
-  head(): Seq {
-    return this.#shared.head;
   }
 
   spool(): Spool {
@@ -82,30 +61,6 @@ export class SqliteLog implements Log {
     return result;
   }
 
-  async entry(seq: Seq): Promise<Entry | undefined> {
-    return this.#reader.entry(seq);
-  }
-
-  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
-    return this.#reader.readText(selection, joiner);
-  }
-
-  readEntries(selection: Selection): LogRead<Entry> {
-    return this.#reader.readEntries(selection);
-  }
-
-  searchWatermark(): Seq {
-    return this.#shared.searched;
-  }
-
-  readRanked(query: RankedQuery): LogRead<Entry> {
-    return this.#reader.readRanked(query);
-  }
-
-  roomCounts(): readonly RoomCount[] {
-    return this.#reader.roomCounts(this.head());
-  }
-
   watch(onMove: () => void): Disposable {
     return this.#watchers.add(onMove);
   }
@@ -121,7 +76,7 @@ export class SqliteLog implements Log {
     if (outcome === 'out-of-space' || outcome === 'unavailable')
       return { outcome: 'refused', code: outcome };
     if (outcome === 'conflict') {
-      const entry = this.#reader.entry(seq);
+      const entry = await this.entry(seq);
       if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
       return { outcome, stamp: entry.stamp };
     }
@@ -131,7 +86,7 @@ export class SqliteLog implements Log {
 
   /** Facets in files are not in the unindexed tail. */
   async #untilIndexed(seq: Seq): Promise<void> {
-    const shared = this.#shared;
+    const { shared } = this;
     while (shared.indexed < seq && !shared.indexFailing && this.#closing === undefined)
       await sleep(5);
   }
@@ -143,7 +98,7 @@ export class SqliteLog implements Log {
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();
-    await this.#reader.close();
+    await this.closeReader();
   }
 }
 

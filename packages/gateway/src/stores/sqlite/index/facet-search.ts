@@ -11,6 +11,12 @@ import type { UnindexedTail } from './unindexed-tail.ts';
 const MAX_MISSES = 512;
 const MAX_PARTS = 64;
 
+export interface FacetSources {
+  readonly index: DatabaseSync;
+  readonly tail: UnindexedTail;
+  readonly shared: SharedState;
+}
+
 export interface FacetQuery {
   readonly facets: readonly Facet[];
   readonly order: Order;
@@ -24,26 +30,20 @@ export class FacetSearch implements SeqSource {
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
-  readonly #tail: UnindexedTail;
-  readonly #shared: SharedState;
+  readonly #sources: FacetSources;
 
-  constructor(
-    index: DatabaseSync,
-    tail: UnindexedTail,
-    shared: SharedState,
-    { facets, order, until }: FacetQuery,
-  ) {
+  constructor(sources: FacetSources, { facets, order, until }: FacetQuery) {
     this.#order = order;
     this.#step = order === 'newest' ? -1 : 1;
     this.#until = until;
-    this.#tail = tail;
-    this.#shared = shared;
-    this.#cursors = facets.map(postingsCursors(index, order));
+    this.#sources = sources;
+    this.#cursors = facets.map(postingsCursors(sources.index, order));
   }
 
   page(from: Seq, limit: number): SeqPage {
-    const indexed = this.#shared.indexed;
-    this.#tail.update(indexed, this.#shared.head);
+    const { tail, shared } = this.#sources;
+    const { indexed } = shared;
+    tail.update(indexed, shared.head);
     const seqs: Seq[] = [];
     let at = from;
     for (let work = 0; seqs.length < limit; work += 1) {
@@ -76,9 +76,10 @@ export class FacetSearch implements SeqSource {
 
   #seek(postings: PostingsCursor, from: Seq, indexed: Seq): SeekResult {
     const { facet } = postings;
+    const { tail } = this.#sources;
     if (this.#step < 0) {
       if (from > indexed) {
-        const seq = this.#tail.seek(facet, from, Math.max(this.#until, indexed + 1), this.#order);
+        const seq = tail.seek(facet, from, Math.max(this.#until, indexed + 1), this.#order);
         if (seq !== undefined) return { seq };
       }
       return postings.seek(Math.min(from, indexed), this.#until, MAX_PARTS);
@@ -87,7 +88,7 @@ export class FacetSearch implements SeqSource {
       const found = postings.seek(from, Math.min(this.#until, indexed), MAX_PARTS);
       if (found !== 'none') return found;
     }
-    const seq = this.#tail.seek(facet, Math.max(from, indexed + 1), this.#until, this.#order);
+    const seq = tail.seek(facet, Math.max(from, indexed + 1), this.#until, this.#order);
     return seq === undefined ? 'none' : { seq };
   }
 }

@@ -8,8 +8,10 @@ import type { Seq } from '../../../log/log.ts';
 import { openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SeqPage } from '../seq-source.ts';
+import type { FacetSources } from '../index/facet-search.ts';
+import { UnindexedTail } from '../index/unindexed-tail.ts';
 import type { SharedState } from '../shared-state.ts';
-import { FacetFilter } from './facet-filter.ts';
+import { facetFilter } from './facet-filter.ts';
 import { ftsQuery } from './fts.ts';
 import { LargeEntries } from './large-entries.ts';
 import type { PageQuery } from './messages.ts';
@@ -24,9 +26,7 @@ const CACHE_KIB = 2048;
 export class QueryEngine {
   readonly #words: DatabaseSync;
   readonly #log: DatabaseSync;
-  readonly #index: DatabaseSync;
-  readonly #shared: SharedState;
-  readonly #facets: FacetFilter;
+  readonly #facets: FacetSources;
   readonly #large: LargeEntries;
   /** Ranks the matches of a query. */
   readonly ranker: Ranker;
@@ -34,13 +34,12 @@ export class QueryEngine {
   readonly #descending: StatementSync;
 
   constructor(paths: DataPaths, shared: SharedState) {
-    this.#shared = shared;
     this.#words = openForReading(paths.search, CACHE_KIB);
     this.#log = openForReading(paths.log, CACHE_KIB);
-    this.#index = openForReading(paths.index, CACHE_KIB);
-    this.#facets = new FacetFilter(this.#log, this.#index, shared);
+    const index = openForReading(paths.index, CACHE_KIB);
+    this.#facets = { index, tail: new UnindexedTail(this.#log), shared };
     this.#large = new LargeEntries(this.#words);
-    this.ranker = new Ranker(paths.search, this.#facets, this.#large, shared);
+    this.ranker = new Ranker(paths.search, this.#facets, this.#large);
     const prepare = (order: 'ASC' | 'DESC'): StatementSync =>
       this.#words.prepare(
         `SELECT rowid AS seq FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?
@@ -53,16 +52,17 @@ export class QueryEngine {
   close(): void {
     this.#words.close();
     this.#log.close();
-    this.#index.close();
+    this.#facets.index.close();
   }
 
   /** Up to `limit` seqs in their order; it may be fewer, even none, although more follow. */
   page(query: PageQuery): SeqPage {
-    requireSearchable(query, this.#shared);
+    requireSearchable(query, this.#facets.shared);
     if (query.facets.length === 0) return this.#matches(query);
     const { order, low, high, facets, limit } = query;
     const newest = order === 'newest';
-    const nextWithFacets = this.#facets.next(facets, order, newest ? low : high);
+    const until = newest ? low : high;
+    const nextWithFacets = facetFilter(this.#facets, { facets, order, until });
     const seqs: Seq[] = [];
     const started = performance.now();
     for (let at: Seq | undefined = newest ? high : low; at !== undefined;) {

@@ -6,8 +6,9 @@ import { GatewayError } from '@open-presence/protocol';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Seq } from '../../../log/log.ts';
 import { openForReading } from '../database.ts';
+import type { FacetSources } from '../index/facet-search.ts';
 import type { SharedState } from '../shared-state.ts';
-import type { FacetFilter } from './facet-filter.ts';
+import { atMostWithFacets, facetFilter } from './facet-filter.ts';
 import { ftsQuery, joinTerms, largeRowId, lastLargeRowId, seqOfLargeRow } from './fts.ts';
 import { isOneTerm, type LargeEntries } from './large-entries.ts';
 import type { MatchQuery } from './messages.ts';
@@ -57,18 +58,16 @@ type YieldTurn = () => Promise<void>;
 
 export class Ranker {
   readonly #file: string;
-  readonly #facets: FacetFilter;
+  readonly #facets: FacetSources;
   readonly #large: LargeEntries;
-  readonly #shared: SharedState;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** `file`: the database of the full-text index. */
-  constructor(file: string, facets: FacetFilter, large: LargeEntries, shared: SharedState) {
+  constructor(file: string, facets: FacetSources, large: LargeEntries) {
     this.#file = file;
     this.#facets = facets;
     this.#large = large;
-    this.#shared = shared;
   }
 
   /** Adds all matches to the sink, except those that it does not need. */
@@ -76,7 +75,7 @@ export class Ranker {
     if (this.#running < MAX_RANKINGS) this.#running += 1;
     else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
     try {
-      requireSearchable(query, this.#shared);
+      requireSearchable(query, this.#facets.shared);
       const yieldTurn = yieldPeriodically();
       // An open statement pins the snapshot of its connection, and pages need the latest one.
       using words = openForReading(this.#file, 1024);
@@ -98,9 +97,11 @@ export class Ranker {
   ): Promise<void> {
     const { textQuery, facets, low, high } = query;
     const candidates =
-      facets.length === 0 ? undefined : await this.#facets.atMost(MAX_CANDIDATES, query, yieldTurn);
+      facets.length === 0
+        ? undefined
+        : await atMostWithFacets(this.#facets, MAX_CANDIDATES, query, yieldTurn);
     const filter = candidates === undefined ? [] : [JSON.stringify(candidates)];
-    const nextWithFacets = this.#facets.next(facets, 'newest', low);
+    const nextWithFacets = facetFilter(this.#facets, { facets, order: 'newest', until: low });
     for (let at: Seq | undefined = high; at !== undefined;) {
       const { maxRank } = sink;
       const statement = words.prepare(candidates === undefined ? RANK_ALL : RANK_CANDIDATES);
@@ -126,7 +127,7 @@ export class Ranker {
     sink: RankSink,
     yieldTurn: YieldTurn,
   ): Promise<void> {
-    const nextWithFacets = this.#facets.next(facets, 'oldest', high);
+    const nextWithFacets = facetFilter(this.#facets, { facets, order: 'oldest', until: high });
     const addIfMatching = (entry: RankedSeq | undefined): void => {
       if (entry === undefined || nextWithFacets(entry.seq) !== entry.seq) return;
       if (isOneTerm(textQuery) || this.#large.matches(entry.seq, textQuery)) sink.add(entry);
