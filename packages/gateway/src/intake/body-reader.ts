@@ -99,7 +99,10 @@ export class BodyReader extends JsonHandler {
     if (!this.#isNameOpen) return;
     this.#isNameOpen = false;
     this.#string.end();
-    const member = this.#kind.members.get(this.#string.value ?? '');
+    const { members, nameSizes } = this.#kind;
+    // Decoding a name costs more than looking at its size.
+    const isKnownSize = nameSizes.has(this.#string.size);
+    const member = isKnownSize ? members.get(this.#string.value ?? '') : undefined;
     if (member?.isOwn !== true) {
       this.#member = member;
       this.#copier.copyName();
@@ -225,7 +228,7 @@ export class BodyReader extends JsonHandler {
 
   /** A name that is longer than all known ones need not be held. */
   #closeLongName(): void {
-    if (!this.#string.isLonger(this.#kind.longestName)) return;
+    if (this.#string.size <= this.#kind.longestName) return;
     this.#isNameOpen = false;
     this.#copier.copyName();
   }

@@ -42,7 +42,8 @@ export interface KindGrammar {
   readonly filterMembers: readonly FilterMember[];
   /** By name. */
   readonly members: ReadonlyMap<string, Member>;
-  /** Bytes of the longest of these names. */
+  /** Bytes of each of these names, and of the longest. */
+  readonly nameSizes: ReadonlySet<number>;
   readonly longestName: number;
   /** Facets of the kind and the default room, concatenated. */
   readonly facets: Uint8Array;
@@ -97,6 +98,7 @@ function createKindGrammar(
     takesArray: arrays.has(name),
   });
   const names = [...rules.keys(), ...filters.keys(), ...OWN_MEMBERS];
+  const nameSizes = new Set(names.map((name) => Buffer.byteLength(name)));
   return {
     kind,
     room,
@@ -104,7 +106,8 @@ function createKindGrammar(
     rules: Array.from(rules, ([name, rule]) => ({ ...memberOf(name), rule })),
     filterMembers: Array.from(filters, ([name, filter]) => ({ ...memberOf(name), filter })),
     members: new Map(names.map((name) => [name, memberOf(name)])),
-    longestName: Math.max(...names.map((name) => Buffer.byteLength(name))),
+    nameSizes,
+    longestName: Math.max(...nameSizes),
     facets: Buffer.concat([facet('kind', kind), facet('room', room)]),
   };
 }

@@ -42,6 +42,10 @@ export class StringDecoder {
 
   /** A UTF-16 code unit that was escaped. */
   codeUnit(code: number): void {
+    if (this.#high === '' && (code < 0xd800 || code > 0xdfff)) {
+      this.#addCharacter(code);
+      return;
+    }
     const isHigh = code >= 0xd800 && code <= 0xdbff;
     if (isHigh) this.end();
     const unit = this.#high + String.fromCharCode(code);
@@ -54,9 +58,9 @@ export class StringDecoder {
     this.#high = '';
   }
 
-  /** Whether the value so far is longer than this. */
-  isLonger(size: number): boolean {
-    return this.#isTooLong || this.#length > size;
+  /** Bytes of the value so far; infinite if it is too long. */
+  get size(): number {
+    return this.#isTooLong ? Infinity : this.#length;
   }
 
   /** After `end`: the value, or undefined if it is too long. */
@@ -72,6 +76,21 @@ export class StringDecoder {
     }
     this.#overflow();
     return this.#hash?.finish();
+  }
+
+  /** Cheaper than a native call. */
+  #addCharacter(code: number): void {
+    if (this.#length + 3 > MAX_HELD) this.#overflow();
+    const bytes = this.#bytes;
+    if (code < 0x80) bytes[this.#length++] = code;
+    else {
+      if (code < 0x800) bytes[this.#length++] = 0xc0 | (code >> 6);
+      else {
+        bytes[this.#length++] = 0xe0 | (code >> 12);
+        bytes[this.#length++] = 0x80 | ((code >> 6) & 0x3f);
+      }
+      bytes[this.#length++] = 0x80 | (code & 0x3f);
+    }
   }
 
   #add(text: string): void {

@@ -69,13 +69,13 @@ export class RecentAuthors {
       if (time >= since && rooms.every((slug) => slug === room)) yield author;
     }
     if (floor === 0) return;
-    const seen = new Set(authors.map(({ identity }) => keyOf(identity)));
+    const listed = new Set(authors.map(({ identity }) => keyOf(identity)));
     const facets = rooms.map((slug) => facet('room', slug));
     const older = { facets, order: 'newest', before: floor + 1, since } as const;
     for await (const author of readAuthors(this.#log, older, signal)) {
       const key = keyOf(author.identity);
-      if (seen.has(key)) continue;
-      if (seen.size < 2 * CACHE_SIZE) seen.add(key);
+      if (listed.has(key)) continue;
+      if (listed.size < 2 * CACHE_SIZE) listed.add(key);
       if (!(await this.#hasNewer(author, head))) yield author;
     }
   }

@@ -7,7 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import type { Entry, Log, LogRead, RankedQuery, RoomCount, Selection, Seq } from '../../log/log.ts';
-import { openForReading } from './database.ts';
+import { openForReading, readMeta } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
 import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { roomCounter } from './index/room-counter.ts';
@@ -24,8 +24,9 @@ import type { QueryClient } from './words/query-client.ts';
 /** The reading half of a log. */
 export class LogReader implements Omit<
   Log,
-  'id' | 'spool' | 'append' | 'watch' | typeof Symbol.asyncDispose
+  'spool' | 'append' | 'watch' | typeof Symbol.asyncDispose
 > {
+  readonly id: string;
   protected readonly shared: SharedState;
   readonly #queries: QueryClient;
   readonly #log: DatabaseSync;
@@ -38,6 +39,7 @@ export class LogReader implements Omit<
     this.shared = shared;
     this.#queries = queries;
     this.#log = openForReading(paths.log);
+    this.id = String(readMeta(this.#log, 'name'));
     const index = openForReading(paths.index);
     this.#facets = { index, tail: new UnindexedTail(this.#log), shared };
     this.#entries = new EntryReader(this.#log, paths);

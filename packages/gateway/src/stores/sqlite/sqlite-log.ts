@@ -5,7 +5,6 @@ import type { MessagePort } from 'node:worker_threads';
 import { entryId } from '@open-presence/protocol';
 
 import type { AppendResult, Draft, Log, Seq, Spool } from '../../log/log.ts';
-import { openForReading, readMeta } from './database.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
@@ -26,7 +25,6 @@ export interface SqliteConnection {
 const NO_BODY = new Uint8Array(0);
 
 export class SqliteLog extends LogReader implements Log {
-  readonly id: string;
   readonly #paths: DataPaths;
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
@@ -39,7 +37,6 @@ export class SqliteLog extends LogReader implements Log {
     super(paths, new SharedState(shared), queries);
     this.#paths = paths;
     this.#queries = queries;
-    this.id = readId(paths);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
   }
@@ -99,14 +96,5 @@ export class SqliteLog extends LogReader implements Log {
     this.#writer.close();
     this.#queries.close();
     await this.closeReader();
-  }
-}
-
-function readId(paths: DataPaths): string {
-  const log = openForReading(paths.log);
-  try {
-    return String(readMeta(log, 'name'));
-  } finally {
-    log.close();
   }
 }

@@ -81,11 +81,10 @@ export class RunCursor implements AsyncDisposable {
    * `last` must decrease from call to call.
    */
   find(first: Seq, last: Seq, limit: number): Run | undefined {
-    const fits = (run: Run): boolean => run.last <= last;
-    let run = this.#loaded.find(fits);
+    let run = this.#loaded.find((loaded) => loaded.last <= last);
     if (run === undefined) {
       this.#loaded = this.#runs.newest(this.#kind, last);
-      run = this.#loaded.find(fits);
+      [run] = this.#loaded;
     }
     return run !== undefined && run.first >= first && run.count <= limit ? run : undefined;
   }
