@@ -1,6 +1,7 @@
 /** The official Inspector's command line, which is told of the gateway as other clients are. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -20,10 +21,12 @@ import {
   type DataFolder,
   type GatewayProcess,
 } from '../gateway-process.ts';
+import type { CommandResult } from './inspector-process.ts';
 
 const INSPECTOR = fileURLToPath(
   import.meta.resolve('@modelcontextprotocol/inspector/clients/launcher/build/index.js'),
 );
+const INSPECTOR_PROCESS = join(import.meta.dirname, 'inspector-process.ts');
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 
 interface Told {
@@ -33,6 +36,7 @@ interface Told {
   readonly aside: string;
 }
 
+/** `inspect` runs commands in one process, `launch` starts the launcher, with its exit code. */
 type Inspect = (method: string, ...args: readonly string[]) => Promise<Told>;
 
 const WAYS: Readonly<Record<string, readonly [server: string, era: string]>> = {
@@ -61,15 +65,18 @@ suite('the official Inspector', () => {
     test(`uses every tool ${name}`, async () => {
       const config = ['--config', join(home.path, 'mcp.json'), '--server', server];
       const how = [...config, '--protocol-era', era, '--format', 'json'];
-      const inspect: Inspect = (method, ...args) =>
-        run(home.path, ['--method', method, ...how, ...args]);
-      await everyTool(inspect);
-      await everythingElse(inspect);
+      using inspector = startInspector(home.path);
+      const inspect: Inspect = async (method, ...args) =>
+        toldBy(await inspector.run(['--method', method, ...how, ...args]));
+      const launch: Inspect = async (method, ...args) =>
+        toldBy(await launchInspector(home.path, ['--method', method, ...how, ...args]));
+      await everyTool(inspect, launch);
+      await everythingElse(inspect, launch);
     });
   }
 });
 
-async function everyTool(inspect: Inspect): Promise<void> {
+async function everyTool(inspect: Inspect, launch: Inspect): Promise<void> {
   const used = new Set<string>();
   const call = async (name: string, given: JsonObject): Promise<JsonObject> => {
     used.add(name);
@@ -94,7 +101,7 @@ async function everyTool(inspect: Inspect): Promise<void> {
   assert.equal(asArray(news['entries']).length, 2);
 
   // It tells what clients of some models could not use.
-  const { code, result, aside } = await inspect('tools/list', '--strict');
+  const { code, result, aside } = await launch('tools/list', '--strict');
   assert.equal(code, 0, aside);
   const names = asArray(result['tools']).map((tool) => asString(asObject(tool)['name']));
   assert.deepEqual(names.toSorted(), [...used].toSorted());
@@ -106,9 +113,9 @@ async function everyTool(inspect: Inspect): Promise<void> {
   );
 }
 
-async function everythingElse(inspect: Inspect): Promise<void> {
+async function everythingElse(inspect: Inspect, launch: Inspect): Promise<void> {
   const refused = ['--tool-name', 'leave_trace', '--tool-args-json', '{"text":"no name"}'];
-  const { code, result } = await inspect('tools/call', ...refused);
+  const { code, result } = await launch('tools/call', ...refused);
   assert.notEqual(code, 0);
   assert.match(JSON.stringify(result), /"identity\\" must be a string/);
   const { result: rooms } = await inspect('resources/read', '--uri', 'presence://rooms');
@@ -117,17 +124,40 @@ async function everythingElse(inspect: Inspect): Promise<void> {
   assert.match(JSON.stringify(prompt), /first_contact/);
 }
 
-async function run(home: string, args: readonly string[]): Promise<Told> {
-  const env = { ...process.env, HOME: home, MCP_INSPECTOR_SECRET_STORE: 'memory' };
-  const { promise, resolve } = Promise.withResolvers<Told>();
+function environment(home: string): NodeJS.ProcessEnv {
+  return { ...process.env, HOME: home, MCP_INSPECTOR_SECRET_STORE: 'memory' };
+}
+
+function toldBy({ code, stdout, stderr }: CommandResult): Told {
+  const told = stdout === '' ? {} : asObject(parseJson(stdout));
+  return { code, result: asObject(told['result'] ?? {}), aside: stderr };
+}
+
+async function launchInspector(home: string, args: readonly string[]): Promise<CommandResult> {
+  const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const command = [INSPECTOR, '--cli', ...args];
-  const child = execFile(process.execPath, command, { env }, (_, out, aside) => {
-    const told: unknown = out === '' ? {} : parseJson(out);
-    resolve({
-      code: child.exitCode ?? -1,
-      result: asObject(asObject(told)['result'] ?? {}),
-      aside,
-    });
-  });
+  const options = { env: environment(home) };
+  const child = execFile(process.execPath, command, options, (_, stdout, stderr) =>
+    resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+  );
   return await promise;
+}
+
+interface InspectorProcess extends Disposable {
+  run(args: readonly string[]): Promise<CommandResult>;
+}
+
+/** Starting the Inspector costs far more than a call, so one process makes many. */
+function startInspector(home: string): InspectorProcess {
+  const child: ChildProcess = fork(INSPECTOR_PROCESS, { env: environment(home), execArgv: [] });
+  const ended = new AbortController();
+  child.once('exit', (code) => ended.abort(new Error(`The Inspector ended with ${code}.`)));
+  return {
+    async run(args) {
+      child.send(args);
+      const [result] = (await once(child, 'message', ended)) as [CommandResult];
+      return result;
+    },
+    [Symbol.dispose]: () => void child.kill(),
+  };
 }
