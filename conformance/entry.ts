@@ -45,6 +45,8 @@ export function entryOf(json: string): Entry {
 export interface Listing {
   readonly entries: readonly Entry[];
   readonly head: number;
+  /** The name of the log. */
+  readonly log: string;
   readonly next: string | null;
   /** The listing as an object. */
   readonly fields: JsonObject;
@@ -53,11 +55,12 @@ export interface Listing {
 /** A listing in the one spelling that section 8.1 shows. */
 export function listingOf(json: string): Listing {
   const listing = asObject(parseJson(json));
-  const { head, next } = listing;
+  const { head, log, next } = listing;
   const entries = linesOf(json, asArray(listing['entries']).length).map(entryOf);
   return {
     entries,
     head: asInteger(head),
+    log: asString(log),
     next: next === null ? null : asString(next),
     fields: listing,
   };
@@ -67,7 +70,7 @@ function linesOf(json: string, count: number): string[] {
   if (count === 0) return [];
   const lines = json.trimEnd().split('\n');
   assert.match(lines[0] ?? '', /^\{("room":\{.*\},)?"entries":\[$/);
-  assert.match(lines.at(-1) ?? '', /^\],"head":\d+,"next":(null|".*")\}$/);
+  assert.match(lines.at(-1) ?? '', /^\],"head":\d+,"log":"[^"]+","next":(null|".*")\}$/);
   const middle = lines.slice(1, -1);
   assert.equal(middle.length, count, 'each entry of a listing is one line');
   return middle.map((line, at) => {

@@ -12,6 +12,7 @@ const PARTS = [
   'status',
   'version',
   'head',
+  'log',
   'trust',
   'kinds',
   'rooms',

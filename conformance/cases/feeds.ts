@@ -49,7 +49,8 @@ export const feeds: readonly Case[] = [
     const [slug = ''] = await gateway.rooms();
     const identity = uniqueName();
     const { entry } = await gateway.contribute('garden', traceBody(identity));
-    const places = [...KINDS.map((kind) => `/api/${kind}`), `/api/rooms/${slug}`];
+    const kinds = KINDS.map((kind) => `/api/${kind}`);
+    const places = [...kinds, '/api/entries', `/api/rooms/${slug}`];
     for (const path of [...places, `${entry.path}/replies`]) {
       assert.match(
         await atom(gateway, `${path}.atom`),
@@ -59,6 +60,12 @@ export const feeds: readonly Case[] = [
     }
     const mine = query('/feed.atom', [['identity', identity]]);
     assert.deepEqual(idsIn(await atom(gateway, mine)), [entry.id]);
+    const ids = await Promise.all(
+      ['/feed.atom', '/api/entries.atom'].map(
+        async (path) => /<id>([^<]+)<\/id>/.exec(await atom(gateway, path))?.[1],
+      ),
+    );
+    assert.equal(ids[0], ids[1], 'the same feed has the same id');
     assert.ok('items' in (await jsonFeed(gateway, '/feed.json')));
   }),
   check('15.1', 'accept', async (gateway) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
+import { EventStream } from '../event-stream.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { asString } from '../value.ts';
 import { body } from './rooms.ts';
@@ -37,7 +38,7 @@ export const listings: readonly Case[] = [
     const { path, ids } = await crowd(gateway, 3);
     for (const count of [0, 1, 2, 3]) {
       const listing = await gateway.list(path({ limit: count }));
-      assert.deepEqual(Object.keys(listing.fields), ['entries', 'head', 'next']);
+      assert.deepEqual(Object.keys(listing.fields), ['entries', 'head', 'log', 'next']);
       assert.equal(listing.entries.length, count);
     }
     const answer = await gateway.get(path());
@@ -46,6 +47,37 @@ export const listings: readonly Case[] = [
     for (const kind of KINDS) {
       const empty = await gateway.list(`/api/${kind}?identity=${uniqueName()}`);
       assert.deepEqual([empty.entries, empty.next], [[], null]);
+    }
+  }),
+  check('8.1', 'all-kinds', async (gateway) => {
+    const [author, reader] = [uniqueName('author'), uniqueName('reader')];
+    const said: Entry[] = [];
+    for (const kind of KINDS) {
+      said.unshift((await gateway.contribute(kind, body(kind, author, { to: reader }))).entry);
+    }
+    const inbox = query('/api/entries', [['to', reader]]);
+    const { entries: all } = await gateway.list(inbox);
+    assert.deepEqual(idsOf(all), idsOf(said));
+    for (const kind of KINDS) {
+      const { entries } = await gateway.list(`${inbox}&kind=${kind}`);
+      assert.deepEqual(
+        entries.map((entry) => entry.kind),
+        [kind],
+      );
+    }
+    const lines = (await gateway.get(inbox, { accept: NDJSON })).expect(200);
+    assert.deepEqual(
+      lines.text.trimEnd().split('\n'),
+      all.map(({ text }) => text),
+    );
+    using stream = await EventStream.open(gateway, `${inbox}&after=0&limit=4`);
+    assert.deepEqual(idsOf(await stream.rest()), idsOf(said).toReversed());
+  }),
+  check('8.1', 'log', async (gateway) => {
+    const { log } = await gateway.list('/api/entries?limit=0');
+    assert.notEqual(log, '');
+    for (const path of ['/api/garden?limit=0', '/api/discover', '/api/search?q=a&limit=0']) {
+      assert.equal((await gateway.get(path)).json['log'], log, path);
     }
   }),
   check('8.1', 'everything', async (gateway) => {

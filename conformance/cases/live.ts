@@ -62,7 +62,8 @@ export const streams: readonly Case[] = [
     assert.deepEqual(more, []);
     assert.equal(first?.event, 'head');
     assert.match(first.id ?? '', /^\d+$/);
-    assert.deepEqual(parseJson(first.data ?? ''), { head: Number(first.id) });
+    const { log } = await gateway.list('/api/garden?limit=0');
+    assert.deepEqual(parseJson(first.data ?? ''), { head: Number(first.id), log });
     assert.match(answer.text, /^retry: 1000\n/);
     assert.ok(Number(first.id) >= entry.seq);
   }),

@@ -125,7 +125,7 @@ export const presence: readonly Case[] = [
     const { entry } = await gateway.contribute('garden', traceBody(name));
     const answer = (await gateway.get('/api/presence')).expect(200);
     assert.equal(answer.type, 'application/json');
-    assert.deepEqual(Object.keys(answer.json), ['here', 'lately', 'head']);
+    assert.deepEqual(Object.keys(answer.json), ['here', 'lately', 'head', 'log']);
     assert.ok(asInteger(answer.json['head']) >= entry.seq);
     const lines = answer.text.split('\n').filter((line) => line.includes(name));
     const [present, spoke] = lines.map((line) => asObject(parseJson(line.replace(/,$/, ''))));

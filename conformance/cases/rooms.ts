@@ -50,7 +50,7 @@ export const rooms: readonly Case[] = [
       const { fields: listing, entries } = await gateway.list(
         query(`/api/rooms/${slug}`, [['identity', identity]]),
       );
-      assert.deepEqual(Object.keys(listing), ['room', 'entries', 'head', 'next']);
+      assert.deepEqual(Object.keys(listing), ['room', 'entries', 'head', 'log', 'next']);
       assert.deepEqual(Object.keys(asObject(listing['room'])), FIELDS);
       assert.equal(asObject(listing['room'])['slug'], slug);
       assert.deepEqual(

@@ -132,7 +132,9 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '7.5': { 'broken-off': 'A body that breaks off leaves nothing.' },
   '8.1': {
-    form: 'A listing is {"entries":[…],"head":…,"next":…} with one entry a line.',
+    form: 'A listing is {"entries":[…],"head":…,"log":…,"next":…} with one entry a line.',
+    'all-kinds': '/api/entries lists entries of every kind, in every form; with to it is an inbox.',
+    log: 'log is the name of the log, the same in every answer.',
     everything: 'A listing has everything asked for; there is no page size.',
     head: 'head is the newest seq when the answer began; nothing later is in it.',
   },

@@ -38,7 +38,7 @@ export const LIVE_AND_DOORS = {
   },
   '13.2': { stream: 'The reader of an event stream is present while it is open.' },
   '13.3': {
-    form: 'Presence is {"here":[…],"lately":[…],"head":…} with one visitor a line.',
+    form: 'Presence is {"here":[…],"lately":[…],"head":…,"log":…} with one visitor a line.',
     request: 'A request makes its reader present for five minutes, in the room it reads.',
     once: 'Whoever comes again is here once, since the first time, the newest arrival first.',
     seeking: 'seeking is what the newest first contact seeks.',

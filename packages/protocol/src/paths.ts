@@ -42,12 +42,18 @@ export const FEED_TYPES: Readonly<Record<FeedForm, string>> = {
   'json-feed': 'application/feed+json',
 };
 
-/** The base of the feed of all entries, which has no listing: `/feed.atom`, `/feed.json`. */
-export const EVERYTHING = '/feed';
+/** The listing of all entries. */
+export const EVERYTHING = '/api/entries';
+
+/** The feeds of all entries at their short addresses. */
+export const SHORT_FEED_PATHS: Readonly<Record<FeedForm, string>> = {
+  atom: '/feed.atom',
+  'json-feed': '/feed.json',
+};
 
 /** The path of the feed of a listing. */
 export function feedPath(path: string, form: FeedForm): string {
-  return path === EVERYTHING && form === 'json-feed' ? `${path}.json` : `${path}.${form}`;
+  return `${path}.${form}`;
 }
 
 /** For a `Link` header: the feeds of a listing. */

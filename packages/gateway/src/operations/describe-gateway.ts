@@ -13,7 +13,7 @@ export function describeGateway(
   language: Language,
   locale: Locale | undefined,
   paths: ReadonlyMap<string, string>,
-): Omit<Discovery, 'status' | 'head' | 'rooms' | 'here' | 'newest'> {
+): Omit<Discovery, 'status' | 'head' | 'log' | 'rooms' | 'here' | 'newest'> {
   return {
     service: localize(language.service, locale),
     version: language.version,

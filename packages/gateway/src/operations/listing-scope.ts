@@ -36,14 +36,16 @@ type Params = Readonly<Record<string, string | undefined>>;
 /** Finds the scope that a path names. Throws `unknown-room`. */
 export type ScopeResolver = (app: ScopeContext, params: Params) => ListingScope;
 
-/** All entries; only feeds list them. */
-export const EVERYTHING_SCOPE: ListingScope = {
+const EVERYTHING_SCOPE: ListingScope = {
   path: EVERYTHING,
   facets: [],
   kinds: true,
-  subject: 'the feed',
+  subject: 'the entries',
   title: ({ labels }, locale) => localize(labels.everything, locale),
 };
+
+/** All entries. */
+export const everythingScope = (): ListingScope => EVERYTHING_SCOPE;
 
 export function kindScope(kind: Kind): ScopeResolver {
   const scope: ListingScope = {
@@ -83,6 +85,7 @@ export function repliesScope(_: ScopeContext, params: Params): ListingScope {
 /** The paths that list entries, with their parameters in braces. */
 export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeResolver])[] = [
   ...KINDS.map((kind) => [`/api/${kind}`, kindScope(kind)] as const),
+  [EVERYTHING, everythingScope],
   ['/api/rooms/{slug}', roomScope],
   ['/api/entries/{id}/replies', repliesScope],
 ];

@@ -36,6 +36,7 @@ const DOORS = [
   'discover',
   'rooms',
   'room',
+  'entries',
   'entry',
   'replies',
   'search',

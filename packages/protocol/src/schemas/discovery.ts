@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { closedObject } from './closed-object.ts';
 import { EntrySchema } from './entry.ts';
 import { KINDS, STATES } from '../kinds.ts';
-import { RoomSchema } from './listing.ts';
+import { LogSchema, NotesSchema, RoomSchema } from './listing.ts';
 import { PresentSchema } from './presence.ts';
 
 const FieldSchema = closedObject({
@@ -40,6 +40,7 @@ export const DiscoverySchema = closedObject(
     status: Type.Enum([...STATES]),
     version: Type.String(),
     head: Type.Integer({ minimum: 0 }),
+    log: LogSchema,
     trust: Type.String({ description: 'How to treat what visitors write.' }),
     kinds: Type.Array(KindSchema),
     rooms: Type.Array(RoomSchema),
@@ -60,6 +61,7 @@ export const FirstContactSchema = Type.Object(
       closedObject({ title: Type.String(), method: Type.String(), path: Type.String() }),
       { description: 'Where to go from here.' },
     ),
+    notes: Type.Optional(NotesSchema),
   },
   { title: 'What the answer to a first contact adds to the entry' },
 );

@@ -25,15 +25,25 @@ export const RoomsSchema = closedObject(
 );
 export type RoomsDocument = Static<typeof RoomsSchema>;
 
+export const LogSchema = Type.String({
+  description: 'The name of the log: a cursor is valid only in the log that it is from.',
+});
+
+export const NotesSchema = Type.Array(Type.String(), {
+  description: 'What the gateway has to add, in plain English.',
+});
+
 const listing = {
   entries: Type.Array(EntrySchema),
   head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
+  log: LogSchema,
   known: Type.Optional(
     Type.Integer({
       minimum: 0,
       description: 'With q: the seq up to which entries were searchable.',
     }),
   ),
+  notes: Type.Optional(NotesSchema),
   next: Type.Union([Type.String({ format: 'uri-reference' }), Type.Null()], {
     description: 'Where to read on.',
   }),
@@ -55,10 +65,12 @@ export const SearchSchema = closedObject(
       }),
     ),
     head: listing.head,
+    log: LogSchema,
     known: Type.Integer({
       minimum: 0,
       description: 'The seq up to which entries were searchable.',
     }),
+    notes: listing.notes,
     next: listing.next,
   },
   { title: 'Search' },

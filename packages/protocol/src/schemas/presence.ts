@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 
 import { closedObject } from './closed-object.ts';
 import { KINDS } from '../kinds.ts';
+import { LogSchema } from './listing.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const Seeking = Type.Array(Type.String(), {
@@ -41,6 +42,7 @@ export const PresenceSchema = closedObject(
     here: Type.Array(PresentSchema, { description: 'Newest arrival first.' }),
     lately: Type.Array(LatelySchema, { description: 'The newest entry first.' }),
     head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),
+    log: LogSchema,
   },
   { title: 'Presence' },
 );

@@ -23,6 +23,8 @@ import {
 import { aiCatalog, apiCatalog } from './catalogs.ts';
 import { ROBOTS } from './files.ts';
 
+const EXAMPLE_LOG = '9f2c61d04b7ae835';
+
 /** By the `content` that representations name. */
 export function gatewayContents(
   localization: Localization,
@@ -50,23 +52,24 @@ function exampleDocuments(
   const { seq: head, timestamp } = Entry;
   const rooms = exampleRooms(localization);
   const [room] = rooms;
-  const position = { head, next: null };
+  const position = { head, log: EXAMPLE_LOG };
   return {
     Entry,
-    Listing: { entries: [Entry], ...position },
+    Listing: { entries: [Entry], ...position, next: null },
     RoomListing: {
       room: { ...room, entries: 1, latest: timestamp },
       entries: [{ ...Entry, room: room?.['slug'] }],
       ...position,
+      next: null,
     },
     Rooms: { rooms },
     Search: {
       results: [{ entry: Entry, snippet: Entry['text'] }],
-      head,
+      ...position,
       known: head,
       next: null,
     },
-    Presence: { here: [exampleVisitor(Entry)], lately: [exampleAuthor(Entry)], head },
+    Presence: { here: [exampleVisitor(Entry)], lately: [exampleAuthor(Entry)], ...position },
     Status: statusDocument(language, 'breathing', locale, new Date(String(timestamp))),
     Discovery: exampleDiscovery(localization, routes),
     Health: { status: 'breathing' },
@@ -97,6 +100,7 @@ function exampleDiscovery(
     status: 'breathing',
     version,
     head: entry['seq'],
+    log: EXAMPLE_LOG,
     trust,
     kinds: described.kinds.map((kind) => ({ ...kind, fields: [] })),
     rooms: exampleRooms(localization),
@@ -112,7 +116,7 @@ function exampleEvents(entry: JsonObject): string {
   const { seq, kind } = entry;
   const before = Number(seq) - 1;
   return [
-    `retry: 1000\nid: ${before}\nevent: head\ndata: {"head":${before}}\n\n`,
+    `retry: 1000\nid: ${before}\nevent: head\ndata: ${JSON.stringify({ head: before, log: EXAMPLE_LOG })}\n\n`,
     `id: ${String(seq)}\nevent: ${String(kind)}\ndata: ${JSON.stringify(entry)}\n\n`,
   ].join('');
 }

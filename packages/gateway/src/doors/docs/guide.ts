@@ -3,10 +3,10 @@ import {
   EVERYTHING,
   FEED_FORMS,
   FEED_TYPES,
-  feedPath,
   type Kind,
   KINDS,
   sayPath,
+  SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
 
 import type { DescribedRoute, JsonObject, Localization } from '../../http/route-description.ts';
@@ -29,7 +29,7 @@ export function welcomePage(context: GuideContext): Page {
   const { language, text } = context;
   const { pages, labels } = language;
   const feeds = FEED_FORMS.map((form) => {
-    const href = context.address + feedPath(EVERYTHING, form);
+    const href = context.address + SHORT_FEED_PATHS[form];
     return { title: text(labels.everything), type: FEED_TYPES[form], href };
   });
   return {
@@ -137,11 +137,11 @@ function parameterList({ language, text }: GuideContext): string {
 /** How to reply, and how to find what is addressed to oneself, by the example of a visitor. */
 function replySection(context: GuideContext): Block[] {
   const { address, language, text } = context;
-  const { path, sentences } = language.kinds.garden;
+  const { sentences } = language.kinds.garden;
   const answer = sentences.find(({ body }) => 'inReplyTo' in body)?.body;
   const name = answer?.['identity'];
   if (answer === undefined || typeof name !== 'string') return [];
-  const inbox = `${address}${path}?to=${encodeURIComponent(name)}`;
+  const inbox = `${address}${EVERYTHING}?to=${encodeURIComponent(name)}`;
   return [
     { heading: text(language.pages.replying) },
     { text: text(language.pages.replyingHow) },

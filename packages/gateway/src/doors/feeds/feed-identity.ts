@@ -13,6 +13,8 @@ export type FeedFilters = [string, string][];
 
 /** Other parameters choose a page, or mean nothing. */
 const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...FILTER_NAMES]);
+/** Stands for the path of all entries in ids, which must not change while feeds are subscribed to. */
+const EVERYTHING_NAME = '/feed';
 /** Filters that a title names at most. */
 const MAX_TITLE_FILTERS = 4;
 
@@ -28,7 +30,8 @@ export function idOf(
 ): string {
   const parameters = new URLSearchParams(filters);
   parameters.sort();
-  const digest = hash('sha256', `${id} ${pathWithQuery(path, parameters)}`, 'hex');
+  const name = path === EVERYTHING ? EVERYTHING_NAME : path;
+  const digest = hash('sha256', `${id} ${pathWithQuery(name, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),
@@ -53,7 +56,7 @@ export function titleOf(
   ].join(' · ');
 }
 
-/** The listing of the same entries as JSON. All entries have none: `/api/discover` leads to them. */
+/** The listing of the same entries as JSON. */
 export function listingOf({ path }: ListingScope, filters: FeedFilters): string {
-  return path === EVERYTHING ? '/api/discover' : pathWithQuery(path, new URLSearchParams(filters));
+  return pathWithQuery(path, new URLSearchParams(filters));
 }

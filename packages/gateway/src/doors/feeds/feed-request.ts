@@ -14,10 +14,15 @@ import { pageSelection } from '../../operations/read-page.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
 
-/** What decides which cached response answers a request. */
-export interface FeedRequest extends Localization {
+/** A feed at one address. */
+interface FeedAddress {
   readonly scope: ListingScope;
   readonly form: FeedForm;
+  readonly path: string;
+}
+
+/** What decides which cached response answers a request. */
+export interface FeedRequest extends FeedAddress, Localization {
   readonly encoding: Encoding | undefined;
   /** The gateway's address, for absolute links. */
   readonly base: string;
@@ -35,15 +40,10 @@ export interface FeedQuery extends FeedRequest {
   readonly headers: Headers;
 }
 
-export function feedRequest(
-  context: DoorRequest,
-  scope: ListingScope,
-  form: FeedForm,
-): FeedRequest {
+export function feedRequest(context: DoorRequest, address: FeedAddress): FeedRequest {
   const { app, request } = context;
   return {
-    scope,
-    form,
+    ...address,
     encoding: preferredEncoding(request.headers['accept-encoding']),
     ...localizationFor(context),
     base: publicAddressOf(context),

@@ -7,22 +7,25 @@
  * - pages read one after another have each entry once.
  * - a page is well-formed, and visitors' words in it are plain text, whatever they say.
  */
-import type { FeedForm } from '@open-presence/protocol';
+import { feedPath, type FeedForm } from '@open-presence/protocol';
 
 import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
 import { matchesEtag } from '../../http/negotiation.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
-import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
+import type { ScopeResolver } from '../../operations/listing-scope.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 import { renderFeed } from './render-feed.ts';
-import { cacheKeyOf, feedQuery, feedRequest } from './feed-request.ts';
+import { cacheKeyOf, feedQuery, feedRequest, type FeedRequest } from './feed-request.ts';
 
 /** Larger pages, in bytes, are not cached. */
 const MAX_CACHED_SIZE = 256 * 1024;
 
-/** The handler that sends a page of a scope's feed. */
-export function feed(scopeOf: ScopeResolver, form: FeedForm): DoorHandler {
+/**
+ * The handler that sends a page of a scope's feed. Pages lead to one another at `path`, by default
+ * that of the listing with the form appended.
+ */
+export function feed(scopeOf: ScopeResolver, form: FeedForm, path?: string): DoorHandler {
   return async (context) => {
     const { app, request, params } = context;
     const scope = scopeOf(app, params);
@@ -30,15 +33,17 @@ export function feed(scopeOf: ScopeResolver, form: FeedForm): DoorHandler {
       using caller = abortOnDisconnect(context);
       await waitForListing(app, scope, queryOf(request), caller.signal);
     }
-    await sendFeed(context, scope, form);
+    await sendFeed(
+      context,
+      feedRequest(context, { scope, form, path: path ?? feedPath(scope.path, form) }),
+    );
   };
 }
 
-async function sendFeed(context: DoorRequest, scope: ListingScope, form: FeedForm): Promise<void> {
+async function sendFeed(context: DoorRequest, wanted: FeedRequest): Promise<void> {
   const { app, request, response } = context;
   const { responseCache } = app;
   if (isDisconnected(context)) return;
-  const wanted = feedRequest(context, scope, form);
   const key = cacheKeyOf(wanted, request.url ?? '');
   const cached = responseCache.get(key, wanted.head);
   if (cached !== undefined) return sendCached(context, cached);

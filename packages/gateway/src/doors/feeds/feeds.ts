@@ -10,16 +10,17 @@ import {
   feedPath,
   isKind,
   type Kind,
+  SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
 
 import type { ParameterDescription, RouteDescription } from '../../http/route-description.ts';
 import {
-  EVERYTHING_SCOPE,
+  everythingScope,
   LISTED_SCOPES,
   type ScopeResolver,
 } from '../../operations/listing-scope.ts';
 import { DEFAULT_LIMIT } from '../../operations/read-page.ts';
-import type { ProtocolDoor } from '../context.ts';
+import type { DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { feed } from './feed.ts';
 
@@ -35,48 +36,60 @@ const PARAMETERS = LISTING_PARAMETERS.map((name) => (name === 'limit' ? LIMIT : 
 export const feedsDoor: ProtocolDoor = {
   describe: () => import('./openapi.ts'),
   routes: FEED_FORMS.flatMap((form) => [
-    route(EVERYTHING, () => EVERYTHING_SCOPE, form),
+    shortRoute(form),
     ...LISTED_SCOPES.flatMap(([path, scopeOf]) => [
       route(path, scopeOf, form),
-      { path, get: [representation(scopeOf, form, form)] },
+      { path, get: [representation(feed(scopeOf, form), form, form)] },
     ]),
   ]),
 };
 
-function route(
-  path: string,
-  scopeOf: ScopeResolver,
-  form: FeedForm,
-): ProtocolDoor['routes'][number] {
+type FeedRoute = ProtocolDoor['routes'][number];
+
+function shortRoute(form: FeedForm): FeedRoute {
+  const path = SHORT_FEED_PATHS[form];
   return {
-    path: feedPath(path, form),
-    get: [representation(scopeOf, form, feedPath(path, form))],
-    description: describe(path, form),
+    path,
+    get: [representation(feed(everythingScope, form, path), form, path)],
+    description: { ...describe(form), id: DOORS[form] },
   };
 }
 
-function representation(scopeOf: ScopeResolver, form: FeedForm, content: string) {
-  const handle = feed(scopeOf, form);
+function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRoute {
+  const path = feedPath(listing, form);
+  const kind = kindAt(listing);
+  return {
+    path,
+    get: [representation(feed(scopeOf, form), form, path)],
+    description: {
+      ...describe(form),
+      tag: kind === undefined ? 'rooms' : 'kinds',
+      summary: ({ language, text }) => {
+        const meaning =
+          kind === undefined ? language.doors[doorOf(listing)] : language.kinds[kind].meaning;
+        return `${text(meaning)} (${NAMES[form]})`;
+      },
+      parameters: kind === undefined ? PARAMETERS : PARAMETERS.filter((name) => name !== 'kind'),
+    },
+  };
+}
+
+function representation(handle: DoorHandler, form: FeedForm, content: string) {
   return { type: FEED_TYPES[form], onlyIfNamed: true, handle, content } as const;
 }
 
-function describe(path: string, form: FeedForm): RouteDescription {
-  const shared = {
+function describe(form: FeedForm): RouteDescription {
+  return {
     door: DOORS[form],
     description: ({ language, text }) => text(language.pages.feedHow),
     parameters: PARAMETERS,
-  } satisfies RouteDescription;
-  if (path === EVERYTHING) return { ...shared, id: DOORS[form] };
-  const kind = kindAt(path);
-  return {
-    ...shared,
-    tag: kind === undefined ? 'rooms' : 'kinds',
-    summary: ({ language: { kinds, doors }, text }) => {
-      const listing = path.includes('{slug}') ? doors.room : doors.replies;
-      return `${text(kind === undefined ? listing : kinds[kind].meaning)} (${NAMES[form]})`;
-    },
-    parameters: kind === undefined ? PARAMETERS : PARAMETERS.filter((name) => name !== 'kind'),
   };
+}
+
+/** The door of a listing of several kinds. */
+function doorOf(listing: string): 'entries' | 'replies' | 'room' {
+  if (listing === EVERYTHING) return 'entries';
+  return listing.includes('{slug}') ? 'room' : 'replies';
 }
 
 function kindAt(path: string): Kind | undefined {

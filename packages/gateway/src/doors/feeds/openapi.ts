@@ -1,5 +1,11 @@
 /** What the OpenAPI document says of feeds (PROTOCOL.md section 15). */
-import { EVERYTHING, FEED_FORMS, type FeedForm, feedPath } from '@open-presence/protocol';
+import {
+  EVERYTHING,
+  FEED_FORMS,
+  type FeedForm,
+  feedPath,
+  SHORT_FEED_PATHS,
+} from '@open-presence/protocol';
 
 import type { Content, JsonObject, Localization } from '../../http/route-description.ts';
 import { LISTED_SCOPES } from '../../operations/listing-scope.ts';
@@ -10,14 +16,17 @@ import type { Page } from './page.ts';
 
 /** Of feeds at addresses of their own, by path; of those at the addresses of listings, by form. */
 export function content(localization: Localization): Record<string, Content> {
-  const paths = [EVERYTHING, ...LISTED_SCOPES.map(([path]) => path)];
-  return Object.fromEntries([
-    ['atom', { schema: TEXT }],
-    ['json-feed', { schema: schemaRef('JsonFeed') }],
-    ...FEED_FORMS.flatMap((form) =>
-      paths.map((path) => [feedPath(path, form), contentOf(localization, form, path)] as const),
-    ),
+  const addresses = FEED_FORMS.flatMap((form) => [
+    { path: SHORT_FEED_PATHS[form], form, listing: EVERYTHING },
+    ...LISTED_SCOPES.map(([listing]) => ({ path: feedPath(listing, form), form, listing })),
   ]);
+  return {
+    atom: { schema: TEXT },
+    'json-feed': { schema: schemaRef('JsonFeed') },
+    ...Object.fromEntries(
+      addresses.map(({ path, form, listing }) => [path, contentOf(localization, form, listing)]),
+    ),
+  };
 }
 
 function contentOf(localization: Localization, form: FeedForm, path: string): Content {
@@ -41,7 +50,7 @@ function examplePage(localization: Localization, form: FeedForm, path: string): 
     self,
     first: self,
     next: `${self}?before=${member('seq')}`,
-    listing: listing === EVERYTHING ? '/api/discover' : listing,
+    listing,
     updated: member('timestamp'),
     items: [
       {

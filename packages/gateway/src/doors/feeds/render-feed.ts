@@ -1,5 +1,5 @@
 /** Reads a page of a feed from the log and renders it as a response. */
-import { FEED_TYPES, feedPath, type FeedForm } from '@open-presence/protocol';
+import { FEED_TYPES, type FeedForm } from '@open-presence/protocol';
 
 import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
 import { contentEncoding } from '../../http/headers.ts';
@@ -48,9 +48,8 @@ export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<Ca
 }
 
 async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
-  const { scope, form, language, locale, text, base, head, parameters, selection } = query;
+  const { scope, path, language, locale, text, base, head, parameters, selection } = query;
   const { items, end } = await readItems(app.log, query);
-  const path = feedPath(scope.path, form);
   const filters = filtersOf(scope, parameters);
   const firstPage = new URLSearchParams(parameters);
   firstPage.delete(selection.order === 'newest' ? 'before' : 'after');

@@ -56,7 +56,8 @@ function describe(
   const { service, version, trust, kinds, doors, parameters } = described;
   const status = app.state();
   const rooms = roomDocuments(app, locale);
-  return { service, status, version, head: log.head(), trust, kinds, rooms, doors, parameters };
+  const position = { head: log.head(), log: log.id };
+  return { service, status, version, ...position, trust, kinds, rooms, doors, parameters };
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<Uint8Array[]> {

@@ -34,10 +34,6 @@ const MAX_CHUNK_SIZE = 4 * 1024;
 /** How long a stream that is not in a fan-out group reads before others get their turn. */
 const TURN_MS = 1;
 
-const ALL_EVENTS: StreamScope = { facets: [], kinds: true, subject: 'the events' };
-
-export const allEvents: DoorHandler = (context) => streamEvents(context, ALL_EVENTS);
-
 /** A handler that streams the entries of a scope. */
 export function events(resolveScope: ScopeResolver): DoorHandler {
   return (context) => streamEvents(context, resolveScope(context.app, context.params));
@@ -53,7 +49,7 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
   }
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
-  stream.write(headEvent(wanted.after));
+  stream.write(headEvent(app.log, wanted.after));
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
@@ -65,8 +61,9 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
 }
 
 /** The first event: a reader who is disconnected before the first entry resumes from its id. */
-function headEvent(after: Seq): StreamChunk {
-  const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: {"head":${after}}\n\n`;
+function headEvent({ id }: Log, after: Seq): StreamChunk {
+  const data = JSON.stringify({ head: after, log: id });
+  const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: ${data}\n\n`;
   return streamChunk(Buffer.from(frame), after);
 }
 

@@ -23,7 +23,7 @@ import { sendNotModified } from '../../http/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
 import { sendBody } from '../../http/response-writer.ts';
 import { parseSelection } from '../../intake/selection.ts';
-import type { ReadEnd, Selection, Seq } from '../../log/log.ts';
+import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection } from '../../operations/read-page.ts';
@@ -121,7 +121,7 @@ async function answerFromLog(
   const cached = await responseCache.create(key, head, async () => {
     start = await read();
     const { chunks, end } = start;
-    return end === undefined ? undefined : await cachedResponseOf(listed, chunks, end);
+    return end === undefined ? undefined : await cachedResponseOf(log, listed, { chunks, end });
   });
   // Where the listing is long, another request may have read its start.
   if (cached === undefined) await stream(context, listed, start ?? (await read()));
@@ -176,12 +176,14 @@ function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd)
 }
 
 /** The part of the body after the entries. */
-function closingOf(listed: Listing, end: ReadEnd): Buffer {
+function closingOf(log: Log, listed: Listing, end: ReadEnd): Buffer {
   const newline = end.last === undefined ? '' : '\n';
   if (listed.form === 'ndjson') return Buffer.from(newline);
   const next = JSON.stringify(nextPath(listed, end));
   const watermark = listed.watermark === undefined ? '' : `"known":${listed.watermark},`;
-  return Buffer.from(`${newline}],"head":${listed.head},${watermark}"next":${next}}\n`);
+  return Buffer.from(
+    `${newline}],"head":${listed.head},"log":"${log.id}",${watermark}"next":${next}}\n`,
+  );
 }
 
 /** Links to the next page, if that is known before the entries are sent, and to the feeds of the scope. */
@@ -191,12 +193,12 @@ function linksOf({ scope }: Listing, next: string | null): Headers {
 }
 
 async function cachedResponseOf(
+  log: Log,
   listed: Listing,
-  chunks: readonly Uint8Array[],
-  end: ReadEnd,
+  { chunks, end }: { readonly chunks: readonly Uint8Array[]; readonly end: ReadEnd },
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
-  const plain = Buffer.concat([listed.opening, ...chunks, closingOf(listed, end)]);
+  const plain = Buffer.concat([listed.opening, ...chunks, closingOf(log, listed, end)]);
   const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
   const body = encoding === undefined ? plain : await compress(encoding, plain);
   const next = nextPath(listed, end);
@@ -219,17 +221,18 @@ async function stream(context: DoorRequest, listed: Listing, start: Start): Prom
       ...linksOf(listed, null),
       ...listed.headers,
     });
-    await sendBody(context, encoding, bodyOf(listed, start));
+    await sendBody(context, encoding, bodyOf(context.app.log, listed, start));
   } finally {
     await start.reading.return({ last: undefined, more: false });
   }
 }
 
 async function* bodyOf(
+  log: Log,
   listed: Listing,
   { chunks, reading }: Start,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   yield listed.opening;
   yield* chunks;
-  yield closingOf(listed, yield* reading);
+  yield closingOf(log, listed, yield* reading);
 }

@@ -65,7 +65,7 @@ async function* documentOf(
   yield* lines(presentVisitors(app, query, snapshot));
   yield Buffer.from('],"lately":[\n');
   yield* lines(recentAuthors(app, query, snapshot));
-  yield Buffer.from(`],"head":${snapshot.head}}\n`);
+  yield Buffer.from(`],"head":${snapshot.head},"log":"${app.log.id}"}\n`);
 }
 
 async function* lines(documents: AsyncIterable<object>): AsyncGenerator<Buffer, void, undefined> {

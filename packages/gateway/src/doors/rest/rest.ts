@@ -4,7 +4,7 @@
  * Owns which resource answers at which path, and in which forms; refuses to know stores and other
  * protocols. Upholds PROTOCOL.md sections 2 to 16.
  */
-import { KINDS } from '@open-presence/protocol';
+import { EVERYTHING, KINDS } from '@open-presence/protocol';
 
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
 import type {
@@ -14,6 +14,7 @@ import type {
 } from '../../http/route-description.ts';
 import { EVENT_STREAM, type Representation } from '../../http/router.ts';
 import {
+  everythingScope,
   kindScope,
   repliesScope,
   roomScope,
@@ -23,7 +24,7 @@ import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
-import { allEvents, events } from './events.ts';
+import { events } from './events.ts';
 import {
   insteadOn,
   insteadOnEntries,
@@ -103,6 +104,12 @@ export const restDoor: ProtocolDoor = {
       description: { id: 'room', tag: 'rooms', parameters: LISTING_PARAMETERS },
     },
     {
+      path: EVERYTHING,
+      get: listingForms(everythingScope, 'Listing'),
+      instead: insteadOnEntries,
+      description: { id: 'entries', tag: 'rooms', parameters: LISTING_PARAMETERS },
+    },
+    {
       path: '/api/entries/{id}',
       get: json(oneEntry, 'Entry'),
       instead: insteadOnReplies,
@@ -131,7 +138,7 @@ export const restDoor: ProtocolDoor = {
     },
     {
       path: '/api/events',
-      get: [{ type: EVENT_STREAM, handle: allEvents, content: 'Events' }],
+      get: [{ type: EVENT_STREAM, handle: events(everythingScope), content: 'Events' }],
       instead: insteadOnEntries,
       description: { id: 'events', tag: 'rooms', parameters: EVENT_PARAMETERS, untagged: true },
     },

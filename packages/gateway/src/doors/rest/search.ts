@@ -53,7 +53,9 @@ async function* documentOf(
       if (step.done === true) {
         const next = JSON.stringify(nextResultsPath(search, step.value, count));
         const newline = count === 0 ? '' : '\n';
-        yield Buffer.from(`${newline}],"head":${head},"known":${watermark},"next":${next}}\n`);
+        yield Buffer.from(
+          `${newline}],"head":${head},"log":"${log.id}","known":${watermark},"next":${next}}\n`,
+        );
         return;
       }
       yield await resultOf(step.value, selection.textQuery, count === 0 ? '' : ',\n');

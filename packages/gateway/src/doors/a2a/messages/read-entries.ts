@@ -101,5 +101,8 @@ export async function readEntries(
   const cursor = selection.order === 'newest' ? 'before' : 'after';
   const hasNext = end.more && end.last !== undefined;
   const next = hasNext ? { ...parameterFields(fields), [cursor]: end.last } : null;
-  return agentMessage([dataPart({ head, next }), visitorPart(context, { entries })], contextId);
+  return agentMessage(
+    [dataPart({ head, log: log.id, next }), visitorPart(context, { entries })],
+    contextId,
+  );
 }

@@ -4,7 +4,6 @@ import { quoted } from '@open-presence/protocol';
 
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
-import type { Localization } from '../../../http/route-description.ts';
 import { parseSeconds } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
@@ -169,7 +168,7 @@ interface PageInfo extends NextCall {
 }
 
 function summarize(
-  context: Localization,
+  context: ToolContext,
   entries: readonly ListedEntry[],
   { counts, head, known, ...nextCall }: PageInfo,
 ): Pick<ToolResult, 'summary' | 'own'> {
@@ -177,6 +176,12 @@ function summarize(
   const shortened = shortenedIn(entries);
   return {
     summary: `${counts} ${describeNext(context, nextCall)}${describeShortened(context, entries)}`,
-    own: { head, ...(known === undefined ? {} : { known }), next, shortened },
+    own: {
+      head,
+      log: context.app.log.id,
+      ...(known === undefined ? {} : { known }),
+      next,
+      shortened,
+    },
   };
 }

@@ -21,7 +21,7 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
   const hint = more ? ` ${text(language.mcp.results.crowd)}` : '';
   return callToolResult(context, {
     summary: `here: ${here.visitors.length}, lately: ${lately.visitors.length}.${hint}`,
-    own: { head: snapshot.head, more },
+    own: { head: snapshot.head, log: app.log.id, more },
     lines: [...here.visitors, ...lately.visitors].map((visitor) => JSON.stringify(visitor)),
     untrusted: { here: here.visitors, lately: lately.visitors },
   });

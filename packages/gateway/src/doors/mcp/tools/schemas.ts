@@ -137,6 +137,7 @@ export const FIRST_CONTACT = {
  */
 export const LISTING = {
   head: NUMBER,
+  log: TEXT,
   known: NUMBER,
   // Not `type: ['object', 'null']`: some clients do not accept an array of types.
   next: { anyOf: [{ type: 'object' }, { type: 'null' }] },

@@ -118,7 +118,7 @@ function readTools(context: Localization): Tool[] {
     readTool(context, 'who_is_here', {
       inputSchema: readInput(context, ['room', 'limit']),
       outputSchema: outputSchema(
-        { head: { type: 'integer' }, more: { type: 'boolean' } },
+        { head: LISTING.head, log: LISTING.log, more: { type: 'boolean' } },
         { here: visitors, lately: visitors },
       ),
     }),
