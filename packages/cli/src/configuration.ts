@@ -2,9 +2,9 @@
  * All settings in one table, from which options and `--help` are made. A setting is read from its
  * flag or, without it, from its environment variable.
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, platform } from 'node:os';
 
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 export interface Setting {
   readonly name: keyof Configuration;
@@ -17,6 +17,8 @@ export interface Setting {
 }
 
 const MAX_DEFAULT_THREADS = 4;
+/** Where several threads can listen on one port (`SO_REUSEPORT` that distributes connections). */
+export const CAN_SHARE_PORT: boolean = ['linux', 'freebsd', 'sunos', 'aix'].includes(platform());
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export interface Configuration {
@@ -29,6 +31,16 @@ export interface Configuration {
   readonly logLevel: string;
 }
 
+export const DATA_SETTING: Setting = {
+  name: 'data',
+  flag: '--data <folder>',
+  variable: 'PRESENCE_DATA',
+  default: './presence-data',
+  description: 'data folder; created if it does not exist',
+  parse: nonEmpty('the path of a folder'),
+};
+
+/** The settings of `serve`. */
 export const SETTINGS: readonly Setting[] = [
   {
     name: 'port',
@@ -46,14 +58,7 @@ export const SETTINGS: readonly Setting[] = [
     description: 'address to listen on; 0.0.0.0 or :: for all addresses of this machine',
     parse: nonEmpty('an address or the name of a host'),
   },
-  {
-    name: 'data',
-    flag: '--data <folder>',
-    variable: 'PRESENCE_DATA',
-    default: './presence-data',
-    description: 'data folder; created if it does not exist',
-    parse: nonEmpty('the path of a folder'),
-  },
+  DATA_SETTING,
   {
     name: 'language',
     flag: '--language <file>',
@@ -74,9 +79,10 @@ export const SETTINGS: readonly Setting[] = [
     name: 'threads',
     flag: '--threads <number>',
     variable: 'PRESENCE_THREADS',
-    default: Math.min(availableParallelism(), MAX_DEFAULT_THREADS),
-    description: 'threads that serve visitors; default: one per core, up to 4',
-    parse: wholeNumber(1, 1024),
+    default: CAN_SHARE_PORT ? Math.min(availableParallelism(), MAX_DEFAULT_THREADS) : 1,
+    description:
+      'threads that serve visitors; default: one per core, up to 4, or one where threads cannot share a port (macOS, Windows)',
+    parse: parseThreads,
   },
   {
     name: 'logLevel',
@@ -88,16 +94,10 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Adds the options for these settings to a command. */
-export function addSettings(command: Command, ...names: readonly (keyof Configuration)[]): Command {
-  for (const setting of SETTINGS) {
-    if (!names.includes(setting.name)) continue;
-    const option = new Option(setting.flag, setting.description)
-      .env(setting.variable)
-      .argParser(setting.parse);
-    command.addOption(setting.default === undefined ? option : option.default(setting.default));
-  }
-  return command;
+/** The option for a setting, with a description of what a command uses it for. */
+export function settingOption(setting: Setting, description: string = setting.description): Option {
+  const option = new Option(setting.flag, description).env(setting.variable);
+  return option.argParser(setting.parse).default(setting.default);
 }
 
 function wholeNumber(min: number, max: number): Setting['parse'] {
@@ -106,6 +106,14 @@ function wholeNumber(min: number, max: number): Setting['parse'] {
     if (/^\d+$/.test(text) && number >= min && number <= max) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
   };
+}
+
+function parseThreads(text: string): number {
+  const threads = Number(wholeNumber(1, 1024)(text));
+  if (threads === 1 || CAN_SHARE_PORT) return threads;
+  throw new InvalidArgumentError(
+    'It must be 1: on this system, several threads cannot listen on one port.',
+  );
 }
 
 /** No path, since most links in answers begin at the root. Returned without a slash at the end. */

@@ -12,13 +12,18 @@ import manifest from '../package.json' with { type: 'json' };
 import { mcpCommand } from './mcp.ts';
 import type { ProcessContext } from './process-context.ts';
 import { serveCommand } from './serve.ts';
+import { terminalLog } from './terminal-log.ts';
 import { verifyCommand } from './verify.ts';
 
 const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  logger: (level) => pino({ level }, destination({ fd: 1, sync: true })),
+  logger: (level) =>
+    pino(
+      { level },
+      process.stdout.isTTY ? terminalLog(process.stdout) : destination({ fd: 1, sync: true }),
+    ),
   stopSignal() {
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = (signal: string): void => {

@@ -5,9 +5,9 @@ import type { Logger } from 'pino';
 /** The process, as far as commands may use it. */
 export interface ProcessContext {
   readonly stdin: Readable;
-  readonly stdout: Writable;
+  readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
-  /** Logs to standard output. */
+  /** Logs to standard output: JSON, or plain words on a terminal. */
   logger(level: string): Logger;
   /** Resolves with the name of the first SIGTERM or SIGINT. A second one ends the process. */
   stopSignal(): Promise<string>;

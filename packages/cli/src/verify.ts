@@ -2,8 +2,9 @@
 import { verifyLog, type VerifyEvent, type VerifyResult } from '@open-presence/gateway';
 import { Command } from 'commander';
 
-import { addSettings, type Configuration } from './configuration.ts';
+import { type Configuration, DATA_SETTING, settingOption } from './configuration.ts';
 import type { ProcessContext } from './process-context.ts';
+import { CLEAR_LINE } from './terminal-log.ts';
 
 type Output = Pick<ProcessContext, 'stdout' | 'stderr'>;
 
@@ -14,7 +15,6 @@ interface Options extends Pick<Configuration, 'data'> {
 const EXIT_FAULTS = 1;
 const EXIT_UNREADABLE = 2;
 const PROGRESS_INTERVAL_MS = 200;
-const CLEAR_LINE = '\r\u001B[K';
 
 export function verifyCommand(context: ProcessContext): Command {
   const command = new Command('verify')
@@ -23,7 +23,9 @@ export function verifyCommand(context: ProcessContext): Command {
       'after',
       `\nA gateway may be running. Exits with 0 if all is well, ${EXIT_FAULTS} if there are faults, ${EXIT_UNREADABLE} if there is no readable log.`,
     );
-  addSettings(command, 'data').option('--json', 'print one JSON object');
+  command
+    .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
+    .option('--json', 'print one JSON object');
   return command.action(async ({ data, json = false }: Options) => {
     const report = json ? new JsonReport(context) : new TextReport(context);
     try {

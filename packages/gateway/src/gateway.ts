@@ -1,19 +1,21 @@
 /**
  * The composition root: opens the store, the doors and the threads that serve them.
  *
- * Owns the order of startup and shutdown. Upholds that nothing is served before the log is verified,
- * that requests in progress are finished before the log is closed, and that a failed start leaves
- * nothing open.
+ * Owns the order of startup and shutdown. Upholds that the gateway listens once its log is open, or
+ * after two seconds, that nothing is served before the log is open, that requests in progress are
+ * finished before the log is closed, and that a failed start leaves nothing open.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import type { State } from '@open-presence/protocol';
 import type { Logger } from 'pino';
 
 import { createAppContext } from './app-context.ts';
+import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
@@ -23,7 +25,7 @@ import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { loadLanguage } from './load-language.ts';
-import { openSqliteLog } from './stores/sqlite/store.ts';
+import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
@@ -41,6 +43,16 @@ export interface GatewayConfig {
   /** Threads that serve visitors, including this one. */
   readonly threads: number;
   readonly logger: Logger;
+  /** Called about once a second while the gateway listens, but is still reading its log. */
+  readonly onWaking?: (progress: WakingProgress) => void;
+}
+
+export interface WakingProgress {
+  readonly address: string;
+  /** The newest entry that has been read. */
+  readonly indexed: number;
+  /** The newest entry of the log; 0 until the log has been opened. */
+  readonly head: number;
 }
 
 /** A running gateway. Disposing of it stops it: resolves when all requests are finished. */
@@ -49,6 +61,9 @@ export interface Gateway extends AsyncDisposable {
   readonly address: string;
   state(): State;
 }
+
+/** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
+const LISTEN_EARLY_AFTER_MS = 2000;
 
 const CONDITIONS = {
   holding: 'holding: entries cannot be stored now; reading goes on',
@@ -63,7 +78,7 @@ const INDEXING_AGAIN = 'search: words are read again';
  * be used, and with the error of the system for an address or folder that cannot.
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
-  const { data: folder, publicUrl, logger: report } = config;
+  const { publicUrl, logger: report } = config;
   const loaded = await loadLanguage(config.language);
   const lifecycle: { log?: Log; serving: boolean; stopping: boolean } = {
     serving: false,
@@ -76,30 +91,31 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
   const listen = await listenOptions(config);
   const channel = listen.shared ? randomUUID() : undefined;
+  const startup = { language: loaded.language, report, publicUrl, state };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
-  opened.defer(async () => lifecycle.log?.[Symbol.asyncDispose]());
-  const presence = opened.use(new Presence(channel));
-  const startup = { language: loaded.language, report, publicUrl, state };
-  const listener = opened.use(await HttpListener.listen(listen, startup, createRouter()));
-  const log = await openSqliteLog({
-    folder,
-    onWritableChange: (writable) => {
-      const status = logState(writable);
-      report.warn({ status }, CONDITIONS[status]);
-    },
-    onSearchFailure: (why) =>
-      report.warn({ why }, why === undefined ? INDEXING_AGAIN : NOT_INDEXING),
+  let early: HttpListener<DoorContext> | undefined;
+  const opening = openLog(config, (indexed, head) => {
+    if (early !== undefined) config.onWaking?.({ address: early.address, indexed, head });
   });
+  opened.defer(async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose]());
+  const presence = opened.use(new Presence(channel));
+  const startListening = async (): Promise<HttpListener<DoorContext>> => {
+    if (listen.shared) await freePort(listen.host, listen.port);
+    return opened.use(await HttpListener.listen(listen, startup, createRouter()));
+  };
+  if (!(await settlesWithin(opening, LISTEN_EARLY_AFTER_MS))) early = await startListening();
+  const log = await opening;
   lifecycle.log = log;
+  const listener = early ?? (await startListening());
+  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
     const start = { listen, log: log.connect(), publicUrl, channel };
     const { text } = loaded;
     workers.use(await HttpWorker.start({ ...start, text, language: config.language }, report));
   }
-  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
-  lifecycle.serving = true;
   const rest = opened.move();
   return {
     address: listener.address,
@@ -113,11 +129,40 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
 }
 
+function openLog(
+  { data: folder, logger: report }: GatewayConfig,
+  onProgress: (indexed: number, head: number) => void,
+): Promise<OwnedLog> {
+  return openSqliteLog({
+    folder,
+    onProgress,
+    onWritableChange: (writable) => {
+      const status = logState(writable);
+      report.warn({ status }, CONDITIONS[status]);
+    },
+    onSearchFailure: (why) =>
+      report.warn({ why }, why === undefined ? INDEXING_AGAIN : NOT_INDEXING),
+  });
+}
+
+/** Rejects if the promise rejects within that time. */
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const settled = new AbortController();
+  try {
+    const timeout = sleep(ms, false, { signal: settled.signal });
+    return await Promise.race([promise.then(() => true), timeout]);
+  } finally {
+    settled.abort();
+  }
+}
+
 async function listenOptions({ host, port, threads }: GatewayConfig): Promise<ListenOptions> {
   const shared = threads > 1;
+  // Before the log is opened, so that a port that is taken is reported at once.
+  const free = port > 0 || shared ? await freePort(host, port) : port;
   return {
     host,
-    port: shared ? await freePort(host, port) : port,
+    port: free,
     shared,
     // Files opened later use the descriptors that are reserved for the store.
     maxConnections: Math.ceil((await connectionLimit()) / threads),
@@ -130,7 +175,8 @@ async function listenOptions({ host, port, threads }: GatewayConfig): Promise<Li
  */
 async function freePort(host: string, port: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const server = createServer().once('error', reject).listen({ host, port }, resolve);
+  const server = createServer((socket) => socket.destroy());
+  server.once('error', reject).listen({ host, port }, resolve);
   await promise;
   const address = server.address();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();

@@ -7,4 +7,5 @@ export {
   type Gateway,
   type GatewayConfig,
   type VerifyResult,
+  type WakingProgress,
 } from './gateway.ts';

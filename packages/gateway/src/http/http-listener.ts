@@ -1,9 +1,10 @@
 /**
  * The HTTP listener: accepts requests while the gateway starts, serves and stops.
  *
- * Owns the responses before the log is open; later requests go to the router. Refuses to know
- * resources and stores. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing one caller sends,
- * omits or aborts affects another.
+ * Owns the requests that arrive before the log is open: the status and the probes are answered, and
+ * the others wait without being read. Later requests go to the router. Refuses to know resources and
+ * stores. Upholds PROTOCOL.md sections 1, 2 and 11, and that nothing one caller sends, omits or aborts
+ * affects another.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -32,8 +33,8 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #eventStreams = new EventStreams();
   readonly #shutdown = new Shutdown();
   #app: App | undefined;
-  /** Requests for event streams that wait until the log is open. */
-  #earlyStreams: EarlyRequest[] = [];
+  /** Requests that wait until the log is open. */
+  readonly #earlyRequests = new Set<EarlyRequest>();
 
   private constructor(startup: StartupContext, router: Router<App>) {
     this.#startup = startup;
@@ -44,7 +45,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     });
   }
 
-  /** Listens. Until `open`, requests for event streams wait and others get a 503 or the status. */
+  /** Listens. Until `open`, all requests but those for the status and the probes wait. */
   static async listen<App extends HttpContext>(
     options: ListenOptions,
     startup: StartupContext,
@@ -72,17 +73,18 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       describeDoors: () => this.#router.describeDoors(),
     });
     this.#app = app;
-    for (const { request, response } of this.#earlyStreams.splice(0)) {
+    for (const { request, response } of this.#earlyRequests) {
       this.#router.dispatch(app, request, response);
     }
+    this.#earlyRequests.clear();
   }
 
   /** Stops accepting; resolves when all requests in progress are finished. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#shutdown.start();
     this.#eventStreams.close();
-    // Readers of event streams reconnect by themselves.
-    for (const { response } of this.#earlyStreams.splice(0)) response.destroy();
+    // The log has not been opened: nothing was read, so nothing is lost.
+    for (const { response } of this.#earlyRequests) response.destroy();
     await this.#server[Symbol.asyncDispose]();
   }
 
@@ -97,20 +99,15 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   }
 
   #receiveEarly(request: IncomingMessage, response: ServerResponse): void {
-    const match = this.#router.match(request);
-    // A browser does not reconnect after an error.
-    if (match?.isStream === true) this.#earlyStreams.push({ request, response });
-    else {
-      const handler = match?.whileStarting ?? sendStarting;
+    const handler = this.#router.match(request)?.whileStarting;
+    if (handler !== undefined) {
       runHandler(handler, { app: this.#startup, request, response, params: {} });
+      return;
     }
+    const early = { request, response };
+    this.#earlyRequests.add(early);
+    response.once('close', () => this.#earlyRequests.delete(early));
   }
-}
-
-const STARTING = 'Cannot answer yet: the gateway is reading its log. Try again in a moment.';
-
-function sendStarting(context: RequestContext<StartupContext>): Promise<void> {
-  return sendProblem(context, new GatewayError('unavailable', STARTING));
 }
 
 function sendInvalidHost(context: RequestContext<StartupContext>): Promise<void> {

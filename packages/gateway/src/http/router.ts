@@ -63,8 +63,6 @@ interface Match<App extends StartupContext> {
   readonly handle: Handler<App>;
   readonly whileStarting: Handler<StartupContext> | undefined;
   readonly params: PathParameters;
-  /** Whether the response is an event stream. */
-  readonly isStream: boolean;
 }
 
 type PathParameters = RequestContext['params'];
@@ -114,11 +112,9 @@ export class Router<App extends StartupContext> {
     if (found === undefined) return undefined;
     const { route, params } = found;
     const { post, representations, whileStarting } = route;
-    if (method === 'POST' && post !== undefined) {
-      return { handle: post, whileStarting, params, isStream: false };
-    }
-    const { handle, type } = preferred(headers.accept, representations);
-    return { handle, whileStarting, params, isStream: type === EVENT_STREAM };
+    if (method === 'POST' && post !== undefined) return { handle: post, whileStarting, params };
+    const { handle } = preferred(headers.accept, representations);
+    return { handle, whileStarting, params };
   }
 
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {

@@ -36,21 +36,6 @@ suite('what the gateway says of itself', () => {
     assert.ok(guide.includes(`POST ${publicUrl}/api/resonance`));
   });
 
-  test('to readers who come too early is not about keeping anything', async () => {
-    await using door = await openGateway(openMemoryLog(), { starting: true });
-    for (const [locale, wrong] of [
-      ['en', /entry|kept/],
-      ['uk', /запис/],
-    ] as const) {
-      const { status, bytes } = await fetchBytes(door, '/api/garden', {
-        'Accept-Language': locale,
-      });
-      assert.equal(status, 503);
-      const { title } = JSON.parse(bytes.toString()) as { title: string };
-      assert.doesNotMatch(title, wrong);
-    }
-  });
-
   test('says where a parameter stands', async () => {
     await using door = await openGateway(openMemoryLog());
     const page = (await fetchBytes(door, '/reference')).bytes.toString();

@@ -133,7 +133,7 @@ test('a stream requested before the log is open starts once it is open', async (
   await using caller = await gateway.connect();
   caller.send(getRequest('/api/garden', 'Accept: text/event-stream'));
   await using other = await gateway.connect();
-  other.send(getRequest('/api/garden'));
+  other.send(getRequest('/readyz'));
   await other.until(/^HTTP\/1\.1 503 /);
   gateway.open();
   await caller.until(/^HTTP\/1\.1 200 [^]*event: head\n/);
@@ -144,7 +144,7 @@ test('a stream that waits for the log to open does not delay shutdown', async ()
   await using caller = await gateway.connect();
   caller.send(getRequest('/api/events'));
   await using other = await gateway.connect();
-  other.send(getRequest('/api/garden', 'Connection: close'));
+  other.send(getRequest('/readyz', 'Connection: close'));
   await other.until(/^HTTP\/1\.1 503 /);
   await gateway[Symbol.asyncDispose]();
   assert.equal(await caller.untilClosed(), '');

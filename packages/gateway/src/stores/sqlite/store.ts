@@ -7,19 +7,22 @@
  * none of the three.
  */
 import { once } from 'node:events';
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import type { Log } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
+import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
 import type { FromThread, ThreadStart, ToThread } from './store-thread.ts';
 
 export interface SqliteOptions {
   readonly folder: string;
+  /** Called once a second until the log is open. Both are 0 until its head is known. */
+  readonly onProgress?: (indexed: number, head: number) => void;
   /** Called with false when entries can no longer be stored, with true when they can again. */
   readonly onWritableChange?: (writable: boolean) => void;
   /** Called with the reason why search fails, and with undefined once it works again. */
@@ -39,17 +42,22 @@ export interface OwnedLog extends Log {
 const YOUNG_GENERATION_MB = 8;
 const YOUNG_GENERATION_OF_WORDS_MB = 1;
 
+const PROGRESS_INTERVAL_MS = 1000;
+
 /**
  * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
  * caught up. Throws when another process has the folder, or it has something else than a log.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const paths = dataPathsIn(resolve(options.folder));
-  makeFolder(paths.folder);
+  prepareFolder(paths.folder);
   await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
+  const { onProgress } = options;
+  const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
+  using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   const start = async (file: string, youngGenerationMb: number): Promise<Worker> => {
     const worker = await startThread(file, { paths, shared: shared.memory }, youngGenerationMb);
     return opened.adopt(worker, closeThread);
@@ -63,14 +71,6 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
     return { paths, shared: shared.memory, writer: portTo(writer), words: portTo(words) };
   };
   return new OwnedSqliteLog(connect, opened);
-}
-
-/** Creates the parents as well. Node's `recursive` never returns where that fails, as in `/proc`. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolder(parent);
-  mkdirSync(path);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { type FileHandle, open as openFile, rm } from 'node:fs/promises';
+import { platform } from 'node:os';
 import { join } from 'node:path';
 
 import { type Filter, GatewayError } from '@open-presence/protocol';
@@ -74,12 +75,7 @@ export class FileSpool implements Spool {
       await (await this.#bodyFile()).writeFile(BRACE);
       for (const handle of this.#handles()) await handle.sync();
       await this.#close();
-      const folder = await openFile(this.#paths.incoming, 'r');
-      try {
-        await folder.sync();
-      } finally {
-        await folder.close();
-      }
+      await flushFolder(this.#paths.incoming);
     });
     this.#sealed = true;
     return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
@@ -121,5 +117,16 @@ export class FileSpool implements Spool {
       const detail = `Cannot store the entry: ${reason}. Try again later.`;
       throw new GatewayError(full ? 'out-of-space' : 'unavailable', detail);
     }
+  }
+}
+
+/** Windows cannot flush a folder: NTFS writes its changes to a journal of its own. */
+async function flushFolder(path: string): Promise<void> {
+  if (platform() === 'win32') return;
+  const folder = await openFile(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
   }
 }

@@ -1,0 +1,2 @@
+@rem Lets cmd.exe run the script "start", which on other systems replaces its shell.
+@%*

@@ -1,0 +1,97 @@
+/** Reports a start: in plain words on a terminal, else as lines of the log. */
+import { resolve } from 'node:path';
+
+import type { WakingProgress } from '@open-presence/gateway';
+import type { Logger } from 'pino';
+
+import { CAN_SHARE_PORT, type Configuration } from './configuration.ts';
+import type { ProcessContext } from './process-context.ts';
+import { CLEAR_LINE } from './terminal-log.ts';
+
+export interface StartReport {
+  readonly waking: (progress: WakingProgress) => void;
+  readonly serving: (address: string) => void;
+}
+
+type ReportedSettings = Pick<Configuration, 'data' | 'threads'>;
+
+/** Addresses that only this machine can reach. */
+const LOOPBACK = /^http:\/\/(?:127\.|\[::1\])/;
+/** Stands for all addresses of this machine, and is none that a client can use. */
+const ANY_ADDRESS = /\/\/(?:0\.0\.0\.0|\[::\])/;
+/** The log says how far the gateway is each time it has read a tenth more of its entries. */
+const LOGGED_PARTS = 10;
+
+export function startReport(
+  { stdout }: Pick<ProcessContext, 'stdout'>,
+  logger: Logger,
+  settings: ReportedSettings,
+): StartReport {
+  if (stdout.isTTY === true) return terminalReport(stdout, settings);
+  return logReport(logger, settings);
+}
+
+function terminalReport(stdout: ProcessContext['stdout'], settings: ReportedSettings): StartReport {
+  return {
+    waking: (progress) => void stdout.write(CLEAR_LINE + describeProgress(progress)),
+    serving: (address) => void stdout.write(CLEAR_LINE + greeting(address, settings)),
+  };
+}
+
+function logReport(logger: Logger, { data, threads }: ReportedSettings): StartReport {
+  let logged = -1;
+  return {
+    waking(progress) {
+      const part = Math.floor(fractionOf(progress) * LOGGED_PARTS);
+      if (part <= logged) return;
+      logged = part;
+      const { indexed, head } = progress;
+      logger.info({ indexed, head }, describeProgress(progress));
+    },
+    serving(address) {
+      const serving = { address, data, threads };
+      if (!CAN_SHARE_PORT) logger.info(`threads: ${describeThreads(threads)}`);
+      logger.info(serving, `breathing: open ${address} or try curl ${address}/api`);
+    },
+  };
+}
+
+function fractionOf({ indexed, head }: WakingProgress): number {
+  return head === 0 ? 0 : indexed / head;
+}
+
+function describeProgress(progress: WakingProgress): string {
+  const { address, head } = progress;
+  const step =
+    head === 0 ? 'opening the log' : `reading the log, ${Math.floor(fractionOf(progress) * 100)} %`;
+  return `waking: ${step}; requests to ${address} are answered once that is done`;
+}
+
+function describeThreads(threads: number): string {
+  if (!CAN_SHARE_PORT) return 'one thread, since several cannot listen on one port on this system';
+  return threads === 1 ? 'one thread' : `${threads} threads`;
+}
+
+function greeting(address: string, { data, threads }: ReportedSettings): string {
+  const url = address.replace(ANY_ADDRESS, '//localhost');
+  const reach = LOOPBACK.test(address)
+    ? 'for this machine only; --host opens it to others'
+    : 'for all who can reach this machine';
+  return `
+The Open Presence Gateway is open.
+
+  Listens at  ${address} (${reach})
+  Stores in   ${resolve(data)}
+  Serves with ${describeThreads(threads)}
+
+Try first:
+
+  a browser   ${url}
+  curl        curl "${url}/api/say/shepit?text=Hello"
+              curl "${url}/api/shepit?limit=5"
+  MCP         add ${url}/mcp to your client's servers
+
+Ctrl-C stops it.
+
+`;
+}

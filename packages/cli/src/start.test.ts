@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { chmod, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { dataFolder, startGatewayProcess } from '../../../test/gateway-process.ts';
+
+const COMMAND = join(import.meta.dirname, '../presence.js');
+const INSTALL = join(import.meta.dirname, '../../../test/install.sh');
+const CTRL_C = '\u0003';
+/** Makes a start take long: each flush takes two seconds. */
+const SLOW_FLUSHES =
+  'strace -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_enter=2000000';
+
+interface Command extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  /** Resolves with the match once the output has one. Rejects if the command ends before. */
+  until(wanted: RegExp): Promise<RegExpExecArray>;
+}
+
+function run(program: string, ...args: readonly string[]): Command {
+  const child = spawn(program, args);
+  const ended = Promise.withResolvers<number | null>();
+  child.once('close', ended.resolve);
+  let output = '';
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const check of waiting) check();
+    });
+  }
+  return {
+    child,
+    ended: ended.promise,
+    async until(wanted) {
+      const { promise, resolve, reject } = Promise.withResolvers<RegExpExecArray>();
+      const check = (): void => {
+        const match = wanted.exec(output);
+        if (match !== null) resolve(match);
+      };
+      waiting.add(check);
+      void ended.promise.then(() => reject(new Error(`Ended without ${wanted}: ${output}`)));
+      check();
+      return await promise;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended.promise;
+    },
+  };
+}
+
+const serve = (data: string): string[] => [COMMAND, 'serve', '--port', '0', '--data', data];
+
+/** Runs the command with a terminal, through `script` of util-linux. */
+function runOnTerminal(...command: readonly string[]): Command {
+  const words = command.map((word) => `'${word}'`).join(' ');
+  return run('script', '--quiet', '--return', '--command', words, '/dev/null');
+}
+
+suite('a start', () => {
+  test('says on a terminal where it listens and stores, and what to try', async () => {
+    await using folder = await dataFolder();
+    await using command = runOnTerminal(process.execPath, ...serve(folder.path));
+    const [output, url = ''] = await command.until(
+      /Listens at +(http:\/\/127\.0\.0\.1:\d+) [^]*Ctrl-C stops it/,
+    );
+    assert.ok(output.includes(folder.path));
+    assert.doesNotMatch(output, /^\{/m);
+    assert.ok(output.includes(`${url}/mcp`));
+    const addresses = Array.from(output.matchAll(/curl "(.*?)"/g), ([, address = '']) => address);
+    const statuses = [];
+    for (const address of addresses) statuses.push((await fetch(address)).status);
+    assert.deepEqual(statuses, [201, 200]);
+    command.child.stdin?.write(CTRL_C);
+    await command.until(/^\S*resting: /m);
+    assert.equal(await command.ended, 0);
+  });
+
+  test('logs lines of JSON where its output is no terminal', async () => {
+    await using gateway = await startGatewayProcess();
+    for (const line of gateway.output().trim().split('\n')) JSON.parse(line);
+  });
+
+  test('that takes long listens meanwhile, and answers what was requested when it is done', async () => {
+    await promisify(execFile)(INSTALL);
+    await using folder = await dataFolder();
+    await using command = runOnTerminal(
+      ...SLOW_FLUSHES.split(' '),
+      process.execPath,
+      ...serve(folder.path),
+    );
+    const [, url = ''] = await command.until(/waking: .* (http:\S+) are answered/);
+    const said = fetch(`${url}/api/seeds`, { method: 'POST', body: '{"text":"early"}' });
+    const read = fetch(`${url}/api/seeds?after=0&wait=600`);
+    const ready = await fetch(`${url}/readyz`);
+    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'waking' }]);
+    assert.match(await (await fetch(`${url}/api`)).text(), /"status": ?"waking"/);
+    await command.until(/The Open Presence Gateway is open/);
+    assert.equal((await said).status, 201);
+    assert.match(await (await read).text(), /early/);
+  });
+
+  test('is by one thread where threads cannot share a port, and says so', async () => {
+    const platform = `Object.defineProperty(process,'platform',{value:'darwin'})`;
+    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(platform)}` };
+    await using gateway = await startGatewayProcess({ env });
+    assert.match(gateway.output(), /one thread, since several cannot listen on one port/);
+    assert.match(gateway.output(), /"threads":1,/);
+    const args = ['--threads', '2'];
+    await assert.rejects(startGatewayProcess({ env, args }), /'2' is invalid. It must be 1: /);
+  });
+});
+
+suite('a data folder that cannot be used', () => {
+  // Root may read and write everything, unless it gives that up.
+  const under = ['setpriv', '--bounding-set', '-dac_override'];
+
+  test('is reported if the gateway may not write to it', async () => {
+    await using folder = await dataFolder();
+    await chmod(folder.path, 0o500);
+    for (const data of [folder.path, join(folder.path, 'new')]) {
+      await assert.rejects(
+        startGatewayProcess({ data, under }),
+        /Cannot use the data folder "[^"]*": the user who runs the gateway may not .*--data/,
+      );
+    }
+  });
+
+  test('is reported with the file that the gateway may not write to', async () => {
+    await using folder = await dataFolder();
+    {
+      await using first = await startGatewayProcess({ data: folder.path });
+      await first.stop();
+    }
+    const file = join(folder.path, 'log.sqlite');
+    await chmod(file, 0o400);
+    await assert.rejects(startGatewayProcess({ data: folder.path, under }), (error: Error) =>
+      error.message.includes(`(${file}): the user who runs the gateway may not`),
+    );
+  });
+
+  test('is reported if it would be in a file, and is not created where the port is taken', async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess();
+    const { port } = new URL(gateway.url);
+    const data = join(folder.path, 'new');
+    const args = ['--port', port];
+    await assert.rejects(startGatewayProcess({ data, args }), /it is in use/);
+    await mkdir(data);
+  });
+});
