@@ -152,8 +152,24 @@ export const searching: readonly Case[] = [
       assert.deepEqual((await find(gateway, search(`${mark} ${q}`))).seqs, [], q);
     }
   }),
+  check('14.2', 'operators', async (gateway) => {
+    const [one, two] = [word(), word()];
+    const [both = 0, first = 0] = await said(gateway, [`${two} ${one}`, `${one} OR ${one}`]);
+    assert.deepEqual((await find(gateway, search(`${one} AND ${two}`))).seqs, [both]);
+    assert.deepEqual((await find(gateway, search(`${one} NOT ${two}`))).seqs, [first]);
+    assert.deepEqual((await find(gateway, search(`${one} "OR"`))).seqs, [first]);
+    const problem = (await gateway.get(search(`${one} OR ${two}`))).problem(
+      400,
+      'invalid-parameter',
+    );
+    assert.match(asString(problem['detail']), /search once for each alternative/);
+    const { json } = (await gateway.get(search(`title:${one}`))).expect(200);
+    assert.match(asString(asArray(json['notes'])[0]), /"title:" was searched as a word/);
+    const plain = (await gateway.get(search(`${one} https://${two}`))).expect(200);
+    assert.equal(plain.json['notes'], undefined);
+  }),
   check('14.2', 'unusable', async (gateway) => {
-    const wrongs = ['', '!!!', '-noise', '"open', 'wo*rd', '*'];
+    const wrongs = ['', '!!!', '-noise', '"open', 'wo*rd', '*', 'a OR b', 'NOT a'];
     for (const q of wrongs) {
       await invalid(gateway, search(q));
       await invalid(gateway, query('/api/garden', [['q', q]]));
@@ -209,6 +225,23 @@ export const searching: readonly Case[] = [
         path = found.next;
       }
       assert.deepEqual(got, seqs.toReversed(), order);
+    }
+  }),
+  check('14.3', 'orders', async (gateway) => {
+    const answer = await gateway.get('/api/search?q=a&order=sideways');
+    const problem = answer.problem(400, 'invalid-parameter');
+    for (const order of ['best', 'newest', 'oldest']) {
+      assert.ok(asString(problem['detail']).includes(`"${order}"`), order);
+    }
+  }),
+  check('14.4', 'at-once', async (gateway) => {
+    for (const path of ['/api/search', '/api/garden']) {
+      const one = word();
+      const { entry } = await gateway.contribute('garden', traceBody(uniqueName(), { text: one }));
+      const { json } = (await gateway.get(query(path, [['q', one]]))).expect(200);
+      const found = [...asArray(json['results'] ?? []), ...asArray(json['entries'] ?? [])];
+      if (Number(json['known']) >= entry.seq) assert.equal(found.length, 1);
+      else assert.match(asString(asArray(json['notes'])[0]), /Search again in a moment/);
     }
   }),
   check('14.4', 'listings', async (gateway) => {

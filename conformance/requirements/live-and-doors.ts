@@ -61,14 +61,17 @@ export const LIVE_AND_DOORS = {
   '14.2': {
     syntax: 'Words, phrases, beginnings and exclusions are asked for together.',
     scripts: 'Words are found in any script, however they are spelled.',
+    operators: 'AND and NOT are obeyed, OR is invalid-parameter, and NAME: is noted.',
     unusable: 'What cannot be looked for is invalid-parameter.',
   },
   '14.3': {
+    orders: 'Another order is invalid-parameter, which names all three.',
     best: 'The best come first, of equals the newest; order gives them by time.',
     filters: 'The filters of listings apply.',
     next: 'Following next gives each result once while nobody speaks.',
   },
   '14.4': {
+    'at-once': 'What was stored is found at once, or the answer says to ask again.',
     listings: 'q filters a listing, which says up to where words are known.',
     wait: 'With q, wait holds an answer until something is found.',
   },

@@ -1,4 +1,6 @@
 /** Parses the parameter `q` (PROTOCOL.md section 14.2). */
+import { FILTER_NAMES } from '@open-presence/protocol';
+
 import type { TextQuery, Term } from '../log/text-query.ts';
 import { tokenize } from '../search/tokenizer.ts';
 
@@ -20,15 +22,51 @@ interface QueryItem {
   readonly isPrefix: boolean;
 }
 
+const NO_ALTERNATIVES: TextQueryFault = {
+  wanted: `words without OR, since all of them must be found: search once for each alternative, or write "OR" in quotation marks to find the word, ${EXAMPLE}`,
+  got: 'OR',
+};
+
+/** An operator of other search engines, which is no word here unless it is quoted. */
+function isOperator(
+  { isExcluded, isPhrase, isPrefix, text }: QueryItem,
+  operator: 'AND' | 'OR' | 'NOT',
+): boolean {
+  return text === operator && !isExcluded && !isPhrase && !isPrefix;
+}
+
+/** Parts that look like the name of a member and its value, in the syntax of other search engines. */
+const MEMBER_PART = /(?:^|\s)-?([a-z][a-z_]*):(?!\/\/)["\p{L}]/iv;
+
+/** How a query was read, where its writer may have meant something else. */
+export function queryNotes(queries: readonly string[]): readonly string[] {
+  return queries.flatMap((query) => {
+    const name = MEMBER_PART.exec(query)?.[1];
+    if (name === undefined) return [];
+    return [
+      `"${name}:" was searched as a word: "q" finds words in all members. To select by a member, use one of the parameters ${FILTER_NAMES.join(', ')}, room or kind.`,
+    ];
+  });
+}
+
 /** One query with the terms of all of these. */
 export function parseTextQuery(queries: readonly string[]): TextQuery | TextQueryFault {
   const all: Term[] = [];
   const none: Term[] = [];
   const seen = new Set<string>();
   for (const query of queries) {
+    let isNegated = false;
     for (const item of itemsOf(query.replace(QUOTES, '"'))) {
       if ('wanted' in item) return item;
-      const { isExcluded, isPhrase, text, isPrefix } = item;
+      const { isPhrase, text, isPrefix } = item;
+      if (isOperator(item, 'OR')) return NO_ALTERNATIVES;
+      if (isOperator(item, 'AND')) continue;
+      if (isOperator(item, 'NOT')) {
+        isNegated = true;
+        continue;
+      }
+      const isExcluded = item.isExcluded || isNegated;
+      isNegated = false;
       if (!isPhrase && text.includes('*')) {
         return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
       }

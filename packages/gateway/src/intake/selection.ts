@@ -15,6 +15,8 @@ export interface SelectionScope {
   readonly facets: readonly Facet[];
   /** Whether there are entries of several kinds, so that the parameter `kind` has a meaning. */
   readonly kinds: boolean;
+  /** Whether results can be ordered by rank too, by `order=best`. */
+  readonly hasBest?: boolean;
   /** How errors call what is read: "the garden". */
   readonly subject: string;
 }
@@ -42,7 +44,7 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
  */
 export function parseSelection(parameters: URLSearchParams, listing: SelectionScope): Selection {
   return read(parameters, listing.subject, (reader) => {
-    const order = reader.order();
+    const order = reader.order(listing.hasBest === true);
     const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
     const after = reader.bound('after', parseInteger, CURSOR, Math.max);
     const before = reader.bound('before', parseInteger, CURSOR, Math.min);
@@ -113,11 +115,12 @@ class ParameterReader {
     this.#parameters = parameters;
   }
 
-  order(): Order {
-    const orders = this.#values('order', parseOrder, '"newest" or "oldest"');
+  order(hasBest: boolean): Order {
+    const wanted = hasBest ? '"best", "newest" or "oldest"' : '"newest" or "oldest"';
+    const orders = this.#values('order', parseOrder, wanted);
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
-      this.#addInvalid('order', 'either "newest" or "oldest"', 'both');
+      this.#addInvalid('order', `either ${wanted}`, 'both');
     }
     return first;
   }

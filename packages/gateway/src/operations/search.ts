@@ -11,18 +11,19 @@ import type { Entry, Log, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
-import type { ListingScope } from './listing-scope.ts';
 import { nextPagePath } from './next-page.ts';
 import { boundedSelection } from './read-page.ts';
+import { searchNotes, untilSearchable } from './search-watermark.ts';
 
 const PATH = '/api/search';
 const SUBJECT = 'the results';
-export const SEARCH_SCOPE: Pick<ListingScope, 'path' | 'facets' | 'kinds' | 'subject'> = {
+export const SEARCH_SCOPE = {
   path: PATH,
   facets: [],
   kinds: true,
   subject: SUBJECT,
-};
+  hasBest: true,
+} as const;
 /** How many bytes of a large entry are scanned for its snippet. */
 const MAX_SCANNED_SIZE = 1024 * 1024;
 const BEST = 'best';
@@ -36,6 +37,8 @@ export interface SearchRequest {
   readonly head: Seq;
   /** The seq up to which words are indexed: later entries are not searched. */
   readonly watermark: Seq;
+  /** What the caller should know about how its words were read, and about entries that were not. */
+  readonly notes: readonly string[];
 }
 
 /** Removes `order=best`, which listings do not have. Returns whether results are ranked, the default. */
@@ -45,16 +48,20 @@ export function takeRanking(parameters: URLSearchParams): boolean {
   return ranked;
 }
 
-/** Throws `invalid-parameter`, `unknown-kind` or `unknown-room`. */
-export function searchRequest(
+/**
+ * Resolves once everything that was stored before is searchable, if that is soon. Throws
+ * `invalid-parameter`, `unknown-kind` or `unknown-room`.
+ */
+export async function searchRequest(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   parameters: URLSearchParams,
   ranked: boolean,
-): SearchRequest {
-  const watermark = log.searchWatermark();
-  const head = log.head();
+): Promise<SearchRequest> {
   const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar });
   if (textQuery === undefined) throw noQuery();
+  await untilSearchable(log);
+  const watermark = log.searchWatermark();
+  const head = log.head();
   const { limit = Number.MAX_SAFE_INTEGER } = wanted;
   return {
     parameters,
@@ -62,6 +69,7 @@ export function searchRequest(
     skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
     head,
     watermark,
+    notes: searchNotes(parameters, wanted, { head, watermark }),
   };
 }
 

@@ -13,6 +13,7 @@ import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.t
 import { matchesEtag } from '../../http/negotiation.ts';
 import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
 import type { ScopeResolver } from '../../operations/listing-scope.ts';
+import { isSearch, untilSearchable } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 import { renderFeed } from './render-feed.ts';
@@ -33,6 +34,7 @@ export function feed(scopeOf: ScopeResolver, form: FeedForm, path?: string): Doo
       using caller = abortOnDisconnect(context);
       await waitForListing(app, scope, queryOf(request), caller.signal);
     }
+    if (isSearch(request.url ?? '')) await untilSearchable(app.log);
     await sendFeed(
       context,
       feedRequest(context, { scope, form, path: path ?? feedPath(scope.path, form) }),

@@ -27,7 +27,12 @@ import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection } from '../../operations/read-page.ts';
-import { searchWatermarkFor } from '../../operations/search-watermark.ts';
+import {
+  isSearch,
+  searchNotes,
+  searchWatermarkFor,
+  untilSearchable,
+} from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
@@ -48,6 +53,8 @@ interface ListingRequest {
 interface Listing extends ListingRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
+  /** Sentences about how the words of a search were read. */
+  readonly notes: readonly string[];
   /** The part of the body before the entries. */
   readonly opening: Buffer;
   readonly tag: string;
@@ -79,7 +86,8 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
   return (context) => {
     const { app, request, params } = context;
     const scope = resolveScope(app, params);
-    return request.url?.includes('wait=') === true
+    const { url = '' } = request;
+    return url.includes('wait=') || isSearch(url)
       ? waitThenList(context, scope, form)
       : list(context, scope, form);
   };
@@ -88,7 +96,9 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
 async function waitThenList(context: DoorRequest, scope: ListingScope, form: Form): Promise<void> {
   {
     using caller = abortOnDisconnect(context);
-    await waitForListing(context.app, scope, queryOf(context.request), caller.signal);
+    const { app, request } = context;
+    await waitForListing(app, scope, queryOf(request), caller.signal);
+    if (isSearch(request.url ?? '')) await untilSearchable(app.log);
   }
   await list(context, scope, form);
 }
@@ -148,6 +158,7 @@ function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listi
     ...wanted,
     parameters,
     selection,
+    notes: searchNotes(parameters, selected, wanted),
     opening: Buffer.from(form === 'json' ? `${prefix}"entries":[\n` : ''),
     tag,
     headers: {
@@ -180,10 +191,11 @@ function closingOf(log: Log, listed: Listing, end: ReadEnd): Buffer {
   const newline = end.last === undefined ? '' : '\n';
   if (listed.form === 'ndjson') return Buffer.from(newline);
   const next = JSON.stringify(nextPath(listed, end));
-  const watermark = listed.watermark === undefined ? '' : `"known":${listed.watermark},`;
-  return Buffer.from(
-    `${newline}],"head":${listed.head},"log":"${log.id}",${watermark}"next":${next}}\n`,
-  );
+  const { head, watermark, notes } = listed;
+  const position = `"head":${head},"log":"${log.id}"`;
+  const known = watermark === undefined ? '' : `"known":${watermark},`;
+  const noted = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
+  return Buffer.from(`${newline}],${position},${known}${noted}"next":${next}}\n`);
 }
 
 /** Links to the next page, if that is known before the entries are sent, and to the feeds of the scope. */

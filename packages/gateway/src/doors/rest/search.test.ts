@@ -35,6 +35,35 @@ async function searched(log: Log): Promise<void> {
 }
 
 describe('a search', () => {
+  it('says up to where it has looked while the index is behind', async () => {
+    await using log = openMemoryLog();
+    // An index that stands still.
+    log.searchWatermark = () => 1;
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint', 'mint');
+    const path = '/api/search?q=mint';
+    const found = await read<Found & { notes: string[] }>(gateway, path);
+    assert.deepEqual([seqsOf(found), found.known, found.head], [[1], 1, 2]);
+    assert.match(found.notes[0] ?? '', /up to seq 1, and its head is 2/);
+    const earlier = await read<Found & { notes?: string[] }>(gateway, `${path}&before=2`);
+    assert.equal(earlier.notes, undefined);
+  });
+
+  it('finds what was stored just before', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    try {
+      await using log = await openSqliteLog({ folder });
+      await using gateway = await openGateway(log);
+      for (const text of ['mint', 'mint', 'mint']) {
+        await gateway.addEntries(text);
+        const { results, known, head } = await search(gateway, 'q=mint&order=oldest');
+        assert.ok(known < head || results.length === head);
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('gives the best first, each with a snippet, and a link to the rest', async () => {
     await using log = openMemoryLog();
     await using gateway = await openGateway(log);

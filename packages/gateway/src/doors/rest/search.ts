@@ -33,7 +33,8 @@ export async function search(context: DoorRequest): Promise<void> {
     await waitForListing(app, SEARCH_SCOPE, parameters, caller.signal);
   }
   if (isDisconnected(context)) return;
-  const search = searchRequest(app, parameters, ranked);
+  const search = await searchRequest(app, parameters, ranked);
+  if (isDisconnected(context)) return;
   const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
   await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });
@@ -43,7 +44,7 @@ async function* documentOf(
   log: Log,
   search: SearchRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const { selection, head, watermark } = search;
+  const { selection, head, watermark, notes } = search;
   yield Buffer.from('{"results":[\n');
   const matches = matchesOf(log, search);
   let count = 0;
@@ -53,9 +54,9 @@ async function* documentOf(
       if (step.done === true) {
         const next = JSON.stringify(nextResultsPath(search, step.value, count));
         const newline = count === 0 ? '' : '\n';
-        yield Buffer.from(
-          `${newline}],"head":${head},"log":"${log.id}","known":${watermark},"next":${next}}\n`,
-        );
+        const noted = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
+        const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
+        yield Buffer.from(`${newline}],${position},${noted}"next":${next}}\n`);
         return;
       }
       yield await resultOf(step.value, selection.textQuery, count === 0 ? '' : ',\n');

@@ -7,6 +7,7 @@ import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
+import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
 import { READING_SKILLS } from '../agent-card.ts';
 import { agentMessage, dataPart, entryPlaceholder, visitorPart } from './parts.ts';
@@ -91,7 +92,11 @@ export async function readEntries(
   const { log } = context.app;
   const parameters = parametersOf(fields);
   const selected = selectionOf(context, parameters);
+  const isSearch = selected.textQuery !== undefined;
+  if (isSearch) await untilSearchable(log);
   const head = log.head();
+  const watermark = isSearch ? log.searchWatermark() : undefined;
+  const notes = searchNotes(parameters, selected, { head, watermark });
   const selection = pageSelection(selected, parameters, head);
   const entries: string[] = [];
   const end = await readPage(log.readEntries(selection), PAGE_SIZE, async (entry) => {
@@ -102,7 +107,10 @@ export async function readEntries(
   const hasNext = end.more && end.last !== undefined;
   const next = hasNext ? { ...parameterFields(fields), [cursor]: end.last } : null;
   return agentMessage(
-    [dataPart({ head, log: log.id, next }), visitorPart(context, { entries })],
+    [
+      dataPart({ head, log: log.id, ...(notes.length === 0 ? {} : { notes }), next }),
+      visitorPart(context, { entries }),
+    ],
     contextId,
   );
 }

@@ -2,6 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { quoted } from '@open-presence/protocol';
 
+import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { parseSeconds } from '../../../intake/selection.ts';
@@ -97,9 +98,11 @@ export async function listEntries(
   { tool, parameters, selection: wanted, others }: ListingQuery,
 ): Promise<ToolResult> {
   const { log } = context.app;
-  const head = log.head();
   const isSearch = wanted.textQuery !== undefined;
+  if (isSearch) await untilSearchable(log);
+  const head = log.head();
   const known = isSearch ? Math.min(log.searchWatermark(), head) : undefined;
+  const notes = searchNotes(parameters, wanted, { head, watermark: known });
   const selection = boundedSelection(wanted, known ?? head);
   const { entries, end } = await readListed(log.readEntries(selection));
   const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
@@ -107,7 +110,7 @@ export async function listEntries(
   const watermark = known === undefined ? '' : `, known: ${known}`;
   const counts = `entries: ${entries.length}, order: ${wanted.order}, head: ${head}${watermark}.`;
   return {
-    ...summarize(context, entries, { counts, head, known, tool, next, more: end.more }),
+    ...summarize(context, entries, { counts, head, known, notes, tool, next, more: end.more }),
     lines: entries.map(({ line }) => line),
     untrusted: { entries: entries.map(({ value }) => value) },
   };
@@ -117,9 +120,9 @@ export async function listEntries(
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
-  const request = searchRequest(app, parameters, takeRanking(parameters));
+  const request = await searchRequest(app, parameters, takeRanking(parameters));
   markPresent(app, args);
-  const { selection, head, watermark: known } = request;
+  const { selection, head, watermark: known, notes } = request;
   const { entries, end } =
     selection.limit === 0
       ? { entries: [], end: { last: undefined, more: true } }
@@ -130,7 +133,15 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
   const next = nextArguments(parameters, link, pickArguments(args, ['as']));
   const counts = `results: ${entries.length}, known: ${known}.`;
   return callToolResult(context, {
-    ...summarize(context, entries, { counts, head, known, tool: 'search', next, more: end.more }),
+    ...summarize(context, entries, {
+      counts,
+      head,
+      known,
+      notes,
+      tool: 'search',
+      next,
+      more: end.more,
+    }),
     lines: entries.map(
       ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
     ),
@@ -165,21 +176,27 @@ interface PageInfo extends NextCall {
   readonly head: Seq;
   /** The search watermark, where the listing searches. */
   readonly known: Seq | undefined;
+  /** Sentences about the result. */
+  readonly notes: readonly string[];
 }
 
 function summarize(
   context: ToolContext,
   entries: readonly ListedEntry[],
-  { counts, head, known, ...nextCall }: PageInfo,
+  { counts, head, known, notes, ...nextCall }: PageInfo,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const { next } = nextCall;
   const shortened = shortenedIn(entries);
   return {
-    summary: `${counts} ${describeNext(context, nextCall)}${describeShortened(context, entries)}`,
+    summary: [
+      `${counts} ${describeNext(context, nextCall)}${describeShortened(context, entries)}`,
+      ...notes,
+    ].join(' '),
     own: {
       head,
       log: context.app.log.id,
       ...(known === undefined ? {} : { known }),
+      ...(notes.length === 0 ? {} : { notes }),
       next,
       shortened,
     },

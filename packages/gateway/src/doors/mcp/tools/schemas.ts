@@ -132,13 +132,15 @@ export const FIRST_CONTACT = {
 } satisfies Properties;
 
 /**
- * `known`: the search watermark, where words are searched. `next`: the arguments to read on with,
+ * `known`: the search watermark, where words are searched. `notes`: what the gateway has to say of
+ * the answer. `next`: the arguments to read on with,
  * null where nothing follows, now or later.
  */
 export const LISTING = {
   head: NUMBER,
   log: TEXT,
   known: NUMBER,
+  notes: { type: 'array', items: TEXT },
   // Not `type: ['object', 'null']`: some clients do not accept an array of types.
   next: { anyOf: [{ type: 'object' }, { type: 'null' }] },
   shortened: { type: 'array', items: ENTRY },
