@@ -9,6 +9,7 @@ import { entries } from './cases/entries.ts';
 import { errors } from './cases/errors.ts';
 import { feeds } from './cases/feeds.ts';
 import { filters } from './cases/filters.ts';
+import { formsAndEncodings } from './cases/forms.ts';
 import { http } from './cases/http.ts';
 import { language } from './cases/language.ts';
 import { liveFilters } from './cases/live-filters.ts';
@@ -37,6 +38,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   rooms,
   'what an entry must have': body,
   'saying something': contributing,
+  'saying something in forms, and compressed': formsAndEncodings,
   'trying again': retries,
   listings,
   filters,

@@ -20,6 +20,8 @@ export const ENTRIES_AND_LISTINGS = {
     'any-content-type': 'The body is JSON whatever Content-Type says, or if it says nothing.',
     'byte-order-mark': 'A leading byte order mark is dropped.',
     'any-pieces': 'A body may come in any pieces, with or without a length, at any pace.',
+    compressed: 'gzip, deflate, br and zstd are decoded, also several in a row.',
+    'not-encoded': 'What is not encoded as Content-Encoding says is refused, and keeps nothing.',
   },
   '1.4': {
     head: 'HEAD answers with the status and headers of GET, without a body.',
@@ -124,6 +126,7 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '7.4': {
     retry: 'The same key and content is answered as the first time, at any later time.',
+    'same-values': 'Order, whitespace and escapes of members make no difference.',
     conflict: 'The same key with another content is idempotency-conflict, and keeps nothing.',
     concurrent: 'Of many at once with one key, one entry comes.',
     'key-spelling': 'A key is the same in quotes and in the query; the header wins.',
@@ -131,6 +134,14 @@ export const ENTRIES_AND_LISTINGS = {
     'unused-key': 'A key whose request was refused is free.',
   },
   '7.5': { 'broken-off': 'A body that breaks off leaves nothing.' },
+  '7.7': {
+    form: 'The fields of a form are the members of the entry, in both types of form.',
+    'form-arrays': 'A field that is repeated, or must be strings, is an array.',
+    'form-key': 'A field may be the idempotency key.',
+    'long-form': 'A form of 3 MiB is kept, each field of it.',
+    'form-or-json': 'JSON with the type of a form is JSON.',
+    'bad-form': 'A form that is cut off, or not UTF-8, is refused, and keeps nothing.',
+  },
   '8.1': {
     form: 'A listing is {"entries":[…],"head":…,"log":…,"next":…} with one entry a line.',
     'all-kinds': '/api/entries lists entries of every kind, in every form; with to it is an inbox.',

@@ -2,6 +2,7 @@
  * Takes turns at parsing large messages that must be in memory at once (MCP, A2A): parsed, they take
  * many times the memory of their bytes. One queue serves all protocols.
  */
+import type { GatewayError } from '@open-presence/protocol';
 
 import type { RequestContext } from './context.ts';
 import { sendError } from './problem.ts';
@@ -14,8 +15,8 @@ export interface MessageReceiver {
   readonly maxSize: number;
   /** `release` lets the next large message start: to be called when a response may never end. */
   readonly handle: (bytes: Buffer, release: () => void) => Promise<void>;
-  /** Answers a message that is larger than `maxSize` bytes, without reading it. */
-  readonly refuse: () => Promise<void>;
+  /** Answers a message that cannot be decoded, or else is larger than `maxSize` bytes. */
+  readonly refuse: (undecodable?: GatewayError) => Promise<void>;
 }
 
 export function receiveMessage(
@@ -23,14 +24,16 @@ export function receiveMessage(
   { maxSize, handle, refuse }: MessageReceiver,
 ): void {
   const fail = (error: unknown): void => sendError(context, error);
+  const refuseAll = (undecodable?: GatewayError): void => {
+    const refused = refuse(undecodable).catch(fail);
+    void refused.then(() => discardBody(context.request));
+  };
   readBody(context.request, maxSize, {
     onSmall(bytes) {
       runInTurn(bytes, (release) => handle(bytes, release)).catch(fail);
     },
-    onLarge() {
-      const refused = refuse().catch(fail);
-      void refused.then(() => discardBody(context.request));
-    },
+    onLarge: () => refuseAll(),
+    onError: refuseAll,
   });
 }
 

@@ -1,12 +1,22 @@
-/** Request bodies: small ones are buffered, larger ones read as a stream. */
+/** Request bodies, decoded: small ones are buffered, larger ones read as a stream. */
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
-/** Exactly one of the two is called, or none if the caller disconnects early. */
+import { GatewayError } from '@open-presence/protocol';
+
+import { decodedBody, undecodable } from './content-decoding.ts';
+
+/** Exactly one of these is called, or none if the caller disconnects early. */
 export interface BodyReader {
   /** Receives a body up to the given size, whole. */
   onSmall(bytes: Buffer): void;
-  /** Receives a larger body from its start on. The iteration throws if the caller disconnects. */
-  onLarge(chunks: AsyncIterable<Uint8Array>): void;
+  /**
+   * Receives a larger body from its start on. The iteration throws if the caller disconnects, and
+   * `invalid-parameter` if the body cannot be decoded.
+   */
+  onLarge(chunks: AsyncIterable<Buffer>): void;
+  /** Receives `invalid-parameter` if the start of the body cannot be decoded. */
+  onError(error: GatewayError): void;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -19,26 +29,45 @@ export function readBody(request: IncomingMessage, maxSize: number, reader: Body
     buffered.push(chunk);
     size += chunk.length;
     if (size <= maxSize) return;
-    request.pause();
-    request.off('data', onData);
-    request.off('end', onEnd);
-    reader.onLarge(chunksOf(buffered, request));
+    body.pause();
+    body.off('data', onData);
+    body.off('end', onEnd);
+    body.off('error', onError);
+    reader.onLarge(chunksOf(request, body, buffered));
   };
   const onEnd = (): void => {
     const [first = EMPTY] = buffered;
     reader.onSmall(buffered.length > 1 ? Buffer.concat(buffered, size) : first);
   };
-  request.on('data', onData);
-  request.on('end', onEnd);
+  const onError = (error: unknown): void => reader.onError(undecodable(request, error));
+  let body: Readable;
+  try {
+    body = decodedBody(request);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    reader.onError(error);
+    return;
+  }
+  body.on('data', onData);
+  body.on('end', onEnd);
+  if (body !== request) body.on('error', onError);
 }
 
 async function* chunksOf(
-  buffered: Buffer[],
   request: IncomingMessage,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* buffered.splice(0);
+  body: Readable,
+  buffered: Buffer[],
+): AsyncGenerator<Buffer, void, undefined> {
   // Destroying the request would close the connection, and lose a response that reports an error.
-  yield* request.iterator({ destroyOnReturn: false });
+  const destroyOnReturn = body !== request;
+  try {
+    yield* buffered.splice(0);
+    yield* body.iterator({ destroyOnReturn });
+  } catch (error) {
+    throw body === request ? error : undecodable(request, error);
+  } finally {
+    if (destroyOnReturn) body.destroy();
+  }
 }
 
 /** Reads and discards the rest of a body, so that the connection can be reused. */

@@ -40,5 +40,7 @@ test('an empty key is refused, and may be of any length otherwise', () => {
     code: 'invalid-parameter',
     message: /"idempotency-key"/,
   });
-  assert.equal(hashIdempotencyKey('x'.repeat(1e7), null)?.length, 32);
+  const long = 'x'.repeat(16e6);
+  assert.deepEqual(hashIdempotencyKey(long, null), sha256(long));
+  assert.deepEqual(hashIdempotencyKey(`"${long}"`, null), sha256(long));
 });

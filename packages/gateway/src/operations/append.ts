@@ -1,8 +1,16 @@
 /** Storing an entry: the body is parsed into a draft, the draft is appended to the log. */
-import { entryPath, GatewayError, type Kind, type Stamp } from '@open-presence/protocol';
+import {
+  entryHead,
+  entryPath,
+  GatewayError,
+  quoted,
+  type Kind,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import { readDraft, SMALL_BODY_SIZE } from '../intake/draft.ts';
-import type { AppendResult, Draft, Log } from '../log/log.ts';
+import { differingMembers } from '../json/differing-members.ts';
+import type { AppendResult, Draft, Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 
 export interface Contribution {
@@ -30,25 +38,61 @@ function* smallChunksOf(bytes: Uint8Array): Generator<Uint8Array, void, undefine
 
 /** Resolves once the entry is durable. Throws a `GatewayError` if it was not stored. */
 export async function append(log: Log, draft: Draft): Promise<Stamp> {
-  return stampOf(await log.append(draft));
+  return stampOf(await appendOnce(log, draft));
+}
+
+export type AppendOutcome = Exclude<AppendResult, { readonly outcome: 'conflict' }>;
+
+/**
+ * Appends the draft. Its idempotency key may belong to an entry with the same members, in whatever
+ * order or spelling: that is `repeated` too. Throws `idempotency-conflict` if they differ.
+ */
+export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome> {
+  const result = await log.append(draft);
+  if (result.outcome !== 'conflict') return result;
+  const { stamp } = result;
+  const differences = await differencesFrom(stamp, draft, await log.entry(stamp.seq));
+  if (differences?.length === 0) return { outcome: 'repeated', stamp };
+  throw conflict(stamp, differences);
 }
 
 /** The stamp of the stored entry. Throws a `GatewayError` if the draft was not stored. */
-export function stampOf(result: AppendResult): Stamp {
-  switch (result.outcome) {
-    case 'appended':
-    case 'repeated':
-      return result.stamp;
-    case 'conflict':
-      throw conflict(result.stamp);
-    case 'refused':
-      throw new GatewayError(result.code, REFUSED[result.code]);
+export function stampOf(result: AppendOutcome): Stamp {
+  if (result.outcome !== 'refused') return result.stamp;
+  throw new GatewayError(result.code, REFUSED[result.code]);
+}
+
+/** In what a draft differs from an entry; undefined if one of them is too large to be compared. */
+async function differencesFrom(
+  stamp: Stamp,
+  { kind, room, body }: Draft,
+  entry: Entry | undefined,
+): Promise<string[] | undefined> {
+  if (kind !== stamp.kind) return ['kind'];
+  if (room !== stamp.room) return ['room'];
+  if (entry?.text === undefined || !(body instanceof Uint8Array)) return undefined;
+  const stored = Buffer.from(entry.text).subarray(entryHead(stamp).length + 1, -1);
+  try {
+    return await differingMembers(inBraces(stored), inBraces(body));
+  } catch (error) {
+    // Nested too deep.
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 
-function conflict({ id }: Stamp): GatewayError {
+function inBraces(members: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from('{'), members, Buffer.from('}')]);
+}
+
+/** More would not help to find the difference. */
+const MAX_NAMED = 10;
+
+function conflict({ id }: Stamp, differences: readonly string[] | undefined): GatewayError {
   const path = entryPath(id);
-  const detail = `Cannot store this entry: its idempotency key belongs to ${path}, which has other content. Use a new key for a new entry.`;
+  const names = differences?.slice(0, MAX_NAMED).map(quoted).join(', ');
+  const difference = names === undefined ? 'other content' : `another value of ${names}`;
+  const detail = `Cannot store this entry: its idempotency key belongs to ${path}, which has ${difference}. Use a new key for a new entry.`;
   return new GatewayError('idempotency-conflict', detail, { entry: path });
 }
 

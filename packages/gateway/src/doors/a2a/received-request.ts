@@ -27,12 +27,10 @@ export function receiveRequest(
   receiveMessage(context, {
     maxSize: MAX_SIZE,
     handle: (body, streamStarted) => handle({ bytes: () => checkedBody(body), streamStarted }),
-    refuse: () => handle({ bytes: rejectTooLarge, streamStarted() {} }),
+    refuse(undecodable = new GatewayError('malformed-json', TOO_LARGE)) {
+      return handle({ bytes: () => Promise.reject(undecodable), streamStarted() {} });
+    },
   });
-}
-
-async function rejectTooLarge(): Promise<never> {
-  throw new GatewayError('malformed-json', TOO_LARGE);
 }
 
 async function checkedBody(body: Buffer): Promise<Buffer> {

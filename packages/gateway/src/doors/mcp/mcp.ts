@@ -35,7 +35,7 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
     receiveMessage(context, {
       maxSize: MAX_MESSAGE_SIZE,
       handle: (bytes, release) => handle({ context, bytes, release }, handlerFor),
-      refuse: () => refuse(context, 400, TOO_MANY_BYTES),
+      refuse: (undecodable) => refuse(context, 400, faultOf(undecodable)),
     });
   };
 }
@@ -94,6 +94,11 @@ async function handle(
   request.resume();
   const handler = await handlerFor(app);
   await handler.handle({ ...received, message: parsed.message });
+}
+
+function faultOf(undecodable: GatewayError | undefined): MessageFault {
+  if (undecodable === undefined) return TOO_MANY_BYTES;
+  return { code: -32_700, message: undecodable.message, id: null };
 }
 
 async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {

@@ -10,6 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { FormConverter } from '../../intake/form-body.ts';
 import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
 import { sendResponse } from '../../http/response.ts';
@@ -19,7 +20,14 @@ import { MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
 import { isDisconnected, localeFor, queryOf } from '../../http/context.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
 import { sendError } from '../../http/problem.ts';
-import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
+import {
+  append,
+  appendOnce,
+  draftFor,
+  stampOf,
+  type Contribution,
+} from '../../operations/append.ts';
+import type { Draft } from '../../log/log.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
 /** Larger entries, in bytes, are not sent back. */
@@ -32,51 +40,73 @@ export function contribute(kind: Kind): DoorHandler {
     const onError = (error: unknown): void => sendError(context, error);
     readBody(request, SMALL_BODY_SIZE, {
       onSmall(bytes) {
-        storeSmall(context, kind, bytes).catch(onError);
+        receiveSmall(context, kind, bytes).catch(onError);
       },
       onLarge(chunks) {
-        const responded = storeLarge(context, kind, chunks).catch(onError);
+        const responded = receiveLarge(context, kind, chunks).catch(onError);
         void responded.then(() => discardBody(request));
+      },
+      onError(error) {
+        onError(error);
+        discardBody(request);
       },
     });
   };
 }
 
-/** Stores an entry whose body is in memory. */
-export async function storeBody(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
-  if (bytes.length <= SMALL_BODY_SIZE) await storeSmall(context, kind, bytes);
-  else await storeLarge(context, kind, bytes);
-}
-
-async function storeSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
+async function receiveSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
   const { app, request } = context;
-  const draft = parseDraft(kind, bytes, app.grammar, idempotencyKeyOf(request));
-  if (hasManyFacets(draft)) return storeLarge(context, kind, [bytes]);
-  const stamp = stampOf(await app.log.append(draft));
-  if (isDisconnected(context)) return;
-  const { body } = draft;
-  return sendStored(context, stamp, body instanceof Uint8Array ? body : undefined);
+  const form = new FormConverter(request.headers['content-type'], app.grammar.kinds[kind]);
+  const body = form.convert(bytes);
+  await storeBody(context, { kind, body, key: idempotencyKeyOf(request) ?? form.key });
 }
 
-async function storeLarge(
+async function receiveLarge(
   context: DoorRequest,
   kind: Kind,
-  body: Contribution['body'],
+  chunks: AsyncIterable<Buffer>,
 ): Promise<void> {
   const { app, request } = context;
-  const { log } = app;
-  const draft = await draftFor(app, { kind, body, key: idempotencyKeyOf(request) });
-  const stamp = await append(log, draft);
+  const key = idempotencyKeyOf(request);
+  const form = new FormConverter(request.headers['content-type'], app.grammar.kinds[kind]);
+  const draft = await draftFor(app, { kind, body: form.convertChunks(chunks), key });
+  await storeDraft(context, form.key === undefined ? draft : { key: form.key, ...draft });
+}
+
+/** Stores an entry whose body is in memory, as JSON. */
+export async function storeBody(
+  context: DoorRequest,
+  contribution: Contribution & { readonly body: Uint8Array },
+): Promise<void> {
+  const { app } = context;
+  const { kind, body, key } = contribution;
+  if (body.length > SMALL_BODY_SIZE) return storeDraft(context, await draftFor(app, contribution));
+  const draft = parseDraft(kind, body, app.grammar, key);
+  if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
+  const result = await appendOnce(app.log, draft);
+  const stamp = stampOf(result);
+  // An earlier entry with the same key may be spelled differently.
+  if (result.outcome === 'repeated') return sendFromLog(context, stamp);
+  if (isDisconnected(context)) return;
+  return sendStored(context, stamp, draft.body instanceof Uint8Array ? draft.body : undefined);
+}
+
+/** Stores an entry whose body may be spooled. */
+async function storeDraft(context: DoorRequest, draft: Draft): Promise<void> {
+  await sendFromLog(context, await append(context.app.log, draft));
+}
+
+async function sendFromLog(context: DoorRequest, stamp: Stamp): Promise<void> {
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
-  const entry = await log.entry(stamp.seq);
+  const entry = await context.app.log.entry(stamp.seq);
   const small = entry !== undefined && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
   const text = small ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
   await sendStored(context, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
 }
 
-function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefined {
+export function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefined {
   const header = request.headers['idempotency-key'];
   const hasQuery = request.url?.includes('?') === true;
   if (header === undefined && !hasQuery) return undefined;

@@ -8,7 +8,14 @@ import type {
   ParameterDescription,
 } from '../../http/route-description.ts';
 import { describeSaying } from '../../operations/describe-saying.ts';
-import { exampleEntry, jsonBody, OBJECT, problems, schemaRef, TEXT } from '../openapi-parts.ts';
+import {
+  exampleEntry,
+  OBJECT,
+  problems,
+  schemaRef,
+  TEXT,
+  type BodyExample,
+} from '../openapi-parts.ts';
 
 export function operations(localization: Localization): Record<string, OperationDetails> {
   return Object.fromEntries(
@@ -35,8 +42,20 @@ function appendByPost(localization: Localization, kind: Kind): OperationDetails 
       { ...header('Prefer', text(language.pages.minimal)), example: 'return=minimal' },
       idempotencyKey(localization),
     ],
-    requestBody: jsonBody(schemaRef(`${capitalized(kind)}Body`), Object.fromEntries(examples)),
+    requestBody: bodyOrForm(schemaRef(`${capitalized(kind)}Body`), Object.fromEntries(examples)),
     responses: responses(localization, kind),
+  };
+}
+
+/** PROTOCOL.md section 7.7. */
+function bodyOrForm(schema: JsonObject, examples: Record<string, BodyExample>): JsonObject {
+  return {
+    required: true,
+    content: {
+      'application/json': { schema, examples },
+      'application/x-www-form-urlencoded': { schema },
+      'multipart/form-data': { schema },
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import { localeFor } from '../../http/context.ts';
 import { COMMON_HEADERS, contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response.ts';
 import { describeSaying } from '../../operations/describe-saying.ts';
-import { storeBody } from './contribute.ts';
+import { idempotencyKeyOf, storeBody } from './contribute.ts';
 import type { DoorRequest } from '../context.ts';
 
 export async function say(context: DoorRequest): Promise<void> {
@@ -35,7 +35,7 @@ export async function say(context: DoorRequest): Promise<void> {
   try {
     const body = bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
     if (body.length === NO_MEMBERS.length) await explain(context, kind);
-    else await storeBody(context, kind, body);
+    else await storeBody(context, { kind, body, key: idempotencyKeyOf(request) });
   } catch (error) {
     throw error instanceof GatewayError
       ? withUrlExample(error, sayPath(kind, grammar.example))

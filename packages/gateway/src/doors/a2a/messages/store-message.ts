@@ -4,8 +4,8 @@ import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
-import type { AppendResult, Draft, Entry } from '../../../log/log.ts';
-import { draftFor, stampOf } from '../../../operations/append.ts';
+import type { Draft, Entry } from '../../../log/log.ts';
+import { appendOnce, draftFor, stampOf, type AppendOutcome } from '../../../operations/append.ts';
 import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
 import { contributionsOf, type MessageContribution } from './contributions.ts';
@@ -95,16 +95,16 @@ async function appendBatch(
   }
   // The first one is appended alone: if its key belongs to another message, nothing is stored.
   const alone = start === 0 && drafts[0]?.key !== undefined ? 1 : 0;
-  const results: AppendResult[] = [];
+  const results: AppendOutcome[] = [];
   for (const group of [drafts.slice(0, alone), drafts.slice(alone)]) {
-    results.push(...(await Promise.all(group.map(async (draft) => await log.append(draft)))));
+    results.push(...(await Promise.all(group.map(async (draft) => await appendOnce(log, draft)))));
     assertAppended(results, { start, count });
   }
   return results.map(stampOf);
 }
 
 /** Throws for the first draft that was not stored. */
-function assertAppended(results: readonly AppendResult[], { start, count }: BatchPosition): void {
+function assertAppended(results: readonly AppendOutcome[], { start, count }: BatchPosition): void {
   const stored = start + results.filter(({ outcome }) => outcome !== 'refused').length;
   for (const result of results) {
     if (result.outcome === 'refused') throw refusalOf(result.code, stored, count);

@@ -1,0 +1,128 @@
+/** Bodies that are forms (PROTOCOL.md section 7.7): turned into the JSON text of a body. */
+import { FormMembers, formError } from './form-members.ts';
+import type { KindGrammar } from './grammar.ts';
+import { hashIdempotencyKey } from './idempotency-key.ts';
+import { MultipartError, MultipartReader } from './multipart-reader.ts';
+import { UrlencodedReader } from './urlencoded-reader.ts';
+
+/** A form up to this size in bytes has the members that the same query would have. */
+const MAX_HELD = 64 * 1024;
+/** RFC 2046 section 5.1.1 allows 70. */
+const MAX_BOUNDARY = 256;
+
+const KEY = 'idempotency-key';
+const RESERVED: ReadonlySet<string> = new Set([KEY]);
+const NOT_PERCENT_ENCODED = 'since every field is stored as text: encode other data (as base64)';
+
+const URLENCODED = /^\s*application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const MULTIPART = /^\s*multipart\/form-data\s*(?:;|$)/i;
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;,"]+))/i;
+
+/** A form starts with none of these: they would be percent-encoded, or come before a boundary. */
+const JSON_START = /^[\s{["\xef]/;
+const JSON_START_IN_MULTIPART = /^[{["]/;
+
+interface FormReader {
+  feed(piece: Buffer): void;
+  end(): void;
+}
+
+/** Passes on a body that is JSON, and turns one that is a form into JSON. For one body. */
+export class FormConverter {
+  readonly #contentType: string | undefined;
+  readonly #kind: KindGrammar;
+  #form: Form | undefined;
+
+  constructor(contentType: string | undefined, kind: KindGrammar) {
+    this.#contentType = contentType;
+    this.#kind = kind;
+  }
+
+  /** The hash of the field `idempotency-key`, after the end of the body. */
+  get key(): Uint8Array | undefined {
+    return this.#form?.key;
+  }
+
+  /** The JSON text of a whole body. Throws `invalid-parameter`. */
+  convert(bytes: Buffer): Buffer {
+    this.#start(bytes[0]);
+    if (this.#form === undefined) return bytes;
+    return Buffer.concat([this.#form.feed(bytes), this.#form.end()]);
+  }
+
+  /** The JSON text of a body that arrives in chunks. Throws `invalid-parameter`. */
+  async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array, void, undefined> {
+    let isStart = true;
+    for await (const chunk of chunks) {
+      if (isStart) this.#start(chunk[0]);
+      isStart = false;
+      yield this.#form === undefined ? chunk : this.#form.feed(chunk);
+    }
+    if (this.#form !== undefined) yield this.#form.end();
+  }
+
+  #start(firstByte: number | undefined): void {
+    if (this.#contentType === undefined || firstByte === undefined) return;
+    this.#form = openForm(this.#contentType, firstByte, this.#kind);
+  }
+}
+
+/**
+ * A form of this type that starts with this byte; undefined for JSON, whatever its type says. Throws
+ * `invalid-parameter` for a multipart type without a boundary.
+ */
+function openForm(contentType: string, firstByte: number, kind: KindGrammar): Form | undefined {
+  const start = String.fromCharCode(firstByte);
+  if (URLENCODED.test(contentType)) {
+    if (JSON_START.test(start)) return undefined;
+    return new Form(kind, 'percent-encoded', (members) => new UrlencodedReader(members));
+  }
+  if (!MULTIPART.test(contentType) || JSON_START_IN_MULTIPART.test(start)) return undefined;
+  const [, quoted, token] = BOUNDARY.exec(contentType) ?? [];
+  const boundary = quoted ?? token;
+  if (boundary === undefined || boundary.length > MAX_BOUNDARY) {
+    const detail = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
+    throw formError(kind, [{ parameter: 'Content-Type', detail }]);
+  }
+  return new Form(kind, NOT_PERCENT_ENCODED, (members) => new MultipartReader(boundary, members));
+}
+
+class Form {
+  readonly #kind: KindGrammar;
+  readonly #members: FormMembers;
+  readonly #reader: FormReader;
+  key: Uint8Array | undefined;
+
+  constructor(
+    kind: KindGrammar,
+    encoding: string,
+    readerFor: (members: FormMembers) => FormReader,
+  ) {
+    this.#kind = kind;
+    this.#members = new FormMembers({ kind, reserved: RESERVED, maxHeld: MAX_HELD, encoding });
+    this.#reader = readerFor(this.#members);
+  }
+
+  /** The next bytes of the JSON text. */
+  feed(bytes: Buffer): Buffer {
+    this.#run(() => this.#reader.feed(bytes));
+    return this.#members.take();
+  }
+
+  /** The last bytes of the JSON text. */
+  end(): Buffer {
+    this.#run(() => this.#reader.end());
+    this.key = hashIdempotencyKey(undefined, this.#members.reservedValue(KEY) ?? null);
+    return this.#members.end();
+  }
+
+  #run(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof MultipartError)) throw error;
+      const detail = `the body must be the multipart/form-data that "Content-Type" announces, but ${error.message}`;
+      throw formError(this.#kind, [{ parameter: 'Content-Type', detail }]);
+    }
+  }
+}

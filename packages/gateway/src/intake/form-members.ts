@@ -1,0 +1,226 @@
+/**
+ * Turns the fields of a form, or the parameters of a query, into the JSON text of a body
+ * (PROTOCOL.md sections 7.7 and 16.1).
+ *
+ * Fields that fit into memory together are held until the end, so that a repeated name becomes one
+ * array. A field beyond them is printed as it arrives, as a member of its own. Which fields these are
+ * depends on the sizes of the fields alone, not on the pieces in which they arrive.
+ */
+import { isUtf8 } from 'node:buffer';
+
+import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
+
+import type { KindGrammar } from './grammar.ts';
+import { MAX_FAULTS } from './selection.ts';
+
+/** Receives the fields of a form, in pieces that must not be changed afterwards. */
+export interface FieldHandler {
+  name(bytes: Uint8Array): void;
+  /** Ends the name. */
+  value(bytes: Uint8Array): void;
+  endField(): void;
+}
+
+export interface FormOptions {
+  readonly kind: KindGrammar;
+  /** Names of fields that are not members. */
+  readonly reserved: ReadonlySet<string>;
+  /** How many bytes of names and values are held. */
+  readonly maxHeld: number;
+  /** How text must be encoded, for errors. */
+  readonly encoding: string;
+}
+
+export class FormMembers implements FieldHandler {
+  readonly #options: FormOptions;
+  readonly #arrays: ReadonlySet<string>;
+  readonly #held = new Map<string, string[]>();
+  #heldSize = 0;
+  readonly #faults: Fault[] = [];
+  /** JSON text that was not taken yet. */
+  #text = '';
+  #hasMembers = false;
+  /** The current field. */
+  #name: Uint8Array[] = [];
+  #value: Uint8Array[] | undefined;
+  #size = 0;
+  /** The current field if it is not held. */
+  #printed: PrintedField | undefined;
+
+  constructor(options: FormOptions) {
+    this.#options = options;
+    const { rules } = options.kind;
+    this.#arrays = new Set(
+      rules.filter(({ rule }) => rule.type === 'strings').map(({ name }) => name),
+    );
+  }
+
+  name(bytes: Uint8Array): void {
+    if (this.#printed === undefined) this.#name.push(bytes);
+    this.#add(bytes);
+  }
+
+  value(bytes: Uint8Array): void {
+    if (this.#printed === undefined) (this.#value ??= []).push(bytes);
+    else if (this.#value === undefined) this.#startPrintedValue();
+    this.#add(bytes);
+  }
+
+  endField(): void {
+    if (this.#printed === undefined) this.#hold();
+    else {
+      if (this.#value === undefined) this.#startPrintedValue();
+      this.#decodePrinted();
+      this.#text += this.#printed.isArray ? '"]' : '"';
+    }
+    this.#name = [];
+    this.#value = undefined;
+    this.#printed = undefined;
+    this.#size = 0;
+  }
+
+  /** The first value of a reserved name. */
+  reservedValue(name: string): string | undefined {
+    return this.#held.get(name)?.[0];
+  }
+
+  /** The JSON text since the last call. Throws `invalid-parameter` once a printed field is at fault. */
+  take(): Buffer {
+    const text = Buffer.from(this.#text);
+    this.#text = '';
+    if (this.#hasMembers) this.#throwFaults();
+    return text;
+  }
+
+  /** The rest of the text. Throws `invalid-parameter` for what is not UTF-8. */
+  end(): Buffer {
+    this.#throwFaults();
+    const { reserved } = this.#options;
+    const texts = Array.from(this.#held, ([name, values]) =>
+      reserved.has(name) ? [] : this.#memberText(name, values),
+    ).flat();
+    const start = this.#hasMembers ? (texts.length > 0 ? ',' : '') : '{';
+    return Buffer.from(`${this.#text}${start}${texts.join(',')}}`);
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#size += bytes.length;
+    if (this.#printed !== undefined) this.#decodePrinted(bytes);
+    else if (this.#heldSize + this.#size > this.#options.maxHeld) this.#startPrinting();
+  }
+
+  #hold(): void {
+    const name = decode(this.#name);
+    const value = decode(this.#value ?? []);
+    if (name === undefined || value === undefined) {
+      this.#addFault(name);
+      return;
+    }
+    // One for the separator, so that empty fields count too.
+    this.#heldSize += this.#size + 1;
+    const values = this.#held.get(name);
+    if (values === undefined) this.#held.set(name, [value]);
+    else values.push(value);
+  }
+
+  #startPrinting(): void {
+    const [nameBytes, value] = [this.#name, this.#value];
+    const name = value === undefined ? undefined : decode(nameBytes);
+    if (name !== undefined) this.#printHeld(name);
+    this.#printed = { name, decoder: newDecoder(), isArray: this.#isArray(name) };
+    this.#startMember();
+    this.#text += '"';
+    for (const bytes of nameBytes) this.#decodePrinted(bytes);
+    if (value === undefined) return;
+    this.#startPrintedValue();
+    for (const bytes of value) this.#decodePrinted(bytes);
+  }
+
+  /** Prints the values that are held of a name, so that values of one name stay in their order. */
+  #printHeld(name: string): void {
+    if (this.#options.reserved.has(name)) throw tooLong(name, this.#options.maxHeld);
+    const values = this.#held.get(name);
+    if (values === undefined) return;
+    this.#held.delete(name);
+    for (const value of values) this.#heldSize -= Buffer.byteLength(name + value) + 1;
+    this.#startMember();
+    this.#text += this.#memberText(name, values);
+  }
+
+  #startPrintedValue(): void {
+    const { isArray, name } = this.#printed ?? {};
+    this.#decodePrinted();
+    this.#text += isArray === true ? '":["' : '":"';
+    this.#value = [];
+    this.#printed = { name, decoder: newDecoder(), isArray: isArray === true };
+  }
+
+  /** Without bytes: ends the name or the value. */
+  #decodePrinted(bytes?: Uint8Array): void {
+    const { decoder, name } = this.#printed ?? {};
+    if (decoder === undefined) return;
+    try {
+      const text = decoder.decode(bytes, { stream: bytes !== undefined });
+      this.#text += JSON.stringify(text).slice(1, -1);
+    } catch {
+      this.#addFault(name);
+    }
+  }
+
+  #startMember(): void {
+    this.#text += this.#hasMembers ? ',' : '{';
+    this.#hasMembers = true;
+  }
+
+  #isArray(name: string | undefined): boolean {
+    return name !== undefined && this.#arrays.has(name);
+  }
+
+  #memberText(name: string, values: readonly string[]): string {
+    const isString = values.length === 1 && !this.#isArray(name);
+    return `${JSON.stringify(name)}:${JSON.stringify(isString ? values[0] : values)}`;
+  }
+
+  #addFault(name: string | undefined): void {
+    const subject = name === undefined ? 'the name of a field' : quoted(name);
+    const detail = `${subject} must be text in UTF-8, ${this.#options.encoding}`;
+    this.#faults.push(name === undefined ? { detail } : { parameter: name, detail });
+    if (this.#faults.length === MAX_FAULTS) this.#throwFaults();
+  }
+
+  #throwFaults(): void {
+    if (this.#faults.length > 0) throw formError(this.#options.kind, this.#faults);
+  }
+}
+
+/** A field that is printed as it arrives. */
+interface PrintedField {
+  /** Undefined if it is too long to be held. */
+  readonly name: string | undefined;
+  /** Of the name, then of the value. */
+  readonly decoder: TextDecoder;
+  readonly isArray: boolean;
+}
+
+/** The error for a form, or a query, that cannot be read. */
+export function formError({ kind }: KindGrammar, faults: readonly Fault[]): GatewayError {
+  const sentence = faults.map(({ detail }) => detail).join('; ');
+  const message = `Cannot store the entry of kind "${kind}": ${sentence}`;
+  return new GatewayError('invalid-parameter', message, { faults });
+}
+
+function tooLong(parameter: string, max: number): GatewayError {
+  const detail = `"${parameter}" must have at most ${max} bytes in a form, together with the fields before it; a longer one can be sent as the header "Idempotency-Key"`;
+  const message = `Cannot store the entry: ${detail}.`;
+  return new GatewayError('invalid-parameter', message, { faults: [{ parameter, detail }] });
+}
+
+function newDecoder(): TextDecoder {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+}
+
+/** Undefined if the bytes are not UTF-8. */
+function decode(pieces: readonly Uint8Array[]): string | undefined {
+  const bytes = Buffer.concat(pieces);
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}

@@ -1,0 +1,106 @@
+/**
+ * Reads `multipart/form-data` (RFC 7578), in pieces of any size. Each part is a field: its name is
+ * that of `Content-Disposition`, its value the content of the part. Lines may end with LF alone.
+ */
+import type { FieldHandler } from './form-members.ts';
+
+/** The headers of one part are held in memory. */
+const MAX_HEADER_SIZE = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+const CR = 0x0d;
+
+/** What is wrong with a body that is not `multipart/form-data`. */
+export class MultipartError extends Error {}
+
+export class MultipartReader {
+  readonly #handler: FieldHandler;
+  /** The line break before a boundary belongs to it. */
+  readonly #delimiter: Buffer;
+  #state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
+  /** What the next piece may complete. The first boundary needs no line break before it. */
+  #rest: Buffer = Buffer.from('\n');
+
+  constructor(boundary: string, handler: FieldHandler) {
+    this.#handler = handler;
+    this.#delimiter = Buffer.from(`\n--${boundary}`, 'latin1');
+  }
+
+  /** Throws a `MultipartError`. */
+  feed(piece: Buffer): void {
+    if (this.#state === 'epilogue') return;
+    this.#rest = Buffer.concat([this.#rest, piece]);
+    while (this.#state === 'headers' ? this.#readHeaders() : this.#readContent());
+  }
+
+  /** Throws a `MultipartError`. */
+  end(): void {
+    if (this.#state === 'epilogue') return;
+    const boundary = this.#delimiter.toString('latin1', 1);
+    throw new MultipartError(
+      this.#state === 'preamble'
+        ? `no line of the body is the boundary "${boundary}"`
+        : `the body ends without its last boundary "${boundary}--"`,
+    );
+  }
+
+  /** Whether there may be more to read. */
+  #readContent(): boolean {
+    const rest = this.#rest;
+    const at = rest.indexOf(this.#delimiter);
+    // What may be a part of the delimiter, or the CR before it, waits for the next piece.
+    const open = Math.max(0, rest.length - this.#delimiter.length);
+    const end = at > 0 && rest[at - 1] === CR ? at - 1 : at;
+    if (this.#state === 'content') {
+      this.#handler.value(rest.subarray(0, at === -1 ? open : end));
+      if (at !== -1) this.#handler.endField();
+    }
+    this.#rest = rest.subarray(at === -1 ? open : at + this.#delimiter.length);
+    if (at !== -1) this.#state = 'headers';
+    return at !== -1;
+  }
+
+  #readHeaders(): boolean {
+    const rest = this.#rest;
+    if (rest.length < 2) return false;
+    if (rest.toString('latin1', 0, 2) === '--') {
+      this.#state = 'epilogue';
+      this.#rest = EMPTY;
+      return false;
+    }
+    const text = rest.toString('latin1', 0, MAX_HEADER_SIZE);
+    const end = /\n\r?\n/.exec(text);
+    if (end === null) {
+      if (rest.length < MAX_HEADER_SIZE) return false;
+      throw new MultipartError(`the headers of a part are longer than ${MAX_HEADER_SIZE} bytes`);
+    }
+    const name = nameIn(text.slice(0, end.index));
+    if (name === undefined) throw new MultipartError(NO_NAME);
+    this.#handler.name(name);
+    this.#handler.value(EMPTY);
+    this.#rest = rest.subarray(end.index + end[0].length);
+    this.#state = 'content';
+    return true;
+  }
+}
+
+const NO_NAME =
+  'a part has no name: each needs the header Content-Disposition: form-data; name="…"';
+
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
+
+/** The name that the headers of a part give it. */
+function nameIn(headers: string): Buffer | undefined {
+  const unfolded = headers.replaceAll(/\r?\n[ \t]+/g, ' ');
+  const disposition = /^content-disposition\s*:.*$/im.exec(unfolded)?.[0] ?? '';
+  for (const [, parameter = '', quotedName, token] of disposition.matchAll(PARAMETER)) {
+    if (parameter.toLowerCase() !== 'name') continue;
+    return Buffer.from(quotedName === undefined ? (token ?? '') : unescape(quotedName), 'latin1');
+  }
+  return undefined;
+}
+
+/** Browsers write these characters of a name as escapes (HTML standard), others with backslashes. */
+function unescape(name: string): string {
+  const plain = name.replaceAll(/\\(["\\])/g, '$1');
+  return plain.replaceAll('%22', '"').replaceAll('%0D', '\r').replaceAll('%0A', '\n');
+}

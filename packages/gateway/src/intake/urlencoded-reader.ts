@@ -1,0 +1,89 @@
+/** Reads `application/x-www-form-urlencoded` (URL standard section 5), in pieces of any size. */
+import { HEX_VALUE } from '../json/scanner-tables.ts';
+import type { FieldHandler } from './form-members.ts';
+
+/** In `HEX_VALUE`, for bytes that are no digit. */
+const NO_DIGIT = 16;
+const [PERCENT, PLUS, SPACE, AMPERSAND, EQUALS] = [0x25, 0x2b, 0x20, 0x26, 0x3d];
+const EMPTY = Buffer.alloc(0);
+
+export class UrlencodedReader {
+  readonly #handler: FieldHandler;
+  /** The start of an escape that the next piece may complete. */
+  #escape: Buffer = EMPTY;
+  #hasField = false;
+  #isValue = false;
+
+  constructor(handler: FieldHandler) {
+    this.#handler = handler;
+  }
+
+  feed(piece: Buffer): void {
+    for (let from = 0; from < piece.length;) {
+      const end = piece.indexOf(AMPERSAND, from);
+      this.#feedField(piece.subarray(from, end === -1 ? piece.length : end));
+      if (end === -1) return;
+      this.end();
+      from = end + 1;
+    }
+  }
+
+  /** Ends the last field. */
+  end(): void {
+    if (this.#hasField) {
+      this.#emit(EMPTY, true);
+      this.#handler.endField();
+    }
+    this.#hasField = false;
+    this.#isValue = false;
+  }
+
+  #feedField(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#hasField = true;
+    const equals = this.#isValue ? -1 : bytes.indexOf(EQUALS);
+    if (equals === -1) {
+      this.#emit(bytes, false);
+      return;
+    }
+    this.#emit(bytes.subarray(0, equals), true);
+    this.#isValue = true;
+    this.#emit(bytes.subarray(equals + 1), false);
+  }
+
+  #emit(bytes: Buffer, isEnd: boolean): void {
+    const encoded = this.#escape.length === 0 ? bytes : Buffer.concat([this.#escape, bytes]);
+    const size = isEnd ? encoded.length : encoded.length - openEscapeSize(encoded);
+    this.#escape = encoded.subarray(size);
+    const decoded = decode(encoded.subarray(0, size));
+    if (this.#isValue) this.#handler.value(decoded);
+    else this.#handler.name(decoded);
+  }
+}
+
+/** How many bytes at the end may be the start of an escape. */
+function openEscapeSize(bytes: Uint8Array): number {
+  if (bytes.at(-1) === PERCENT) return 1;
+  const isOpen = bytes.at(-2) === PERCENT && (HEX_VALUE[bytes.at(-1) ?? 0] ?? NO_DIGIT) < NO_DIGIT;
+  return isOpen ? 2 : 0;
+}
+
+/**
+ * Decodes percent-encoding and `+`. A `%` without two digits stands for itself, which
+ * `decodeURIComponent` refuses.
+ */
+function decode(encoded: Buffer): Buffer {
+  if (!encoded.includes(PERCENT) && !encoded.includes(PLUS)) return encoded;
+  const bytes = Buffer.from(encoded);
+  let size = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    const high = HEX_VALUE[bytes[at + 1] ?? 0] ?? NO_DIGIT;
+    const low = HEX_VALUE[bytes[at + 2] ?? 0] ?? NO_DIGIT;
+    if (byte === PERCENT && high < NO_DIGIT && low < NO_DIGIT) {
+      bytes[size++] = 16 * high + low;
+      at += 2;
+    } else bytes[size++] = byte === PLUS ? SPACE : (byte ?? 0);
+  }
+  return bytes.subarray(0, size);
+}
