@@ -78,6 +78,13 @@ export const searching: readonly Case[] = [
     assert.deepEqual((await find(gateway, search(name))).seqs, []);
     assert.deepEqual((await find(gateway, search(`${plain} consciousness`))).seqs, []);
   }),
+  check('14.1', 'unsearched', async (gateway) => {
+    const [plain, type] = [word(), word()];
+    const more = { identityType: type, consciousness_type: type, inReplyTo: type };
+    const [seq] = await said(gateway, [plain], more);
+    assert.deepEqual((await find(gateway, search(plain))).seqs, [seq]);
+    assert.deepEqual((await find(gateway, search(type))).seqs, []);
+  }),
   check('14.1', 'snippet', async (gateway) => {
     const one = word();
     const [seq] = await said(gateway, [

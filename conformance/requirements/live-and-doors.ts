@@ -55,6 +55,7 @@ export const LIVE_AND_DOORS = {
   },
   '14.1': {
     values: 'A search finds every string value at any depth, no names and no own members.',
+    unsearched: 'Values that classify an entry are not searched.',
     snippet: 'Each result has its entry, and a snippet around the words as plain text.',
     'any-size': 'A large entry is found by all its words, and given with its own members only.',
   },

@@ -22,6 +22,14 @@ export const FILTER_MEMBERS = {
   inReplyTo: ['inReplyTo'],
 } as const satisfies Record<Filter, readonly string[]>;
 
+/** Members of a body that classify the entry: their values are not searched (PROTOCOL.md 14.1). */
+export const UNSEARCHED_MEMBERS: ReadonlySet<string> = new Set([
+  'consciousness_type',
+  'identityType',
+  'inReplyTo',
+  'room',
+]);
+
 /** What the gateway adds to a draft on append. */
 export interface Stamp {
   /** Place in the log: 1, 2, 3 … without gaps. */

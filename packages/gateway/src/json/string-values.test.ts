@@ -46,6 +46,16 @@ suite('the string values of a body', () => {
     assert.deepEqual(stringValuesIn(Buffer.from(body)), ['д🌱\n"/', 'x', 'y']);
   });
 
+  test('leave out the members that classify the entry, but not what is called so deeper down', () => {
+    const body = Buffer.from(
+      String.raw`"identit\u0079Type":"a","text":"b","room":{"x":"c"},"inReplyTo":["d",["e"]],` +
+        String.raw`"deep":[{"room":"f","inReplyTo":["g"]}],"consciousness_type":null,"identity":"h"}`,
+    );
+    for (const width of [1, 2, 7, 1000]) {
+      assert.deepEqual(valuesInPieces(body, width), ['b', 'f', 'g', 'h']);
+    }
+  });
+
   test('are read as far as the body is intact', () => {
     const body = Buffer.from(',"a":"x","b":"y","c":"z"}');
     for (const byte of [0x00, 0xff]) {

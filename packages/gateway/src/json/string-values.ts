@@ -1,9 +1,11 @@
 /**
- * The string values of a stored body, at any depth and in their order, without member names. The
- * body was validated when it was taken in. If its bytes were damaged since, the values before the
+ * The string values of a stored body that are searched: at any depth and in their order, without
+ * member names, and without the members that classify the entry. The body was validated when it was taken in. If its bytes were damaged since, the values before the
  * damage are all that is read: whether an entry is intact is decided elsewhere.
  */
 import { isAscii } from 'node:buffer';
+
+import { UNSEARCHED_MEMBERS } from '@open-presence/protocol';
 
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
@@ -16,6 +18,8 @@ export interface StringSink {
 }
 
 const COMMA = 0x2c;
+/** Characters; longer names are those of other members. */
+const MAX_NAME_LENGTH = 32;
 const NONE = Buffer.alloc(0);
 
 /** Reads the members of an object: from behind its opening brace, or from the comma of a member. */
@@ -46,6 +50,11 @@ class StringValueHandler extends JsonHandler {
   /** The piece as text if it is ASCII: slices of it cost less than decoding each string. */
   #ascii: string | undefined;
   #inString = false;
+  /** The depth of the members of the current object. */
+  #depth = 1;
+  /** The name of a member of the body, as far as it was read. */
+  #name: string | undefined;
+  #isUnsearched = false;
 
   constructor(sink: StringSink) {
     super();
@@ -57,22 +66,43 @@ class StringValueHandler extends JsonHandler {
     this.#ascii = isAscii(this.#bytes) ? this.#bytes.toString('latin1') : undefined;
   }
 
-  override startValue(type: ValueType): boolean {
-    this.#inString = type === 'string';
-    return this.#inString || type === 'object' || type === 'array';
+  override startName(): boolean {
+    const isMember = this.#depth === 1;
+    if (isMember) this.#name = '';
+    return isMember;
   }
 
-  override endValue(): void {
+  override endName(): void {
+    if (this.#name === undefined) return;
+    this.#isUnsearched = UNSEARCHED_MEMBERS.has(this.#name);
+    this.#name = undefined;
+  }
+
+  override startValue(type: ValueType, depth: number): boolean {
+    if (depth === 1 && this.#isUnsearched) return false;
+    this.#inString = type === 'string';
+    const isNested = type === 'object' || type === 'array';
+    if (isNested) this.#depth = depth + 1;
+    return this.#inString || isNested;
+  }
+
+  override endValue(depth: number): void {
     if (this.#inString) this.#sink.end();
     this.#inString = false;
+    this.#depth = depth;
   }
 
   override text(from: number, to: number): void {
-    this.#sink.text(this.#ascii?.slice(from, to) ?? this.#bytes.toString('utf8', from, to));
+    this.#add(this.#ascii?.slice(from, to) ?? this.#bytes.toString('utf8', from, to));
   }
 
   override codeUnit(code: number): void {
-    this.#sink.text(String.fromCharCode(code));
+    this.#add(String.fromCharCode(code));
+  }
+
+  #add(text: string): void {
+    if (this.#name === undefined) this.#sink.text(text);
+    else if (this.#name.length <= MAX_NAME_LENGTH) this.#name += text;
   }
 }
 

@@ -7,8 +7,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 
-/** Must change with the tables, and with the tokenizer. */
-const FORMAT = 1;
+/** Must change with the tables, with the tokenizer, and with which values are searched. */
+const FORMAT = 2;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
 const TABLES = `
