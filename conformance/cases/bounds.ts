@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { check, type Case } from '../case.ts';
 import type { Entry } from '../entry.ts';
 import { uniqueName } from '../gateway.ts';
+import { asInteger, asString } from '../value.ts';
 import { found, garden, idsOf, type Pairs } from './filters.ts';
 
 export const bounds: readonly Case[] = [
@@ -49,8 +50,28 @@ export const bounds: readonly Case[] = [
       assert.equal((await ask([['after', 0]])).length, 6);
       assert.equal((await ask([['before', 0]])).length, 0);
       assert.equal((await ask([['before', Number.MAX_SAFE_INTEGER]])).length, 6);
-      assert.equal((await ask([['after', Number.MAX_SAFE_INTEGER]])).length, 0);
     }
+  }),
+  check('8.2', 'foreign-cursor', async (gateway) => {
+    const { head, log } = await gateway.list('/api/entries?limit=0');
+    const beyond = head + 1_000_000;
+    for (const place of [
+      ...['/api/entries', '/api/garden', '/api/garden.atom', '/feed.json'].map(
+        (path) => `${path}?`,
+      ),
+      '/api/garden?wait=30&',
+      '/api/search?q=garden&',
+    ]) {
+      for (const accept of ['application/json', 'application/x-ndjson', 'application/atom+xml']) {
+        const answer = await gateway.get(`${place}after=${beyond}`, { accept });
+        const problem = answer.problem(400, 'invalid-parameter');
+        assert.ok(asInteger(problem['head']) >= head, place);
+        assert.equal(problem['log'], log);
+      }
+    }
+    const mine = `identity=${uniqueName()}`;
+    const { next } = await gateway.list(`/api/entries?${mine}&after=${head}&order=oldest`);
+    assert.equal((await gateway.list(asString(next))).entries.length, 0);
   }),
   check('8.2', 'times', async (gateway) => {
     const identity = uniqueName();

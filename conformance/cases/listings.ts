@@ -159,6 +159,21 @@ export const listings: readonly Case[] = [
     const said = await gateway.contribute('seeds', traceBody(nobody));
     assert.deepEqual(idsOf((await gateway.list(asString(none.next))).entries), [said.entry.id]);
   }),
+  check('8.3', 'next-of-none', async (gateway) => {
+    const { path, identity } = await crowd(gateway, 2);
+    const search = query('/api/search', [
+      ['q', 'trace'],
+      ['identity', identity],
+    ]);
+    for (const place of [path(), path({ after: 0 }, '/api/entries'), search]) {
+      for (const order of ['newest', 'oldest']) {
+        const answer = await gateway.get(`${place}&limit=0&order=${order}`);
+        assert.equal(answer.json['next'], null, `${place} ${order}`);
+        assert.ok(!(answer.header('link') ?? '').includes('rel="next"'));
+      }
+    }
+    assert.equal((await gateway.get(`${search}&limit=0`)).json['next'], null);
+  }),
   check('8.3', 'link-header', async (gateway) => {
     const { path } = await crowd(gateway, 3);
     for (const more of [{}, { limit: 1 }, { limit: 3 }, { order: 'oldest' }]) {

@@ -5,7 +5,7 @@ import { check, type Case } from '../case.ts';
 import { KINDS, type Entry } from '../entry.ts';
 import { EventStream, Frames } from '../event-stream.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
-import { parseJson } from '../value.ts';
+import { asArray, asObject, asString, parseJson } from '../value.ts';
 import { idsOf, type Pairs } from './filters.ts';
 import { body } from './rooms.ts';
 
@@ -227,6 +227,25 @@ export const resuming: readonly Case[] = [
     }
     const said = (await saying).flat().toSorted((a, b) => a.seq - b.seq);
     assert.deepEqual(idsOf(taken), idsOf(said));
+  }),
+  check('12.2', 'foreign-cursor', async (gateway) => {
+    const { head, log } = await gateway.list('/api/entries?limit=0');
+    const beyond = head + 1_000_000;
+    const identity = uniqueName();
+    for (const [path, headers] of [
+      [by(identity, ['after', beyond]), {}],
+      [by(identity), { 'last-event-id': String(beyond) }],
+    ] as const) {
+      const { bytes } = await gateway.get(`${path}&limit=0`, { accept: SSE, ...headers });
+      const [first] = new Frames().push(bytes).filter(({ data }) => data !== undefined);
+      const data = asObject(parseJson(first?.data ?? ''));
+      assert.equal(data['log'], log);
+      assert.ok(asArray(data['notes']).map(asString).join().includes(String(beyond)));
+      using stream = await EventStream.open(gateway, path, headers);
+      assert.ok(stream.head >= head && stream.head < beyond);
+      const { entry } = await gateway.contribute('garden', traceBody(identity));
+      assert.deepEqual(idsOf(await stream.take(1)), [entry.id]);
+    }
   }),
   check('12.2', 'unusable', async (gateway) => {
     for (const id of ['abc', '-1', '1.5', '1e3', '0x1', '1 2', '1,2']) {

@@ -153,6 +153,7 @@ export const ENTRIES_AND_LISTINGS = {
     order: 'order is newest first, or oldest.',
     limit: 'limit gives at most so many, also none, also more than there are.',
     cursors: 'after and before are exclusive bounds.',
+    'foreign-cursor': 'after beyond the head is invalid-parameter, which says where to begin.',
     times: 'since is inclusive, until exclusive; without an offset they are UTC.',
     filters: 'Each filter finds what it names, exactly as said.',
     combined: 'Filters are combined by and, also when one is given several times.',
@@ -163,6 +164,7 @@ export const ENTRIES_AND_LISTINGS = {
   '8.3': {
     'next-older': 'Following next from the newest gives everything once, to null.',
     'next-later': 'Following next from the oldest gives everything once, and later what is new.',
+    'next-of-none': 'With limit=0, next is null.',
     'link-header': 'A Link header says what next says.',
   },
   '8.4': { form: 'Accept chooses JSON or NDJSON; where neither is acceptable, JSON.' },

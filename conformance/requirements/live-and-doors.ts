@@ -14,6 +14,7 @@ export const LIVE_AND_DOORS = {
     'cut-before-first': 'Resuming from the event head misses nothing.',
     since: 'since resumes from a time.',
     'each-once': 'A stream that is resumed again and again has each entry once.',
+    'foreign-cursor': 'With a cursor beyond the head it begins at the head, and says so.',
     unusable: 'A cursor that is not a whole number is invalid-parameter.',
   },
   '12.3': {

@@ -188,7 +188,7 @@ export function randomListingQuery(
   };
   if (random.chance(0.4)) pairs.push(['order', random.pick(['newest', 'oldest'])]);
   if (random.chance(0.5)) pairs.push(['limit', String(random.below(random.pick([4, 60])))]);
-  if (random.chance(0.2)) pairs.push(['after', seq()]);
+  if (random.chance(0.2)) pairs.push(['after', String(random.below(kept.length + 1))]);
   if (random.chance(0.2)) pairs.push(['before', seq()]);
   if (random.chance(0.1)) pairs.push(['since', time()]);
   if (random.chance(0.1)) pairs.push(['until', time()]);

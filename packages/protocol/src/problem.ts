@@ -26,6 +26,9 @@ export interface ProblemExtensions {
   readonly known?: readonly string[];
   /** The entry that already carries the idempotency key. */
   readonly entry?: string;
+  /** The newest seq in the log, and the name of the log, for a cursor that is not from it. */
+  readonly head?: number;
+  readonly log?: string;
 }
 
 /** The only error that a caller can cause. Broken invariants are plain `Error`s. */

@@ -2,7 +2,7 @@
 import { FILTER_NAMES, GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../log/facet.ts';
-import type { Order, Selection, Seq } from '../log/log.ts';
+import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import type { Grammar } from './grammar.ts';
 import { parseTextQuery } from './parse-text-query.ts';
@@ -19,6 +19,8 @@ export interface SelectionScope {
   readonly hasBest?: boolean;
   /** How errors call what is read: "the garden". */
   readonly subject: string;
+  /** The log that `after` must be a cursor of; without it, `after` may be beyond the head. */
+  readonly log?: Pick<Log, 'head' | 'id'>;
 }
 
 /** A value that cannot be used, and what its error contains if it is the only one. */
@@ -43,7 +45,7 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
  * values, or `unknown-room` or `unknown-kind` if that is the only fault.
  */
 export function parseSelection(parameters: URLSearchParams, listing: SelectionScope): Selection {
-  return read(parameters, listing.subject, (reader) => {
+  const selection = read(parameters, listing.subject, (reader): Selection => {
     const order = reader.order(listing.hasBest === true);
     const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
     const after = reader.bound('after', parseInteger, CURSOR, Math.max);
@@ -63,6 +65,24 @@ export function parseSelection(parameters: URLSearchParams, listing: SelectionSc
       ...(isReachable(limit) ? { limit } : {}),
     };
   });
+  const { log, subject } = listing;
+  const { after = 0 } = selection;
+  if (log !== undefined && after > log.head()) throw foreignCursor(after, log, subject);
+  return selection;
+}
+
+function foreignCursor(after: Seq, log: Pick<Log, 'head' | 'id'>, subject: string): GatewayError {
+  const head = log.head();
+  const detail = `"after" must be a cursor from this log, but ${describeForeignCursor(after, head)}`;
+  const faults = [{ parameter: 'after', detail }];
+  const begin = `Begin with ${head} as "after" to get what is new, or with 0 to read everything again.`;
+  const message = `Cannot read ${subject}: ${detail}. ${begin}`;
+  return new GatewayError('invalid-parameter', message, { faults, head, log: log.id });
+}
+
+/** Why a cursor beyond the head cannot be from this log. */
+export function describeForeignCursor(cursor: Seq, head: Seq): string {
+  return `${cursor} is beyond its head, ${head}: the log was restored from a backup, or the cursor is from another gateway`;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface SentPage {
 /** The path and query of the next page, or null if there is none. */
 export function nextPagePath(page: SentPage, { last, more }: ReadEnd): string | null {
   const { selection, head } = page;
+  // It would lead to itself.
+  if (selection.limit === 0) return null;
   if (selection.order === 'oldest') return pathFrom(page, 'after', last ?? selection.after);
   if (!more) return null;
   return pathFrom(page, 'before', last ?? Math.min(selection.before ?? Infinity, head + 1));

@@ -57,7 +57,7 @@ export async function searchRequest(
   parameters: URLSearchParams,
   ranked: boolean,
 ): Promise<SearchRequest> {
-  const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar });
+  const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar, log });
   if (textQuery === undefined) throw noQuery();
   await untilSearchable(log);
   const watermark = log.searchWatermark();
@@ -97,7 +97,7 @@ export function nextResultsPath(
   if (skip === undefined) {
     return nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
   }
-  if (!end.more) return null;
+  if (!end.more || selection.limit === 0) return null;
   const next = new URLSearchParams(parameters);
   next.set('skip', String(skip + count));
   // Entries stored meanwhile would shift the ranking.

@@ -14,7 +14,7 @@ export async function waitForListing(
   parameters: URLSearchParams,
   signal: AbortSignal,
 ): Promise<void> {
-  const selection = parseSelection(parameters, { ...scope, grammar });
+  const selection = parseSelection(parameters, { ...scope, grammar, log });
   const wait = parseWait(parameters, scope.subject);
   const { after } = selection;
   if (wait === undefined || wait === 0 || after === undefined) return;

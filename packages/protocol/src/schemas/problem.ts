@@ -25,6 +25,8 @@ export const ProblemSchema: TSchema = Type.Object(
     example: Type.Optional(Type.Unknown()),
     known: Type.Optional(Type.Array(Type.String())),
     entry: Type.Optional(Type.String()),
+    head: Type.Optional(Type.Integer()),
+    log: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );

@@ -62,7 +62,7 @@ export function cacheKeyOf(wanted: FeedRequest, url: string): string {
 export function feedQuery({ app, request }: DoorRequest, wanted: FeedRequest): FeedQuery {
   const { scope, locale, head } = wanted;
   const parameters = queryOf(request);
-  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar });
+  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
   const tag = tagOf(app.log.id, app.languageHash, wanted);
   return {
     ...wanted,

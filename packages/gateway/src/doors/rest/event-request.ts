@@ -2,7 +2,12 @@
 import { GatewayError, isKind, KINDS } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
-import { parseCursor, rejectTextQuery, parseSelection } from '../../intake/selection.ts';
+import {
+  describeForeignCursor,
+  parseCursor,
+  parseSelection,
+  rejectTextQuery,
+} from '../../intake/selection.ts';
 import { facet } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
@@ -23,6 +28,8 @@ export interface EventRequest extends StreamSelection {
   /** Whether events for arriving and leaving visitors are sent. */
   readonly presence: boolean;
   readonly after: Seq;
+  /** What the first event has to add. */
+  readonly notes: readonly string[];
   readonly limit: number;
   /** Slug of the room whose events are read, if any. */
   readonly room: string | undefined;
@@ -47,17 +54,25 @@ export function eventRequest(
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
     typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-  const start = after ?? (since === undefined ? log.head() : 0);
+  const head = log.head();
+  const start = after ?? (since === undefined ? head : 0);
+  const cursor = resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject);
   return {
     key: keyOf(selected, since, several),
     selection: { facets: selected, ...(since === undefined ? {} : { since }) },
     kinds: several,
     entries: !scope.kinds || kinds.size > 0 || kindValues.length === 0,
     presence: kindValues.includes(PRESENCE),
-    after: resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject),
+    after: Math.min(cursor, head),
+    notes: cursor > head ? [foreignCursorNote(cursor, head)] : [],
     limit: limit ?? Number.POSITIVE_INFINITY,
     room: params['slug'] ?? parameters.get('room') ?? undefined,
   };
+}
+
+/** Browsers do not reopen a stream after an error, so a cursor of another log gets a note. */
+function foreignCursorNote(cursor: Seq, head: Seq): string {
+  return `The cursor ${describeForeignCursor(cursor, head)}. This stream begins at the head; to read everything again, open it with after=0.`;
 }
 
 function kindsIn(values: readonly string[], scope: StreamScope): ReadonlySet<string> {

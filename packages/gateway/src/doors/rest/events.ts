@@ -49,7 +49,7 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
   }
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
-  stream.write(headEvent(app.log, wanted.after));
+  stream.write(headEvent(app.log, wanted));
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
@@ -61,8 +61,8 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
 }
 
 /** The first event: a reader who is disconnected before the first entry resumes from its id. */
-function headEvent({ id }: Log, after: Seq): StreamChunk {
-  const data = JSON.stringify({ head: after, log: id });
+function headEvent({ id }: Log, { after, notes }: EventRequest): StreamChunk {
+  const data = JSON.stringify({ head: after, log: id, ...(notes.length > 0 ? { notes } : {}) });
   const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: ${data}\n\n`;
   return streamChunk(Buffer.from(frame), after);
 }

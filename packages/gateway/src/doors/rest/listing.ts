@@ -142,7 +142,7 @@ async function answerFromLog(
 function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listing {
   const { scope, form, locale, head, watermark } = wanted;
   const parameters = queryOf(request);
-  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar });
+  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
   const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
   const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;

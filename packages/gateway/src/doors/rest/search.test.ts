@@ -93,7 +93,8 @@ describe('a search', () => {
     await gateway.addEntries('mint', 'mint and water');
     const next = async (query: string): Promise<string | null> =>
       (await search(gateway, query)).next;
-    assert.match((await next('q=mint&limit=0')) ?? '', /&skip=0&before=3$/);
+    assert.match((await next('q=mint&limit=1')) ?? '', /&skip=1&before=3$/);
+    assert.equal(await next('q=mint&limit=0'), null);
     assert.equal(await next('q=stone&limit=0'), null);
     assert.equal(await next('q=mint&limit=0&skip=2'), null);
     assert.equal(await next('q=mint&limit=1&skip=1'), null);

@@ -6,6 +6,7 @@ import { parseSelection } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
@@ -77,11 +78,9 @@ export function parametersOf(fields: JsonObject): URLSearchParams {
 
 /** Throws for parameters that cannot be used. */
 export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): Selection {
-  const { grammar } = app;
-  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: SUBJECT });
+  const { grammar, log } = app;
+  return parseSelection(parameters, { ...everythingScope(), grammar, log });
 }
-
-const SUBJECT = 'the entries';
 
 /** Answers a page of entries, and the fields that request the next page. */
 export async function readEntries(

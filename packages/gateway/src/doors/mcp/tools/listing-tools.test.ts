@@ -144,6 +144,22 @@ suite('what is read through MCP', () => {
     }
   });
 
+  test('refuses a cursor of another log, and says where to begin', async () => {
+    await using door = await open();
+    await door.addEntries('one');
+    for (const [name, more] of [
+      ['read', {}],
+      ['search', { q: 'one' }],
+      ['wait_for_news', { seconds: 30 }],
+    ] as const) {
+      const { texts } = await call(door, name, JSON.stringify({ ...more, after: 2 }));
+      assert.match(texts[0] ?? '', /^invalid-parameter: .*2 is beyond its head, 1:.* Begin with 1/);
+      const none = await call(door, name, JSON.stringify({ ...more, seconds: 0, limit: 0 }));
+      assert.equal(none.structured['next'], null, name);
+      assert.equal(none.structured['head'], 1);
+    }
+  });
+
   test('goes on with all that was asked for', async () => {
     await using door = await open();
     const given = { kind: 'garden', as: 'L', seconds: 0 };

@@ -90,7 +90,7 @@ export function describeNext(
   { tool, next, more }: NextCall,
 ): string {
   const { results } = language.mcp;
-  if (next === null) return text(results.end);
+  if (next === null) return more ? '' : text(results.end);
   const args = JSON.stringify(next);
   const call = `${tool} ${args.length <= MAX_REPEATED_LENGTH ? args : '(next)'}`;
   return `${text(more ? results.more : results.later)} ${call}`;

@@ -5,6 +5,7 @@ import type { Localization } from '../../../http/route-description.ts';
 import { parseSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Selection } from '../../../log/log.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
 import { visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
 
@@ -64,8 +65,8 @@ export function parametersOf(
 }
 
 /** Throws for parameters that cannot be used. */
-export function selectionOf({ grammar }: DoorContext, parameters: URLSearchParams): Selection {
-  return parseSelection(parameters, { grammar, facets: [], kinds: true, subject: 'the entries' });
+export function selectionOf({ grammar, log }: DoorContext, parameters: URLSearchParams): Selection {
+  return parseSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
 /**
