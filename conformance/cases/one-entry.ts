@@ -40,6 +40,60 @@ export const oneEntry: readonly Case[] = [
       (await gateway.get(`/api/entries/${other}`)).problem(404, 'not-found');
     }
   }),
+  check('9', 'range', async (gateway) => {
+    for (const text of ['short', 'щ'.repeat(2 ** 18)]) {
+      const { entry } = await gateway.contribute('garden', traceBody(uniqueName(), { text }));
+      const whole = (await gateway.get(entry.path)).expect(200);
+      const { bytes } = whole;
+      assert.equal(whole.header('accept-ranges'), 'bytes');
+      const etag = whole.header('etag') ?? '';
+      const size = bytes.length;
+      const ranges: [string, number, number][] = [
+        ['bytes=0-0', 0, 0],
+        ['bytes=3-', 3, size - 1],
+        [`BYTES=${size - 1}-`, size - 1, size - 1],
+        ['bytes=-7', size - 7, size - 1],
+        [`bytes=-${size * 2}`, 0, size - 1],
+        [`bytes=5-${size * 2}`, 5, size - 1],
+        ['bytes=100-149', 100, 149],
+      ];
+      for (const [range, first, last] of ranges) {
+        for (const more of [{}, { 'if-range': etag }, { 'accept-encoding': 'gzip' }]) {
+          const part = (await gateway.get(entry.path, { range, ...more })).expect(206);
+          assert.deepEqual(part.bytes, bytes.subarray(first, last + 1));
+          assert.equal(part.header('content-range'), `bytes ${first}-${last}/${size}`);
+          assert.equal(part.header('etag'), etag);
+          assert.equal(part.header('content-encoding'), undefined);
+        }
+      }
+      (await gateway.get(entry.path, { range: 'bytes=0-', 'if-none-match': etag })).expect(304);
+    }
+  }),
+  check('9', 'if-range', async (gateway) => {
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const etag = (await gateway.get(entry.path)).header('etag') ?? '';
+    for (const tag of [
+      '"x"',
+      `W/${etag}`,
+      `${etag.slice(0, -1)}-gzip"`,
+      new Date().toUTCString(),
+    ]) {
+      const headers = { range: 'bytes=0-3', 'if-range': tag };
+      assert.equal((await gateway.get(entry.path, headers)).expect(200).text, entry.text);
+    }
+  }),
+  check('9', 'no-range', async (gateway) => {
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const size = Buffer.byteLength(entry.text);
+    for (const range of [`bytes=${size}-`, `bytes=${2 ** 60}-`, 'bytes=-0']) {
+      const answer = await gateway.get(entry.path, { range });
+      answer.problem(416, 'invalid-parameter');
+      assert.equal(answer.header('content-range'), `bytes */${size}`);
+    }
+    for (const range of ['bytes=0-1,3-4', 'bytes=4-3', 'bytes=-', 'lines=1-2', 'bytes', '']) {
+      assert.equal((await gateway.get(entry.path, { range })).expect(200).text, entry.text);
+    }
+  }),
   check('9', 'replies', async (gateway) => {
     const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
     const [one, other] = [uniqueName(), uniqueName()];

@@ -173,6 +173,9 @@ export const ENTRIES_AND_LISTINGS = {
   '9': {
     unchanging: 'An entry is read at its path, with a strong ETag that stays.',
     'no-such-entry': 'Another id is not-found.',
+    range: 'Range is answered with these bytes of the plain entry.',
+    'if-range': 'If-Range with another tag is answered with the whole entry.',
+    'no-range': 'A range beyond the end is 416; several, or none that can be read, are the whole.',
     replies: 'The replies of an entry are the entries of every kind that answer it.',
   },
   '10': {

@@ -42,6 +42,8 @@ interface OperationDescription {
   readonly parameters?: readonly (string | ParameterDescription)[];
   /** Answers have no `ETag`, and are never 304. */
   readonly untagged?: true;
+  /** Takes `Range`, and answers 206 or 416 to it. */
+  readonly ranges?: true;
   /** 503 has the same content as 200. */
   readonly reportsUnavailable?: true;
   /** Statuses of errors beside those that follow from path and parameters. */

@@ -89,6 +89,7 @@ const PAGES = [
   'key',
   'minimal',
   'lastEvent',
+  'range',
   'best',
   'feedHow',
   'noted',

@@ -116,6 +116,7 @@ function orNull(typed: (typeof TYPES)[keyof typeof TYPES], required: boolean): J
 function problemResponses({ language, text }: Localization): [string, JsonObject][] {
   const byStatus = Map.groupBy(CODES, statusOf);
   byStatus.set(404, [...(byStatus.get(404) ?? []), 'unknown-room', 'unknown-kind']);
+  byStatus.set(416, ['invalid-parameter']);
   return Array.from(byStatus, ([status, codes]) => [
     `Problem${status}`,
     {

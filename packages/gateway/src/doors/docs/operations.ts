@@ -62,7 +62,7 @@ function camelCase(path: string): string {
 function parametersOf(
   { localization }: OperationSources,
   { path, representations }: DescribedRoute,
-  { parameters = [], responses }: OperationDetails,
+  { parameters = [], responses, ranges }: OperationDetails,
 ): JsonObject[] {
   const { language, text } = localization;
   const described = parameters.map((parameter) => parameterOf(localization, parameter));
@@ -77,7 +77,19 @@ function parametersOf(
     schema: { type: 'string' },
     example: '0',
   };
-  return [...pathParameters(localization, path), ...described, ...(streams ? [lastEventId] : [])];
+  const range = {
+    name: 'Range',
+    in: 'header',
+    description: text(language.pages.range),
+    schema: { type: 'string' },
+    example: 'bytes=0-99',
+  };
+  return [
+    ...pathParameters(localization, path),
+    ...described,
+    ...(streams ? [lastEventId] : []),
+    ...(ranges === true ? [range] : []),
+  ];
 }
 
 function responsesOf(
@@ -93,10 +105,13 @@ function responsesOf(
   const content = Object.fromEntries(media);
   const done = { description: text(language.pages.done), content };
   const unavailable = { description: text(language.errors.unavailable), content };
-  const { untagged, reportsUnavailable, errors = [], parameters = [] } = description;
+  const { untagged, ranges, reportsUnavailable, errors = [], parameters = [] } = description;
+  // A part of JSON is no JSON that a schema could describe.
+  const part = { description: text(language.pages.range), content: { 'application/json': {} } };
   const selects = parameters.some((parameter) => parameter !== 'as');
   return {
     200: done,
+    ...(ranges === true ? { 206: part, ...problems([416]) } : {}),
     ...(untagged === true ? {} : { 304: { description: text(language.pages.unchanged) } }),
     ...problems([400, 500, 503, ...errors]),
     ...problems(path.includes('{') ? [404] : []),

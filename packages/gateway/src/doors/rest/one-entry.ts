@@ -1,20 +1,31 @@
-/** One entry (PROTOCOL.md section 9). */
+/** One entry, whole or a range of its bytes (PROTOCOL.md section 9). */
+import { GatewayError } from '@open-presence/protocol';
+
+import { requestedRange, type ByteRange } from '../../http/byte-range.ts';
 import { contentEncoding, COMMON_HEADERS, etag, JSON_TYPE, vary } from '../../http/headers.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/not-modified.ts';
+import { sendProblem } from '../../http/problem.ts';
 import { sendResponse } from '../../http/response.ts';
 import { sendBody } from '../../http/response-writer.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import type { DoorRequest } from '../context.ts';
 
-const HEADERS = { 'Cache-Control': 'public, max-age=31536000, immutable', ...vary() };
+const HEADERS = {
+  'Accept-Ranges': 'bytes',
+  'Cache-Control': 'public, max-age=31536000, immutable',
+  ...vary(),
+};
 
 export async function oneEntry(context: DoorRequest): Promise<void> {
   const entry = await findEntry(context.app.log, context.params['id'] ?? '');
   const { text: body, stamp } = entry;
   const tag = `"${stamp.id}"`;
-  if (body === undefined) await streamEntry(context, entry, tag);
+  const range = requestedRange(context.request, entry.size, tag);
+  if (range === 'unsatisfiable') await sendUnsatisfiable(context, entry);
+  else if (range !== undefined) await sendRange(context, entry, range);
+  else if (body === undefined) await streamEntry(context, entry, tag);
   else await sendResponse(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
 }
 
@@ -30,4 +41,41 @@ async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Pro
     ...headers,
   });
   await sendBody(context, encoding, entry.chunks());
+}
+
+/** Never compressed: a range is one of the bytes of the plain entry, whose tag it has. */
+async function sendRange(context: DoorRequest, entry: Entry, range: ByteRange): Promise<void> {
+  const { start, end } = range;
+  const headers = { ETag: `"${entry.stamp.id}"`, ...HEADERS, ...COMMON_HEADERS };
+  if (sendNotModified(context, headers.ETag, headers)) return;
+  context.response.writeHead(206, {
+    'Content-Type': JSON_TYPE,
+    'Content-Length': String(end - start),
+    'Content-Range': `bytes ${start}-${end - 1}/${entry.size}`,
+    ...headers,
+  });
+  await sendBody(context, undefined, chunksOf(entry, range));
+}
+
+async function* chunksOf(
+  entry: Entry,
+  { start, end }: ByteRange,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = end - start;
+  for await (const chunk of entry.chunks(start)) {
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+    if (left <= 0) return;
+  }
+}
+
+async function sendUnsatisfiable(context: DoorRequest, { size }: Entry): Promise<void> {
+  const detail = `"Range" must start before the end of the entry, which has ${size} bytes, as in "Range: bytes=0-${size - 1}"`;
+  const error = new GatewayError(
+    'invalid-parameter',
+    `Cannot send this range of the entry: ${detail}.`,
+    { faults: [{ parameter: 'Range', detail }] },
+    416,
+  );
+  await sendProblem(context, error, { 'Content-Range': `bytes */${size}` });
 }

@@ -113,7 +113,7 @@ export const restDoor: ProtocolDoor = {
       path: '/api/entries/{id}',
       get: json(oneEntry, 'Entry'),
       instead: insteadOnReplies,
-      description: { id: 'entry', tag: 'rooms', parameters: ['as'] },
+      description: { id: 'entry', tag: 'rooms', parameters: ['as'], ranges: true },
     },
     {
       path: '/api/entries/{id}/replies',
