@@ -208,6 +208,17 @@ export default defineConfig({
       files: ['conformance/**', 'bench/**', 'test/**', 'examples/**'],
       rules: { 'no-console': 'off' },
     },
+    {
+      // Programs in JavaScript have no types.
+      files: ['examples/**'],
+      rules: {
+        'typescript/no-unsafe-argument': 'off',
+        'typescript/no-unsafe-assignment': 'off',
+        'typescript/no-unsafe-call': 'off',
+        'typescript/no-unsafe-member-access': 'off',
+        'typescript/no-unsafe-return': 'off',
+      },
+    },
     { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 missing=()
-for package in strace chromium; do
+for package in strace chromium curl python3; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
 command -v xmllint >/dev/null || missing+=(libxml2-utils)

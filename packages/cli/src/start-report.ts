@@ -87,8 +87,8 @@ The Open Presence Gateway is open.
 Try first:
 
   a browser   ${url}
-  curl        curl "${url}/api/say/shepit?text=Hello"
-              curl "${url}/api/shepit?limit=5"
+  curl        curl -d text=Hello ${url}/api/shepit
+              curl "${url}/api/entries?limit=5"
   MCP         add ${url}/mcp to your client's servers
 
 Ctrl-C stops it.

@@ -64,6 +64,7 @@ function runOnTerminal(...command: readonly string[]): Command {
 
 suite('a start', () => {
   test('says on a terminal where it listens and stores, and what to try', async () => {
+    await promisify(execFile)(INSTALL);
     await using folder = await dataFolder();
     await using command = runOnTerminal(process.execPath, ...serve(folder.path));
     const [output, url = ''] = await command.until(
@@ -72,10 +73,12 @@ suite('a start', () => {
     assert.ok(output.includes(folder.path));
     assert.doesNotMatch(output, /^\{/m);
     assert.ok(output.includes(`${url}/mcp`));
-    const addresses = Array.from(output.matchAll(/curl "(.*?)"/g), ([, address = '']) => address);
-    const statuses = [];
-    for (const address of addresses) statuses.push((await fetch(address)).status);
-    assert.deepEqual(statuses, [201, 200]);
+    const [post = '', read = ''] = output.match(/curl [-"].*/g) ?? [];
+    const sh = async (line: string): Promise<unknown> =>
+      JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout);
+    const entry = (await sh(post)) as { text: string };
+    assert.equal(entry.text, 'Hello');
+    assert.deepEqual(((await sh(read)) as { entries: object[] }).entries, [entry]);
     command.child.stdin?.write(CTRL_C);
     await command.until(/^\S*resting: /m);
     assert.equal(await command.ended, 0);

@@ -1,0 +1,165 @@
+// The programs under examples/ and those in the README, run as they are.
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { until } from '../../conformance/until.ts';
+import { asArray, asObject } from '../../conformance/value.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { RestartableGateway } from '../live/restartable-gateway.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+const EXAMPLES = join(ROOT, 'examples');
+
+const LANGUAGES = [
+  { folder: 'curl', extension: 'sh', program: 'sh' },
+  { folder: 'javascript', extension: 'mjs', program: process.execPath },
+  { folder: 'python', extension: 'py', program: 'python3' },
+];
+
+before(() => run(join(ROOT, 'test/install.sh')));
+
+async function entriesAt(url: string, path: string): Promise<Record<string, unknown>[]> {
+  const answer = await fetch(url + path);
+  return asArray(asObject(await answer.json())['entries']).map(asObject);
+}
+
+async function plantSeed(url: string, members: object): Promise<string> {
+  const answer = await fetch(`${url}/api/seeds`, { method: 'POST', body: JSON.stringify(members) });
+  return String(asObject(await answer.json())['id']);
+}
+
+for (const { folder, extension, program } of LANGUAGES) {
+  const fileOf = (name: string): string => join(EXAMPLES, folder, `${name}.${extension}`);
+  const environment = (url: string): NodeJS.ProcessEnv => ({ ...process.env, PRESENCE_URL: url });
+
+  suite(`the examples in ${folder}`, () => {
+    test('say hello and leave a trace', async () => {
+      await using gateway = await startGatewayProcess();
+      const { url } = gateway;
+      const { stdout } = await run(program, [fileOf('hello'), 'Мавка'], { env: environment(url) });
+      assert.match(stdout, /Welcome/);
+      const [contact] = await entriesAt(url, '/api/resonance');
+      const [trace] = await entriesAt(url, '/api/garden');
+      assert.equal(contact?.['ai_identity'], 'Мавка');
+      assert.equal(trace?.['identity'], 'Мавка');
+      assert.ok(stdout.includes(String(trace['id'])));
+    });
+
+    test('read an inbox and answer the newest letter in it', async () => {
+      await using gateway = await startGatewayProcess();
+      const { url } = gateway;
+      await plantSeed(url, { text: 'an older one', identity: 'Lumen', to: 'Мавка' });
+      await plantSeed(url, { text: 'to another', identity: 'Lumen', to: 'Mova' });
+      const id = await plantSeed(url, { text: 'Are you well?', identity: 'Lumen', to: 'Мавка' });
+      const args = [fileOf('inbox'), 'Мавка', 'Дякую, "так".', 'Lumen'];
+      const { stdout } = await run(program, args, { env: environment(url) });
+      assert.match(stdout, /Are you well\?[^]*an older one/);
+      assert.doesNotMatch(stdout, /to another/);
+      const [reply] = await entriesAt(url, `/api/entries/${id}/replies`);
+      const { identity, to, text } = reply ?? {};
+      assert.deepEqual([identity, to, text], ['Мавка', 'Lumen', 'Дякую, "так".']);
+    });
+
+    test('come back for what is new, also where the log is another one', async () => {
+      await using home = await dataFolder();
+      const visit = async (url: string): Promise<string[]> => {
+        const options = { env: environment(url), cwd: home.path };
+        const { stdout } = await run(program, [fileOf('come-back')], options);
+        return Array.from(stdout.matchAll(/"text": ?"(\w+)"/g), ([, text = '']) => text);
+      };
+      {
+        await using gateway = await startGatewayProcess();
+        for (const text of ['first', 'second']) await plantSeed(gateway.url, { text });
+        assert.deepEqual(await visit(gateway.url), ['first', 'second']);
+        assert.deepEqual(await visit(gateway.url), []);
+        await plantSeed(gateway.url, { text: 'third' });
+        assert.deepEqual(await visit(gateway.url), ['third']);
+      }
+      await using other = await startGatewayProcess();
+      await plantSeed(other.url, { text: 'elsewhere' });
+      assert.deepEqual(await visit(other.url), ['elsewhere']);
+    });
+
+    test('follow what is said, across a restart', async () => {
+      await using gateway = await RestartableGateway.start();
+      const { url } = gateway;
+      const child = spawn(program, [fileOf('follow'), 'Мавка'], {
+        env: environment(url),
+        detached: true,
+      });
+      try {
+        const lines = linesOf(child.stdout.setEncoding('utf8'));
+        await untilPresent(url, 'Мавка');
+        for (const text of ['before', 'after \u2028']) {
+          await plantSeed(url, { text });
+          const { value } = await lines.next();
+          const [, kind, data = ''] = /^(\w+) (.*)$/s.exec(String(value)) ?? [];
+          assert.deepEqual([kind, asObject(JSON.parse(data))['text']], ['seeds', text]);
+          await gateway.restart();
+        }
+      } finally {
+        // The shell has further processes of its own in its group.
+        process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+      }
+    });
+  });
+}
+
+suite('the README', () => {
+  for (const [language, program, flag] of [
+    ['js', process.execPath, '--input-type=module'],
+    ['python', 'python3', ''],
+  ] as const) {
+    test(`has a program in ${language} that leaves a trace, and reads the answers to it`, async () => {
+      await using gateway = await startGatewayProcess();
+      const text = await readFile(join(ROOT, 'README.md'), 'utf8');
+      const [, source = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text) ?? [];
+      const args = [flag, language === 'js' ? '-e' : '-c'].filter((word) => word !== '');
+      const code = source.replaceAll('http://127.0.0.1:7410', gateway.url);
+      assert.notEqual(code, source);
+      const { stdout } = await run(program, [...args, code]);
+      const [trace] = await entriesAt(gateway.url, '/api/garden');
+      assert.equal(trace?.['identity'], 'Lumen');
+      assert.ok(stdout.includes(String(trace['text'])), stdout);
+    });
+  }
+
+  test('has a command for MCP clients that runs from a clone', async () => {
+    await using gateway = await startGatewayProcess();
+    const text = await readFile(join(ROOT, 'README.md'), 'utf8');
+    const [json = ''] =
+      /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(text) ?? [];
+    const filled = json
+      .replaceAll('/path/to/open-presence-gateway', ROOT)
+      .replaceAll('http://127.0.0.1:7410', gateway.url);
+    const server = asObject(asObject(asObject(JSON.parse(filled))['mcpServers'])['presence']);
+    const args = asArray(server['args']).map(String);
+    const call = run(String(server['command']), args);
+    call.child.stdin?.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+    assert.deepEqual(asObject(JSON.parse((await call).stdout))['id'], 1);
+  });
+});
+
+/** Unlike those of `node:readline`, they end at a line feed only. */
+async function* linesOf(stream: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const chunk of stream) {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+/** Resolves once a visitor with this name reads an event stream. */
+async function untilPresent(url: string, name: string): Promise<void> {
+  await until(
+    async () => await (await fetch(`${url}/api/presence`)).text(),
+    (present) => present.includes(`"identity":"${name}"`),
+    (present) => `${name} is not in ${present}`,
+  );
+}
