@@ -63,8 +63,16 @@ const WAYS: Readonly<Record<string, (agent: Agent) => Promise<JsonObject>>> = {
       .find(({ name }) => name === 'say');
     const [first] = asArray(kinds).map(asObject);
     const path = asString(say?.['path']).replace('{kind}', asString(first?.['kind']));
-    const { example } = await agent.refused(path);
-    return await agent.send({ method: 'GET', url: asString(example), body: undefined });
+    const { template, fields } = await agent.json(path);
+    const examples = new Map(
+      asArray(fields)
+        .map(asObject)
+        .map(({ name, example }) => [name, String(example)]),
+    );
+    const url = asString(template).replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(examples.get(name) ?? ''),
+    );
+    return await agent.send({ method: 'GET', url, body: undefined });
   },
   'GET alone, by a mistake': async (agent) => {
     const { example } = await agent.refused('/api/say/resonance?hello');
