@@ -122,6 +122,16 @@ export const a2a: readonly Case[] = [
     const [kept] = await gateway.by(identity);
     assert.equal(kept?.id, entry['id']);
   }),
+  check('19.3', 'notes', async (gateway) => {
+    const { path } = (await gateway.contribute('seeds', '{}')).entry;
+    const notesTo = async (inReplyTo: string): Promise<unknown> => {
+      const parts = await send(gateway, [data(traceBody(uniqueName(), { inReplyTo }))]);
+      const [own] = parts.filter((part) => 'data' in part).map((part) => asObject(part['data']));
+      return own?.['notes'];
+    };
+    assert.match(JSON.stringify(await notesTo('nobody')), /inReplyTo/);
+    assert.equal(await notesTo(path), undefined);
+  }),
   check('19.3', 'kinds', async (gateway) => {
     const seed = data(traceBody(uniqueName()));
     for (const [metadata, kind] of [

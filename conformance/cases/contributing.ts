@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
 import { entryOf, KINDS, type Entry } from '../entry.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
@@ -192,6 +193,43 @@ export const contributing: readonly Case[] = [
       assert.equal(answered.text === kept.text, whole, `an entry of ${kept.text.length} bytes`);
       assert.equal(answered.body === '', !whole);
     }
+  }),
+
+  check('7.9', 'notes', async (gateway) => {
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const last = entry.id.endsWith('0') ? '1' : '0';
+    const padding = 'x'.repeat(100_000);
+    const nobody = [
+      `${entry.id.slice(0, -1)}${last}`,
+      'what Lumen said',
+      '',
+      '/api/entries/',
+      padding,
+    ];
+    const noted = async (answer: Answer): Promise<void> => {
+      const notes = asArray(answer.expect(201).json['notes']).map(asString);
+      assert.ok(notes.length > 0 && notes.every((note) => note.includes('inReplyTo')));
+      assert.equal(members(answer.text).at(-1)?.name, 'notes');
+    };
+    for (const inReplyTo of nobody) {
+      const trace = traceBody(uniqueName(), { inReplyTo });
+      await noted(await gateway.post('garden', trace));
+      await noted(await gateway.post('garden', trace, { prefer: 'return=minimal' }));
+      await noted(await gateway.post('seeds', JSON.stringify({ inReplyTo, padding, id: 1 })));
+      await noted(await gateway.post('resonance', contactBody(uniqueName(), [], { inReplyTo })));
+      await noted(await gateway.get(query('/api/say/shepit', [['inReplyTo', inReplyTo]])));
+    }
+    for (const more of [
+      {},
+      { inReplyTo: null },
+      { inReplyTo: entry.id },
+      { inReplyTo: entry.path },
+    ]) {
+      const answer = await gateway.post('garden', traceBody(uniqueName(), more));
+      assert.ok(!('notes' in answer.expect(201).json), JSON.stringify(more));
+    }
+    const twice = `{"inReplyTo":"nobody","inReplyTo":"${entry.path}"}`;
+    assert.ok(!('notes' in (await gateway.post('seeds', twice)).expect(201).json));
   }),
 
   check('7.5', 'broken-off', async (gateway) => {

@@ -22,6 +22,48 @@ export const oneEntry: readonly Case[] = [
     const other = await gateway.contribute('garden', traceBody(uniqueName()));
     assert.notEqual((await gateway.get(other.entry.path)).header('etag'), etag);
   }),
+  check('9', 'references', async (gateway) => {
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
+    const { id, path } = entry;
+    const forms = [
+      id,
+      id.toUpperCase(),
+      path,
+      path.replace(id, id.toUpperCase()),
+      `${gateway.base.origin}${path}`,
+      `https://presence.example/some/where${path}/?as=Lumen#top`,
+      `urn:uuid:${id}`,
+      `presence://entries/${id}`,
+    ];
+    const padding = 'x'.repeat(100_000);
+    const replies: string[] = [];
+    for (const inReplyTo of forms) {
+      for (const more of [{}, { id: 1 }, { padding }]) {
+        const { answer, entry: reply } = await gateway.contribute(
+          'seeds',
+          JSON.stringify({ inReplyTo, ...more }),
+        );
+        assert.ok(!('notes' in answer.json), inReplyTo);
+        const kept = await gateway.read(reply.path);
+        assert.equal(kept.fields['inReplyTo'], inReplyTo);
+        replies.unshift(reply.id);
+      }
+    }
+    for (const form of forms) {
+      const { entries } = await gateway.list(query('/api/entries', [['inReplyTo', form]]));
+      assert.deepEqual(
+        entries.map((one) => one.id),
+        replies,
+        form,
+      );
+    }
+    const { entries } = await gateway.list(`/api/entries/${id.toUpperCase()}/replies`);
+    assert.deepEqual(
+      entries.map((one) => one.id),
+      replies,
+    );
+  }),
   check('9', 'no-such-entry', async (gateway) => {
     const { id, seq } = (await gateway.contribute('garden', traceBody(uniqueName()))).entry;
     const last = id.endsWith('0') ? '1' : '0';

@@ -133,6 +133,9 @@ export const ENTRIES_AND_LISTINGS = {
     'long-key': 'A key may have any length.',
     'unused-key': 'A key whose request was refused is free.',
   },
+  '7.9': {
+    notes: 'An inReplyTo that names no entry is stored, and the answer says so in notes.',
+  },
   '7.5': { 'broken-off': 'A body that breaks off leaves nothing.' },
   '7.7': {
     form: 'The fields of a form are the members of the entry, in both types of form.',
@@ -177,6 +180,7 @@ export const ENTRIES_AND_LISTINGS = {
     'if-range': 'If-Range with another tag is answered with the whole entry.',
     'no-range': 'A range beyond the end is 416; several, or none that can be read, are the whole.',
     replies: 'The replies of an entry are the entries of every kind that answer it.',
+    references: 'A reply names its entry by the id, path or URL, in either case of letters.',
   },
   '10': {
     parts: 'The discovery document has all its parts.',

@@ -166,6 +166,7 @@ export const LIVE_AND_DOORS = {
     missing: 'What A2A has and the gateway has not is said so.',
   },
   '19.3': {
+    notes: 'A reply to no entry has notes in the answer.',
     data: 'A data part becomes an entry as it is.',
     kinds: 'Metadata choose the kind, by its name or by the skill.',
     words: 'Text parts become one entry together, with what the metadata say.',

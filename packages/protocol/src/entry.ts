@@ -90,6 +90,22 @@ export function seqOfId(id: string): number | undefined {
   return Number.parseInt(high, 16) * TWO_36 + low + Math.floor(Number.parseInt(end, 16) / TWO_26);
 }
 
+const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+/** An id in the forms in which the gateway gives it: alone, as a path, URL, URN or MCP resource. */
+const REFERENCE = new RegExp(
+  String.raw`^(?:(?:https?://[!"$->@-~]+?)?/api/entries/(${ID})/?(?:[?#][!-~]*)?|(?:urn:uuid:|presence://entries/)?(${ID}))$`,
+  'i',
+);
+/** A longer text is no reference. */
+export const MAX_REFERENCE_LENGTH = 512;
+
+/** The id of the entry that a text names, in lower case; undefined for a text that names none. */
+export function referencedId(text: string): string | undefined {
+  if (text.length > MAX_REFERENCE_LENGTH) return undefined;
+  const [, inPath, alone] = REFERENCE.exec(text) ?? [];
+  return (inPath ?? alone)?.toLowerCase();
+}
+
 /** The text of an entry up to the visitor's members, without comma: `{"id":…,"timestamp":"…"`. */
 export function entryHead(stamp: Stamp): string {
   const { timestamp } = formatTime(stamp.time);

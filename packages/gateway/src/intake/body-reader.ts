@@ -2,6 +2,8 @@
  * Reads one body: copies its members, and collects the facets and what the rules ask about
  * (PROTOCOL.md sections 4 and 6). Holds none of the text but what it copies.
  */
+import { referencedId } from '@open-presence/protocol';
+
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
 import { JsonHandler, type ValueType } from '../json/handler.ts';
@@ -11,6 +13,7 @@ import { accepts, MAX_QUOTE, NO_QUOTE, validateBody, type BodyValue } from './bo
 import { FacetList } from './facet-list.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { MemberCopier } from './member-copier.ts';
+import type { ParsedDraft } from './parsed-draft.ts';
 
 export class BodyReader extends JsonHandler {
   readonly #grammar: Grammar;
@@ -25,6 +28,8 @@ export class BodyReader extends JsonHandler {
   /** The room that the body names, undefined if there is none of this name. */
   #room: string | undefined;
   #isRoomNamed = false;
+  /** The id that `inReplyTo` names: null for a text that names none. */
+  #replyTo: string | null | undefined;
 
   /** Whether the current string is a name that could still be a known one. */
   #isNameOpen = false;
@@ -64,7 +69,7 @@ export class BodyReader extends JsonHandler {
    * After the end: a draft with this body. Its facets are kind, room and those in memory, in the
    * order of the filter members. Throws the error for an invalid body.
    */
-  draft(body: Draft['body'], key: Uint8Array | undefined): Draft {
+  draft(body: Draft['body'], key: Uint8Array | undefined): ParsedDraft {
     const { kind } = this.#kind;
     const room = this.#isRoomNamed ? this.#room : this.#kind.room;
     const values = { root: this.#rootType, members: this.#values, room };
@@ -73,7 +78,14 @@ export class BodyReader extends JsonHandler {
     if (room === undefined) throw new Error('A body without a room must have been refused');
     const lists = Array.from(this.facetLists, (list) => list.first);
     const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
-    return { kind, room, facets, body, ...(key === undefined ? {} : { key }) };
+    return {
+      kind,
+      room,
+      facets,
+      body,
+      ...(key === undefined ? {} : { key }),
+      ...(this.#replyTo === undefined ? {} : { replyTo: this.#replyTo }),
+    };
   }
 
   override startPiece(bytes: Uint8Array, offset: number): void {
@@ -169,6 +181,7 @@ export class BodyReader extends JsonHandler {
   #startMember({ name, rule, isRoom, takesArray }: Member, type: ValueType, at: number): boolean {
     const list = this.#lists.get(name);
     list?.clear();
+    if (name === 'inReplyTo') this.#replyTo = undefined;
     this.#elements = 0;
     this.#isMixed = false;
     if (rule !== undefined) {
@@ -220,6 +233,8 @@ export class BodyReader extends JsonHandler {
     const hashed = this.#string.facet();
     if (hashed !== undefined) {
       list?.add(hashed);
+      if (list?.filter === 'inReplyTo')
+        this.#replyTo = referencedId(this.#string.value ?? '') ?? null;
       return;
     }
     const slug = this.#string.value;

@@ -11,12 +11,13 @@
 import type { Kind } from '@open-presence/protocol';
 
 import { FACET_SIZE } from '../log/facet.ts';
-import type { Draft, Spool } from '../log/log.ts';
+import type { Spool } from '../log/log.ts';
 import { JsonScanner } from '../json/scanner.ts';
 import { BodyReader } from './body-reader.ts';
 import { MAX_FACETS_IN_MEMORY } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
 import { LargeBodyReader } from './large-body-reader.ts';
+import type { ParsedDraft } from './parsed-draft.ts';
 import { parseSmallBody } from './small-body.ts';
 
 /** Bodies up to this size in bytes are held in memory. */
@@ -41,7 +42,7 @@ export function parseDraft(
   bytes: Uint8Array,
   grammar: Grammar,
   key?: Uint8Array,
-): Draft {
+): ParsedDraft {
   const kindGrammar = grammar.kinds[kind];
   const { room, example } = kindGrammar;
   const small = parseSmallBody(kindGrammar, bytes);
@@ -54,7 +55,7 @@ export function parseDraft(
 }
 
 /** Whether a draft has so many facets that no store should hold them in memory. */
-export function hasManyFacets({ facets }: Draft): boolean {
+export function hasManyFacets({ facets }: ParsedDraft): boolean {
   return facets.length > MAX_FACET_BYTES;
 }
 
@@ -67,7 +68,7 @@ export async function readDraft(
   kind: Kind,
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { grammar, spool, key }: DraftOptions,
-): Promise<Draft> {
+): Promise<ParsedDraft> {
   const buffered: Uint8Array[] = [];
   let size = 0;
   let large: LargeBodyReader | undefined;

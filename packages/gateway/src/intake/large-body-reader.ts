@@ -1,12 +1,13 @@
 /** Reads a large body in chunks, and moves what is stored of it to a spool. */
 import type { Kind } from '@open-presence/protocol';
 
-import type { Draft, Spool } from '../log/log.ts';
+import type { Spool } from '../log/log.ts';
 import { yieldPeriodically } from '../fair-turns.ts';
 import { JsonScanner } from '../json/scanner.ts';
 import { BodyReader } from './body-reader.ts';
 import { MAX_FACETS_IN_MEMORY } from './facet-list.ts';
 import type { Grammar } from './grammar.ts';
+import type { ParsedDraft } from './parsed-draft.ts';
 
 /** Bytes that are read between checks of the clock: few, because each facet costs a hash. */
 const SLICE = 8 * 1024;
@@ -38,7 +39,7 @@ export class LargeBodyReader {
   }
 
   /** The draft of the whole body. Throws like `parseDraft`. */
-  async finish(key: Uint8Array | undefined): Promise<Draft> {
+  async finish(key: Uint8Array | undefined): Promise<ParsedDraft> {
     this.#scanner.end();
     const draft = this.#reader.draft(this.#spool, key);
     await this.#flushBody();

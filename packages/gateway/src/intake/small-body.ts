@@ -1,11 +1,11 @@
 /** The fast path for a small body that is stored as it is, between its outer braces. */
-import { OWN_MEMBERS } from '@open-presence/protocol';
+import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
-import type { Draft } from '../log/log.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import type { KindGrammar, Rule } from './grammar.ts';
+import type { ParsedDraft } from './parsed-draft.ts';
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -17,7 +17,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function parseSmallBody(
   kind: KindGrammar,
   bytes: Uint8Array,
-): Pick<Draft, 'body' | 'facets'> | undefined {
+): Pick<ParsedDraft, 'body' | 'facets' | 'replyTo'> | undefined {
   let text: string;
   let members: unknown;
   try {
@@ -30,7 +30,9 @@ export function parseSmallBody(
   for (const own of OWN_MEMBERS) if (members[own] !== undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);
+  const { inReplyTo } = members;
   return {
+    ...(typeof inReplyTo === 'string' ? { replyTo: referencedId(inReplyTo) ?? null } : {}),
     body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
     facets: facetsOf(kind, members),
   };

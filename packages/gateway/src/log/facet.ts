@@ -4,7 +4,12 @@
  */
 import { createHash, hash, type Hash } from 'node:crypto';
 
-import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
+import {
+  FILTER_NAMES,
+  MAX_REFERENCE_LENGTH,
+  referencedId,
+  type Filter,
+} from '@open-presence/protocol';
 
 /** 16 bytes: the first half of SHA-256 over name, NUL, value in UTF-8. */
 export type Facet = Uint8Array;
@@ -20,20 +25,30 @@ const MAX_CACHED_LENGTH = 128;
 const NAMES: readonly FacetName[] = ['kind', 'room', ...FILTER_NAMES];
 const cache = new Map(NAMES.map((name) => [name, new Map<string, Facet>()]));
 
-/** The facet of a value. Lone surrogates count as U+FFFD. */
+/**
+ * The facet of a value. Lone surrogates count as U+FFFD. In `inReplyTo`, all texts that name the same
+ * entry have the facet of its id.
+ */
 export function facet(name: FacetName, value: string): Facet {
-  if (value.length > MAX_CACHED_LENGTH) return digest(`${name}\0${value}`);
+  if (value.length > MAX_CACHED_LENGTH) return digest(`${name}\0${canonical(name, value)}`);
   const facets = cache.get(name);
   const cached = facets?.get(value);
   if (cached !== undefined) return cached;
-  const fresh = digest(`${name}\0${value}`);
+  const fresh = digest(`${name}\0${canonical(name, value)}`);
   if ((facets?.size ?? 0) >= CACHE_SIZE) facets?.clear();
   facets?.set(value, fresh);
   return fresh;
 }
 
+function canonical(name: FacetName, value: string): string {
+  return name === 'inReplyTo' ? (referencedId(value) ?? value) : value;
+}
+
 /** The facet of a value in UTF-8, not cached: for values that are unlikely to come again. */
 export function facetOfBytes(name: FacetName, value: Uint8Array): Facet {
+  if (name === 'inReplyTo' && value.length <= MAX_REFERENCE_LENGTH) {
+    return facet(name, Buffer.from(value).toString());
+  }
   return digest(Buffer.concat([Buffer.from(`${name}\0`), value]));
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@open-presence/protocol';
 
 import { readDraft, SMALL_BODY_SIZE } from '../intake/draft.ts';
+import type { ParsedDraft } from '../intake/parsed-draft.ts';
 import { differingMembers } from '../json/differing-members.ts';
 import type { AppendResult, Draft, Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
@@ -24,7 +25,7 @@ export interface Contribution {
 export async function draftFor(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   { kind, body, key }: Contribution,
-): Promise<Draft> {
+): Promise<ParsedDraft> {
   const chunks = body instanceof Uint8Array ? smallChunksOf(body) : body;
   return await readDraft(kind, chunks, { grammar, spool: () => log.spool(), key });
 }

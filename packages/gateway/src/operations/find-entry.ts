@@ -5,11 +5,17 @@ import type { Entry, Log } from '../log/log.ts';
 
 /** Ignores the case of the id. Throws `not-found`. */
 export async function findEntry(log: Log, id: string): Promise<Entry> {
-  const seq = seqOfId(id);
-  const entry = seq === undefined ? undefined : await log.entry(seq);
-  if (entry?.stamp.id === id.toLowerCase()) return entry;
+  const entry = await entryWithId(log, id);
+  if (entry !== undefined) return entry;
   const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id".`;
   throw new GatewayError('not-found', detail);
+}
+
+/** Ignores the case of the id. Undefined if no entry has it. */
+export async function entryWithId(log: Log, id: string): Promise<Entry | undefined> {
+  const seq = seqOfId(id);
+  const entry = seq === undefined ? undefined : await log.entry(seq);
+  return entry?.stamp.id === id.toLowerCase() ? entry : undefined;
 }
 
 const decoder = new TextDecoder();

@@ -11,6 +11,19 @@ import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from '
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('what is said through MCP', () => {
+  test('has a note if it replies to no entry', async () => {
+    await using door = await open();
+    const first = await call(door, 'plant_seed', '{}');
+    for (const tool of ['plant_seed', 'first_contact']) {
+      const reply = async (inReplyTo: unknown): ReturnType<typeof call> =>
+        call(door, tool, JSON.stringify({ ai_identity: 'L', seeking: [], inReplyTo }));
+      const lost = await reply('nobody');
+      assert.match(JSON.stringify(lost.structured['notes']), /inReplyTo/);
+      assert.match(lost.texts[0] ?? '', /inReplyTo/);
+      assert.ok(!('notes' in (await reply(first.structured['path'])).structured));
+    }
+  });
+
   test('is kept letter by letter', async () => {
     await using door = await open();
     const trace = '"text":"\\u0422иша \\ud800", "identity":"L","identityType":"x"';

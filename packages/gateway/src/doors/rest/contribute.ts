@@ -27,7 +27,9 @@ import {
   stampOf,
   type Contribution,
 } from '../../operations/append.ts';
-import type { Draft } from '../../log/log.ts';
+import type { ParsedDraft } from '../../intake/parsed-draft.ts';
+import type { Log } from '../../log/log.ts';
+import { notesOn } from '../../operations/draft-notes.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
 /** Larger entries, in bytes, are not sent back. */
@@ -85,25 +87,38 @@ export async function storeBody(
   if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
   const result = await appendOnce(app.log, draft);
   const stamp = stampOf(result);
+  const notes = draft.replyTo === undefined ? '' : await notesMember(app.log, draft);
   // An earlier entry with the same key may be spelled differently.
-  if (result.outcome === 'repeated') return sendFromLog(context, stamp);
+  if (result.outcome === 'repeated') return sendFromLog(context, stamp, notes);
   if (isDisconnected(context)) return;
-  return sendStored(context, stamp, draft.body instanceof Uint8Array ? draft.body : undefined);
+  const stored = draft.body instanceof Uint8Array ? draft.body : undefined;
+  return sendStored(context, stamp, { body: stored, notes });
 }
 
 /** Stores an entry whose body may be spooled. */
-async function storeDraft(context: DoorRequest, draft: Draft): Promise<void> {
-  await sendFromLog(context, await append(context.app.log, draft));
+async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<void> {
+  const { log } = context.app;
+  const stamp = await append(log, draft);
+  await sendFromLog(context, stamp, await notesMember(log, draft));
 }
 
-async function sendFromLog(context: DoorRequest, stamp: Stamp): Promise<void> {
+/** The member `notes`, after a comma; empty where there is nothing to add. */
+async function notesMember(log: Log, draft: ParsedDraft): Promise<string> {
+  const notes = await notesOn(log, draft);
+  return notes.length === 0 ? '' : `,"notes":${JSON.stringify(notes)}`;
+}
+
+async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): Promise<void> {
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
   const entry = await context.app.log.entry(stamp.seq);
   const small = entry !== undefined && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
   const text = small ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
-  await sendStored(context, stamp, text?.subarray(entryHead(stamp).length + 1, -1));
+  await sendStored(context, stamp, {
+    body: text?.subarray(entryHead(stamp).length + 1, -1),
+    notes,
+  });
 }
 
 export function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefined {
@@ -114,31 +129,47 @@ export function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefin
   return hashIdempotencyKey(typeof header === 'string' ? header : header?.join(', '), parameter);
 }
 
-/** Sends 201. `body` has the visitor's members; undefined if it is too large to send back. */
+interface StoredContent {
+  /** The visitor's members; undefined if they are too large to send back. */
+  readonly body: Uint8Array | undefined;
+  /** In ASCII, as `notesMember` returns it. */
+  readonly notes: string;
+}
+
+/** Sends 201. */
 function sendStored(
   context: DoorRequest,
   stamp: Stamp,
-  body: Uint8Array | undefined,
+  { body, notes }: StoredContent,
 ): void | Promise<void> {
   const head = entryHead(stamp);
   const minimal = wantsMinimal(context.request.headers['prefer']);
   if (minimal || body === undefined || head.length + body.length + 2 > MAX_ECHOED_SIZE) {
     const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
-    return sendCreated(context, stamp, `${head}}`, preference);
+    return sendCreated(context, stamp, `${head}${notes}}`, preference);
   }
-  const text = body.length === 0 ? `${head}}` : `${head},${latin1Of(body)}}`;
+  const text = body.length === 0 ? head : `${head},${latin1Of(body)}`;
   return stamp.kind === 'resonance'
-    ? sendFirstContact(context, stamp, text)
-    : sendCreated(context, stamp, text);
+    ? sendFirstContact(context, stamp, { text: `${text}}`, notes })
+    : sendCreated(context, stamp, `${text}${notes}}`);
 }
 
-async function sendFirstContact(context: DoorRequest, stamp: Stamp, text: string): Promise<void> {
+async function sendFirstContact(
+  context: DoorRequest,
+  stamp: Stamp,
+  { text, notes }: { readonly text: string; readonly notes: string },
+): Promise<void> {
   const locale = localeFor(context.request);
   const entry = Buffer.from(text, 'latin1');
   const byGet = context.request.method === 'GET';
   const body = await firstContactBody(context.app, stamp, { text: entry, locale, byGet });
   if (!isDisconnected(context))
-    await sendCreated(context, stamp, latin1Of(body), contentLanguage(locale));
+    await sendCreated(
+      context,
+      stamp,
+      `${latin1Of(body.subarray(0, -1))}${notes}}`,
+      contentLanguage(locale),
+    );
 }
 
 /** Each byte as one character: Node sends a string together with the headers, in one packet. */

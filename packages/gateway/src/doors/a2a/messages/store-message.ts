@@ -3,9 +3,11 @@ import type { Message, Part } from '@a2a-js/sdk';
 import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
+import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
-import type { Draft, Entry } from '../../../log/log.ts';
+import type { Entry } from '../../../log/log.ts';
 import { appendOnce, draftFor, stampOf, type AppendOutcome } from '../../../operations/append.ts';
+import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
 import { contributionsOf, type MessageContribution } from './contributions.ts';
@@ -36,12 +38,12 @@ export async function storeMessage(
   let length = 0;
   for (let start = 0; start < count; start += BATCH_SIZE) {
     const batch = contributions.slice(start, start + BATCH_SIZE);
-    const stamps = await appendBatch(context, batch, { start, count });
-    for (const [index, stamp] of stamps.entries()) {
+    const stored = await appendBatch(context, batch, { start, count });
+    for (const [index, entry] of stored.entries()) {
       length += ENTRY_OVERHEAD + (batch[index]?.json.length ?? 0);
       if (length <= MAX_ANSWER_LENGTH || parts.length === 0) {
-        parts.push(...(await storedParts(context, stamp, rawJson)));
-      } else omitted.push(`{"id":"${stamp.id}","seq":${stamp.seq}}`);
+        parts.push(...(await storedParts(context, entry, rawJson)));
+      } else omitted.push(`{"id":"${entry.stamp.id}","seq":${entry.stamp.seq}}`);
       await yieldTurn();
     }
   }
@@ -67,8 +69,13 @@ async function validateAll(
 async function draftOf(
   { app }: DoorRequest,
   { kind, json, key }: MessageContribution,
-): Promise<Draft> {
+): Promise<ParsedDraft> {
   return await draftFor(app, { kind, body: Buffer.from(json), key });
+}
+
+interface StoredEntry {
+  readonly stamp: Stamp;
+  readonly notes: readonly string[];
 }
 
 /** Where a batch starts among all entries of its message. */
@@ -82,10 +89,10 @@ async function appendBatch(
   context: DoorRequest,
   batch: readonly MessageContribution[],
   { start, count }: BatchPosition,
-): Promise<Stamp[]> {
+): Promise<StoredEntry[]> {
   const { log } = context.app;
   await using spools = new AsyncDisposableStack();
-  const drafts: Draft[] = [];
+  const drafts: ParsedDraft[] = [];
   const yieldTurn = yieldPeriodically();
   for (const contribution of batch) {
     const draft = await draftOf(context, contribution);
@@ -100,7 +107,13 @@ async function appendBatch(
     results.push(...(await Promise.all(group.map(async (draft) => await appendOnce(log, draft)))));
     assertAppended(results, { start, count });
   }
-  return results.map(stampOf);
+  return await Promise.all(
+    results.map(async (result, index) => {
+      const draft = drafts[index];
+      const notes = draft === undefined ? [] : await notesOn(log, draft);
+      return { stamp: stampOf(result), notes };
+    }),
+  );
 }
 
 /** Throws for the first draft that was not stored. */
@@ -124,13 +137,18 @@ function refusalOf(code: keyof typeof REASONS, stored: number, count: number): G
 }
 
 /** What the answer has of a stored entry. */
-async function storedParts(context: DoorRequest, stamp: Stamp, rawJson: RawJson): Promise<Part[]> {
+async function storedParts(
+  context: DoorRequest,
+  { stamp, notes }: StoredEntry,
+  rawJson: RawJson,
+): Promise<Part[]> {
   const { language, text } = localizationFor(context);
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
   const path = entryPath(id);
   const note = `${text(language.labels.kept)} ${path}`;
-  const parts = [textPart(note), dataPart({ id, seq, kind, room, timestamp, path })];
+  const own = { id, seq, kind, room, timestamp, path, ...(notes.length === 0 ? {} : { notes }) };
+  const parts = [textPart([note, ...notes].join('\n')), dataPart(own)];
   const entry = await context.app.log.entry(seq);
   if (entry === undefined) return parts;
   parts.push(visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) }));

@@ -12,12 +12,18 @@ import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isDeeper } from '../../../json/limits.ts';
 import { append, draftFor } from '../../../operations/append.ts';
+import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
 import { rawArguments, takeMember } from '../json-rpc.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
 import type { ToolContext } from './tool-call.ts';
 
 const KEY = 'idempotencyKey';
+
+interface StoredEntry {
+  readonly stamp: Stamp;
+  readonly notes: readonly string[];
+}
 
 export function contribute(kind: Kind): (context: ToolContext) => Promise<CallToolResult> {
   return async (context) => {
@@ -28,13 +34,14 @@ export function contribute(kind: Kind): (context: ToolContext) => Promise<CallTo
 
 export async function firstContact(context: ToolContext): Promise<CallToolResult> {
   const { app, language, locale, text } = context;
-  const stamp = await appendArguments(context, 'resonance');
+  const stored = await appendArguments(context, 'resonance');
+  const { stamp } = stored;
   const entry = await app.log.entry(stamp.seq);
   // Large entries are not parsed to look for what they seek.
   const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
   const lines = companions.map(companionLine);
   const welcome = text(language.welcome);
-  const { summary, own } = describeStored(context, stamp);
+  const { summary, own } = describeStored(context, stored);
   const { alone, companions: several } = language.mcp.results;
   const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
@@ -55,21 +62,25 @@ function companionLine(text: Uint8Array): string {
 
 function describeStored(
   { language, text }: Localization,
-  stamp: Stamp,
+  { stamp, notes }: StoredEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const path = entryPath(stamp.id);
   const summary = `${text(language.labels.kept)} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
-  return { summary, own: { ...stampObject(stamp), path } };
+  return {
+    summary: [summary, ...notes].join('\n'),
+    own: { ...stampObject(stamp), path, ...(notes.length === 0 ? {} : { notes }) },
+  };
 }
 
 /** Resolves once the entry is durable. */
-async function appendArguments({ app, bytes, id }: ToolContext, kind: Kind): Promise<Stamp> {
+async function appendArguments({ app, bytes, id }: ToolContext, kind: Kind): Promise<StoredEntry> {
   const { value, rest } = await takeMember(await rawArguments(bytes, id), KEY);
   const key =
     value === undefined || value === null
       ? undefined
       : hashIdempotencyKey(undefined, checkKey(value));
-  return await append(app.log, await draftFor(app, { kind, body: rest, key }));
+  const draft = await draftFor(app, { kind, body: rest, key });
+  return { stamp: await append(app.log, draft), notes: await notesOn(app.log, draft) };
 }
 
 function checkKey(value: unknown): string {
