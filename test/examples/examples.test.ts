@@ -1,7 +1,7 @@
 // The programs under examples/ and those in the README, run as they are.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -37,6 +37,12 @@ for (const { folder, extension, program } of LANGUAGES) {
   const fileOf = (name: string): string => join(EXAMPLES, folder, `${name}.${extension}`);
   const environment = (url: string): NodeJS.ProcessEnv => ({ ...process.env, PRESENCE_URL: url });
 
+  /** What `come-back` prints when it runs in this folder. */
+  async function newTexts(url: string, cwd: string): Promise<string[]> {
+    const { stdout } = await run(program, [fileOf('come-back')], { env: environment(url), cwd });
+    return Array.from(stdout.matchAll(/"text": ?"(\w+)"/g), ([, text = '']) => text);
+  }
+
   suite(`the examples in ${folder}`, () => {
     test('say hello and leave a trace', async () => {
       await using gateway = await startGatewayProcess();
@@ -67,11 +73,7 @@ for (const { folder, extension, program } of LANGUAGES) {
 
     test('come back for what is new, also where the log is another one', async () => {
       await using home = await dataFolder();
-      const visit = async (url: string): Promise<string[]> => {
-        const options = { env: environment(url), cwd: home.path };
-        const { stdout } = await run(program, [fileOf('come-back')], options);
-        return Array.from(stdout.matchAll(/"text": ?"(\w+)"/g), ([, text = '']) => text);
-      };
+      const visit = (url: string): Promise<string[]> => newTexts(url, home.path);
       {
         await using gateway = await startGatewayProcess();
         for (const text of ['first', 'second']) await plantSeed(gateway.url, { text });
@@ -83,6 +85,27 @@ for (const { folder, extension, program } of LANGUAGES) {
       await using other = await startGatewayProcess();
       await plantSeed(other.url, { text: 'elsewhere' });
       assert.deepEqual(await visit(other.url), ['elsewhere']);
+    });
+
+    test('come back for what is new after the log was restored from a backup', async () => {
+      await using home = await dataFolder();
+      const visit = (url: string): Promise<string[]> => newTexts(url, home.path);
+      const [data, backup] = [join(home.path, 'data'), join(home.path, 'backup')];
+      {
+        await using gateway = await startGatewayProcess({ data });
+        await plantSeed(gateway.url, { text: 'first' });
+        await gateway.stop();
+      }
+      await cp(data, backup, { recursive: true });
+      {
+        await using gateway = await startGatewayProcess({ data });
+        await plantSeed(gateway.url, { text: 'lost' });
+        assert.deepEqual(await visit(gateway.url), ['first', 'lost']);
+      }
+      await using restored = await startGatewayProcess({ data: backup });
+      assert.deepEqual(await visit(restored.url), []);
+      await plantSeed(restored.url, { text: 'next' });
+      assert.deepEqual(await visit(restored.url), ['next']);
     });
 
     test('follow what is said, across a restart', async () => {
@@ -111,29 +134,49 @@ for (const { folder, extension, program } of LANGUAGES) {
 }
 
 suite('the README', () => {
-  for (const [language, program, flag] of [
-    ['js', process.execPath, '--input-type=module'],
-    ['python', 'python3', ''],
+  const readme = readFile(join(ROOT, 'README.md'), 'utf8');
+
+  /** The programs in the README in this language, for a gateway at the address. */
+  async function programs(language: string, url: string): Promise<string[]> {
+    const blocks = (await readme).matchAll(new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``, 'g'));
+    const sources = Array.from(blocks, ([, source = '']) => source);
+    return sources.map((source) => source.replaceAll('http://127.0.0.1:7410', url));
+  }
+
+  for (const [language, program, ...args] of [
+    ['js', process.execPath, '--input-type=module', '-e'],
+    ['python', 'python3', '-c'],
   ] as const) {
-    test(`has a program in ${language} that leaves a trace, and reads the answers to it`, async () => {
+    test(`has a program in ${language} that leaves a trace and reads it`, async () => {
       await using gateway = await startGatewayProcess();
-      const text = await readFile(join(ROOT, 'README.md'), 'utf8');
-      const [, source = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(text) ?? [];
-      const args = [flag, language === 'js' ? '-e' : '-c'].filter((word) => word !== '');
-      const code = source.replaceAll('http://127.0.0.1:7410', gateway.url);
-      assert.notEqual(code, source);
-      const { stdout } = await run(program, [...args, code]);
+      const found = await programs(language, gateway.url);
+      const source = found.find((code) => code.includes('/api/garden')) ?? '';
+      const { stdout } = await run(program, [...args, source]);
       const [trace] = await entriesAt(gateway.url, '/api/garden');
       assert.equal(trace?.['identity'], 'Lumen');
-      assert.ok(stdout.includes(String(trace['text'])), stdout);
+      assert.equal(stdout.trim(), `garden ${String(trace['text'])}`);
     });
   }
 
+  test('has a program for browsers that receives entries', async () => {
+    await using gateway = await startGatewayProcess();
+    await plantSeed(gateway.url, { text: 'seen live' });
+    const found = await programs('js', gateway.url);
+    const source = found.find((code) => code.includes('EventSource')) ?? '';
+    const args = ['--experimental-eventsource', '--input-type=module', '-e', source];
+    const child = spawn(process.execPath, args);
+    try {
+      const { value } = await linesOf(child.stdout.setEncoding('utf8')).next();
+      assert.match(String(value), /^seeds \{/);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
   test('has a command for MCP clients that runs from a clone', async () => {
     await using gateway = await startGatewayProcess();
-    const text = await readFile(join(ROOT, 'README.md'), 'utf8');
     const [json = ''] =
-      /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(text) ?? [];
+      /\{ "mcpServers": \{ "presence": \{\s+"command": [^]*?\} \} \}/.exec(await readme) ?? [];
     const filled = json
       .replaceAll('/path/to/open-presence-gateway', ROOT)
       .replaceAll('http://127.0.0.1:7410', gateway.url);
@@ -141,8 +184,21 @@ suite('the README', () => {
     const args = asArray(server['args']).map(String);
     const call = run(String(server['command']), args);
     call.child.stdin?.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
-    assert.deepEqual(asObject(JSON.parse((await call).stdout))['id'], 1);
+    assert.deepEqual(JSON.parse((await call).stdout), { jsonrpc: '2.0', id: 1, result: {} });
   });
+});
+
+test('no document tells visitors to run the npm package that another project has', async () => {
+  await using gateway = await startGatewayProcess();
+  const strangers = /npx (?:-y )?presence/;
+  for (const path of ['/llms.txt', '/skill.md', '/reference', '/protocol.md', '/mova-snu.yaml']) {
+    const answer = await fetch(gateway.url + path);
+    assert.equal(answer.status, 200);
+    assert.doesNotMatch(await answer.text(), strangers, path);
+  }
+  for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/operating.md', 'examples/README.md']) {
+    assert.doesNotMatch(await readFile(join(ROOT, path), 'utf8'), strangers, path);
+  }
 });
 
 /** Unlike those of `node:readline`, they end at a line feed only. */

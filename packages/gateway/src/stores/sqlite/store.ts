@@ -50,7 +50,7 @@ const PROGRESS_INTERVAL_MS = 1000;
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const paths = dataPathsIn(resolve(options.folder));
-  prepareFolder(paths.folder);
+  prepareFolder(paths);
   await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
   mkdirSync(paths.incoming, { recursive: true });
