@@ -108,16 +108,31 @@ suite('a start', () => {
     assert.match(await (await read).text(), /early/);
   });
 
-  test('is by one thread where threads cannot share a port, and says so', async () => {
-    const platform = `Object.defineProperty(process,'platform',{value:'darwin'})`;
-    const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(platform)}` };
-    await using gateway = await startGatewayProcess({ env });
-    assert.match(gateway.output(), /one thread, since several cannot listen on one port/);
-    assert.match(gateway.output(), /"threads":1,/);
-    const args = ['--threads', '2'];
-    await assert.rejects(startGatewayProcess({ env, args }), /'2' is invalid. It must be 1: /);
+  for (const platform of ['darwin', 'win32']) {
+    test(`is by one thread where threads cannot share a port, and says so (${platform})`, async () => {
+      const env = withProcess('platform', `'${platform}'`);
+      await using gateway = await startGatewayProcess({ env });
+      assert.match(gateway.output(), /one thread, since several cannot listen on one port/);
+      assert.match(gateway.output(), /"threads":1,/);
+      const body = JSON.stringify({ text: 'x'.repeat(100_000) });
+      const answer = await fetch(`${gateway.url}/api/seeds`, { method: 'POST', body });
+      assert.equal(answer.status, 201);
+      const args = ['--threads', '2'];
+      await assert.rejects(startGatewayProcess({ env, args }), /'2' is invalid. It must be 1: /);
+    });
+  }
+
+  test('on a Node.js that is too old says which one it needs', async () => {
+    const env = withProcess('versions', `{...process.versions,node:'20.19.0'}`);
+    await assert.rejects(startGatewayProcess({ env }), /needs Node\.js 24 or later.* on 20\.19\.0/);
   });
 });
+
+/** The environment in which `process` has this member, as on another system. */
+function withProcess(name: string, value: string): Record<string, string> {
+  const source = `Object.defineProperty(process,'${name}',{value:${value}})`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
+}
 
 suite('a data folder that cannot be used', () => {
   // Root may read and write everything, unless it gives that up.

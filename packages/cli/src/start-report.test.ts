@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { suite, test } from 'node:test';
+
+import { pino } from 'pino';
+
+import { startReport, type StartReport } from './start-report.ts';
+
+const ADDRESS = 'http://0.0.0.0:7410';
+
+/** What is written to standard output, and to the log. */
+function reported(isTTY: boolean, use: (report: StartReport) => void): [string, string[]] {
+  let written = '';
+  const write = (chunk: unknown, _: string, done: () => void): void => {
+    written += String(chunk);
+    done();
+  };
+  const stdout = Object.assign(new Writable({ write }), { isTTY });
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line) => void lines.push(line) });
+  use(startReport({ stdout }, logger, { data: 'data', threads: 2 }));
+  return [written, lines];
+}
+
+function wake({ waking }: StartReport): void {
+  for (const indexed of [0, 50, 99, 420, 427, 999]) {
+    waking({ address: ADDRESS, indexed, head: indexed === 0 ? 0 : 1000 });
+  }
+}
+
+suite('the report of a start', () => {
+  test('says on a terminal how much of the log has been read, on one line', () => {
+    const [written, lines] = reported(true, wake);
+    const percents = Array.from(written.matchAll(/reading the log, (\d+) %/g), ([, text]) => text);
+    assert.deepEqual(percents, ['5', '9', '42', '42', '99']);
+    assert.match(written, /^\r\S+waking: opening the log; requests to http:\/\/0\.0\.0\.0:7410 /);
+    assert.doesNotMatch(written, /\n/);
+    assert.deepEqual(lines, []);
+  });
+
+  test('logs each tenth of the log once', () => {
+    const [written, lines] = reported(false, wake);
+    const indexed = lines.map((line) => (JSON.parse(line) as { indexed: number }).indexed);
+    assert.deepEqual(indexed, [0, 420, 999]);
+    assert.equal(written, '');
+  });
+
+  test('names an address to try where the gateway listens on all', () => {
+    const [written] = reported(true, ({ serving }) => serving(ADDRESS));
+    assert.match(written, /Listens at +http:\/\/0\.0\.0\.0:7410 \(for all/);
+    assert.match(written, /browser +http:\/\/localhost:7410\n/);
+  });
+});
