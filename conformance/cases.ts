@@ -14,6 +14,7 @@ import { http } from './cases/http.ts';
 import { language } from './cases/language.ts';
 import { liveFilters } from './cases/live-filters.ts';
 import { resuming, streams } from './cases/live.ts';
+import { lines } from './cases/lines.ts';
 import { listings } from './cases/listings.ts';
 import { mcp } from './cases/mcp.ts';
 import { oneEntry } from './cases/one-entry.ts';
@@ -39,6 +40,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'what an entry must have': body,
   'saying something': contributing,
   'saying something in forms, and compressed': formsAndEncodings,
+  'saying many things at once': lines,
   'trying again': retries,
   listings,
   filters,

@@ -64,7 +64,9 @@ export class OpenApiCheck {
     if (where === undefined || told === undefined) return;
     if (type === LINES) {
       for (const line of told.split('\n')) {
-        if (line !== '') this.#valid(ENTRY, parseJson(line), `a line of ${path}`);
+        // What a listing has in each line is an entry.
+        const schema = method === 'POST' ? where : ENTRY;
+        if (line !== '') this.#valid(schema, parseJson(line), `a line of ${path}`);
       }
     } else if (JSON_TYPE.test(type)) {
       this.#valid(where, parseJson(told), `${method} ${path} ${status}`);

@@ -145,6 +145,14 @@ export const ENTRIES_AND_LISTINGS = {
     'form-or-json': 'JSON with the type of a form is JSON.',
     'bad-form': 'A form that is cut off, or not UTF-8, is refused, and keeps nothing.',
   },
+  '7.8': {
+    lines: 'Each line is an entry, and is answered by its number and its own members, in order.',
+    'line-problems': 'A line that breaks a rule is answered by its problem; the others are kept.',
+    'many-lines': 'Ten thousand lines, and one of 3 MiB among them, are kept.',
+    'line-keys': 'The whole may be sent again with its key; a line also alone, with its number.',
+    'lines-broken-off': 'Of a request that breaks off, the complete lines stay.',
+    'lost-connections': 'A caller who loses every second connection keeps each line once.',
+  },
   '8.1': {
     form: 'A listing is {"entries":[…],"head":…,"log":…,"next":…} with one entry a line.',
     'all-kinds': '/api/entries lists entries of every kind, in every form; with to it is an inbox.',

@@ -54,7 +54,7 @@ export function undecodable({ headers }: IncomingMessage, cause: unknown): Gatew
   const reason = cause instanceof Error ? cause.message : String(cause);
   const header = quoted(headers['content-encoding'] ?? '');
   return encodingError(
-    `the body must be encoded as "Content-Encoding" says, but it is not ${header} (${reason}); nothing was stored`,
+    `the body must be encoded as "Content-Encoding" says, but it is not ${header} (${reason})`,
   );
 }
 

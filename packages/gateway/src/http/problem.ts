@@ -44,21 +44,27 @@ export async function sendProblem(
  * A response that has started is cut off, so that it cannot be mistaken for a complete one.
  */
 export function sendError(context: RequestContext<StartupContext>, error: unknown): void {
-  const { app, response, request } = context;
+  const { app, response } = context;
   if (isDisconnected(context)) return;
-  const expected = error instanceof GatewayError;
-  if (!expected)
-    app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+  const problem = problemOf(context, error);
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  sendProblem(context, expected ? error : new GatewayError('internal', INTERNAL)).catch(
-    (cause: unknown) => {
-      app.report.error({ err: cause }, 'cannot send the problem');
-      response.destroy();
-    },
-  );
+  sendProblem(context, problem).catch((cause: unknown) => {
+    app.report.error({ err: cause }, 'cannot send the problem');
+    response.destroy();
+  });
+}
+
+/** What was thrown, if a caller may know it; else `internal`, and the fault is reported. */
+export function problemOf(
+  { app, request }: Pick<RequestContext<StartupContext>, 'app' | 'request'>,
+  error: unknown,
+): GatewayError {
+  if (error instanceof GatewayError) return error;
+  app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
+  return new GatewayError('internal', INTERNAL);
 }
 
 /** The detail of `internal`. */

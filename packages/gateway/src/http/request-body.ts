@@ -70,6 +70,14 @@ async function* chunksOf(
   }
 }
 
+/**
+ * The body as a stream, whatever its size. The iteration throws as in `onLarge`. Throws
+ * `invalid-parameter` for an unknown encoding.
+ */
+export function bodyChunks(request: IncomingMessage): AsyncIterable<Buffer> {
+  return chunksOf(request, decodedBody(request), []);
+}
+
 /** Reads and discards the rest of a body, so that the connection can be reused. */
 export function discardBody(request: IncomingMessage): void {
   request.on('error', () => {});

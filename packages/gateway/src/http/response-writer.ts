@@ -83,7 +83,7 @@ function compressTo(response: ServerResponse, encoding: Encoding): Writable {
 }
 
 /** Resolves when the sink takes more, or the caller has disconnected. */
-function drained(sink: Writable, response: ServerResponse): Promise<void> {
+export function drained(sink: Writable, response: ServerResponse): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const done = (): void => {
     sink.off('drain', done);

@@ -10,11 +10,13 @@ const ESCAPE = /\\(["\\])/g;
 /**
  * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Its
  * characters are bytes (`node:http` decodes headers as Latin-1), those of a parameter are encoded as
- * UTF-8, so that the same key has the same hash in both. Throws `invalid-parameter` for an empty key.
+ * UTF-8, so that the same key has the same hash in both. `suffix` (ASCII) is added to a key that many
+ * entries share. Throws `invalid-parameter` for an empty key.
  */
 export function hashIdempotencyKey(
   header: string | undefined,
   parameter: string | null,
+  suffix = '',
 ): Uint8Array | undefined {
   const value = header ?? parameter;
   if (value === null) return undefined;
@@ -27,7 +29,7 @@ export function hashIdempotencyKey(
     });
   }
   const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
-  return hash('sha256', Buffer.from(key, isBytes ? 'latin1' : 'utf8'), 'buffer');
+  return hash('sha256', Buffer.from(key + suffix, isBytes ? 'latin1' : 'utf8'), 'buffer');
 }
 
 /** Not one regular expression: it would exhaust the stack for a key of millions of characters. */

@@ -12,3 +12,9 @@ export async function notesOn(log: Log, { replyTo }: ParsedDraft): Promise<reado
   const isFound = replyTo !== null && (await entryWithId(log, replyTo)) !== undefined;
   return isFound ? [] : [NO_REPLY];
 }
+
+/** The member `notes` in ASCII, after a comma; empty where there is nothing to add. */
+export async function notesMember(log: Log, draft: ParsedDraft): Promise<string> {
+  const notes = await notesOn(log, draft);
+  return notes.length === 0 ? '' : `,"notes":${JSON.stringify(notes)}`;
+}

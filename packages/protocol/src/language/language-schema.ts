@@ -90,6 +90,7 @@ const PAGES = [
   'minimal',
   'lastEvent',
   'range',
+  'lines',
   'best',
   'feedHow',
   'noted',

@@ -5,19 +5,16 @@
  * Most requests have a small body. They take the shortest path: each step that only a large body
  * needs is left out.
  */
-import type { IncomingMessage } from 'node:http';
-
 import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { FormConverter } from '../../intake/form-body.ts';
-import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
 import { sendResponse } from '../../http/response.ts';
 import { COMMON_HEADERS, contentLanguage, JSON_TYPE, type Headers } from '../../http/headers.ts';
 import { discardBody, readBody } from '../../http/request-body.ts';
 import { MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
-import { isDisconnected, localeFor, queryOf } from '../../http/context.ts';
+import { isDisconnected, localeFor } from '../../http/context.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
 import { sendError } from '../../http/problem.ts';
 import {
@@ -28,8 +25,9 @@ import {
   type Contribution,
 } from '../../operations/append.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
-import type { Log } from '../../log/log.ts';
-import { notesOn } from '../../operations/draft-notes.ts';
+import { notesMember } from '../../operations/draft-notes.ts';
+import { isNdjson, storeLines } from './contribute-lines.ts';
+import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
 
 /** Larger entries, in bytes, are not sent back. */
@@ -40,6 +38,10 @@ export function contribute(kind: Kind): DoorHandler {
   return (context) => {
     const { request } = context;
     const onError = (error: unknown): void => sendError(context, error);
+    if (isNdjson(request.headers['content-type'])) {
+      storeLines(context, kind).catch(onError);
+      return;
+    }
     readBody(request, SMALL_BODY_SIZE, {
       onSmall(bytes) {
         receiveSmall(context, kind, bytes).catch(onError);
@@ -102,12 +104,6 @@ async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<voi
   await sendFromLog(context, stamp, await notesMember(log, draft));
 }
 
-/** The member `notes`, after a comma; empty where there is nothing to add. */
-async function notesMember(log: Log, draft: ParsedDraft): Promise<string> {
-  const notes = await notesOn(log, draft);
-  return notes.length === 0 ? '' : `,"notes":${JSON.stringify(notes)}`;
-}
-
 async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): Promise<void> {
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
@@ -119,14 +115,6 @@ async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): P
     body: text?.subarray(entryHead(stamp).length + 1, -1),
     notes,
   });
-}
-
-export function idempotencyKeyOf(request: IncomingMessage): Uint8Array | undefined {
-  const header = request.headers['idempotency-key'];
-  const hasQuery = request.url?.includes('?') === true;
-  if (header === undefined && !hasQuery) return undefined;
-  const parameter = hasQuery ? queryOf(request).get('idempotency-key') : null;
-  return hashIdempotencyKey(typeof header === 'string' ? header : header?.join(', '), parameter);
 }
 
 interface StoredContent {

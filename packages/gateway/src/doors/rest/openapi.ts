@@ -11,6 +11,7 @@ import { describeSaying } from '../../operations/describe-saying.ts';
 import {
   exampleEntry,
   OBJECT,
+  objectWith,
   problems,
   schemaRef,
   TEXT,
@@ -43,11 +44,25 @@ function appendByPost(localization: Localization, kind: Kind): OperationDetails 
       idempotencyKey(localization),
     ],
     requestBody: bodyOrForm(schemaRef(`${capitalized(kind)}Body`), Object.fromEntries(examples)),
-    responses: responses(localization, kind),
+    responses: {
+      ...responses(localization, kind),
+      200: {
+        description: text(language.pages.lines),
+        content: { 'application/x-ndjson': { schema: schemaRef('LineResult') } },
+      },
+    },
   };
 }
 
-/** PROTOCOL.md section 7.7. */
+/** The answer to each line (PROTOCOL.md section 7.8): own members, or those of a problem. */
+export const schemas: JsonObject = {
+  LineResult: objectWith(['line', 'status'], {
+    line: { type: 'integer', minimum: 1 },
+    status: { type: 'integer' },
+  }),
+};
+
+/** PROTOCOL.md sections 7.7 and 7.8. */
 function bodyOrForm(schema: JsonObject, examples: Record<string, BodyExample>): JsonObject {
   return {
     required: true,
@@ -55,6 +70,7 @@ function bodyOrForm(schema: JsonObject, examples: Record<string, BodyExample>): 
       'application/json': { schema, examples },
       'application/x-www-form-urlencoded': { schema },
       'multipart/form-data': { schema },
+      'application/x-ndjson': { schema: TEXT },
     },
   };
 }

@@ -12,7 +12,8 @@ import { localeFor } from '../../http/context.ts';
 import { COMMON_HEADERS, contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response.ts';
 import { describeSaying } from '../../operations/describe-saying.ts';
-import { idempotencyKeyOf, storeBody } from './contribute.ts';
+import { storeBody } from './contribute.ts';
+import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorRequest } from '../context.ts';
 
 export async function say(context: DoorRequest): Promise<void> {

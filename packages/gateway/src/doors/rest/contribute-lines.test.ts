@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { request as httpRequest } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { suite, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openGateway, type TestGateway } from '../../gateway.fixture.ts';
+
+type Members = Record<string, unknown>;
+
+const NDJSON = { 'Content-Type': 'application/x-ndjson' };
+
+const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
+
+async function post(
+  gateway: TestGateway,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<Members[]> {
+  const init = { method: 'POST', body, headers: { ...NDJSON, ...headers } };
+  const answer = await fetch(`${gateway.url}/api/seeds`, init);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/x-ndjson');
+  return linesIn(await answer.text());
+}
+
+function linesIn(text: string): Members[] {
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Members]));
+}
+
+function picked(results: readonly Members[], ...names: readonly string[]): unknown[] {
+  return results.map((result) => names.map((name) => result[name]));
+}
+
+async function headOf(gateway: TestGateway): Promise<unknown> {
+  const answer = await fetch(`${gateway.url}/api/seeds?limit=0`);
+  return ((await answer.json()) as Members)['head'];
+}
+
+suite('lines of a contribution', () => {
+  test('are stored in their order, each answered by its own members', async () => {
+    await using gateway = await open();
+    const body = '{"a":1}\n\n  \r\n{"a":2}\r\n{"room":"shepit-wall","inReplyTo":"nobody"}';
+    const results = await post(gateway, body);
+    assert.equal(results[0]?.['notes'], undefined);
+    assert.match(String(results[2]?.['notes']), /inReplyTo/);
+    assert.deepEqual(picked(results, 'line', 'status', 'seq'), [
+      [1, 201, 1],
+      [4, 201, 2],
+      [5, 201, 3],
+    ]);
+    const names = ['line', 'status', 'id', 'seq', 'kind', 'room', 'timestamp'];
+    assert.deepEqual(Object.keys(results[0] ?? {}), names);
+    const entry = await fetch(`${gateway.url}/api/entries/${String(results[1]?.['id'])}`);
+    assert.equal(((await entry.json()) as Members)['a'], 2);
+  });
+
+  test('are judged one by one', async () => {
+    await using gateway = await open();
+    const long = 'x'.repeat(200_000);
+    const lines = [
+      '{}',
+      '{"a":}',
+      '[]',
+      `{"a":"${long}"}`,
+      `{"a":"${long}"`,
+      '{"room":"no"}',
+      '{}',
+    ];
+    const results = await post(gateway, lines.join('\n'));
+    assert.deepEqual(picked(results, 'line', 'status', 'code', 'seq'), [
+      [1, 201, undefined, 1],
+      [2, 400, 'malformed-json', undefined],
+      [3, 422, 'invalid-entry', undefined],
+      [4, 201, undefined, 2],
+      [5, 400, 'malformed-json', undefined],
+      [6, 422, 'unknown-room', undefined],
+      [7, 201, undefined, 3],
+    ]);
+    assert.equal(typeof results[1]?.['detail'], 'string');
+    assert.equal(await headOf(gateway), 3);
+  });
+
+  test('may be none, in any pieces, and compressed', async () => {
+    await using gateway = await open();
+    assert.deepEqual(await post(gateway, ''), []);
+    assert.deepEqual(await post(gateway, '\n \n'), []);
+    const many = Array.from({ length: 5000 }, (_, n) => `{"n":${n}}\n`).join('');
+    const gzipped = await post(gateway, gzipSync(many), { 'Content-Encoding': 'gzip' });
+    assert.deepEqual(
+      picked(gzipped, 'line', 'seq'),
+      Array.from({ length: 5000 }, (_, n) => [n + 1, n + 1]),
+    );
+    await using caller = await gateway.connect();
+    caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/jsonl\r\n');
+    caller.send('Transfer-Encoding: chunked\r\n\r\n');
+    for (const byte of '{"a":1}\n{"b":2}') caller.send(`1\r\n${byte}\r\n`);
+    caller.send('0\r\n\r\n');
+    await caller.until(/"line":2.*\r\n0\r\n\r\n$/s);
+  });
+
+  test('are answered while later ones are still being sent', async () => {
+    await using gateway = await open();
+    await using caller = await gateway.connect();
+    caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+    caller.send('Transfer-Encoding: chunked\r\n\r\n');
+    for (let line = 1; line <= 3; line++) {
+      caller.send('3\r\n{}\n\r\n');
+      await caller.until(new RegExp(`"line":${line},"status":201`));
+    }
+  });
+
+  test('stay when the connection breaks off, but for the unfinished one', async () => {
+    await using gateway = await open();
+    for (const rest of ['{"a":"unfinished', `{"a":"${'x'.repeat(200_000)}`]) {
+      await using caller = await gateway.connect();
+      caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+      caller.send(`Content-Length: 1000000\r\n\r\n{}\n{}\n${rest}`);
+      await caller.until(/"line":2/);
+      await pause(50);
+      caller.socket.resetAndDestroy();
+      await pause(50);
+    }
+    assert.equal(await headOf(gateway), 4);
+    assert.deepEqual(gateway.reported, []);
+  });
+
+  test('that cannot be decoded any more are said to be so, after those before', async () => {
+    await using gateway = await open();
+    const body = gzipSync('{}\n'.repeat(5000)).subarray(0, -4);
+    const results = await post(gateway, body, { 'Content-Encoding': 'gzip' });
+    const last = results.at(-1);
+    assert.deepEqual([last?.['status'], last?.['code']], [400, 'invalid-parameter']);
+    assert.equal(results.filter(({ status }) => status === 201).length, await headOf(gateway));
+  });
+
+  test('are refused whole where the key or the encoding is invalid', async () => {
+    await using gateway = await open();
+    for (const headers of [{ 'Idempotency-Key': '' }, { 'Content-Encoding': 'x' }]) {
+      const init = { method: 'POST', body: '{}\n', headers: { ...NDJSON, ...headers } };
+      const answer = await fetch(`${gateway.url}/api/seeds`, init);
+      assert.equal(answer.status, 400);
+      assert.equal(((await answer.json()) as Members)['code'], 'invalid-parameter');
+    }
+    assert.equal(await headOf(gateway), 0);
+  });
+
+  test('have keys of their own, so that the whole may be sent again', async () => {
+    await using gateway = await open();
+    const key = { 'Idempotency-Key': '"k"' };
+    const first = await post(gateway, '{"a":1}\n{"a":1}\n{"a":}', key);
+    const again = await post(gateway, '{"a":1}\n{"a":2}\n{"a":3}', key);
+    assert.deepEqual(picked(first, 'status', 'seq').slice(0, 2), [
+      [201, 1],
+      [201, 2],
+    ]);
+    assert.deepEqual(again[0], first[0]);
+    assert.deepEqual(picked(again, 'status', 'code', 'seq').slice(1), [
+      [422, 'idempotency-conflict', undefined],
+      [201, undefined, 3],
+    ]);
+    const single = await fetch(`${gateway.url}/api/seeds`, {
+      method: 'POST',
+      body: '{"a":3}',
+      headers: { 'Idempotency-Key': 'k 3' },
+    });
+    assert.equal(((await single.json()) as Members)['seq'], 3);
+  });
+
+  test('are answered to a caller who reads nothing before all is sent', async () => {
+    await using gateway = await open();
+    const count = 40_000;
+    const sent = httpRequest(`${gateway.url}/api/seeds`, { method: 'POST', headers: NDJSON });
+    const { promise: response, resolve } = Promise.withResolvers<NodeJS.ReadableStream>();
+    // Paused until it has a reader.
+    sent.once('response', resolve);
+    for (let line = 1; line <= count; line += 1000) {
+      if (!sent.write('{"a":}\n'.repeat(1000))) {
+        await new Promise((drained) => sent.once('drain', drained));
+      }
+    }
+    sent.end();
+    const pieces = await Array.fromAsync(await response, String);
+    const results = linesIn(pieces.join(''));
+    assert.deepEqual(
+      results.map(({ line }) => line),
+      Array.from({ length: count }, (_, at) => at + 1),
+    );
+  });
+
+  test('are stored once each by a caller who loses every second connection', async () => {
+    await using gateway = await open();
+    const count = 10_000;
+    const body = Array.from({ length: count }, (_, n) => `{"n":${n}}\n`).join('');
+    const headers = { 'Idempotency-Key': 'whole' };
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await using caller = await gateway.connect();
+      caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+      caller.send(`Idempotency-Key: whole\r\nContent-Length: ${body.length}\r\n\r\n`);
+      caller.send(body.slice(0, attempt * 30_000));
+      await caller.until(new RegExp(`"line":${attempt * 1500},`));
+      caller.socket.resetAndDestroy();
+      if (attempt < 3) continue;
+      const results = await post(gateway, body, headers);
+      assert.deepEqual(
+        picked(results, 'line', 'status'),
+        Array.from({ length: count }, (_, n) => [n + 1, 201]),
+      );
+    }
+    assert.equal(await headOf(gateway), count);
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * Sends a response to a caller who may not read it before it has sent its whole request: what it does
+ * not take waits in a temporary file.
+ */
+import { randomUUID } from 'node:crypto';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { drained } from './response-writer.ts';
+
+/** Bytes that wait in memory. */
+const MAX_IN_MEMORY = 256 * 1024;
+/** Bytes that wait in the file. */
+const MAX_IN_FILE = 2 ** 30;
+const READ_SIZE = 64 * 1024;
+
+export class SpillingWriter implements AsyncDisposable {
+  readonly #response: ServerResponse;
+  readonly #memory: Buffer[] = [];
+  #memorySize = 0;
+  /** Has what comes after `#memory`, from `#fileStart` to `#fileEnd`. */
+  #file: FileHandle | undefined;
+  #fileStart = 0;
+  #fileEnd = 0;
+  #sending: Promise<void> | undefined;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Resolves when more may be written. One call at a time. */
+  async write(text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    if (this.#fileEnd - this.#fileStart > MAX_IN_FILE) await this.#sending;
+    const fits = this.#fileStart === this.#fileEnd && this.#memorySize < MAX_IN_MEMORY;
+    if (!fits && (await this.#spill(bytes))) return;
+    // Without a file, the caller has to read on first.
+    if (!fits) await this.#sending;
+    this.#memory.push(bytes);
+    this.#memorySize += bytes.length;
+    this.#sending ??= this.#send();
+  }
+
+  /** Resolves when everything was handed to the response, which ends then. */
+  async end(): Promise<void> {
+    await this.#sending;
+    this.#response.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sending;
+    await this.#file?.close();
+  }
+
+  /** Whether the bytes could be written to the file. */
+  async #spill(bytes: Buffer): Promise<boolean> {
+    try {
+      this.#file ??= await openTemporaryFile();
+      if (this.#fileStart === this.#fileEnd) this.#fileStart = this.#fileEnd = 0;
+      const { bytesWritten } = await this.#file.write(bytes, 0, bytes.length, this.#fileEnd);
+      if (bytesWritten < bytes.length) return false;
+    } catch {
+      return false;
+    }
+    this.#fileEnd += bytes.length;
+    this.#sending ??= this.#send();
+    return true;
+  }
+
+  async #send(): Promise<void> {
+    for (;;) {
+      const inMemory = this.#memory.shift();
+      this.#memorySize -= inMemory?.length ?? 0;
+      const bytes = inMemory ?? (await this.#readFile());
+      if (bytes === undefined || this.#response.destroyed) break;
+      if (!this.#response.write(bytes)) await drained(this.#response, this.#response);
+    }
+    this.#sending = undefined;
+  }
+
+  async #readFile(): Promise<Buffer | undefined> {
+    if (this.#file === undefined || this.#fileStart === this.#fileEnd) return undefined;
+    const bytes = Buffer.allocUnsafeSlow(Math.min(READ_SIZE, this.#fileEnd - this.#fileStart));
+    try {
+      const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, this.#fileStart);
+      this.#fileStart += bytesRead;
+      return bytes.subarray(0, bytesRead);
+    } catch {
+      // Cut off, so that nobody takes the response for complete.
+      this.#response.destroy();
+      return undefined;
+    }
+  }
+}
+
+/** Has no name any more, so that it is gone however the process ends. */
+async function openTemporaryFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `presence-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await rm(path);
+  return file;
+}
