@@ -110,6 +110,13 @@ export const mcp: readonly Case[] = [
     assert.match(asString(remote?.['url']), /^https?:\/\/[^/]+(\/.*)?\/mcp$/);
     (await gateway.get('/mcp', { accept: 'text/event-stream' })).expect(405);
   }),
+  check('18.1', 'json', async (gateway) => {
+    const message = '{"jsonrpc":"2.0","id":7,"method":"tools/list"}';
+    const headers = { accept: 'application/json' };
+    const answer = (await gateway.request('POST', '/mcp', headers, message)).expect(200);
+    assert.equal(answer.type, 'application/json');
+    assert.equal(answer.json['id'], 7);
+  }),
   check('18.2', 'tools', async (gateway) => {
     const { result } = await ask(gateway, 'tools/list', '{}');
     const tools = asArray(asObject(result)['tools']).map(asObject);
@@ -276,6 +283,13 @@ export const mcp: readonly Case[] = [
     }
     const { error } = await ask(gateway, 'tools/call', '{"name":"no_such_tool"}');
     assert.equal(asObject(error)['code'], -32_602);
+  }),
+  check('18.6', 'resources', async (gateway) => {
+    const uri = 'presence://rooms/no-such-room';
+    const { error } = await ask(gateway, 'resources/read', JSON.stringify({ uri }));
+    const { code, known } = asObject(asObject(error)['data']);
+    assert.equal(code, 'unknown-room');
+    assert.deepEqual(known, await gateway.rooms());
   }),
   check('18.7', 'resources', async (gateway) => {
     const { result } = await ask(gateway, 'resources/list', '{}');

@@ -132,6 +132,7 @@ export const LIVE_AND_DOORS = {
     initialize: 'Clients before 2026-07-28 are answered at /mcp, whatever their headers say.',
     discover: 'server/discover tells the revision 2026-07-28.',
     card: 'The server card tells where MCP is spoken; there is no stream by GET.',
+    json: 'A client that does not accept event streams is answered in JSON.',
   },
   '18.2': {
     tools: 'All tools are there, with words, schemas that take further members, and hints.',
@@ -150,7 +151,10 @@ export const LIVE_AND_DOORS = {
     pieces: 'The pieces of a long entry are its text, byte for byte.',
     shortened: 'What is too long or too deep for a list is named.',
   },
-  '18.6': { errors: 'Errors are those of HTTP, with an example that works.' },
+  '18.6': {
+    errors: 'Errors are those of HTTP, with an example that works.',
+    resources: 'A room that does not exist is answered with those that do.',
+  },
   '18.7': {
     resources: 'Rooms and language are resources.',
     prompts: 'Prompts are given.',

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-import type { State } from '@open-presence/protocol';
+import type { Language, State } from '@open-presence/protocol';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
 import type { Log } from './log/log.ts';
@@ -22,6 +22,7 @@ export interface TestGateway extends AsyncDisposable {
   /** Internal errors that were reported. */
   readonly reported: readonly object[];
   readonly presence: Presence;
+  readonly language: Language;
   /** Opens a gateway that was created with `starting`. */
   open(): void;
   /** Adds garden entries with these texts. */
@@ -66,6 +67,7 @@ export async function openGateway(
     port,
     reported,
     presence,
+    language,
     open,
     async addEntries(...texts) {
       for (const entryText of texts) await addEntry(listener.address, entryText);

@@ -142,7 +142,7 @@ suite('the MCP door', () => {
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"seconds":1000,"identity":"nobody","long":"${'x'.repeat(1_100_000)}"}}}`;
     const waiting = long('wait_for_news');
     caller.send(
-      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${waiting.length}\r\n\r\n`,
+      `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Length: ${waiting.length}\r\n\r\n`,
     );
     caller.send(waiting);
     await caller.until(/^HTTP\/1.1 200 /);
@@ -194,11 +194,15 @@ suite('the MCP door', () => {
     assert.equal(fields(error['data'])['code'], 'unavailable');
   });
 
-  for (const [revision, meta, ...head] of [
-    ['2026-07-28', META, 'MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/call'],
-    ['any before', '{}'],
+  const accept = 'Accept: application/json, text/event-stream';
+  const modern = ['MCP-Protocol-Version: 2026-07-28', 'Mcp-Method: tools/call'];
+  for (const [revision, meta, form, ...head] of [
+    ['2026-07-28', META, 'a stream', accept, ...modern],
+    ['2026-07-28', META, 'JSON', ...modern],
+    ['any before', '{}', 'a stream', accept],
+    ['any before', '{}', 'JSON', 'Accept: application/json'],
   ] as const) {
-    test(`waits for nobody who has gone, in ${revision}`, async () => {
+    test(`waits for nobody who has gone, in ${revision}, for ${form}`, async () => {
       const log = openMemoryLog();
       const watching = new Set<Disposable>();
       const watch = log.watch.bind(log);
@@ -222,7 +226,7 @@ suite('the MCP door', () => {
       caller.send([...lines, length, '', message].join('\r\n'));
       const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
       // It is told at once that it is heard, and nothing more.
-      assert.match(await caller.until(/^HTTP\/1.1 200 /), /\r\n\r\n$/);
+      if (form !== 'JSON') assert.match(await caller.until(/^HTTP\/1.1 200 /), /\r\n\r\n$/);
       while (watching.size === 0) await pause();
       caller.socket.destroy();
       // When something is said, it is found out that nobody waits.
@@ -232,6 +236,57 @@ suite('the MCP door', () => {
       }
     });
   }
+
+  test('answers in JSON unless an event stream is accepted', async () => {
+    await using door = await open();
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const wait = { name: 'wait_for_news', arguments: { seconds: 0 } };
+    const long = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: wait };
+    const both = 'application/json, text/event-stream';
+    for (const [message, accept, type] of [
+      [list, 'application/json', 'application/json'],
+      [list, '*/*', 'application/json'],
+      [list, both, 'text/event-stream'],
+      [list, `${both};q=0`, 'application/json'],
+      [long, 'application/json', 'application/json'],
+      [long, both, 'text/event-stream'],
+      [[list, long], 'application/json', 'application/json'],
+    ] as const) {
+      const body = JSON.stringify(message);
+      const answer = await fetch(`${door.url}/mcp`, {
+        method: 'POST',
+        headers: { accept },
+        body,
+      });
+      assert.equal(answer.headers.get('content-type'), type);
+      const text = await answer.text();
+      if (type === 'text/event-stream') assert.ok('result' in answerIn(text));
+      else assert.equal([JSON.parse(text)].flat().length, [message].flat().length);
+    }
+    const noted = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    assert.equal((await send(door, JSON.stringify(noted))).status, 202);
+  });
+
+  test('says which rooms and resources there are where one is not', async () => {
+    await using door = await open();
+    const error = async (uri: string): Promise<unknown> => {
+      const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } };
+      const { code, data } = fields(
+        answerIn((await send(door, JSON.stringify(message))).text)['error'],
+      );
+      return [code, data];
+    };
+    const known = door.language.rooms.map(({ slug }) => slug);
+    const nowhere = 'presence://rooms/nope';
+    const room = { uri: nowhere, code: 'unknown-room', known };
+    assert.deepEqual(await error(nowhere), [-32_602, room]);
+    const nobody = 'presence://entries/nope';
+    assert.deepEqual(await error(nobody), [-32_602, { uri: nobody, code: 'not-found' }]);
+    const [code, data] = list(await error('presence://nope'));
+    assert.equal(code, -32_602);
+    assert.equal(fields(data)['code'], 'not-found');
+    assert.ok(list(fields(data)['known']).includes('presence://rooms'));
+  });
 
   test('tells a subscriber who stalled of each thing once, when it reads on', async () => {
     await using door = await open();

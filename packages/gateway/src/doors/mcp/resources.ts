@@ -1,11 +1,10 @@
 /** Resources: the rooms, each room, each entry, and the language. */
-import {
-  ResourceNotFoundError,
-  type ListResourcesResult,
-  type ListResourceTemplatesResult,
-  type ReadResourceResult,
+import type {
+  ListResourcesResult,
+  ListResourceTemplatesResult,
+  ReadResourceResult,
 } from '@modelcontextprotocol/server';
-import { GatewayError, type RoomDocument } from '@open-presence/protocol';
+import { GatewayError, quoted, type RoomDocument } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
 import { facet } from '../../log/facet.ts';
@@ -19,6 +18,7 @@ import type { ToolContext } from './tools/tool-call.ts';
 export const ROOMS_URI = 'presence://rooms';
 const LANGUAGE_URI = 'presence://language';
 const ENTRIES_URI = 'presence://entries';
+const ENTRY_TEMPLATE = `${ENTRIES_URI}/{id}{?from}`;
 const ROOM = /^presence:\/\/rooms\/([^/?#]+)$/;
 const ENTRY = /^presence:\/\/entries\/([^/?#]+)(?:\?from=(\d+))?$/;
 
@@ -61,12 +61,13 @@ export function listResourceTemplates({
   });
   return {
     resourceTemplates: [
-      template('entry', `${ENTRIES_URI}/{id}{?from}`, entry),
+      template('entry', ENTRY_TEMPLATE, entry),
       template('room', roomUri('{slug}'), room),
     ],
   };
 }
 
+/** Throws `unknown-room` or `not-found`, with the values that exist. */
 export async function readResource(context: ToolContext, uri: string): Promise<ReadResourceResult> {
   const { app, locale } = context;
   const rooms = roomDocuments(app, locale);
@@ -77,19 +78,26 @@ export async function readResource(context: ToolContext, uri: string): Promise<R
     const text = new TextDecoder().decode(app.languageFile);
     return { contents: [{ uri, mimeType: 'application/yaml', text }] };
   }
-  const slug = ROOM.exec(uri)?.[1];
-  const room = rooms.find((document) => document.slug === slug);
-  if (room !== undefined) return contents(context, uri, await readRoom(context, room));
-  const [, id, from] = ENTRY.exec(uri) ?? [];
-  if (id === undefined) throw new ResourceNotFoundError(uri);
-  try {
-    return contents(context, uri, await readEntry(context, id, from));
-  } catch (error) {
-    if (error instanceof GatewayError && error.code === 'not-found') {
-      throw new ResourceNotFoundError(uri, error.message);
-    }
-    throw error;
+  const [, slug] = ROOM.exec(uri) ?? [];
+  if (slug !== undefined) {
+    const room = rooms.find((document) => document.slug === slug) ?? rejectRoom(uri, rooms);
+    return contents(context, uri, await readRoom(context, room));
   }
+  const [, id, from] = ENTRY.exec(uri) ?? [];
+  if (id === undefined) throw unknownResource(uri);
+  return contents(context, uri, await readEntry(context, id, from));
+}
+
+function rejectRoom(uri: string, rooms: readonly RoomDocument[]): never {
+  const known = rooms.map(({ slug }) => slug);
+  const detail = `Cannot read ${quoted(uri)}: there is no such room. The rooms are ${known.join(', ')}.`;
+  throw new GatewayError('unknown-room', detail, { known });
+}
+
+function unknownResource(uri: string): GatewayError {
+  const known = [ROOMS_URI, roomUri('{slug}'), ENTRY_TEMPLATE, LANGUAGE_URI];
+  const detail = `Cannot read ${quoted(uri)}: there is no such resource. There are ${known.join(', ')}.`;
+  return new GatewayError('not-found', detail, { known });
 }
 
 type ResourceText = Pick<ToolResult, 'summary' | 'lines'>;

@@ -7,15 +7,18 @@
  */
 import {
   createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
   type McpHttpHandler,
   type McpServer,
   type McpServerFactory,
   type Server,
 } from '@modelcontextprotocol/server';
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, weightedList } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { sendProblem } from '../../http/problem.ts';
+import { EVENT_STREAM } from '../../http/router.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
@@ -32,6 +35,7 @@ const SHUTTING_DOWN = 'Cannot answer: the gateway is shutting down. Try again in
 
 export class SdkHandler {
   readonly #requests = new WeakMap<Request, McpRequest>();
+  readonly #createServer: ServerFactory;
   readonly #handler: McpHttpHandler;
   /** For long polling: streams its response from the start, so that the connection is kept alive. */
   readonly #streamingHandler: McpHttpHandler;
@@ -40,6 +44,7 @@ export class SdkHandler {
   #isShuttingDown = false;
 
   constructor(app: DoorContext, createServer: ServerFactory) {
+    this.#createServer = createServer;
     const factory: McpServerFactory = ({ era, requestInfo }) => {
       const request = requestInfo && this.#requests.get(requestInfo);
       if (request === undefined) throw new Error('A request that did not come through this door.');
@@ -76,15 +81,45 @@ export class SdkHandler {
     const isLongPolling = [message]
       .flat()
       .some((each) => toJsonObject(toJsonObject(each)['params'])['name'] === LONG_POLLING_TOOL);
-    const handler = isLongPolling ? this.#streamingHandler : this.#handler;
     if (!isSubscription) this.#active += 1;
     try {
-      const sdkResponse = await handler.fetch(request, { parsedBody: message });
-      const options = { isSubscription, isLongPolling, release };
+      const isStreaming = isLongPolling && acceptsEventStream(context);
+      if (isLongPolling && !isStreaming) release();
+      const sdkResponse = await this.#respond(mcpRequest, request, isStreaming);
+      const options = { isSubscription, isLongPolling: isStreaming, release };
       await sendSdkResponse(context.response, sdkResponse, options);
     } finally {
       if (!isSubscription) this.#active -= 1;
       if (this.#isShuttingDown) void this.#closeWhenIdle();
+    }
+  }
+
+  async #respond(
+    mcpRequest: McpRequest,
+    request: Request,
+    isStreaming: boolean,
+  ): Promise<Response> {
+    const { context, message } = mcpRequest;
+    if (!acceptsEventStream(context) && (await isLegacyRequest(request, message))) {
+      return await this.#answerInJson(mcpRequest, request);
+    }
+    const handler = isStreaming ? this.#streamingHandler : this.#handler;
+    return await handler.fetch(request, { parsedBody: message });
+  }
+
+  /** For clients of legacy revisions: those get only event streams from the SDK's handler. */
+  async #answerInJson(mcpRequest: McpRequest, request: Request): Promise<Response> {
+    const server = this.#createServer(mcpRequest, 'legacy');
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    const { promise: disconnected, resolve } = Promise.withResolvers<Response>();
+    const disconnect = (): void => resolve(new Response(null));
+    request.signal.addEventListener('abort', disconnect, { once: true });
+    try {
+      const answer = transport.handleRequest(request, { parsedBody: mcpRequest.message });
+      return await Promise.race([answer, disconnected]);
+    } finally {
+      await server.close();
     }
   }
 
@@ -106,4 +141,10 @@ function sdkRequest({ request }: DoorRequest, signal: AbortSignal): Request {
   headers.set('content-type', 'application/json');
   headers.set('accept', 'application/json, text/event-stream');
   return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+}
+
+/** Whether `Accept` names event streams, as clients of MCP do. */
+function acceptsEventStream({ request }: DoorRequest): boolean {
+  const ranges = [...weightedList(request.headers.accept ?? '')];
+  return ranges.some(({ name, weight }) => name === EVENT_STREAM && weight > 0);
 }

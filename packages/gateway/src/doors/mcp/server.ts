@@ -84,7 +84,7 @@ function handleResources(server: Server, localization: Localization, contextOf: 
     try {
       return await readResource(context, uri);
     } catch (error) {
-      throw asProtocolError(context, error);
+      throw resourceError(context, uri, error);
     }
   });
 }
@@ -106,10 +106,10 @@ function unknownName(type: string, name: string, known: readonly string[]): Prot
 /** Errors that other parameters would not avoid. */
 const INTERNAL_CODES: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
 
-function asProtocolError({ app }: ToolContext, thrown: unknown): ProtocolError {
+function resourceError({ app }: ToolContext, uri: string, thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   const { code, message, extensions } = asGatewayError(app, thrown);
   const { InternalError, InvalidParams } = ProtocolErrorCode;
   const rpcCode = INTERNAL_CODES.has(code) ? InternalError : InvalidParams;
-  return new ProtocolError(rpcCode, message, { code, ...extensions });
+  return new ProtocolError(rpcCode, message, { uri, code, ...extensions });
 }

@@ -121,6 +121,21 @@ suite('what is read through MCP', () => {
     assert.equal(fields(news)['order'], undefined);
   });
 
+  test('is described shortly, and each parameter once', async () => {
+    await using door = await open();
+    for (const locale of ['en', 'uk'] as const) {
+      const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+      const { text } = await send(door, message, { 'Accept-Language': locale });
+      // About 3,000 tokens of a language model.
+      assert.ok(text.length < 12_000, `${text.length} characters in ${locale}`);
+      const { parameters, labels } = door.language;
+      for (const phrase of [parameters.since[locale], parameters.as[locale]]) {
+        assert.equal(text.split(JSON.stringify(phrase)).length, 2);
+      }
+      assert.ok(!text.includes(labels.trust[locale]));
+    }
+  });
+
   test('is introduced in the language of the caller alone', async () => {
     await using door = await open();
     const long = 'x'.repeat(100_000);

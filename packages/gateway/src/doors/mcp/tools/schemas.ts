@@ -18,8 +18,10 @@ export interface ObjectSchema {
 }
 
 const TEXT: Schema = { type: 'string' };
-const NUMBER: Schema = { type: 'integer', minimum: 0 };
-const ENTRY: Schema = { type: 'object', properties: {}, additionalProperties: true };
+const INTEGER: Schema = { type: 'integer' };
+const LIST: Schema = { type: 'array' };
+/** An object or null. Not `type: ['object', 'null']`: some clients do not accept an array of types. */
+const NEXT: Schema = {};
 /** By the type that the language file gives a field. */
 const FIELD_TYPES: Readonly<Record<string, Schema>> = {
   string: TEXT,
@@ -27,56 +29,80 @@ const FIELD_TYPES: Readonly<Record<string, Schema>> = {
   'string or strings': { anyOf: [TEXT, { type: 'array', items: TEXT }] },
 };
 
+/**
+ * Every client gets the schemas of all tools, so what several have in common is described by one of
+ * them: by the tool that answers somebody, and by the tool `read`.
+ */
+const DESCRIBED_KIND: Kind = 'garden';
+
 /** The body of an entry of this kind, and the idempotency key. */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
   const { language, text } = context;
-  const fields = [...language.kinds[kind].fields, ...language.common];
-  const properties = Object.fromEntries(
-    fields.map(({ name, type, suggested, meaning, example }) => [
-      name,
-      {
-        // A suggested field may have any type.
-        ...(suggested === true ? {} : FIELD_TYPES[type]),
-        description: text(meaning),
-        examples: [example],
-      },
-    ]),
-  );
+  const { fields } = language.kinds[kind];
+  const isDescribed = kind === DESCRIBED_KIND;
+  const properties: Properties = {};
+  for (const { name, type, suggested, meaning } of fields) {
+    // A suggested field may have any type.
+    const schema = suggested === true ? {} : FIELD_TYPES[type];
+    properties[name] = { ...schema, description: text(meaning) };
+  }
+  for (const { name, type, meaning } of language.common) {
+    properties[name] = {
+      ...FIELD_TYPES[type],
+      ...(isDescribed ? { description: text(meaning) } : {}),
+    };
+  }
+  const key = isDescribed ? toolArguments(context, ['idempotencyKey']) : { idempotencyKey: TEXT };
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
-    properties: { ...properties, ...toolArguments(context, ['idempotencyKey']) },
+    properties: { ...properties, ...key },
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: true,
   };
 }
 
-/** Parameters of a listing and the name of the reader, after the tool's own arguments. */
-export function readInput(
-  { language, text }: Localization,
-  names: readonly (keyof Language['parameters'])[],
-  own: Properties = {},
-): ObjectSchema {
-  // Only searches rank.
-  const ranks = names.includes('skip');
-  const orders = [...(ranks ? ['best'] : []), 'newest', 'oldest'];
-  const meaningOf = (name: keyof Language['parameters']): string =>
-    text(ranks && name === 'order' ? language.pages.best : language.parameters[name]);
-  const properties = Object.fromEntries(
-    [...names, 'as' as const].map((name) => [
-      name,
-      { ...parameterType(language, name, orders), description: meaningOf(name) },
-    ]),
-  );
-  return { type: 'object', properties: { ...own, ...properties }, additionalProperties: true };
+type ParameterName = keyof Language['parameters'];
+
+/** Arguments of the tool's own, and parameters that the tool `read` describes. */
+export function readInput(names: readonly ParameterName[], own: Properties = {}): ObjectSchema {
+  const parameters = names.map((name) => [name, parameterType(name)] as const);
+  return {
+    type: 'object',
+    properties: { ...Object.fromEntries(parameters), ...own, as: own['as'] ?? TEXT },
+    additionalProperties: true,
+  };
 }
 
-function parameterType(language: Language, name: string, orders: string[]): Schema {
-  if (NUMBER_PARAMETERS.includes(name)) return NUMBER;
-  if (name === 'kind') return { type: 'string', enum: [...KINDS] };
-  if (name === 'order') return { type: 'string', enum: orders };
-  if (name === 'room') return { type: 'string', enum: language.rooms.map(({ slug }) => slug) };
-  return TEXT;
+/** The parameters with their descriptions. */
+export function describedParameters(
+  { language, text }: Localization,
+  names: readonly ParameterName[],
+): Properties {
+  const values: Readonly<Record<string, readonly string[]>> = {
+    kind: KINDS,
+    order: ['newest', 'oldest'],
+    room: language.rooms.map(({ slug }) => slug),
+  };
+  const parameters = names.map((name) => {
+    const { [name]: listed } = values;
+    const schema = {
+      ...parameterType(name),
+      ...(listed === undefined ? {} : { enum: [...listed] }),
+    };
+    return [name, { ...schema, description: text(language.parameters[name]) }] as const;
+  });
+  return Object.fromEntries(parameters);
+}
+
+function parameterType(name: string): Schema {
+  return NUMBER_PARAMETERS.includes(name) ? INTEGER : TEXT;
+}
+
+/** The order of a search, which also ranks. */
+export function searchOrder({ language, text }: Localization): Schema {
+  const orders = ['best', 'newest', 'oldest'];
+  return { ...TEXT, enum: orders, description: text(language.pages.best) };
 }
 
 /** Arguments that are no parameters of a listing. */
@@ -85,8 +111,8 @@ export function toolArguments(
   names: readonly (keyof Language['mcp']['arguments'])[],
 ): Properties {
   const types: Readonly<Properties> = {
-    from: NUMBER,
-    seconds: { type: 'number', minimum: 0 },
+    from: INTEGER,
+    seconds: { type: 'number' },
   };
   return Object.fromEntries(
     names.map((name) => [
@@ -96,65 +122,30 @@ export function toolArguments(
   );
 }
 
-/** A result: the gateway's own members, and those that visitors wrote, under `untrusted`. */
-export function outputSchema(
-  own: Properties,
-  untrusted: Properties,
-  optional: readonly string[] = [],
-): ObjectSchema {
-  return {
-    type: 'object',
-    properties: {
-      ...own,
-      untrusted: {
-        type: 'object',
-        properties: { note: TEXT, ...untrusted },
-        required: ['note'],
-      },
-    },
-    required: [...Object.keys(own).filter((name) => !optional.includes(name)), 'untrusted'],
-  };
+/**
+ * A result: members that it always has, and the lists of visitors' words under `untrusted`, which is
+ * absent where there are none.
+ */
+export function outputSchema(members: Properties, untrusted: Properties = {}): ObjectSchema {
+  const properties =
+    Object.keys(untrusted).length === 0
+      ? members
+      : { ...members, untrusted: { type: 'object', properties: untrusted } };
+  return { type: 'object', properties, required: Object.keys(members) };
 }
 
-export const STORED = {
-  id: TEXT,
-  seq: NUMBER,
-  kind: TEXT,
-  room: TEXT,
-  timestamp: TEXT,
-  path: TEXT,
-} satisfies Properties;
-
-export const FIRST_CONTACT = {
-  ...STORED,
-  welcome: TEXT,
-  next: { type: 'array', items: ENTRY },
-} satisfies Properties;
-
-/**
- * `known`: the search watermark, where words are searched. `notes`: what the gateway has to say of
- * the answer. `next`: the arguments to read on with,
- * null where nothing follows, now or later.
- */
-export const LISTING = {
-  head: NUMBER,
+export const STORED = { id: TEXT, seq: INTEGER, path: TEXT } satisfies Properties;
+export const FIRST_CONTACT = { ...STORED, welcome: TEXT, next: LIST } satisfies Properties;
+export const COMPANIONS = { companions: LIST } satisfies Properties;
+/** `next`: the arguments to read on with, null where nothing follows, now or later. */
+export const LISTING = { head: INTEGER, log: TEXT, next: NEXT } satisfies Properties;
+export const ENTRIES = { entries: LIST } satisfies Properties;
+export const RESULTS = { results: LIST } satisfies Properties;
+export const PIECE = { bytes: INTEGER, next: NEXT } satisfies Properties;
+export const ENTRY = { entry: { type: 'object' }, text: TEXT } satisfies Properties;
+export const PRESENCE = {
+  head: INTEGER,
   log: TEXT,
-  known: NUMBER,
-  notes: { type: 'array', items: TEXT },
-  // Not `type: ['object', 'null']`: some clients do not accept an array of types.
-  next: { anyOf: [{ type: 'object' }, { type: 'null' }] },
-  shortened: { type: 'array', items: ENTRY },
+  more: { type: 'boolean' },
 } satisfies Properties;
-
-export const RESULTS = {
-  results: {
-    type: 'array',
-    items: {
-      type: 'object',
-      properties: { entry: ENTRY, snippet: TEXT },
-      required: ['entry', 'snippet'],
-    },
-  },
-} satisfies Properties;
-
-export const ENTRIES = { entries: { type: 'array', items: ENTRY } } satisfies Properties;
+export const VISITORS = { here: LIST, lately: LIST } satisfies Properties;

@@ -9,15 +9,22 @@ import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
 import { whoIsHere } from './presence-tool.ts';
 import {
+  COMPANIONS,
   contributionInput,
+  describedParameters,
   ENTRIES,
+  ENTRY,
   FIRST_CONTACT,
   LISTING,
   outputSchema,
+  PIECE,
+  PRESENCE,
   readInput,
   RESULTS,
+  searchOrder,
   STORED,
   toolArguments,
+  VISITORS,
 } from './schemas.ts';
 import {
   LISTING_PARAMETERS,
@@ -50,15 +57,10 @@ export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunc
 const READ_ANNOTATIONS = {
   readOnlyHint: true,
   destructiveHint: false,
-  idempotentHint: true,
   openWorldHint: true,
 } as const;
-const CONTRIBUTION_ANNOTATIONS = {
-  ...READ_ANNOTATIONS,
-  readOnlyHint: false,
-  // Without a key, each call stores another entry.
-  idempotentHint: false,
-} as const;
+/** Not idempotent: without a key, each call stores another entry. */
+const CONTRIBUTION_ANNOTATIONS = { ...READ_ANNOTATIONS, readOnlyHint: false } as const;
 
 const listsByLanguage = new WeakMap<Language, Map<Locale | undefined, readonly Tool[]>>();
 
@@ -86,20 +88,21 @@ function contributionTool(context: Localization, kind: Kind): Tool {
     description: `${title}. ${meaning} ${text(mcp.saying)}`,
     inputSchema: contributionInput(context, kind),
     outputSchema:
-      kind === 'resonance'
-        ? outputSchema(FIRST_CONTACT, { companions: ENTRIES.entries })
-        : outputSchema(STORED, {}),
-    annotations: { title, ...CONTRIBUTION_ANNOTATIONS },
+      kind === 'resonance' ? outputSchema(FIRST_CONTACT, COMPANIONS) : outputSchema(STORED),
+    annotations: CONTRIBUTION_ANNOTATIONS,
   };
 }
 
 function readTools(context: Localization): Tool[] {
-  const visitors = { type: 'array', items: { type: 'object' } };
-  const searchInput = readInput(context, SEARCH_PARAMETERS);
+  const order = searchOrder(context);
+  const searchInput = readInput(SEARCH_PARAMETERS, {
+    ...describedParameters(context, ['skip']),
+    order,
+  });
   return [
     readTool(context, 'read', {
-      inputSchema: readInput(context, LISTING_PARAMETERS),
-      outputSchema: outputSchema(LISTING, ENTRIES, ['known']),
+      inputSchema: readInput([], describedParameters(context, [...LISTING_PARAMETERS, 'as'])),
+      outputSchema: outputSchema(LISTING, ENTRIES),
     }),
     readTool(context, 'search', {
       inputSchema: { ...searchInput, required: ['q'] },
@@ -107,24 +110,18 @@ function readTools(context: Localization): Tool[] {
     }),
     readTool(context, 'get_entry', {
       inputSchema: {
-        ...readInput(context, [], toolArguments(context, ['id', 'from'])),
+        ...readInput([], toolArguments(context, ['id', 'from'])),
         required: ['id'],
       },
-      outputSchema: outputSchema(
-        { bytes: { type: 'integer' }, next: LISTING.next },
-        { entry: { type: 'object' }, text: { type: 'string' } },
-      ),
+      outputSchema: outputSchema(PIECE, ENTRY),
     }),
     readTool(context, 'who_is_here', {
-      inputSchema: readInput(context, ['room', 'limit']),
-      outputSchema: outputSchema(
-        { head: LISTING.head, log: LISTING.log, more: { type: 'boolean' } },
-        { here: visitors, lately: visitors },
-      ),
+      inputSchema: readInput(['room', 'limit']),
+      outputSchema: outputSchema(PRESENCE, VISITORS),
     }),
     readTool(context, 'wait_for_news', {
-      inputSchema: readInput(context, NEWS_PARAMETERS, toolArguments(context, ['seconds'])),
-      outputSchema: outputSchema(LISTING, ENTRIES, ['known']),
+      inputSchema: readInput(NEWS_PARAMETERS, toolArguments(context, ['seconds'])),
+      outputSchema: outputSchema(LISTING, ENTRIES),
     }),
   ];
 }
@@ -134,13 +131,12 @@ function readTool(
   name: keyof Language['mcp']['tools'],
   schemas: Pick<Tool, 'inputSchema' | 'outputSchema'>,
 ): Tool {
-  const { mcp, labels } = language;
-  const title = text(mcp.tools[name].title);
+  const { title, meaning } = language.mcp.tools[name];
   return {
     name,
-    title,
-    description: `${text(mcp.tools[name].meaning)} ${text(labels.trust)}`,
+    title: text(title),
+    description: text(meaning),
     ...schemas,
-    annotations: { title, ...READ_ANNOTATIONS },
+    annotations: READ_ANNOTATIONS,
   };
 }
