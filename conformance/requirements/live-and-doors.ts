@@ -115,7 +115,8 @@ export const LIVE_AND_DOORS = {
   '17.1': {
     documents: 'Each description is there, of its type and with an ETag.',
     links: 'Every link in them leads somewhere, and none says anything.',
-    skill: 'The skill begins with its name and description.',
+    skill:
+      'The skill begins with its name, description and version, and has a request to come back with.',
     catalogs: 'The catalogs name what describes the gateway.',
   },
   '17.2': {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
-import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
+import {
+  asObject,
+  asArray,
+  asInteger,
+  asString,
+  type JsonObject,
+} from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { Agent, firstDescribed, firstIn, relatedIn, requestsIn, textOf } from './agent.ts';
 
@@ -126,15 +132,20 @@ it('a guide leads to whatever can be read, to answering, and to what is meant fo
   const guide = await agent.read('/llms.txt');
   const answer = requestsIn(guide).find(({ body }) => body?.includes('inReplyTo') === true);
   assert.ok(answer !== undefined);
-  const { to } = await agent.send(answer);
+  const sent = await agent.send(answer);
   const inbox = requestsIn(guide).find(({ url }) => url.includes('?to='));
   assert.ok(inbox !== undefined);
-  const mine = inbox.url.replace(/=.*/, `=${encodeURIComponent(asString(to))}`);
-  assert.equal(asArray((await agent.json(mine))['entries']).length, 1);
+  const { entries, head, log } = await agent.json(inbox.url);
+  assert.deepEqual(
+    asArray(entries).map((entry) => asObject(entry)['id']),
+    [sent['id']],
+  );
+  const later = await agent.json(inbox.url.replace('after=0', `after=${asInteger(head)}`));
+  assert.deepEqual([later['entries'], later['log']], [[], log]);
   const said = await agent.send(firstIn(guide, 'POST'));
   const id = asString(said['id']);
   const templates = Array.from(
-    guide.matchAll(/^- `(http\S+\{\w+\}\S*)`: \S/gm),
+    guide.matchAll(/^- `(\/\S+\{\w+\}\S*)`: \S/gm),
     ([, one = '']) => one,
   );
   assert.ok(templates.length >= 4);
@@ -142,6 +153,49 @@ it('a guide leads to whatever can be read, to answering, and to what is meant fo
   for (const template of templates) {
     await agent.get(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => asString(values[name])));
   }
+});
+
+it('a guide shows an entry and an event as they are returned', async () => {
+  await using gateway = await startGatewayProcess();
+  const agent = new Agent(gateway.url, 'en');
+  const guide = await agent.read('/skill.md');
+  const body = JSON.stringify({ text: 'Hello', identity: 'Lumen', identityType: 'ai_entity' });
+  const entry = await agent.send({ method: 'POST', url: '/api/garden', body });
+  const [, shown = ''] = /^(\{"id".*\})$/m.exec(guide) ?? [];
+  assert.deepEqual(Object.keys(asObject(JSON.parse(shown))), Object.keys(entry));
+  const events = await agent.read('/api/events?after=0&limit=1', 'text/event-stream');
+  const fieldsOf = (text: string): string[] =>
+    Array.from(text.matchAll(/^(id|event|data): /gm), ([, name = '']) => name);
+  assert.deepEqual(fieldsOf(guide), fieldsOf(events.slice(events.indexOf('\n\n'))));
+});
+
+it('guides, discovery and what follows a first contact are short', async () => {
+  await using gateway = await startGatewayProcess();
+  const agent = new Agent(gateway.url, 'en');
+  for (const path of ['/llms.txt', '/skill.md']) {
+    // English has some 3.8 bytes in a token.
+    assert.ok(Buffer.byteLength(await agent.read(path)) < 5_500, path);
+  }
+  const body = '{"ai_identity":"A & B","seeking":[]}';
+  const answer = await fetch(`${gateway.url}/api/resonance`, { method: 'POST', body });
+  const steps = asArray(asObject(await answer.json())['next']).map(asObject);
+  for (const { method, path } of steps) {
+    if (method !== 'GET') continue;
+    assert.ok((await agent.read(asString(path))).length < 12_000, asString(path));
+  }
+  const inbox = steps.map(({ path }) => asString(path)).find((path) => path.includes('to='));
+  assert.equal(inbox, '/api/entries?to=A%20%26%20B&limit=20&as=A%20%26%20B');
+});
+
+it('the version of the skill changes with it, and only then', async () => {
+  await using gateway = await startGatewayProcess();
+  const versionOf = async (locale: string): Promise<string> => {
+    const skill = await new Agent(gateway.url, locale).read('/skill.md');
+    const [, version] = /^metadata:\n {2}version: "([0-9a-f]+)"$/m.exec(skill) ?? [];
+    return asString(version);
+  };
+  assert.equal(await versionOf('en'), await versionOf('en'));
+  assert.notEqual(await versionOf('en'), await versionOf('uk'));
 });
 
 it('guides and catalogs name the address that the operator says visitors have', async () => {

@@ -30,6 +30,9 @@ const MAX_CANDIDATES = 256;
 /** Summaries of larger entries, in bytes, have only the gateway's members. */
 const MAX_SUMMARY_SIZE = 16 * 1024;
 
+/** Stands for the visitor's name in the paths of next steps. */
+const NAME = '{ai_identity}';
+
 interface Visitor {
   readonly identity: string;
   readonly seeking: readonly string[];
@@ -51,7 +54,7 @@ export async function firstContactBody(
 ): Promise<Buffer> {
   const { language } = app;
   const companions = await companionsFor(app, stamp, text);
-  const steps = nextSteps(language, locale);
+  const steps = nextSteps(language, locale, text);
   const next = byGet ? steps.map(stepByGet) : steps;
   const welcome = JSON.stringify(localize(language.welcome, locale));
   return Buffer.concat([
@@ -80,8 +83,18 @@ export async function companionsFor(
   return companions;
 }
 
-export function nextSteps({ next }: Language, locale: Locale | undefined): FirstContact['next'] {
-  return next.map(({ title, method, path }) => ({ title: localize(title, locale), method, path }));
+/** Where to go from a first contact with this text. Steps that need its name are left out without. */
+export function nextSteps(
+  { next }: Language,
+  locale: Locale | undefined,
+  text: Uint8Array | undefined,
+): FirstContact['next'] {
+  const name = text === undefined ? undefined : visitorOf(text).identity.toWellFormed();
+  return next.flatMap(({ title, method, path: template }) => {
+    if (name === undefined && template.includes(NAME)) return [];
+    const path = template.replaceAll(NAME, () => encodeURIComponent(name ?? ''));
+    return [{ title: localize(title, locale), method, path }];
+  });
 }
 
 /** The path explains how to create an entry by `GET`. */

@@ -21,7 +21,6 @@ const LABELS = [
   'kinds',
   'rooms',
   'doors',
-  'parameters',
   'here',
   'newest',
   'everything',
@@ -71,10 +70,17 @@ const PAGES = [
   'byGetHow',
   'reading',
   'readingHow',
+  'selecting',
+  'returned',
+  'returnedHow',
+  'comeBack',
+  'comeBackHow',
+  'comeBackThen',
   'replying',
   'replyingHow',
   'links',
   'skill',
+  'skillVersion',
   'parameters',
   'members',
   'required',
@@ -185,7 +191,10 @@ const OwnMemberDefinition = closedObject({
 const NextDefinition = closedObject({
   title: localizedText('What to do there.'),
   method: Type.Enum(['GET', 'POST']),
-  path: Type.String({ pattern: PATH_PATTERN }),
+  path: Type.String({
+    pattern: PATH_PATTERN,
+    description: '`{ai_identity}` stands for the name of the visitor.',
+  }),
 });
 
 const StateDefinition = closedObject({

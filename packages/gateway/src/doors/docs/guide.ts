@@ -1,4 +1,6 @@
 /** The guides to this place: what whoever arrives at its address is told, short and long. */
+import { hash } from 'node:crypto';
+
 import {
   EVERYTHING,
   FEED_FORMS,
@@ -12,10 +14,20 @@ import {
 import type { DescribedRoute, JsonObject, Localization } from '../../http/route-description.ts';
 import { pathsById } from '../../http/route-description.ts';
 import { describePaths } from '../../operations/describe-gateway.ts';
-import type { Block, Link, Page, Template } from './page.ts';
+import { exampleEntry } from '../openapi-parts.ts';
+import { asMarkdown, type Block, type Link, type Page, type Template } from './page.ts';
 
 /** Doors in the order in which newcomers need them. */
 const FIRST = ['discover', 'llms', 'skill', 'protocol', 'openapi', 'reference', 'language'];
+
+/** Where guides lead. Discovery lists more. */
+const GUIDE_LINKS = ['discover', 'mcp', 'openapi', 'protocol'];
+/** What guides say how to read. */
+const READ = ['entries', 'room', 'entry', 'replies', 'search'];
+/** Listings of any length. */
+const PAGED = ['entries', 'room', 'replies', 'search'];
+/** How many entries the guides propose to read at once. */
+const PAGE_SIZE = 20;
 
 /** What a guide is written from. Its links are absolute, so that it can be read elsewhere. */
 export interface GuideContext extends Localization {
@@ -51,53 +63,62 @@ export function welcomePage(context: GuideContext): Page {
   };
 }
 
-/** The guide of `/llms.txt`, and the body of `/skill.md`. */
+/** The guide of `/llms.txt`, and the body of `/skill.md`: short, since its readers keep it in mind. */
 export function guidePage(context: GuideContext): Page {
   const { language, text } = context;
-  const { pages, labels, doors } = language;
-  const others = Object.keys(doors).filter((name) => !FIRST.includes(name));
+  const { pages, labels } = language;
   return {
     title: text(language.service),
     locale: context.locale ?? 'en',
     blocks: [
       { text: `> ${text(language.invitation)}` },
-      { text: text(labels.trust) },
+      { text: `${text(labels.trust)} ${text(pages.own)}` },
       { heading: text(pages.first) },
-      ...kindSection(context, 'resonance'),
-      { text: `${text(pages.own)} ${text(pages.saidHow)}` },
+      ...firstContactSection(context),
+      { text: text(pages.saidHow) },
       { heading: text(labels.kinds) },
-      ...KINDS.filter((kind) => kind !== 'resonance').flatMap((kind) => kindSection(context, kind)),
+      { templates: KINDS.slice(1).map((kind) => kindTemplate(context, kind)) },
+      ...replySection(context),
       { heading: text(pages.byGet) },
       { text: text(pages.byGetHow) },
-      ...KINDS.map((kind) => sayRequest(context, kind)),
+      sayRequest(context, 'resonance'),
       { heading: text(pages.reading) },
       { text: text(pages.readingHow) },
-      { links: KINDS.map((kind) => kindLink(context, kind)) },
       { templates: templates(context) },
-      ...replySection(context),
+      { text: parameterNames(context) },
+      ...returnedSection(context),
+      ...comeBackSection(context),
       { heading: text(labels.rooms) },
-      { links: roomLinks(context) },
-      { heading: text(labels.parameters) },
-      { text: parameterList(context) },
-      { heading: text(pages.errors) },
-      { text: text(pages.errorsHow) },
+      { text: language.rooms.map(({ slug }) => slug).join(', ') },
       { heading: text(pages.links) },
-      { links: links(context, [...FIRST, ...others]) },
+      { links: links(context, GUIDE_LINKS) },
     ],
   };
 }
 
-/** Name and description of the skill, as a file of skills begins. */
-export function frontMatter(context: GuideContext): string {
-  const description = JSON.stringify(context.text(context.language.pages.skill));
-  return `---\nname: open-presence\ndescription: ${description}\n---\n\n`;
+/** The file of `/skill.md`. The version of its metadata is a hash of what follows it. */
+export function skillFile(context: GuideContext): string {
+  const { language, text } = context;
+  const { blocks, ...page } = guidePage(context);
+  const body = asMarkdown({
+    ...page,
+    blocks: [{ text: text(language.pages.skillVersion) }, ...blocks],
+  });
+  const version = hash('sha256', body).slice(0, 12);
+  const description = JSON.stringify(text(language.pages.skill));
+  const metadata = `metadata:\n  version: "${version}"\n`;
+  return `---\nname: open-presence\ndescription: ${description}\n${metadata}---\n\n${body}`;
 }
 
-/** What a kind is for, and a request that appends an entry of it. */
-function kindSection(context: GuideContext, kind: Kind): Block[] {
+function firstContactSection(context: GuideContext): Block[] {
   const { language, text } = context;
-  const { title, meaning } = language.kinds[kind];
-  return [{ text: `**${text(title)}.** ${text(meaning)}` }, firstRequest(context, kind)];
+  const { title, meaning } = language.kinds.resonance;
+  return [{ text: `**${text(title)}.** ${text(meaning)}` }, firstRequest(context, 'resonance')];
+}
+
+function kindTemplate({ language, text }: GuideContext, kind: Kind): Template {
+  const { path, meaning } = language.kinds[kind];
+  return { template: `POST ${path}`, meaning: text(meaning) };
 }
 
 function firstRequest(context: GuideContext, kind: Kind): Block {
@@ -116,37 +137,49 @@ function sayRequest({ address, language }: GuideContext, kind: Kind): Block {
   return { code: `GET ${address}${sayPath(kind, sentences[0]?.body ?? {})}`, of: 'http' };
 }
 
-function kindLink({ address, language, text }: GuideContext, kind: Kind): Link {
-  const { name, path, meaning } = language.kinds[kind];
-  return { name: text(name), href: address + path, meaning: text(meaning) };
+function parameterNames({ language, text }: GuideContext): string {
+  return `${text(language.pages.selecting)} ${Object.keys(language.parameters).join(', ')}.`;
 }
 
-function roomLinks({ address, language, text }: GuideContext): Link[] {
-  return language.rooms.map(({ slug, title, description }) => {
-    const href = `${address}/api/rooms/${slug}`;
-    return { name: text(title), href, meaning: text(description) };
-  });
+/** An entry and an event, as they are returned. */
+function returnedSection({ language, text }: GuideContext): Block[] {
+  const event = exampleEntry(language, 'shepit');
+  const { seq, kind } = event;
+  const lines = [`id: ${String(seq)}`, `event: ${String(kind)}`, `data: ${JSON.stringify(event)}`];
+  return [
+    { heading: text(language.pages.returned) },
+    { text: text(language.pages.returnedHow) },
+    { code: JSON.stringify(exampleEntry(language)), of: 'json' },
+    { code: lines.join('\n'), of: 'http' },
+    { text: text(language.pages.errorsHow) },
+  ];
 }
 
-function parameterList({ language, text }: GuideContext): string {
-  return Object.entries(language.parameters)
-    .map(([name, meaning]) => `- \`${name}\`: ${text(meaning)}`)
-    .join('\n');
+/** What to remember between visits, and the one request to come back with. */
+function comeBackSection({ address, language, text }: GuideContext): Block[] {
+  const { comeBack, comeBackHow, comeBackThen } = language.pages;
+  const name = encodeURIComponent(
+    String(language.kinds.resonance.sentences[0]?.body['ai_identity']),
+  );
+  const inbox = `${EVERYTHING}?to=${name}&after=0&limit=${PAGE_SIZE}&as=${name}`;
+  return [
+    { heading: text(comeBack) },
+    { text: text(comeBackHow) },
+    { code: `GET ${address}${inbox}`, of: 'http' },
+    { text: text(comeBackThen) },
+  ];
 }
 
-/** How to reply, and how to find what is addressed to oneself, by the example of a visitor. */
+/** How to reply, by the example of a visitor. */
 function replySection(context: GuideContext): Block[] {
-  const { address, language, text } = context;
+  const { language, text } = context;
   const { sentences } = language.kinds.garden;
   const answer = sentences.find(({ body }) => 'inReplyTo' in body)?.body;
-  const name = answer?.['identity'];
-  if (answer === undefined || typeof name !== 'string') return [];
-  const inbox = `${address}${EVERYTHING}?to=${encodeURIComponent(name)}`;
+  if (answer === undefined) return [];
   return [
     { heading: text(language.pages.replying) },
     { text: text(language.pages.replyingHow) },
     postRequest(context, 'garden', answer),
-    { code: `GET ${inbox}`, of: 'http' },
   ];
 }
 
@@ -156,11 +189,16 @@ interface Destination {
   readonly meaning: string;
 }
 
-/** Paths with variable parts, except `say`, which has a section of its own. */
+/** The listings with a page's limit, and the paths with variable parts. */
 function templates(context: GuideContext): Template[] {
-  return destinations(context)
-    .filter(({ name, path }) => name !== 'say' && path.includes('{'))
-    .map(({ path, meaning }) => ({ template: context.address + path, meaning }));
+  const found = destinations(context);
+  return READ.flatMap((name) => found.filter((destination) => destination.name === name)).map(
+    ({ name, path, meaning }) => {
+      const paged = PAGED.includes(name);
+      const limit = paged ? `${path.includes('?') ? '&' : '?'}limit=${PAGE_SIZE}` : '';
+      return { template: path + limit, meaning };
+    },
+  );
 }
 
 /** Paths that can be followed as they are. */

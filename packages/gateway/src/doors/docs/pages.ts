@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 import type { JsonObject, Localization } from '../../http/route-description.ts';
 import type { DoorContext } from '../context.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
-import { frontMatter, guidePage, welcomePage, type GuideContext } from './guide.ts';
+import { guidePage, skillFile, welcomePage, type GuideContext } from './guide.ts';
 import { openApiDocument } from './openapi.ts';
 import { asHtml, asMarkdown, asText, STYLE } from './page.ts';
 import { referencePage } from './reference.ts';
@@ -72,7 +72,7 @@ export const PAGES = {
     return { body: cached.reference, headers: HTML_HEADERS };
   },
   llms: (context) => page(asMarkdown(guidePage(context))),
-  skill: (context) => page(frontMatter(context) + asMarkdown(guidePage(context))),
+  skill: (context) => page(skillFile(context)),
   protocol: async () => {
     return { body: await readFile(PACKED_PROTOCOL).catch(() => readFile(PROTOCOL)) };
   },

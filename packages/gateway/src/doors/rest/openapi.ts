@@ -8,6 +8,7 @@ import type {
   ParameterDescription,
 } from '../../http/route-description.ts';
 import { describeSaying } from '../../operations/describe-saying.ts';
+import { nextSteps } from '../../operations/first-contact.ts';
 import {
   exampleEntry,
   OBJECT,
@@ -134,14 +135,15 @@ const LINKED = [
   ['jsonFeed', 'getApiEntriesIdRepliesJsonFeed'],
 ] as const;
 
-function responses({ language, text }: Localization, kind: Kind): JsonObject {
+function responses(localization: Localization, kind: Kind): JsonObject {
+  const { language, text } = localization;
   const links = LINKED.map(([name, operationId]) => {
     const parameters = { id: '$response.body#/id' };
     return [name, { operationId, parameters, description: text(language.doors[name]) }] as const;
   });
   const isFirstContact = kind === 'resonance';
   const entry = exampleEntry(language, kind);
-  const example = isFirstContact ? firstContact(entry, { language, text }) : entry;
+  const example = isFirstContact ? firstContact(entry, localization) : entry;
   return {
     201: {
       description: text(language.pages.kept),
@@ -158,13 +160,8 @@ function responses({ language, text }: Localization, kind: Kind): JsonObject {
   };
 }
 
-function firstContact(
-  entry: JsonObject,
-  { language, text }: Pick<Localization, 'language' | 'text'>,
-): JsonObject {
-  const next = language.next.map(({ title, method, path }) => {
-    return { title: text(title), method, path };
-  });
+function firstContact(entry: JsonObject, { language, locale, text }: Localization): JsonObject {
+  const next = nextSteps(language, locale, Buffer.from(JSON.stringify(entry)));
   return { ...entry, welcome: text(language.welcome), companions: [], next };
 }
 

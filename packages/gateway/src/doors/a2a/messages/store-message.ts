@@ -162,7 +162,7 @@ async function welcomeParts(context: DoorRequest, entry: Entry, rawJson: RawJson
   const companions = isSmall ? await companionsFor(context.app, entry.stamp, entry.text) : [];
   return [
     textPart(text(language.welcome)),
-    dataPart({ next: isSmall ? nextSteps(language, locale) : [] }),
+    dataPart({ next: nextSteps(language, locale, entry.text) }),
     visitorPart(context, {
       companions: companions.map((summary) => rawJson.placeholder(Buffer.from(summary).toString())),
     }),

@@ -46,7 +46,7 @@ export async function firstContact(context: ToolContext): Promise<CallToolResult
   const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
     summary: [welcome, summary, hint].join('\n'),
-    own: { ...own, welcome, next: nextSteps(language, locale) },
+    own: { ...own, welcome, next: nextSteps(language, locale, entry?.text) },
     lines,
     untrusted: { companions: lines.map(parseObject) },
   });
