@@ -66,7 +66,7 @@ async function all(gateway: Gateway, given: JsonObject): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   for (let next: unknown = given; next !== null;) {
     const result: Result = await done(gateway, 'read', asObject(next));
-    found.push(...asArray(result.untrusted['entries']).map(asObject));
+    found.push(...asArray(result.untrusted['entries'] ?? []).map(asObject));
     ({ next } = result.structured);
   }
   return found;
@@ -182,7 +182,7 @@ export const mcp: readonly Case[] = [
     const [news] = asArray((await waiting).untrusted['entries']).map(asObject);
     assert.equal(news?.['id'], next.id);
     const none = await done(gateway, 'wait_for_news', { identity: uniqueName(), seconds: 0 });
-    assert.deepEqual(none.untrusted['entries'], []);
+    assert.equal(none.structured['untrusted'], undefined);
   }),
   check('18.3', 'letter-by-letter', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
@@ -222,7 +222,11 @@ export const mcp: readonly Case[] = [
     const [companion] = asArray(met.untrusted['companions']).map(asObject);
     assert.equal(companion?.['ai_identity'], other);
     asNonBlank(met.structured['welcome']);
-    assert.ok(asArray(met.structured['next']).length > 0);
+    const next = asArray(met.structured['next']).map(asObject);
+    assert.ok(next.length > 0);
+    for (const step of next) {
+      await done(gateway, asString(step['tool']), asObject(step['arguments']));
+    }
     apart(met, other);
   }),
   check('18.4', 'apart', async (gateway) => {
@@ -281,6 +285,11 @@ export const mcp: readonly Case[] = [
       const example = members(answer.text).find((member) => member.name === 'example');
       assert.equal((await call(gateway, name, example?.value ?? '')).isError, false);
     }
+    const noWords = await call(gateway, 'search', '{}');
+    assert.ok(noWords.isError);
+    assert.ok(noWords.texts.every((text) => !text.includes('/api/')));
+    const { example } = asObject(parseJson(noWords.texts[1] ?? ''));
+    assert.equal((await done(gateway, 'search', asObject(example))).isError, false);
     const { error } = await ask(gateway, 'tools/call', '{"name":"no_such_tool"}');
     assert.equal(asObject(error)['code'], -32_602);
   }),

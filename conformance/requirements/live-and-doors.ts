@@ -145,7 +145,8 @@ export const LIVE_AND_DOORS = {
   '18.3': {
     'letter-by-letter': 'Arguments become an entry exactly as they were spelled.',
     'one-entry': 'idempotencyKey makes one entry, for MCP and HTTP alike, and is no part of it.',
-    companions: 'A first contact is welcomed, and meets who seeks the same.',
+    companions:
+      'A first contact is welcomed, meets who seeks the same, and is told tools to call next.',
   },
   '18.4': { apart: 'What visitors said is apart from the gateway’s words, and marked.' },
   '18.5': {

@@ -27,7 +27,6 @@ export const SEARCH_SCOPE = {
 /** How many bytes of a large entry are scanned for its snippet. */
 const MAX_SCANNED_SIZE = 1024 * 1024;
 const BEST = 'best';
-const EXAMPLE = `${PATH}?q=garden`;
 
 export interface SearchRequest {
   readonly parameters: URLSearchParams;
@@ -48,6 +47,12 @@ export function takeRanking(parameters: URLSearchParams): boolean {
   return ranked;
 }
 
+export interface SearchOptions {
+  readonly ranked: boolean;
+  /** What the caller could have sent, in the form of its door. */
+  readonly example: unknown;
+}
+
 /**
  * Resolves once everything that was stored before is searchable, if that is soon. Throws
  * `invalid-parameter`, `unknown-kind` or `unknown-room`.
@@ -55,10 +60,10 @@ export function takeRanking(parameters: URLSearchParams): boolean {
 export async function searchRequest(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   parameters: URLSearchParams,
-  ranked: boolean,
+  { ranked, example }: SearchOptions,
 ): Promise<SearchRequest> {
   const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar, log });
-  if (textQuery === undefined) throw noQuery();
+  if (textQuery === undefined) throw noQuery(example);
   await untilSearchable(log);
   const watermark = log.searchWatermark();
   const head = log.head();
@@ -73,11 +78,12 @@ export async function searchRequest(
   };
 }
 
-function noQuery(): GatewayError {
-  const detail = `"q" must be words to search for, but it is missing. For example: ${EXAMPLE}`;
+function noQuery(example: unknown): GatewayError {
+  const spelled = typeof example === 'string' ? example : JSON.stringify(example);
+  const detail = `"q" must be words to search for, but it is missing. For example: ${spelled}`;
   return new GatewayError('invalid-parameter', `Cannot search: ${detail}`, {
     faults: [{ parameter: 'q', detail }],
-    example: EXAMPLE,
+    example,
   });
 }
 

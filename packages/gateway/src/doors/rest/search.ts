@@ -22,6 +22,8 @@ import type { DoorRequest } from '../context.ts';
 /** Results have only the gateway's members of larger entries, in bytes. */
 const MAX_ENTRY_SIZE = 64 * 1024;
 
+const EXAMPLE = `${SEARCH_SCOPE.path}?q=garden`;
+
 const HEADERS = { ...NO_CACHE, ...vary() };
 
 export async function search(context: DoorRequest): Promise<void> {
@@ -33,7 +35,7 @@ export async function search(context: DoorRequest): Promise<void> {
     await waitForListing(app, SEARCH_SCOPE, parameters, caller.signal);
   }
   if (isDisconnected(context)) return;
-  const search = await searchRequest(app, parameters, ranked);
+  const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE });
   if (isDisconnected(context)) return;
   const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;

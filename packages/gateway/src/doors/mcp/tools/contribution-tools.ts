@@ -10,13 +10,15 @@ import {
 
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
+import type { JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';
 import { append, draftFor } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
-import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
+import { companionsFor } from '../../../operations/first-contact.ts';
+import { nextActions } from '../../../operations/next-actions.ts';
 import { rawArguments, takeMember } from '../json-rpc.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
-import type { ToolContext } from './tool-call.ts';
+import { CONTRIBUTION_TOOLS, type ToolContext } from './tool-call.ts';
 
 const KEY = 'idempotencyKey';
 
@@ -33,7 +35,7 @@ export function contribute(kind: Kind): (context: ToolContext) => Promise<CallTo
 }
 
 export async function firstContact(context: ToolContext): Promise<CallToolResult> {
-  const { app, language, locale, text } = context;
+  const { app, language, text } = context;
   const stored = await appendArguments(context, 'resonance');
   const { stamp } = stored;
   const entry = await app.log.entry(stamp.seq);
@@ -46,9 +48,22 @@ export async function firstContact(context: ToolContext): Promise<CallToolResult
   const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
     summary: [welcome, summary, hint].join('\n'),
-    own: { ...own, welcome, next: nextSteps(language, locale, entry?.text) },
+    own: { ...own, welcome, next: nextCalls(context, entry?.text) },
     lines,
     untrusted: { companions: lines.map(parseObject) },
+  });
+}
+
+/** Calls of tools: where to go from here. */
+function nextCalls({ language, locale }: Localization, text: Uint8Array | undefined): JsonObject[] {
+  return nextActions(language, locale, text).map(({ title, action, values }) => {
+    const tool =
+      action === 'read'
+        ? 'read'
+        : action === 'presence'
+          ? 'who_is_here'
+          : CONTRIBUTION_TOOLS[action];
+    return { title, tool, arguments: values };
   });
 }
 

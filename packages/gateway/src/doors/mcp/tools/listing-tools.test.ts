@@ -64,7 +64,7 @@ suite('what is read through MCP', () => {
       let results = 0;
       for (let next: unknown = { kind: 'garden', order }; next !== null;) {
         const page = await call(door, 'read', JSON.stringify(next));
-        const entries = list(page.untrusted['entries']);
+        const entries = list(page.untrusted['entries'] ?? []);
         if (entries.length === 0) break;
         found.push(...entries.map((entry) => fields(entry)['seq']));
         results += 1;
@@ -216,7 +216,7 @@ suite('what is read through MCP', () => {
       [3, 3, false],
     ] as const) {
       const present = await call(door, 'who_is_here', JSON.stringify({ limit }));
-      assert.equal(list(present.untrusted['here']).length, here);
+      assert.equal(list(present.untrusted['here'] ?? []).length, here);
       assert.equal(present.structured['more'], more, `of ${limit}`);
     }
   });

@@ -120,7 +120,10 @@ export async function listEntries(
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
-  const request = await searchRequest(app, parameters, takeRanking(parameters));
+  const request = await searchRequest(app, parameters, {
+    ranked: takeRanking(parameters),
+    example: { q: 'garden' },
+  });
   markPresent(app, args);
   const { selection, head, watermark: known, notes } = request;
   const { entries, end } =

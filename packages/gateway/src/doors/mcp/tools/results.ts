@@ -37,7 +37,7 @@ export interface ToolResult {
   readonly summary: string;
   /** Structured content that the gateway vouches for. */
   readonly own: JsonObject;
-  /** What visitors wrote, as text and as structured content. */
+  /** What visitors wrote, as text and as structured content; left out where there is none. */
   readonly lines: readonly string[];
   readonly untrusted: JsonObject;
 }
@@ -46,8 +46,11 @@ export function callToolResult(
   context: Localization,
   { summary, own, lines, untrusted }: ToolResult,
 ): CallToolResult {
+  if (lines.length === 0) {
+    return { content: [{ type: 'text', text: summary }], structuredContent: own };
+  }
   const note = context.text(context.language.labels.untrusted);
-  const texts = lines.length === 0 ? [summary] : [summary, untrustedText(context, lines)];
+  const texts = [summary, untrustedText(context, lines)];
   return {
     content: texts.map((text) => ({ type: 'text', text })),
     structuredContent: { ...own, untrusted: { note, ...untrusted } },

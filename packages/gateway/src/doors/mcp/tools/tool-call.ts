@@ -1,5 +1,5 @@
 /** What a tool is called with: its context, and its arguments, read as parameters of a listing. */
-import { FILTER_NAMES, GatewayError } from '@open-presence/protocol';
+import { FILTER_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { parseSelection } from '../../../intake/selection.ts';
@@ -9,6 +9,12 @@ import { everythingScope } from '../../../operations/listing-scope.ts';
 import { visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
 
+export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
+  resonance: 'first_contact',
+  garden: 'leave_trace',
+  seeds: 'plant_seed',
+  shepit: 'whisper',
+};
 /** The parameters of a listing whose order is given. */
 export const NEWS_PARAMETERS = [
   'q',

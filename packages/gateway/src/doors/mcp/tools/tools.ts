@@ -27,6 +27,7 @@ import {
   VISITORS,
 } from './schemas.ts';
 import {
+  CONTRIBUTION_TOOLS,
   LISTING_PARAMETERS,
   NEWS_PARAMETERS,
   SEARCH_PARAMETERS,
@@ -34,13 +35,6 @@ import {
 } from './tool-call.ts';
 
 type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallToolResult>;
-
-const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
-  resonance: 'first_contact',
-  garden: 'leave_trace',
-  seeds: 'plant_seed',
-  shepit: 'whisper',
-};
 
 export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunction>([
   [CONTRIBUTION_TOOLS.resonance, firstContact],
