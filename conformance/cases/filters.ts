@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import { KINDS, type Entry, type Kind } from '../entry.ts';
+import { EventStream } from '../event-stream.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { asObject, asArray, asString } from '../value.ts';
+import { body } from './rooms.ts';
 
 export type Pairs = readonly (readonly [string, string | number])[];
 
@@ -150,6 +152,66 @@ export const filters: readonly Case[] = [
       assert.deepEqual(ofBoth, idsOf(both), what);
       const again = await found(gateway, [['kind', kind], ...pairs], `/api/rooms/${slug}`);
       assert.deepEqual(again, idsOf(both), what);
+    }
+  }),
+  check('8.2', 'alternatives', async (gateway) => {
+    const identity = uniqueName();
+    const slugs = (await gateway.rooms()).slice(0, 3);
+    const said: Entry[] = [];
+    for (const kind of KINDS) {
+      for (const room of slugs) {
+        const more = body(kind, identity, { room, text: 'alternative' });
+        said.unshift((await gateway.contribute(kind, more)).entry);
+      }
+    }
+    const [one = '', two = ''] = slugs;
+    const of = (kinds: readonly string[], rooms: readonly string[]): string[] =>
+      idsOf(said.filter(({ kind, room }) => kinds.includes(kind) && rooms.includes(room)));
+    const [kinds, both] = [
+      ['garden', 'shepit'],
+      [one, two],
+    ];
+    const asKinds = kinds.map((kind) => ['kind', kind] as const);
+    const asRooms = both.map((room) => ['room', room] as const);
+    for (const [pairs, path, wanted] of [
+      [asKinds, '/api/entries', of(kinds, slugs)],
+      [asKinds, `/api/rooms/${one}`, of(kinds, [one])],
+      [asRooms, '/api/seeds', of(['seeds'], both)],
+      [[...asKinds, ...asRooms], '/api/entries', of(kinds, both)],
+    ] as const) {
+      assert.deepEqual(await found(gateway, [...pairs, ['identity', identity]], path), wanted);
+    }
+    const all = [...asKinds, ...asRooms, ['identity', identity] as const];
+    const search = await gateway.get(
+      query('/api/search', [['q', 'alternative'], ['order', 'newest'], ...all]),
+    );
+    assert.deepEqual(
+      asArray(search.expect(200).json['results']).map((result) =>
+        asString(asObject(asObject(result)['entry'])['id']),
+      ),
+      of(kinds, both),
+    );
+    const feed = await gateway.get(query('/feed.json', all));
+    assert.equal(asArray(feed.json['items']).length, of(kinds, both).length);
+    using stream = await EventStream.open(
+      gateway,
+      query('/api/events', [...all, ['after', 0], ['limit', 4]]),
+    );
+    assert.deepEqual(idsOf(await stream.rest()), of(kinds, both).toReversed().slice(0, 4));
+  }),
+  check('8.2', 'fixed', async (gateway) => {
+    const [one = '', two = ''] = await gateway.rooms();
+    (await gateway.get('/api/garden?kind=garden&limit=0')).expect(200);
+    (await gateway.get(`/api/rooms/${one}?room=${one}&limit=0`)).expect(200);
+    for (const [path, instead] of [
+      ['/api/garden?kind=seeds', '/api/entries?kind=seeds'],
+      ['/api/garden.atom?kind=seeds', '/api/entries?kind=seeds'],
+      [`/api/rooms/${one}?room=${two}`, `/api/entries?room=${two}`],
+    ] as const) {
+      for (const accept of ['application/json', 'text/event-stream']) {
+        const answer = await gateway.get(path, { accept });
+        assert.ok(asString(answer.problem(400, 'invalid-parameter')['detail']).includes(instead));
+      }
     }
   }),
   check('8.2', 'exact-types', async (gateway) => {

@@ -168,6 +168,9 @@ export const ENTRIES_AND_LISTINGS = {
     times: 'since is inclusive, until exclusive; without an offset they are UTC.',
     filters: 'Each filter finds what it names, exactly as said.',
     combined: 'Filters are combined by and, also when one is given several times.',
+    alternatives:
+      'Several rooms, or kinds, are alternatives, in listings, search, feeds and streams.',
+    fixed: 'Where all entries have one kind or room, another one is an error that leads on.',
     'exact-types': 'Only members of the types of section 6.2 are found.',
     unusable: 'Unusable values are invalid-parameter, which names all of them.',
     'unknown-names': 'An unknown room or kind is unknown-room or unknown-kind.',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 import { entryHead, type Stamp } from '@open-presence/protocol';
 
-import { FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
+import { alternatives, FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
 import type {
   AppendResult,
   Draft,
@@ -74,14 +74,14 @@ export class CheckedLog {
   /** What a reading must give that began when the log had so many entries. */
   expect(selection: Partial<Selection>, length: number = this.entries.length): ExpectedReading {
     const { facets = [], order = 'newest', limit = Infinity } = selection;
-    const wanted = facets.map(hex);
+    const wanted = facets.map((condition) => alternatives(condition).map(hex));
     const known: ExpectedEntry[] = [];
     let more = false;
     for (let at = 0; at < length; at++) {
       const one = this.entries[order === 'oldest' ? at : length - 1 - at];
       assert.ok(one !== undefined, 'a seq was left out');
       if (!isWithin(one.stamp, selection)) continue;
-      if (!wanted.every((facet) => one.facets.has(facet))) continue;
+      if (!wanted.every((any) => any.some((facet) => one.facets.has(facet)))) continue;
       if (known.length < limit) known.push(one);
       else more = true;
     }

@@ -102,6 +102,23 @@ function describeIntersections(open: Open): void {
     await checked.check({ facets });
   });
 
+  it('finds entries that have any of several facets', async () => {
+    await using opened = await open();
+    const checked = new CheckedLog(opened.log);
+    await checked.appendAll(Array.from({ length: 400 }, (_, at) => mixed(at)));
+    const facets = mixedFacets();
+    for (const [at, first] of facets.entries()) {
+      const any = [first, ...facets.slice(at + 1, at + 3), facet('identity', 'nobody')];
+      const other = facets[(at * 5) % facets.length] ?? first;
+      for (const order of ['newest', 'oldest'] as const) {
+        await checked.check({ facets: [any], order });
+        await checked.check({ facets: [any, other], order, limit: at % 9 });
+        await checked.check({ facets: [other, any, facets.slice(at)], order, after: 90 });
+      }
+    }
+    await checked.check({ facets: [[facet('identity', 'nobody'), facet('to', 'nobody')]] });
+  });
+
   it('finds what is rare together with what is common', async () => {
     await using opened = await open();
     const checked = new CheckedLog(opened.log);

@@ -163,8 +163,9 @@ function anySelection(random: (bound: number) => number, seqs: number): Selectio
     facet('to', `t${random(50)}`),
   ];
   const from = random(5);
+  const some = facets.slice(from, from + random(4));
   return {
-    facets: facets.slice(from, from + random(4)),
+    facets: random(3) === 0 && some.length > 1 ? [some, ...facets.slice(0, random(2))] : some,
     order: random(2) === 0 ? 'newest' : 'oldest',
     ...(random(2) === 0 ? { after: random(seqs) } : {}),
     ...(random(2) === 0 ? { before: random(seqs + 2) } : {}),

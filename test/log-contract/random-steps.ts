@@ -6,7 +6,7 @@ import { KINDS } from '@open-presence/protocol';
 import fc from 'fast-check';
 
 import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture.ts';
-import { facet } from '../../packages/gateway/src/log/facet.ts';
+import { facet, type Facet, type FacetCondition } from '../../packages/gateway/src/log/facet.ts';
 import type { Order, Selection } from '../../packages/gateway/src/log/log.ts';
 import {
   cut,
@@ -30,7 +30,8 @@ interface Moment {
 }
 
 interface RandomSelection {
-  readonly facets: readonly (readonly [FacetName, string])[];
+  /** Of each list, an entry must have one. */
+  readonly facets: readonly (readonly (readonly [FacetName, string])[])[];
   readonly order: Order;
   readonly after?: number;
   readonly before?: number;
@@ -136,10 +137,15 @@ function selectionOf(question: RandomSelection, { entries: known }: CheckedLog):
     (known.at(entry % (known.length + 1))?.stamp.time ?? Date.now()) + plus;
   return {
     ...rest,
-    facets: facets.map(([name, value]) => facet(name, value)),
+    facets: facets.map((any) => conditionOf(any.map(([name, value]) => facet(name, value)))),
     ...(since === undefined ? {} : { since: timeOf(since) }),
     ...(until === undefined ? {} : { until: timeOf(until) }),
   };
+}
+
+function conditionOf(facets: readonly Facet[]): FacetCondition {
+  const [first] = facets;
+  return first !== undefined && facets.length === 1 ? first : facets;
 }
 
 function anyStep(): fc.Arbitrary<Step> {
@@ -192,7 +198,7 @@ function anySelection(): fc.Arbitrary<RandomSelection> {
   const moment = fc.record({ entry: fc.nat(50), plus: fc.integer({ min: -1, max: 1 }) });
   return fc.record(
     {
-      facets: fc.array(facets, { maxLength: 3 }),
+      facets: fc.array(fc.array(facets, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
       order: fc.constantFrom('newest', 'oldest'),
       after: fc.nat(30),
       before: fc.nat(50),

@@ -64,12 +64,23 @@ function takes(entry: ModelEntry, [name, value]: Pair): boolean {
   }
 }
 
+/** Several rooms, or kinds, are alternatives. */
+function alternatives(pair: Pair, pairs: readonly Pair[]): readonly Pair[] {
+  const [name] = pair;
+  return name === 'room' || name === 'kind' ? pairs.filter(([other]) => other === name) : [pair];
+}
+
 /** Everything that the listingQuery asks for, in its order, without its limit. */
 export function selected(
   entries: readonly ModelEntry[],
   { place, pairs }: ListingQuery,
 ): ModelEntry[] {
-  const all = entries.filter((entry) => place(entry) && pairs.every((pair) => takes(entry, pair)));
+  const all = entries.filter((entry) => {
+    return (
+      place(entry) &&
+      pairs.every((pair) => alternatives(pair, pairs).some((one) => takes(entry, one)))
+    );
+  });
   const oldest = pairs.some(([name, value]) => name === 'order' && value === 'oldest');
   return oldest ? all : all.toReversed();
 }

@@ -10,14 +10,15 @@ import { parseSelection } from './selection.ts';
 
 const path = facet('kind', 'garden');
 
-function select(query: string, kinds = false): Selection {
-  const listing = { grammar, facets: [path], kinds, subject: 'the garden' };
+function select(query: string, kind?: string): Selection {
+  const fixed = kind === undefined ? {} : { kind };
+  const listing = { grammar, facets: [path], fixed, subject: 'the garden' };
   return parseSelection(new URLSearchParams(query), listing);
 }
 
 function refused(query: string): GatewayError {
   try {
-    select(query, true);
+    select(query);
   } catch (error) {
     assert.ok(error instanceof GatewayError);
     return error;
@@ -26,7 +27,7 @@ function refused(query: string): GatewayError {
 }
 
 test('without parameters everything is selected, newest first', () => {
-  assert.deepEqual(select('unknown=1&kind=nothing'), { facets: [path], order: 'newest' });
+  assert.deepEqual(select('unknown=1'), { facets: [path], order: 'newest' });
 });
 
 test('numbers and times bind', () => {
@@ -63,14 +64,24 @@ test('numbers of any length are numbers: as a minimum they exclude all, as a max
   });
 });
 
-test('rooms and, where there are several, kinds become facets', () => {
-  const { facets } = select('room=first-breath&kind=seeds', true);
-  assert.deepEqual(facets, [path, facet('room', 'first-breath'), facet('kind', 'seeds')]);
+test('rooms and kinds become facets, several of them alternatives', () => {
+  const first = facet('room', 'first-breath');
+  const { facets } = select('room=first-breath&kind=seeds&room=first-breath');
+  assert.deepEqual(facets, [path, first, facet('kind', 'seeds')]);
+  const any = select('room=first-breath&kind=seeds&kind=garden').facets;
+  assert.deepEqual(any, [path, first, [facet('kind', 'seeds'), facet('kind', 'garden')]]);
+});
+
+test('where there is one kind only, the parameter can repeat it and nothing else', () => {
+  assert.deepEqual(select('kind=garden', 'garden').facets, [path, path]);
+  assert.throws(() => select('kind=seeds', 'garden'), /request \/api\/entries\?kind=seeds instead/);
+  assert.throws(() => select('kind=nothing', 'garden'), { code: 'unknown-kind' });
 });
 
 test('what is wrong again and again is told in few words', () => {
-  for (const pair of ['limit=x&', 'room=x&', 'kind=x&']) {
-    const { code, message, extensions } = refused(pair.repeat(100_000));
+  for (const name of ['limit', 'room', 'kind']) {
+    const pairs = Array.from({ length: 100_000 }, (_, at) => `${name}=x${at}`);
+    const { code, message, extensions } = refused(pairs.join('&'));
     assert.equal(code, 'invalid-parameter');
     assert.equal(extensions.faults?.length, 16);
     assert.ok(message.length < 4000);

@@ -1,7 +1,7 @@
 /** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
 import { FILTER_NAMES, GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
 
-import { facet, type Facet } from '../log/facet.ts';
+import { facet, type FacetCondition } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import type { Grammar } from './grammar.ts';
@@ -12,9 +12,11 @@ import { parseTime } from './parse-time.ts';
 export interface SelectionScope {
   readonly grammar: Grammar;
   /** Facets that the path demands: of a kind, a room, or the entry that others reply to. */
-  readonly facets: readonly Facet[];
-  /** Whether there are entries of several kinds, so that the parameter `kind` has a meaning. */
-  readonly kinds: boolean;
+  readonly facets: readonly FacetCondition[];
+  /** The only kind or room of its entries: the parameter may only repeat it. */
+  readonly fixed?: { readonly kind?: string; readonly room?: string };
+  /** Further values of `kind`, which select no entries. */
+  readonly otherKinds?: readonly string[];
   /** Whether results can be ordered by rank too, by `order=best`. */
   readonly hasBest?: boolean;
   /** How errors call what is read: "the garden". */
@@ -156,20 +158,42 @@ class ParameterReader {
     return first === undefined ? undefined : others.reduce((a, b) => stricter(a, b), first);
   }
 
-  facets({ grammar, kinds }: SelectionScope): Facet[] {
-    const rooms = this.#parameters.getAll('room').map((slug) => {
-      if (!grammar.rooms.has(slug))
-        this.#addUnknown('unknown-room', 'room', slug, [...grammar.rooms]);
-      return facet('room', slug);
-    });
-    const ofKinds = (kinds ? this.#parameters.getAll('kind') : []).map((kind) => {
-      if (!isKind(kind)) this.#addUnknown('unknown-kind', 'kind', kind, KINDS);
-      return facet('kind', kind);
+  /** Several rooms, or kinds, are alternatives: an entry has one of each. */
+  facets({ grammar, fixed, otherKinds = [] }: SelectionScope): FacetCondition[] {
+    const rooms = this.#names('room', [...grammar.rooms], fixed?.room);
+    const kinds = this.#names('kind', [...KINDS, ...otherKinds], fixed?.kind, otherKinds).filter(
+      isKind,
+    );
+    const conditions = [
+      rooms.map((slug) => facet('room', slug)),
+      kinds.map((kind) => facet('kind', kind)),
+    ].flatMap((any): FacetCondition[] => {
+      const [first] = any;
+      if (first === undefined) return [];
+      return any.length === 1 ? [first] : [any];
     });
     const filters = FILTER_NAMES.map((filter) => {
       return this.#parameters.getAll(filter).map((value) => facet(filter, value));
     });
-    return [...rooms, ...ofKinds, ...filters.flat()];
+    return [...conditions, ...filters.flat()];
+  }
+
+  /** The different values, each of which must be known. */
+  #names(
+    name: 'room' | 'kind',
+    known: readonly string[],
+    fixed: string | undefined,
+    otherKinds: readonly string[] = [],
+  ): string[] {
+    const values = new Set(this.#parameters.getAll(name));
+    for (const value of values) {
+      if (!known.includes(value)) this.#addUnknown(name, value, known);
+      else if (fixed !== undefined && value !== fixed && !otherKinds.includes(value)) {
+        const elsewhere = `${quote(value)}: what is listed here has the ${name} ${quote(fixed)} only; request /api/entries?${name}=${value} instead`;
+        this.#addInvalid(name, quote(fixed), elsewhere);
+      }
+    }
+    return [...values];
   }
 
   textQuery(): TextQuery | undefined {
@@ -197,12 +221,8 @@ class ParameterReader {
     this.#add(invalid(parameter, `"${parameter}" must be ${wanted}, got ${got}`));
   }
 
-  #addUnknown(
-    code: 'unknown-room' | 'unknown-kind',
-    parameter: 'room' | 'kind',
-    value: string,
-    known: readonly string[],
-  ): void {
+  #addUnknown(parameter: 'room' | 'kind', value: string, known: readonly string[]): void {
+    const code = `unknown-${parameter}` as const;
     const detail = `"${parameter}" must be one of ${known.join(', ')}, got ${quote(value)}`;
     this.#add({ code, fault: { parameter, detail }, known });
   }

@@ -16,6 +16,14 @@ export type Facet = Uint8Array;
 
 export const FACET_SIZE = 16;
 
+/** Holds for an entry that has the facet, or any one of several. */
+export type FacetCondition = Facet | readonly Facet[];
+
+/** The facets of which an entry must have one. */
+export function alternatives(condition: FacetCondition): readonly Facet[] {
+  return condition instanceof Uint8Array ? [condition] : condition;
+}
+
 export type FacetName = Filter | 'kind' | 'room';
 
 /** Enough for the identities and rooms of a busy hour; a cache miss costs one hash. */

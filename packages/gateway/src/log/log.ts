@@ -14,7 +14,7 @@
  */
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
-import type { Facet } from './facet.ts';
+import type { FacetCondition } from './facet.ts';
 import type { TextQuery } from './text-query.ts';
 
 /** Position of an entry in the log, from 1. As a cursor: the last entry seen, 0 before the first. */
@@ -71,8 +71,8 @@ export type Order = 'newest' | 'oldest';
 
 /** Which entries a read returns, and in which order. All conditions must hold. */
 export interface Selection {
-  /** An entry must have every one of these; an empty list selects all entries. */
-  readonly facets: readonly Facet[];
+  /** Each of these must hold; an empty list selects all entries. */
+  readonly facets: readonly FacetCondition[];
   /** Entries that match, as far as the search watermark. */
   readonly textQuery?: TextQuery;
   readonly order: Order;

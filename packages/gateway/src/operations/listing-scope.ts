@@ -20,8 +20,8 @@ export interface ListingScope {
   readonly path: string;
   /** Entries of the scope have all of these. */
   readonly facets: readonly Facet[];
-  /** Whether there are entries of several kinds, so that `kind` is a filter. */
-  readonly kinds: boolean;
+  /** The only kind or room of its entries. */
+  readonly fixed?: { readonly kind?: Kind; readonly room?: string };
   /** What the scope is called in errors: `room "first-breath"`. */
   readonly subject: string;
   /** For feeds. */
@@ -39,7 +39,6 @@ export type ScopeResolver = (app: ScopeContext, params: Params) => ListingScope;
 const EVERYTHING_SCOPE: ListingScope = {
   path: EVERYTHING,
   facets: [],
-  kinds: true,
   subject: 'the entries',
   title: ({ labels }, locale) => localize(labels.everything, locale),
 };
@@ -51,7 +50,7 @@ export function kindScope(kind: Kind): ScopeResolver {
   const scope: ListingScope = {
     path: `/api/${kind}`,
     facets: [facet('kind', kind)],
-    kinds: false,
+    fixed: { kind },
     subject: kind,
     title: ({ kinds }, locale) => localize(kinds[kind].name, locale),
   };
@@ -64,7 +63,7 @@ export function roomScope({ log, language }: ScopeContext, params: Params): List
   return {
     path: `/api/rooms/${slug}`,
     facets: [facet('room', slug)],
-    kinds: true,
+    fixed: { room: slug },
     subject: `room "${slug}"`,
     title: (_, locale) => localize(room.title, locale),
     room: (locale) => roomDocument({ log }, room, locale),
@@ -76,7 +75,6 @@ export function repliesScope(_: ScopeContext, params: Params): ListingScope {
   return {
     path: `/api/entries/${encodeURIComponent(id)}/replies`,
     facets: [facet('inReplyTo', id)],
-    kinds: true,
     subject: 'the replies',
     title: ({ labels }, locale) => `${localize(labels.replies, locale)} ${titleExcerpt(id)}`,
   };

@@ -20,7 +20,6 @@ const SUBJECT = 'the results';
 export const SEARCH_SCOPE = {
   path: PATH,
   facets: [],
-  kinds: true,
   subject: SUBJECT,
   hasBest: true,
 } as const;

@@ -10,7 +10,7 @@ import type { ListingScope } from './listing-scope.ts';
  */
 export async function waitForListing(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
-  scope: Pick<ListingScope, 'facets' | 'kinds' | 'subject'>,
+  scope: Pick<ListingScope, 'facets' | 'fixed' | 'subject'>,
   parameters: URLSearchParams,
   signal: AbortSignal,
 ): Promise<void> {

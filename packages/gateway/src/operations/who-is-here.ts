@@ -13,7 +13,7 @@ import type { OperationsContext } from './context.ts';
 type PresenceContext = Pick<OperationsContext, 'log' | 'presence'>;
 
 export interface PresenceQuery {
-  /** Slugs. A visitor is listed if its room equals all of them. */
+  /** Slugs. A visitor is listed if its room is one of them; without any, wherever it is. */
   readonly rooms: readonly string[];
   readonly limit: number;
   /** Aborting stops the reading early. */
@@ -47,7 +47,9 @@ export async function* presentVisitors(
   { rooms, limit, signal }: PresenceQuery,
   { head }: RecentAuthorsSnapshot,
 ): AsyncGenerator<PresentDocument, void, undefined> {
-  const here = presence.list().filter(({ room }) => rooms.every((slug) => slug === room));
+  const here = presence
+    .list()
+    .filter(({ room }) => rooms.length === 0 || (room !== undefined && rooms.includes(room)));
   for (const visitor of here.slice(0, limit)) {
     if (signal.aborted) return;
     yield presentDocument(visitor, await readSeeking(log, visitor.identity, head));

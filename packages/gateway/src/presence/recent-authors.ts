@@ -58,7 +58,7 @@ export class RecentAuthors {
     return { head: this.#head, authors, floor: this.#floor };
   }
 
-  /** The authors in the snapshot, then those that it omits; each of `rooms` must be theirs. */
+  /** The authors in the snapshot, then those that it omits, in any of `rooms`, or anywhere without one. */
   async *list(
     { head, authors, floor }: RecentAuthorsSnapshot,
     { rooms, signal }: { readonly rooms: readonly string[]; readonly signal: AbortSignal },
@@ -66,11 +66,11 @@ export class RecentAuthors {
     const since = Date.now() - RECENT_MS;
     for (const author of authors) {
       const { room, time } = author.stamp;
-      if (time >= since && rooms.every((slug) => slug === room)) yield author;
+      if (time >= since && (rooms.length === 0 || rooms.includes(room))) yield author;
     }
     if (floor === 0) return;
     const listed = new Set(authors.map(({ identity }) => keyOf(identity)));
-    const facets = rooms.map((slug) => facet('room', slug));
+    const facets = rooms.length === 0 ? [] : [rooms.map((slug) => facet('room', slug))];
     const older = { facets, order: 'newest', before: floor + 1, since } as const;
     for await (const author of readAuthors(this.#log, older, signal)) {
       const key = keyOf(author.identity);

@@ -18,8 +18,8 @@ const EVERYTHING_NAME = '/feed';
 /** Filters that a title names at most. */
 const MAX_TITLE_FILTERS = 4;
 
-export function filtersOf({ kinds }: ListingScope, parameters: URLSearchParams): FeedFilters {
-  return [...parameters].filter(([name]) => FILTERS.has(name) && (name !== 'kind' || kinds));
+export function filtersOf({ fixed = {} }: ListingScope, parameters: URLSearchParams): FeedFilters {
+  return [...parameters].filter(([name]) => FILTERS.has(name) && !(name in fixed));
 }
 
 /** A UUID of version 8 (RFC 9562 section 5.8), the same at every address of the gateway. */

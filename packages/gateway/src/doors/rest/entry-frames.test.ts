@@ -12,7 +12,7 @@ import { frameEntries } from './entry-frames.ts';
 
 const RANGE: LogRange = { facets: [], order: 'oldest', after: 0, before: 1000 };
 
-const ALL = { kinds: undefined, size: 8 * 1024 };
+const SIZE = 8 * 1024;
 
 interface TestEntry {
   readonly stamp: Stamp;
@@ -62,7 +62,7 @@ test('entries are framed alike, in whichever pieces they come', async () => {
   for (const longest of [1, 2, 127, 128, 129, 1000, 16_384, 100_000, 1_000_000]) {
     const pieces = longest < 100 ? cut(joined.subarray(0, 20_000), longest, random) : undefined;
     const slices = await Array.fromAsync(
-      frameEntries(logOf(pieces ?? cut(joined, longest, random)), RANGE, ALL),
+      frameEntries(logOf(pieces ?? cut(joined, longest, random)), RANGE, SIZE),
     );
     const text = Buffer.concat(slices.map(dataOf)).toString();
     if (pieces === undefined) assert.equal(text, expected);
@@ -77,30 +77,11 @@ test('a slice tells the entry that it ends with, so that a stream can go on from
   );
   const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
   let sofar = '';
-  for await (const slice of frameEntries(logOf([joined]), RANGE, ALL)) {
+  for await (const slice of frameEntries(logOf([joined]), RANGE, SIZE)) {
     sofar += dataOf(slice).toString();
     assert.equal(sofar, entries.slice(0, slice.cursor).map(frameOf).join(''));
   }
   assert.equal(sofar, entries.map(frameOf).join(''));
-});
-
-test('kinds that are not asked for are left out', async () => {
-  const kinds = ['garden', 'seeds', 'resonance'] as const;
-  const entries = Array.from({ length: 60 }, (_, at) =>
-    entryOf(at + 1, kinds[at % 3] ?? 'seeds', at),
-  );
-  const joined = Buffer.from(entries.map(({ text }) => text).join('\n'));
-  const wanted = new Set(['seeds', 'garden']);
-  const slices = await Array.fromAsync(
-    frameEntries(logOf([joined]), RANGE, { ...ALL, kinds: wanted }),
-  );
-  assert.equal(
-    Buffer.concat(slices.map(dataOf)).toString(),
-    entries
-      .filter(({ stamp }) => wanted.has(stamp.kind))
-      .map(frameOf)
-      .join(''),
-  );
 });
 
 test('a slice holds memory of its own', () => {

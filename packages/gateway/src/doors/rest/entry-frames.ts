@@ -13,39 +13,33 @@ const QUOTE = 0x22;
 const EMPTY = Buffer.alloc(0);
 const FRAME_END = Buffer.from('\n\n');
 
-export interface FrameOptions {
-  /** Only entries of these kinds; undefined for all. */
-  readonly kinds: ReadonlySet<string> | undefined;
-  /** Bytes of a chunk at most. */
-  readonly size: number;
-}
-
-/** The entries of a range as chunks. Those with a `cursor` end with a whole entry. */
+/** The entries of a range as chunks of up to `size` bytes. Those with a `cursor` end with a whole entry. */
 export async function* frameEntries(
   log: Log,
   range: LogRange,
-  options: FrameOptions,
+  size: number,
 ): AsyncGenerator<StreamChunk, void, undefined> {
-  const framer = new EntryFramer(options);
+  const framer = new EntryFramer(size);
   for await (const piece of log.readText(range, '\n')) yield* framer.add(piece);
   yield* framer.end();
 }
 
 /** Turns text with one entry per line into frames. */
 class EntryFramer {
-  readonly #options: FrameOptions;
+  /** Bytes of a chunk at most. */
+  readonly #maxSize: number;
   /** The bytes of the next chunk. */
   #buffer: Buffer = EMPTY;
   #size = 0;
   /** The seq of the entry that the buffer ends with; undefined within an entry. */
   #endedSeq: Seq | undefined;
-  /** The seq of the entry that is being read; undefined between entries, 0 for one left out. */
+  /** The seq of the entry that is being read; undefined between entries. */
   #seq: Seq | undefined;
   /** The start of an entry, as long as it is shorter than `PREFIX_SIZE`. */
   #prefix: Buffer = EMPTY;
 
-  constructor(options: FrameOptions) {
-    this.#options = options;
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
   }
 
   *add(piece: Uint8Array): Generator<StreamChunk, void, undefined> {
@@ -75,7 +69,7 @@ class EntryFramer {
 
   *#addText(bytes: Buffer, from: number, to: number): Generator<StreamChunk, void, undefined> {
     if (this.#seq === undefined) yield* this.#startEntry(bytes, from, to);
-    if (this.#seq !== 0) yield* this.#write(bytes, from, to);
+    yield* this.#write(bytes, from, to);
   }
 
   *#startEntry(bytes: Buffer, from: number, to: number): Generator<StreamChunk, void, undefined> {
@@ -83,22 +77,19 @@ class EntryFramer {
     const kindAt = comma + ',"kind":"'.length;
     const kind = bytes.toString('latin1', kindAt, bytes.indexOf(QUOTE, kindAt));
     const seq = bytes.toString('latin1', from + SEQ_START, comma);
-    this.#seq = this.#options.kinds?.has(kind) === false ? 0 : Number(seq);
-    if (this.#seq === 0) return;
+    this.#seq = Number(seq);
     const opening = `id: ${seq}\nevent: ${kind}\ndata: `;
     // An entry that fits into a chunk is not split: a reader that stalls can resume behind it.
     const frameSize = opening.length + to - from + FRAME_END.length;
-    if (this.#size > 0 && this.#size + frameSize > this.#options.size) yield this.#takeChunk();
+    if (this.#size > 0 && this.#size + frameSize > this.#maxSize) yield this.#takeChunk();
     // Allocated late: many ranges have no entry of the selection.
-    if (this.#buffer.length === 0) this.#buffer = Buffer.allocUnsafe(this.#options.size);
+    if (this.#buffer.length === 0) this.#buffer = Buffer.allocUnsafe(this.#maxSize);
     this.#size += this.#buffer.write(opening, this.#size, 'latin1');
   }
 
   *#endEntry(): Generator<StreamChunk, void, undefined> {
-    if (this.#seq !== 0) {
-      yield* this.#write(FRAME_END, 0, FRAME_END.length);
-      this.#endedSeq = this.#seq;
-    }
+    yield* this.#write(FRAME_END, 0, FRAME_END.length);
+    this.#endedSeq = this.#seq;
     this.#seq = undefined;
   }
 

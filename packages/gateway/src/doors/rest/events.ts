@@ -80,7 +80,7 @@ async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Pro
       await nextTurn();
       const target = fanOut.target(wanted, cursor);
       const range = rangeOf(wanted, cursor, target);
-      cursor = (await sendRange(log, { range, kinds: wanted.kinds }, stream)) ?? target;
+      cursor = (await sendRange(log, range, stream)) ?? target;
     } else {
       cursor = await left;
     }
@@ -92,23 +92,14 @@ function rangeOf({ selection }: EventRequest, after: Seq, upTo: Seq): LogRange {
   return { ...selection, order: 'oldest', after, before: upTo + 1 };
 }
 
-interface StreamRange {
-  readonly range: LogRange;
-  readonly kinds: EventRequest['kinds'];
-}
-
 /**
  * Sends a range until the reader stalls or the turn is over: then returns the cursor to continue
  * from, else undefined.
  */
-async function sendRange(
-  log: Log,
-  { range, kinds }: StreamRange,
-  stream: EventStream,
-): Promise<Seq | undefined> {
+async function sendRange(log: Log, range: LogRange, stream: EventStream): Promise<Seq | undefined> {
   let cursor: Seq | undefined = range.after;
   const until = performance.now() + TURN_MS;
-  for await (const chunk of frameEntries(log, range, { kinds, size: MAX_CHUNK_SIZE })) {
+  for await (const chunk of frameEntries(log, range, MAX_CHUNK_SIZE)) {
     // Returns instead of waiting here, where thousands of streams would each hold a page.
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
@@ -126,19 +117,15 @@ async function sendRange(
 /** Sends `limit` entries. */
 async function sendLimited(
   log: Log,
-  { selection, kinds, after, limit }: EventRequest,
+  { selection, after, limit }: EventRequest,
   stream: EventStream,
 ): Promise<void> {
   let sent = 0;
   if (limit === 0) return;
   for await (const range of follow(log, selection, { after, signal: stream.ended })) {
     for await (const { stamp } of log.readEntries(range)) {
-      if (kinds?.has(stamp.kind) === false) continue;
       const entry = { ...range, after: stamp.seq - 1, before: stamp.seq + 1 };
-      for await (const chunk of frameEntries(log, entry, {
-        kinds: undefined,
-        size: MAX_CHUNK_SIZE,
-      })) {
+      for await (const chunk of frameEntries(log, entry, MAX_CHUNK_SIZE)) {
         await stream.drained();
         stream.write(chunk);
       }
@@ -152,14 +139,14 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** Sends an event for each visitor who arrives or leaves; only those of the room, where one is read. */
+/** Sends an event for each visitor who arrives or leaves; only those in `rooms`, if there are any. */
 function reportPresence(
   app: Pick<DoorContext, 'presence'>,
-  wanted: EventRequest,
+  { rooms }: EventRequest,
   stream: EventStream,
 ): Disposable {
   return app.presence.watch(({ identity, state, room = null, time }) => {
-    if (wanted.room !== undefined && room !== wanted.room) return;
+    if (rooms.length > 0 && (room === null || !rooms.includes(room))) return;
     const timestamp = new Date(time).toISOString();
     const data = JSON.stringify({ identity, state, room, timestamp });
     stream.writeIfIdle(streamChunk(Buffer.from(`event: ${PRESENCE}\ndata: ${data}\n\n`)));

@@ -9,7 +9,7 @@ import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { type EventStream, EventStreams } from '../../http/event-stream.ts';
 import { FanOut, type StreamSelection } from './fan-out.ts';
 
-const ALL: StreamSelection = { key: 'all', selection: { facets: [] }, kinds: undefined };
+const ALL: StreamSelection = { key: 'all', selection: { facets: [] } };
 
 /** Streams to real readers, each with what it has been given so far. */
 async function openStreams(): Promise<

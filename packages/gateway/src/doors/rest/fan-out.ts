@@ -16,8 +16,6 @@ import { frameEntries } from './entry-frames.ts';
 export interface StreamSelection {
   readonly key: string;
   readonly selection: Pick<Selection, 'facets' | 'since'>;
-  /** Only entries of these kinds; undefined where `selection` says it. */
-  readonly kinds: ReadonlySet<string> | undefined;
 }
 
 /** Bytes of a chunk at most. Streams of a group that stall hold the same chunk. */
@@ -150,8 +148,7 @@ class FanOutGroup {
   async #readChunks(range: LogRange): Promise<readonly StreamChunk[] | undefined> {
     const chunks: StreamChunk[] = [];
     let size = 0;
-    const { kinds } = this.#wanted;
-    for await (const chunk of frameEntries(this.#log, range, { kinds, size: CHUNK_SIZE })) {
+    for await (const chunk of frameEntries(this.#log, range, CHUNK_SIZE)) {
       chunks.push(chunk);
       size += chunk.chunk.length;
       if (size > MAX_SHARED_SIZE) return undefined;

@@ -164,7 +164,8 @@ suite('GET /api/presence', () => {
     const hall = await fetchPresence(gateway, '?room=resonance-hall');
     assert.deepEqual([identitiesOf(hall.here), identitiesOf(hall.lately)], [['moving'], ['moved']]);
     const both = await fetchPresence(gateway, '?room=resonance-hall&room=first-breath');
-    assert.deepEqual([both.here, both.lately], [[], []]);
+    assert.deepEqual(identitiesOf(both.here), ['staying', 'moving']);
+    assert.deepEqual(identitiesOf(both.lately), ['moved', 'stayed']);
   });
 
   test('can be limited, and rejects invalid parameters', async () => {

@@ -49,7 +49,6 @@ function presenceQuery({ app, request }: DoorRequest, signal: AbortSignal): Pres
   const { limit = Infinity } = parseSelection(new URLSearchParams(used), {
     grammar: app.grammar,
     facets: [],
-    kinds: false,
     subject: 'presence',
   });
   return { rooms: parameters.getAll('room'), limit, signal };

@@ -14,7 +14,7 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { FACET_SIZE } from '../../log/facet.ts';
+import { alternatives, FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
@@ -163,14 +163,14 @@ class MemoryLog implements Log {
 
   #select(selection: Selection): Page {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
-    const wanted = selection.facets.map(hex);
+    const wanted = selection.facets.map((condition) => alternatives(condition).map(hex));
     const matching = this.#entries.filter(
       (entry) =>
         entry.stamp.seq > after &&
         entry.stamp.seq < before &&
         entry.stamp.time >= since &&
         entry.stamp.time < until &&
-        wanted.every((facet) => entry.facets.has(facet)) &&
+        wanted.every((any) => any.some((facet) => entry.facets.has(facet))) &&
         (selection.textQuery === undefined || matches(entry.values, selection.textQuery)),
     );
     if (selection.order === 'newest') matching.reverse();

@@ -167,7 +167,7 @@ export class LogReader implements Omit<
   /** The runs of a kind, if the selection has nothing but its entries, newest first. */
   #runsOf({ facets, textQuery, order }: Selection): RunCursor | undefined {
     const [first] = facets;
-    if (first === undefined || facets.length > 1) return undefined;
+    if (!(first instanceof Uint8Array) || facets.length > 1) return undefined;
     if (textQuery !== undefined || order !== 'newest') return undefined;
     const kind = KIND_BY_FACET_KEY.get(facetKey(Buffer.from(first), 0));
     return kind && new RunCursor(this.#runs, kind);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-import type { Facet } from '../../../log/facet.ts';
+import { alternatives, type FacetCondition } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { SeqPage, SeqSource } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -18,15 +18,22 @@ export interface FacetSources {
 }
 
 export interface FacetQuery {
-  readonly facets: readonly Facet[];
+  readonly facets: readonly FacetCondition[];
   readonly order: Order;
   /** The last seq to look at, inclusive. */
   readonly until: Seq;
 }
 
-/** Finds the seqs that have all of some facets, in the index and the unindexed tail. */
+/** The postings of the facets of one condition. */
+interface ConditionCursor {
+  readonly cursors: readonly PostingsCursor[];
+  /** What each cursor found last. It counts until the search has passed it. */
+  readonly found: (SeekResult | undefined)[];
+}
+
+/** Finds the seqs for which all of some conditions hold, in the index and the unindexed tail. */
 export class FacetSearch implements SeqSource {
-  readonly #cursors: readonly PostingsCursor[];
+  readonly #conditions: readonly ConditionCursor[];
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
@@ -37,7 +44,10 @@ export class FacetSearch implements SeqSource {
     this.#step = order === 'newest' ? -1 : 1;
     this.#until = until;
     this.#sources = sources;
-    this.#cursors = facets.map(postingsCursors(sources.index, order));
+    const cursorOf = postingsCursors(sources.index, order);
+    this.#conditions = facets.map((condition) => {
+      return { cursors: alternatives(condition).map((facet) => cursorOf(facet)), found: [] };
+    });
   }
 
   page(from: Seq, limit: number): SeqPage {
@@ -61,17 +71,45 @@ export class FacetSearch implements SeqSource {
     return { seqs, next: at };
   }
 
-  /** One round over all facets: the seq that all have, or the first seq that all may have. */
+  /** One round over all conditions: the seq that meets all, or the first seq that may meet all. */
   #intersect(from: Seq, indexed: Seq): SeekResult {
     let common: Seq | undefined;
-    for (const cursor of this.#cursors) {
-      const found = this.#seek(cursor, common ?? from, indexed);
+    for (const condition of this.#conditions) {
+      const found = this.#seekAny(condition, common ?? from, indexed);
       if (found === 'none' || 'nothingUntil' in found) return found;
       if (common !== undefined && found.seq !== common)
         return { nothingUntil: found.seq, parts: 0 };
       common = found.seq;
     }
     return common === undefined ? 'none' : { seq: common };
+  }
+
+  /** The nearest of what the cursors of a condition find. */
+  #seekAny({ cursors, found }: ConditionCursor, from: Seq, indexed: Seq): SeekResult {
+    const [only] = cursors;
+    if (only !== undefined && cursors.length === 1) return this.#seek(only, from, indexed);
+    let nearest: SeekResult = 'none';
+    for (const [index, cursor] of cursors.entries()) {
+      let result = found[index];
+      if (result === undefined || this.#isPassed(result, from)) {
+        result = this.#seek(cursor, from, indexed);
+        found[index] = result;
+      }
+      if (this.#isNearer(result, nearest)) nearest = result;
+    }
+    return nearest;
+  }
+
+  #isPassed(result: SeekResult, from: Seq): boolean {
+    if (result === 'none') return false;
+    // At `nothingUntil`, the search goes on.
+    if ('nothingUntil' in result) return (result.nothingUntil - from) * this.#step <= 0;
+    return (result.seq - from) * this.#step < 0;
+  }
+
+  #isNearer(result: SeekResult, other: SeekResult): boolean {
+    if (result === 'none') return false;
+    return other === 'none' || (positionOf(result) - positionOf(other)) * this.#step < 0;
   }
 
   #seek(postings: PostingsCursor, from: Seq, indexed: Seq): SeekResult {
@@ -91,4 +129,8 @@ export class FacetSearch implements SeqSource {
     const seq = tail.seek(facet, Math.max(from, indexed + 1), this.#until, this.#order);
     return seq === undefined ? 'none' : { seq };
   }
+}
+
+function positionOf(result: Exclude<SeekResult, 'none'>): Seq {
+  return 'seq' in result ? result.seq : result.nothingUntil;
 }

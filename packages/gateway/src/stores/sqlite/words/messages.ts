@@ -1,12 +1,12 @@
 /** What clients send to the thread of the full-text index, and what it answers. */
-import type { Facet } from '../../../log/facet.ts';
+import type { FacetCondition } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { TextQuery } from '../../../log/text-query.ts';
 import type { SeqPage, SeqRange } from '../seq-source.ts';
 
 export interface MatchQuery extends SeqRange {
   readonly textQuery: TextQuery;
-  readonly facets: readonly Facet[];
+  readonly facets: readonly FacetCondition[];
 }
 
 export interface PageQuery extends MatchQuery {
