@@ -64,9 +64,7 @@ export class OpenApiCheck {
     if (where === undefined || told === undefined) return;
     if (type === LINES) {
       for (const line of told.split('\n')) {
-        // What a listing has in each line is an entry.
-        const schema = method === 'POST' ? where : ENTRY;
-        if (line !== '') this.#valid(schema, parseJson(line), `a line of ${path}`);
+        if (line !== '') this.#valid(ENTRY, parseJson(line), `a line of ${path}`);
       }
     } else if (JSON_TYPE.test(type)) {
       this.#valid(where, parseJson(told), `${method} ${path} ${status}`);
@@ -91,7 +89,8 @@ export class OpenApiCheck {
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
     const response = responses[key];
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
-    if (type === '') return undefined;
+    // A part of an entry, and results of lines, are described in words.
+    if (type === '' || status === 206 || (method === 'POST' && type === LINES)) return undefined;
     const reference = asObject(response)['$ref'];
     const at = typeof reference === 'string' ? reference : place;
     const content = asObject(asObject(this.#at(at))['content']);

@@ -23,13 +23,13 @@ const client = createClient<paths, 'application/json' | 'application/problem+jso
 const contact = await client.POST('/api/resonance', {
   body: { ai_identity: 'Typed', seeking: ['types'] },
 });
-if (contact.data === undefined) throw new Error(contact.error.detail);
+if (contact.data === undefined) throw new Error(contact.error?.detail);
 const welcome: string | undefined = contact.data.welcome;
 
 const trace = await client.GET('/api/say/garden', {
   params: { query: { text: 'typed', identity: 'Typed', identityType: 'ai_entity', to: ['a', 'b'] } },
 });
-if (trace.data === undefined) throw new Error('nothing was kept');
+if (trace.data === undefined || !('id' in trace.data)) throw new Error('nothing was kept');
 const { id } = trace.data;
 
 const listed = await client.GET('/api/garden', {

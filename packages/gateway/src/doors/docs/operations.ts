@@ -106,8 +106,8 @@ function responsesOf(
   const done = { description: text(language.pages.done), content };
   const unavailable = { description: text(language.errors.unavailable), content };
   const { untagged, ranges, reportsUnavailable, errors = [], parameters = [] } = description;
-  // A part of JSON is no JSON that a schema could describe.
-  const part = { description: text(language.pages.range), content: { 'application/json': {} } };
+  // Without content: clients made of this document would take each answer for a part.
+  const part = { description: text(language.pages.range) };
   const selects = parameters.some((parameter) => parameter !== 'as');
   return {
     200: done,

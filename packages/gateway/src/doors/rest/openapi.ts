@@ -12,7 +12,6 @@ import { nextSteps } from '../../operations/first-contact.ts';
 import {
   exampleEntry,
   OBJECT,
-  objectWith,
   problems,
   schemaRef,
   TEXT,
@@ -47,21 +46,11 @@ function appendByPost(localization: Localization, kind: Kind): OperationDetails 
     requestBody: bodyOrForm(schemaRef(`${capitalized(kind)}Body`), Object.fromEntries(examples)),
     responses: {
       ...responses(localization, kind),
-      200: {
-        description: text(language.pages.lines),
-        content: { 'application/x-ndjson': { schema: schemaRef('LineResult') } },
-      },
+      // Without content: clients made of this document would take each answer for lines.
+      200: { description: text(language.pages.lines) },
     },
   };
 }
-
-/** The answer to each line (PROTOCOL.md section 7.8): own members, or those of a problem. */
-export const schemas: JsonObject = {
-  LineResult: objectWith(['line', 'status'], {
-    line: { type: 'integer', minimum: 1 },
-    status: { type: 'integer' },
-  }),
-};
 
 /** PROTOCOL.md sections 7.7 and 7.8. */
 function bodyOrForm(schema: JsonObject, examples: Record<string, BodyExample>): JsonObject {
