@@ -19,6 +19,9 @@ export class Answer {
   /** The body as it was sent, still compressed if it was. */
   readonly bytes: Buffer;
   readonly #method: string;
+  #text: string | undefined;
+  /** The parsed body, in an array once it has been parsed. */
+  #parsed: readonly [value: unknown] | undefined;
 
   constructor(parts: AnswerParts) {
     this.#method = parts.method;
@@ -29,15 +32,17 @@ export class Answer {
   }
 
   get text(): string {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes);
+    this.#text ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(this.bytes);
+    return this.#text;
   }
 
   get json(): JsonObject {
-    return asObject(parseJson(this.text));
+    return asObject(this.value);
   }
 
   get value(): unknown {
-    return parseJson(this.text);
+    this.#parsed ??= [parseJson(this.text)];
+    return this.#parsed[0];
   }
 
   /** The media type without its parameters. */

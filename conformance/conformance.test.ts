@@ -78,7 +78,8 @@ function others(url: string): AsyncDisposable {
         'resonance',
         JSON.stringify({ ai_identity: uniqueName(), seeking: ['it'] }),
       );
-      await pause(20);
+      // Often enough to come between any two requests of a case, and little for listings to hold.
+      await pause(100);
     }
   })();
   return {

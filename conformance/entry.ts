@@ -25,10 +25,17 @@ export interface Entry {
 const OWN = /^\{"id":"([^"]*)","seq":(\d+),"kind":"([^"]*)","room":"([^"]*)","timestamp":"([^"]*)"/;
 
 export function entryOf(json: string): Entry {
+  return parsedEntry(json, parseJson(json));
+}
+
+/** `entryOf`, where the text has been parsed already. */
+export function parsedEntry(json: string, value: unknown): Entry {
   const match = OWN.exec(json);
   assert.ok(match, `an entry begins with its own members, in order: ${json.slice(0, 200)}`);
   const [own, id = '', seq = '', kind = '', room = '', timestamp = ''] = match;
   assert.ok(json.endsWith('}'), 'an entry ends with its brace');
+  const fields = asObject(value);
+  assert.equal(fields['id'], id, 'a text says one entry');
   return {
     text: json,
     id,
@@ -37,7 +44,7 @@ export function entryOf(json: string): Entry {
     room,
     timestamp,
     body: json.slice(own.length, -1).replace(/^,/, ''),
-    fields: asObject(parseJson(json)),
+    fields,
     path: `/api/entries/${id}`,
   };
 }
@@ -52,11 +59,12 @@ export interface Listing {
   readonly fields: JsonObject;
 }
 
-/** A listing in the one spelling that section 8.1 shows. */
-export function listingOf(json: string): Listing {
-  const listing = asObject(parseJson(json));
+/** A listing in the one spelling that section 8.1 shows, with what the text parses to. */
+export function listingOf(json: string, value: unknown): Listing {
+  const listing = asObject(value);
   const { head, log, next } = listing;
-  const entries = linesOf(json, asArray(listing['entries']).length).map(entryOf);
+  const values = asArray(listing['entries']);
+  const entries = linesOf(json, values.length).map((line, at) => parsedEntry(line, values[at]));
   return {
     entries,
     head: asInteger(head),

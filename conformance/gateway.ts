@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 
 import { Answer } from './answer.ts';
 import { OpenApiCheck } from './openapi-check.ts';
-import { entryOf, listingOf, type Entry, type Kind, type Listing } from './entry.ts';
+import { listingOf, parsedEntry, type Entry, type Kind, type Listing } from './entry.ts';
 import { asObject, asArray, asString, type JsonObject } from './value.ts';
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -121,7 +121,7 @@ export class Gateway implements Disposable {
   /** Says something that is kept. */
   async contribute(kind: Kind, body: Body, headers: Headers = {}): Promise<Contribution> {
     const answer = (await this.post(kind, body, headers)).expect(201);
-    const entry = entryOf(answer.text);
+    const entry = parsedEntry(answer.text, answer.value);
     assert.equal(answer.header('location'), entry.path);
     assert.equal(entry.kind, kind);
     return { answer, entry };
@@ -129,11 +129,13 @@ export class Gateway implements Disposable {
 
   /** The entry at a path. */
   async read(path: string): Promise<Entry> {
-    return entryOf((await this.get(path)).expect(200).text);
+    const { text, value } = (await this.get(path)).expect(200);
+    return parsedEntry(text, value);
   }
 
   async list(path: string): Promise<Listing> {
-    return listingOf((await this.get(path)).expect(200).text);
+    const { text, value } = (await this.get(path)).expect(200);
+    return listingOf(text, value);
   }
 
   /** All that an identity has said, in the order of the path's own parameters. */

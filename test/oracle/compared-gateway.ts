@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import type { Answer } from '../../conformance/answer.ts';
-import { entryOf, KINDS, type Kind } from '../../conformance/entry.ts';
+import { KINDS, parsedEntry, type Kind } from '../../conformance/entry.ts';
 import { Gateway, query } from '../../conformance/gateway.ts';
 import { members } from '../../conformance/spelling.ts';
 import { asObject, asArray, parseJson, asString, asInteger } from '../../conformance/value.ts';
@@ -82,7 +82,7 @@ export class ComparedGateway implements AsyncDisposable {
       assert.equal(problem['entry'], `/api/entries/${before.id}`);
       return;
     }
-    const { id, seq, timestamp } = entryOf(answer.expect(201).text);
+    const { id, seq, timestamp } = parsedEntry(answer.expect(201).text, answer.value);
     assert.equal(seq, before?.seq ?? this.entries.length + 1);
     const entry = before ?? this.addEntry({ id, seq, timestamp }, post, verdict);
     this.assertCreated(answer, post, entry);
@@ -120,9 +120,24 @@ export class ComparedGateway implements AsyncDisposable {
   /** A 201 must be of this entry. */
   assertCreated(answer: Answer, post: Post, entry: ModelEntry): void {
     assert.equal(answer.header('location'), `/api/entries/${entry.id}`);
-    if (reduced(post, entry)) assert.equal(answer.text, `${ownText(entry)}}`);
-    else if (post.kind !== 'resonance') assert.equal(answer.text, textOf(entry));
-    else assert.ok(answer.text.startsWith(`${textOf(entry).slice(0, -1)},"welcome":`));
+    const text = this.#withoutNotes(answer, entry);
+    if (reduced(post, entry)) assert.equal(text, `${ownText(entry)}}`);
+    else if (post.kind !== 'resonance') assert.equal(text, textOf(entry));
+    else assert.ok(text.startsWith(`${textOf(entry).slice(0, -1)},"welcome":`));
+  }
+
+  /** The text of a 201 without its notes, which it must have exactly if a reply names no entry. */
+  #withoutNotes(answer: Answer, { fields, kind }: ModelEntry): string {
+    const { inReplyTo } = fields;
+    const noted = typeof inReplyTo === 'string' && !this.entries.some(({ id }) => id === inReplyTo);
+    if (!noted) {
+      if (kind === 'resonance') assert.ok(!('notes' in answer.json) || 'notes' in fields);
+      return answer.text;
+    }
+    const { name, spelled, value } = members(answer.text).at(-1) ?? assert.fail();
+    assert.equal(name, 'notes');
+    assert.match(asArray(parseJson(value)).map(asString).join(), /^"inReplyTo" names no entry/);
+    return `${answer.text.slice(0, -`,${spelled}:${value}}`.length)}}`;
   }
 
   /** Asks while nobody speaks, and compares the answer and where its link leads. */

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 
 import type { Answer } from '../../conformance/answer.ts';
-import { entryOf, KINDS, type Entry, type Listing } from '../../conformance/entry.ts';
+import { KINDS, parsedEntry, type Entry, type Listing } from '../../conformance/entry.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import {
   pathOf,
@@ -143,7 +143,7 @@ export class ConcurrentVisitors {
     const posts = new Map<string, Post>();
     for (const { post, answer } of this.#attempts) {
       if (answer?.status !== 201) continue;
-      const { id, seq } = entryOf(answer.text);
+      const { id, seq } = parsedEntry(answer.text, answer.value);
       if (seq <= this.#before) continue;
       const other = posts.get(id);
       assert.ok(other === undefined || other.key !== undefined, 'an entry is one visitor’s');
@@ -181,9 +181,9 @@ export class ConcurrentVisitors {
       assert.equal(problem['entry'], `/api/entries/${ofKey.id}`);
       return;
     }
-    const { id } = entryOf(answer.expect(201).text);
-    const entry: ModelEntry | undefined = this.#gateway.entries.findLast((one) => one.id === id);
-    assert.ok(entry && (ofKey === undefined || ofKey.id === id));
+    const { id, seq } = parsedEntry(answer.expect(201).text, answer.value);
+    const entry: ModelEntry | undefined = this.#gateway.entries[seq - 1];
+    assert.ok(entry?.id === id && (ofKey === undefined || ofKey.id === id));
     this.#gateway.assertCreated(answer, post, entry);
   }
 }
