@@ -1,9 +1,9 @@
 /** Messages about as long as one can be, and longer: none of them ends the gateway. */
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { after, before, suite, test } from 'node:test';
 
 import { asObject, parseJson } from '../../conformance/value.ts';
-import { startGatewayProcess } from '../gateway-process.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 const LONGEST = 2 ** 28 - 64 * 1024;
 
@@ -24,6 +24,12 @@ const VISIT = [
 ] as const;
 
 suite('a message', () => {
+  let gateway: GatewayProcess;
+  before(async () => {
+    gateway = await startGatewayProcess();
+  });
+  after(() => gateway[Symbol.asyncDispose]());
+
   for (const [name, ends, what] of [
     ['an id', PING, 'x'],
     ['an argument that is repeated', READ, 'x'],
@@ -31,7 +37,6 @@ suite('a message', () => {
     ['an argument of a prompt', VISIT, 'x'],
   ] as const) {
     test(`as long as one can be is answered: ${name}`, async () => {
-      await using gateway = await startGatewayProcess();
       const [before, behind] = ends;
       const around = before.length + behind.length;
       // As many quotes as slashes.
@@ -44,7 +49,6 @@ suite('a message', () => {
   }
 
   test('that is longer, or has too many values, is told where to go', async () => {
-    await using gateway = await startGatewayProcess();
     const told = async (body: Buffer): Promise<string> => {
       const answer = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
       assert.equal(answer.status, 400);
@@ -59,7 +63,6 @@ suite('a message', () => {
   });
 
   test('of very many values is read, and so are several at once', async () => {
-    await using gateway = await startGatewayProcess();
     const values = ',{}'.repeat(950_000);
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{"a":[0${values}]}}}`;
     const answers = await Promise.all(

@@ -129,6 +129,16 @@ class Caller implements AsyncDisposable {
     return this.received;
   }
 
+  /** As `until` for a text. Reads each piece once, however much has come before it. */
+  async untilText(wanted: string): Promise<string> {
+    for (let from = 0; !this.received.includes(wanted, from);) {
+      if (this.socket.destroyed) throw new Error(`Closed before ${wanted}`);
+      from = Math.max(0, this.received.length - wanted.length);
+      await this.#more();
+    }
+    return this.received;
+  }
+
   /** Resolves to everything received once the gateway has closed the connection. */
   async untilClosed(): Promise<string> {
     while (!this.socket.destroyed) await this.#more();

@@ -85,12 +85,14 @@ test('a reader who stalls does not hold up others, and gets everything once it r
     const said = await fetch(`${gateway.url}/api/seeds`, { method: 'POST', body });
     await said.arrayBuffer();
   }
-  await other.until(new RegExp(`^id: ${count}\n`, 'm'));
+  await other.untilText(`\nid: ${count}\n`);
   stalled.socket.resume();
   const all = Array.from({ length: count }, (_, at) => at + 1);
-  const last = new RegExp(`^id: ${count}\nevent: seeds\n`, 'm');
   assert.deepEqual(
-    idsIn((await stalled.until(last)).replace(/\r\n[\da-f]+\r\n/g, ''), 'seeds'),
+    idsIn(
+      (await stalled.untilText(`\nid: ${count}\nevent: seeds\n`)).replace(/\r\n[\da-f]+\r\n/g, ''),
+      'seeds',
+    ),
     all,
   );
   assert.deepEqual(gateway.reported, []);
