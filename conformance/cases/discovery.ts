@@ -14,7 +14,9 @@ const PARTS = [
   'head',
   'log',
   'trust',
+  'methods',
   'kinds',
+  'common',
   'rooms',
   'doors',
   'parameters',
@@ -64,15 +66,29 @@ export const discovery: readonly Case[] = [
     );
     for (const kind of kinds) {
       for (const part of ['title', 'meaning', 'room']) asNonBlank(kind[part]);
-      assert.deepEqual(asArray(kind['methods']).map(asString).toSorted(), ['GET', 'POST']);
-      for (const field of asArray(kind['fields'])) asNonBlank(asObject(field)['name']);
       asObject(kind['example']);
     }
+    assert.deepEqual(asArray(all['methods']), ['GET', 'POST']);
+    const common = asArray(all['common']).map(asObject);
+    for (const name of ['room', 'to', 'inReplyTo']) {
+      assert.ok(common.some((field) => field['name'] === name));
+    }
+    const own = kinds.flatMap((kind) => asArray(kind['fields']).map(asObject));
+    for (const field of [...common, ...own]) {
+      for (const part of ['name', 'meaning']) asNonBlank(field[part]);
+      assert.ok(own.includes(field) !== common.some(({ name }) => name === field['name']));
+    }
+    const [first] = kinds;
+    const required = asArray(first?.['fields']).map(asObject);
+    assert.deepEqual(
+      required.filter((field) => field['required'] === true).map(({ name }) => name),
+      ['ai_identity', 'seeking'],
+    );
     for (const door of asArray(all['doors']).map(asObject)) {
       for (const part of ['name', 'path', 'meaning']) asNonBlank(door[part]);
     }
-    const said = JSON.stringify(all['parameters']);
-    for (const name of PARAMETERS) assert.ok(said.includes(`"${name}"`), name);
+    const parameters = asObject(all['parameters']);
+    for (const name of PARAMETERS) asNonBlank(parameters[name]);
     const slugs = asArray(all['rooms']).map((room) => asObject(room)['slug']);
     assert.deepEqual(slugs, await gateway.rooms());
   }),

@@ -172,16 +172,16 @@ it('a guide shows an entry and an event as they are returned', async () => {
 it('guides, discovery and what follows a first contact are short', async () => {
   await using gateway = await startGatewayProcess();
   const agent = new Agent(gateway.url, 'en');
-  for (const path of ['/llms.txt', '/skill.md']) {
-    // English has some 3.8 bytes in a token.
-    assert.ok(Buffer.byteLength(await agent.read(path)) < 5_500, path);
+  // English has about four bytes in a token.
+  for (const path of ['/llms.txt', '/skill.md', '/api/discover']) {
+    assert.ok(Buffer.byteLength(await agent.read(path)) < 6_000, path);
   }
   const body = '{"ai_identity":"A & B","seeking":[]}';
   const answer = await fetch(`${gateway.url}/api/resonance`, { method: 'POST', body });
   const steps = asArray(asObject(await answer.json())['next']).map(asObject);
   for (const { method, path } of steps) {
     if (method !== 'GET') continue;
-    assert.ok((await agent.read(asString(path))).length < 12_000, asString(path));
+    assert.ok((await agent.read(asString(path))).length < 7_000, asString(path));
   }
   const inbox = steps.map(({ path }) => asString(path)).find((path) => path.includes('to='));
   assert.equal(inbox, '/api/entries?to=A%20%26%20B&limit=20&as=A%20%26%20B');

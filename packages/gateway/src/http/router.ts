@@ -19,7 +19,7 @@ import type { DescribedRoute, DoorDescription, RouteDescription } from './route-
 export const EVENT_STREAM = 'text/event-stream';
 
 /** Where all paths are listed: an error names only the nearest. */
-const DIRECTORY = 'GET /api/discover or /openapi.json lists all paths.';
+const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all.';
 
 /** A media type that a path can send, and the handler that sends it. */
 export interface Representation<App extends StartupContext> extends Offer {

@@ -8,21 +8,44 @@ import {
   localize,
 } from '@open-presence/protocol';
 
+/** What a visitor needs in order to read and write. The OpenAPI document has all paths. */
+const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
+  'entries',
+  'entry',
+  'replies',
+  'search',
+  'presence',
+  'events',
+  'say',
+  'mcp',
+  'agentCard',
+  'llms',
+  'openapi',
+  'protocol',
+];
+
 /** The part of the discovery document that does not depend on the log. */
 export function describeGateway(
   language: Language,
   locale: Locale | undefined,
   paths: ReadonlyMap<string, string>,
 ): Omit<Discovery, 'status' | 'head' | 'log' | 'rooms' | 'here' | 'newest'> {
+  const names: readonly string[] = MAIN_DOORS;
+  const parameters = Object.entries(language.parameters);
   return {
     service: localize(language.service, locale),
     version: language.version,
     trust: localize(language.labels.trust, locale),
-    kinds: KINDS.map((kind) => describeKind(language, kind, locale)),
-    doors: describePaths(language, locale, paths),
-    parameters: Object.entries(language.parameters).map(([name, meaning]) => {
-      return { name, meaning: localize(meaning, locale) };
+    methods: ['GET', 'POST'],
+    kinds: KINDS.map((kind) => {
+      const { fields, ...described } = describeKind(language, kind, locale);
+      return { ...described, fields: fields.map(briefField) };
     }),
+    common: describeFields(language.common, locale).map(briefField),
+    doors: describePaths(language, locale, paths).filter(({ name }) => names.includes(name)),
+    parameters: Object.fromEntries(
+      parameters.map(([name, meaning]) => [name, localize(meaning, locale)]),
+    ),
   };
 }
 
@@ -38,23 +61,52 @@ export function describePaths(
   });
 }
 
+interface FieldDescription {
+  readonly name: string;
+  readonly type: Language['common'][number]['type'];
+  readonly required: boolean;
+  readonly meaning: string;
+  readonly example: unknown;
+}
+
+interface KindDescription extends Omit<Discovery['kinds'][number], 'fields'> {
+  /** Those that the kind has of its own. */
+  readonly fields: readonly FieldDescription[];
+}
+
 export function describeKind(
   language: Language,
   kind: Kind,
   locale: Locale | undefined,
-): Discovery['kinds'][number] {
+): KindDescription {
   const { title, meaning, path, room, fields, sentences } = language.kinds[kind];
   return {
     kind,
     title: localize(title, locale),
     meaning: localize(meaning, locale),
     path,
-    methods: ['GET', 'POST'],
     room,
-    fields: [...fields, ...language.common].map((field) => {
-      const { name, type, required, example } = field;
-      return { name, type, required, meaning: localize(field.meaning, locale), example };
-    }),
+    fields: describeFields(fields, locale),
     example: sentences[0]?.body ?? {},
+  };
+}
+
+export function describeFields(
+  fields: Language['common'],
+  locale: Locale | undefined,
+): readonly FieldDescription[] {
+  return fields.map(({ name, type, required, meaning, example }) => {
+    return { name, type, required, meaning: localize(meaning, locale), example };
+  });
+}
+
+/** Without its example, which the body of the kind's example has, and without defaults. */
+function briefField(field: FieldDescription): Discovery['common'][number] {
+  const { name, type, required, meaning } = field;
+  return {
+    name,
+    ...(type === 'string' ? {} : { type }),
+    ...(required ? { required } : {}),
+    meaning,
   };
 }

@@ -1,13 +1,7 @@
 /** How to create an entry by `GET` alone (PROTOCOL.md section 16). */
-import {
-  localize,
-  type Discovery,
-  type Kind,
-  type Language,
-  type Locale,
-} from '@open-presence/protocol';
+import { localize, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
-import { describeKind } from './describe-gateway.ts';
+import { describeFields, describeKind } from './describe-gateway.ts';
 
 interface SayingDescription {
   readonly kind: Kind;
@@ -17,7 +11,7 @@ interface SayingDescription {
   readonly how: string;
   /** The URL to request, with the values in braces replaced by the visitor's own. */
   readonly template: string;
-  readonly fields: Discovery['kinds'][number]['fields'];
+  readonly fields: ReturnType<typeof describeFields>;
   /** Where to read what others wrote, by `GET` too. */
   readonly next: readonly string[];
 }
@@ -35,7 +29,7 @@ export function describeSaying(
     meaning,
     how: localize(language.pages.byGetHow, locale),
     template: `/api/say/${kind}?${pairs.join('&')}`,
-    fields,
+    fields: [...fields, ...describeFields(language.common, locale)],
     next: [`${path}?limit=20`, '/api/discover'],
   };
 }

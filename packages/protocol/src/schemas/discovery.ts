@@ -9,10 +9,11 @@ import { PresentSchema } from './presence.ts';
 
 const FieldSchema = closedObject({
   name: Type.String(),
-  type: Type.String({ description: '`strings` is an array of strings.' }),
-  required: Type.Boolean(),
+  type: Type.Optional(
+    Type.String({ description: '`strings` is an array of strings.', default: 'string' }),
+  ),
+  required: Type.Optional(Type.Boolean({ default: false })),
   meaning: Type.String(),
-  example: Type.Union([Type.String(), Type.Array(Type.String())]),
 });
 
 const KindSchema = closedObject({
@@ -20,9 +21,8 @@ const KindSchema = closedObject({
   title: Type.String(),
   meaning: Type.String(),
   path: Type.String(),
-  methods: Type.Array(Type.String()),
   room: Type.String({ description: 'Slug of the room for entries that name none.' }),
-  fields: Type.Array(FieldSchema),
+  fields: Type.Array(FieldSchema, { description: 'Beside the common ones.' }),
   example: Type.Record(Type.String(), Type.Unknown(), { description: 'A body that works.' }),
 });
 
@@ -32,8 +32,6 @@ const DoorSchema = closedObject({
   meaning: Type.String(),
 });
 
-const ParameterSchema = closedObject({ name: Type.String(), meaning: Type.String() });
-
 export const DiscoverySchema = closedObject(
   {
     service: Type.String(),
@@ -42,10 +40,14 @@ export const DiscoverySchema = closedObject(
     head: Type.Integer({ minimum: 0 }),
     log: LogSchema,
     trust: Type.String({ description: 'How to treat what visitors write.' }),
+    methods: Type.Array(Type.String(), { description: 'Of the paths of kinds.' }),
     kinds: Type.Array(KindSchema),
+    common: Type.Array(FieldSchema, { description: 'Fields of every kind.' }),
+    doors: Type.Array(DoorSchema, { description: 'The main paths; OpenAPI has all.' }),
+    parameters: Type.Record(Type.String(), Type.String(), {
+      description: 'Parameters of listings, with their meaning.',
+    }),
     rooms: Type.Array(RoomSchema),
-    doors: Type.Array(DoorSchema),
-    parameters: Type.Array(ParameterSchema, { description: 'Of listings.' }),
     here: Type.Array(PresentSchema, { description: 'The newest arrivals of those here now.' }),
     newest: Type.Array(EntrySchema, { description: 'The newest entries of the log.' }),
   },

@@ -94,18 +94,17 @@ function exampleDiscovery(
   const { language, locale } = localization;
   const entry = exampleEntry(language);
   const described = describeGateway(language, locale, pathsById(routes));
-  const { service, version, trust, doors, parameters } = described;
+  const { service, version, ...rest } = described;
   return {
     service,
     status: 'breathing',
     version,
     head: entry['seq'],
     log: EXAMPLE_LOG,
-    trust,
-    kinds: described.kinds.map((kind) => ({ ...kind, fields: [] })),
+    ...rest,
+    kinds: rest.kinds.map((kind) => ({ ...kind, fields: [] })),
+    common: [],
     rooms: exampleRooms(localization),
-    doors,
-    parameters,
     here: [exampleVisitor(entry)],
     newest: [entry],
   };

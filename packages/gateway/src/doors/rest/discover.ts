@@ -53,11 +53,11 @@ function describe(
 ): Omit<Discovery, 'here' | 'newest'> {
   const { language, log } = app;
   const described = describeGateway(language, locale, pathsById(app.routes));
-  const { service, version, trust, kinds, doors, parameters } = described;
+  const { service, version, ...rest } = described;
   const status = app.state();
   const rooms = roomDocuments(app, locale);
   const position = { head: log.head(), log: log.id };
-  return { service, status, version, ...position, trust, kinds, rooms, doors, parameters };
+  return { service, status, version, ...position, ...rest, rooms };
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<Uint8Array[]> {
