@@ -1,5 +1,6 @@
 /** A log beside a plain list of what was put into it: the expectation of every suite. */
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 
 import { entryHead, type Stamp } from '@open-presence/protocol';
 
@@ -22,7 +23,7 @@ import {
   type InlineDraft,
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
-import { assertSameBytes, collect, join } from './fixtures.ts';
+import { assertSameBytes, collect, join, type Open, type Opened } from './fixtures.ts';
 
 export interface ExpectedEntry {
   readonly stamp: Stamp;
@@ -141,6 +142,18 @@ export class CheckedLog {
     }));
     assert.deepEqual(plain.toSorted(byPlace), recount.toSorted(byPlace));
   }
+}
+
+/** One log for the tests of the suite that calls this: what they find does not depend on what else is there. */
+export function sharedLog(open: Open): () => CheckedLog {
+  let opened: Opened | undefined;
+  let checked: CheckedLog | undefined;
+  before(async () => {
+    opened = await open();
+    checked = new CheckedLog(opened.log);
+  });
+  after(() => opened?.[Symbol.asyncDispose]());
+  return () => checked ?? assert.fail('no test of the suite runs');
 }
 
 export async function assertEntry(entry: Entry, known: ExpectedEntry): Promise<void> {

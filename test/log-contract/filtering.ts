@@ -8,7 +8,7 @@ import { KINDS, type Filter } from '@open-presence/protocol';
 import { facet, type Facet } from '../../packages/gateway/src/log/facet.ts';
 import { ROOMS, type DraftFields } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
-import { CheckedLog } from './checked-log.ts';
+import { CheckedLog, sharedLog } from './checked-log.ts';
 
 const FILTER_MEMBERS: readonly Filter[] = [
   'identity',
@@ -27,10 +27,10 @@ export function describeFiltering(open: Open): void {
 }
 
 function describeFacets(open: Open): void {
+  const shared = sharedLog(open);
   for (const name of FILTER_MEMBERS) {
     it(`finds an entry by its ${name} as soon as it is appended`, async () => {
-      await using opened = await open();
-      const checked = new CheckedLog(opened.log);
+      const checked = shared();
       for (let at = 0; at < 20; at++) {
         const value = `${name} ${at % 3}`;
         await checked.append({ members: { [name]: [value] } });
@@ -43,8 +43,7 @@ function describeFacets(open: Open): void {
   }
 
   it('finds an entry by its kind and by its room as soon as it is appended', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     for (const kind of KINDS) {
       for (const room of ROOMS) {
         await checked.append({ kind, room });
@@ -56,8 +55,7 @@ function describeFacets(open: Open): void {
   });
 
   it('finds an entry by each of the things it seeks', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     const sought = ['тиша', '', 'friends', 'x'.repeat(100_000), 'a\0b', '漢字', 'Friends'];
     await checked.append({ kind: 'resonance', members: { seeking: sought } });
     await checked.append({ kind: 'resonance', members: { seeking: sought.slice(0, 2) } });
@@ -68,16 +66,14 @@ function describeFacets(open: Open): void {
   });
 
   it('gives an entry once that has a facet twice', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     await checked.append({ members: { seeking: ['a', 'a', 'b', 'a'] } });
     await checked.check({ facets: [facet('seeking', 'a')] });
     await checked.check({ facets: [facet('seeking', 'a'), facet('seeking', 'b')], limit: 1 });
   });
 
   it('finds nothing by a facet that no entry has', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     await checked.appendAll([{}, {}, {}]);
     await checked.check({ facets: [new Uint8Array(16)] });
     await checked.check({ facets: [new Uint8Array(16).fill(0xff)], limit: 0 });
@@ -143,9 +139,9 @@ function describeIntersections(open: Open): void {
 }
 
 function describeTimes(open: Open): void {
+  const shared = sharedLog(open);
   it('takes since inclusively and until exclusively, also among equal timestamps', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     for (let wave = 0; wave < 5; wave++) {
       await checked.appendAll(Array.from({ length: 60 }, (_, at) => mixed(at)));
       await delay(3);
@@ -163,8 +159,7 @@ function describeTimes(open: Open): void {
   });
 
   it('finds nothing between equal bounds, and all between bounds far away', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
     await checked.appendAll([{}, {}, {}]);
     const time = checked.entries[0]?.stamp.time ?? assert.fail();
     await checked.check({ since: time, until: time });

@@ -14,15 +14,19 @@ import {
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
-import { CheckedLog } from './checked-log.ts';
+import { CheckedLog, sharedLog } from './checked-log.ts';
 
-const FIRST: DraftFields = { key: 'k', body: '"text":"once"', members: { to: ['Mova'] } };
-const OTHERS: readonly DraftFields[] = [
-  { ...FIRST, kind: 'seeds' },
-  { ...FIRST, room: ROOMS[1] },
-  { ...FIRST, body: '"text":"twice"' },
-  { ...FIRST, body: '"text": "once"' },
-  { ...FIRST, body: '' },
+function fieldsWith(key: string): DraftFields {
+  return { key, body: '"text":"once"', members: { to: ['Mova'] } };
+}
+
+/** What differs from `fieldsWith` in other than the key. */
+const CHANGES: readonly DraftFields[] = [
+  { kind: 'seeds' },
+  { room: ROOMS[1] },
+  { body: '"text":"twice"' },
+  { body: '"text": "once"' },
+  { body: '' },
 ];
 
 export function describeKeys(open: Open): void {
@@ -34,62 +38,67 @@ export function describeKeys(open: Open): void {
 }
 
 function describeOneAfterAnother(open: Open): void {
+  const shared = sharedLog(open);
   it('with the same content again is the same entry, at any later time', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
-    const { seq } = await checked.append(FIRST);
+    const checked = shared();
+    const { log } = checked;
+    const fields = fieldsWith('later');
+    const { seq } = await checked.append(fields);
     for (let times = 0; times < 3; times++) {
-      assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, checked);
+      assertAnswer(await log.append(draftOf(fields)), 'repeated', seq, checked);
       await checked.appendAll(Array.from({ length: 100 }, () => ({})));
     }
     await checked.checkAll();
   });
 
   it('with another kind, room or body is a conflict, and nothing is stored', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
+    const { log } = checked;
+    const fields = fieldsWith('conflict');
     await checked.append();
-    const { seq } = await checked.append(FIRST);
-    for (const other of OTHERS) {
-      assertAnswer(await opened.log.append(draftOf(other)), 'conflict', seq, checked);
+    const { seq } = await checked.append(fields);
+    for (const change of CHANGES) {
+      assertAnswer(await log.append(draftOf({ ...fields, ...change })), 'conflict', seq, checked);
     }
-    assertAnswer(await opened.log.append(draftOf(FIRST)), 'repeated', seq, checked);
+    assertAnswer(await log.append(draftOf(fields)), 'repeated', seq, checked);
     await checked.checkAll();
   });
 
   it('tells apart what another key, or none, says in the same words', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
-    await checked.append(FIRST);
-    await checked.append({ ...FIRST, key: 'K' });
-    await checked.append({ ...FIRST, key: '' });
-    const { key: _, ...keyless } = FIRST;
+    const checked = shared();
+    const fields = fieldsWith('k');
+    await checked.append(fields);
+    await checked.append({ ...fields, key: 'K' });
+    await checked.append({ ...fields, key: '' });
+    const { key: _, ...keyless } = fields;
     await checked.append(keyless);
     await checked.append(keyless);
     await checked.checkAll();
   });
 
   it('may have any content: also none', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
+    const { log } = checked;
     const { seq } = await checked.append({ key: 'empty', body: '' });
-    const again = await opened.log.append(draftOf({ key: 'empty', body: '' }));
+    const again = await log.append(draftOf({ key: 'empty', body: '' }));
     assertAnswer(again, 'repeated', seq, checked);
-    const other = await opened.log.append(draftOf({ key: 'empty' }));
+    const other = await log.append(draftOf({ key: 'empty' }));
     assertAnswer(other, 'conflict', seq, checked);
   });
 }
 
 function describeAtOnce(open: Open): void {
+  const shared = sharedLog(open);
   it('used 50 times at once makes one entry', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
+    const { log } = checked;
+    const fields = fieldsWith('at once');
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => opened.log.append(draftOf(FIRST))),
+      Array.from({ length: 50 }, () => log.append(draftOf(fields))),
     );
     const made = answers.filter(({ outcome }) => outcome === 'appended');
     assert.equal(made.length, 1);
-    const { seq } = checked.remember(draftOf(FIRST), made[0] ?? assert.fail());
+    const { seq } = checked.remember(draftOf(fields), made[0] ?? assert.fail());
     for (const answer of answers.filter((one) => one !== made[0])) {
       assertAnswer(answer, 'repeated', seq, checked);
     }
@@ -97,11 +106,11 @@ function describeAtOnce(open: Open): void {
   });
 
   it('used at once with 50 contents makes one entry and 49 conflicts', async () => {
-    await using opened = await open();
-    const checked = new CheckedLog(opened.log);
+    const checked = shared();
+    const { log } = checked;
     const drafts = Array.from({ length: 50 }, (_, at) => draftOf({ key: 'k', body: `"n":${at}` }));
     const between = checked.appendAll(Array.from({ length: 20 }, () => ({})));
-    const answers = await Promise.all(drafts.map((draft) => opened.log.append(draft)));
+    const answers = await Promise.all(drafts.map((draft) => log.append(draft)));
     await between;
     const first = answers.findIndex(({ outcome }) => outcome === 'appended');
     const draft = drafts[first] ?? assert.fail();
