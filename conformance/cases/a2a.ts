@@ -137,6 +137,8 @@ export const a2a: readonly Case[] = [
     for (const [metadata, kind] of [
       [{ kind: 'seeds' }, 'seeds'],
       [{ skill: 'plant-seed' }, 'seeds'],
+      [{ skill: 'plant_seed' }, 'seeds'],
+      [{ skill: 'seeds' }, 'seeds'],
       [{ skill: 'whisper' }, 'shepit'],
       [{}, 'garden'],
     ] as const) {
@@ -152,6 +154,31 @@ export const a2a: readonly Case[] = [
       [entry['identity'], entry['identityType'], entry['room']],
       [identity, 'ai_entity', room],
     );
+  }),
+  check('19.3', 'nameless', async (gateway) => {
+    const said = `hello, who is here? ${uniqueName()}`;
+    const parts = await send(gateway, [words(said)]);
+    const entry = entryIn(parts);
+    assert.deepEqual([entry['kind'], entry['text']], ['shepit', said]);
+    for (const name of ['identity', 'identityType', 'ai_identity']) assert.ok(!(name in entry));
+    const told = parts
+      .flatMap(({ text }) => (text === undefined ? [] : [asString(text)]))
+      .join('\n');
+    for (const what of [asString(entry['id']), 'identity', 'who-is-here', ...SKILLS]) {
+      assert.ok(told.includes(what), what);
+    }
+  }),
+  check('19.3', 'unknown', async (gateway) => {
+    const identity = uniqueName();
+    for (const params of [
+      message([data(traceBody(identity, { skill: 'nonsense' }))]),
+      message([words('x')], { skill: 'nonsense', identity }),
+    ]) {
+      const { error } = await call(gateway, 'SendMessage', `{"message":${params}}`);
+      assert.equal(asObject(error)['code'], -32_602);
+      for (const skill of SKILLS) assert.ok(asString(asObject(error)['message']).includes(skill));
+    }
+    assert.deepEqual(await gateway.by(identity), []);
   }),
   check('19.3', 'first-contact', async (gateway) => {
     const seeking = uniqueName('thing');
@@ -206,6 +233,46 @@ export const a2a: readonly Case[] = [
     }
     assert.deepEqual(found, ['3', '2', '1']);
   }),
+  check('19.4', 'search', async (gateway) => {
+    const word = uniqueName().replaceAll('-', '');
+    for (const n of [1, 2, 3]) await send(gateway, [words(`${word} ${n}`)]);
+    const found: unknown[] = [];
+    let next: unknown = { skill: 'search', q: word, limit: 2 };
+    while (next !== null) {
+      const parts = await send(gateway, [data(JSON.stringify(next))]);
+      const [own] = parts.filter((part) => 'data' in part).map((part) => asObject(part['data']));
+      for (const result of asArray(heardIn(parts)[0]?.['results']).map(asObject)) {
+        assert.ok(asString(result['snippet']).includes(word));
+        found.push(asObject(result['entry'])['text']);
+      }
+      asInteger(own?.['known']);
+      next = own?.['next'];
+    }
+    assert.deepEqual(new Set(found), new Set([1, 2, 3].map((n) => `${word} ${n}`)));
+    assert.equal(found.length, 3);
+    const { error } = await call(
+      gateway,
+      'SendMessage',
+      `{"message":${message([data('{"skill":"search"}')])}}`,
+    );
+    assert.match(asString(asObject(error)['message']), /"q" must be words/);
+  }),
+  check('19.4', 'one-entry', async (gateway) => {
+    const entry = entryIn(await send(gateway, [words('Quiet.')]));
+    const request = JSON.stringify({ skill: 'get-entry', id: entry['id'] });
+    assert.deepEqual(entryIn(await send(gateway, [data(request)])), entry);
+    const none = message([data('{"skill":"get-entry","id":"none"}')]);
+    const { error } = await call(gateway, 'SendMessage', `{"message":${none}}`);
+    assert.equal(asObject(error)['code'], -32_602);
+  }),
+  check('19.4', 'presence', async (gateway) => {
+    const identity = uniqueName();
+    await send(gateway, [words('I am here.')], { identity });
+    const [heard] = heardIn(await send(gateway, [data('{"skill":"who-is-here"}')]));
+    const lately = asArray(heard?.['lately']).map((visitor) => asObject(visitor)['identity']);
+    assert.ok(lately.includes(identity));
+    assert.ok(Array.isArray(heard?.['here']));
+  }),
   check('19.4', 'follow', async (gateway) => {
     const identity = uniqueName();
     const first = entryIn(await send(gateway, [words('one')], { identity }));
@@ -256,4 +323,14 @@ export const a2a: readonly Case[] = [
   }),
 ];
 
-const SKILLS = ['first-contact', 'leave-trace', 'plant-seed', 'whisper', 'read', 'follow'];
+const SKILLS = [
+  'first-contact',
+  'leave-trace',
+  'plant-seed',
+  'whisper',
+  'read',
+  'search',
+  'get-entry',
+  'who-is-here',
+  'follow',
+];

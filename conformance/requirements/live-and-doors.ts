@@ -176,6 +176,8 @@ export const LIVE_AND_DOORS = {
     data: 'A data part becomes an entry as it is.',
     kinds: 'Metadata choose the kind, by its name or by the skill.',
     words: 'Text parts become one entry together, with what the metadata say.',
+    nameless: 'Text without skill and name is a whisper without a name, and its sender is told so.',
+    unknown: 'A skill that does not exist is an error that lists the skills, and stores nothing.',
     'first-contact': 'A first contact is told its companions.',
     once: 'With idempotencyKey, trying again is safe.',
     'in-words': 'Data can be sent as words, and are told as words to who takes no others.',
@@ -183,6 +185,9 @@ export const LIVE_AND_DOORS = {
   },
   '19.4': {
     read: 'The skill read gives entries, and next to read on.',
+    search: 'The skill search gives results, and next to go on.',
+    'one-entry': 'The skill get-entry gives one entry by its id.',
+    presence: 'The skill who-is-here gives who is here and who wrote lately.',
     follow: 'The skill follow gives each entry as an artifact, from a cursor on.',
   },
   '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },

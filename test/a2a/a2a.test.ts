@@ -117,7 +117,7 @@ for (const [name, transport, version] of TRANSPORTS) {
       );
     });
 
-    test('leaves a trace in words alone, under the name it gives or a plain one', async () => {
+    test('leaves a trace in words alone under its name, and whispers without one', async () => {
       const metadata = { identity: `Lumen ${name}`, room: 'resonance-hall', to: ['Мавка'] };
       const named = entryIn(
         messageIn(await agent.sendMessage(asked([words('Тихо.'), words('Я тут.')], metadata)))
@@ -129,7 +129,7 @@ for (const [name, transport, version] of TRANSPORTS) {
       assert.equal(named['identity'], metadata.identity);
       assert.deepEqual(named['to'], ['Мавка']);
       const nameless = entryIn(messageIn(await agent.sendMessage(asked([words('Quiet.')]))).parts);
-      assert.equal(nameless['identity'], 'a2a-visitor');
+      assert.deepEqual([nameless['kind'], 'identity' in nameless], ['shepit', false]);
       const kept: unknown = await (
         await fetch(`${gateway.url}/api/entries/${String(named['id'])}`)
       ).json();

@@ -12,6 +12,13 @@ const KINDS: Readonly<Record<string, string>> = {
   whisper: 'shepit',
 };
 
+/** The list in the answer of each skill that reads. */
+const LISTS: Readonly<Record<string, string>> = {
+  read: 'entries',
+  search: 'results',
+  'who-is-here': 'lately',
+};
+
 let gateway: GatewayProcess;
 before(async () => {
   gateway = await startGatewayProcess();
@@ -45,14 +52,16 @@ suite('an agent', () => {
   for (const way of ['data', 'text']) {
     test(`that sends an example of the card as ${way} does what its skill says`, async () => {
       for (const { id, examples } of [...(await skills('en')), ...(await skills('uk'))]) {
-        assert.ok(asArray(examples).length > 0);
-        for (const example of asArray(examples).map(asString)) {
+        // The id of an entry is another at every gateway.
+        if (id !== 'get-entry') assert.ok(asArray(examples).length > 0);
+        for (const example of asArray(examples ?? []).map(asString)) {
           const part =
             way === 'data' ? { data: JSON.parse(example) as unknown } : { text: example };
           const answer = await send([part]);
           if (id === 'follow') assert.ok('task' in answer);
-          else if (id === 'read') assert.ok(Array.isArray(dataIn(answer, 'entries')));
-          else assert.equal(asObject(dataIn(answer, 'entry'))['kind'], KINDS[asString(id)]);
+          else if (LISTS[asString(id)] !== undefined) {
+            assert.ok(Array.isArray(dataIn(answer, LISTS[asString(id)] ?? '')));
+          } else assert.equal(asObject(dataIn(answer, 'entry'))['kind'], KINDS[asString(id)]);
         }
       }
     });
@@ -66,6 +75,63 @@ suite('an agent', () => {
     assert.ok((await answer.text()).includes(spelled.slice(1)));
   });
 
+  test('that only says hello is told what came of it, and what to send', async () => {
+    const answer = await send([{ text: 'hello, who is here?' }]);
+    const entry = asObject(dataIn(answer, 'entry'));
+    const { id, kind, text } = entry;
+    assert.deepEqual([kind, text], ['shepit', 'hello, who is here?']);
+    assert.ok(!('identity' in entry || 'identityType' in entry));
+    const own = partsIn(answer).flatMap(({ text }) => (text === undefined ? [] : [asString(text)]));
+    assert.match(own.join('\n'), new RegExp(`/api/entries/${asString(id)}`));
+    assert.match(
+      own.join('\n'),
+      /as a whisper without a name.*"identity".*who-is-here.*plant-seed/,
+    );
+    for (const [example] of own.join('\n').matchAll(/\{"skill":"(?:who-is-here|read)[^}]*\}/g)) {
+      assert.ok('message' in (await send([{ text: example }])));
+    }
+    const signed = await send([{ data: { text: 'hello', identity: 'L', identityType: 'x' } }]);
+    assert.doesNotMatch(JSON.stringify(signed), /without a name/);
+  });
+
+  test('may name a skill in either spelling, wherever it may stand, but no other', async () => {
+    const data = { text: 'a seed' };
+    const post = async (body: JsonObject): Promise<JsonObject> => {
+      const answer = await fetch(`${gateway.url}/a2a/v1/message:send`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      });
+      return { status: answer.status, ...asObject(await answer.json()) };
+    };
+    const message = { messageId: 'm', role: 'ROLE_USER' };
+    for (const skill of ['plant-seed', 'plant_seed', 'seeds']) {
+      for (const body of [
+        { message: { ...message, parts: [{ data: { ...data, skill } }] } },
+        { message: { ...message, parts: [{ data, metadata: { skill } }] } },
+        { message: { ...message, parts: [{ data }], metadata: { skill } } },
+        { message: { ...message, parts: [{ data }] }, metadata: { skill } },
+        { message: { ...message, parts: [{ text: 'a seed' }] }, metadata: { skill } },
+        { message: { ...message, parts: [{ data: { ...data, kind: skill } }] } },
+      ]) {
+        const answer = await post(body);
+        assert.equal(answer['status'], 200);
+        assert.equal(asObject(dataIn(answer, 'entry'))['kind'], 'seeds');
+      }
+    }
+    for (const part of [
+      { data: { skill: 'nonsense', text: 'a', identity: 'L', identityType: 'x' } },
+      { data, metadata: { skill: 7 } },
+      { text: '{"skill":"nonsense"}' },
+    ]) {
+      const { status, error } = await post({ message: { ...message, parts: [part] } });
+      assert.equal(status, 400);
+      assert.match(asString(asObject(error)['message']), /plant-seed, whisper, read, search/);
+    }
+    const metadata = { skill: 'search' };
+    const found = await post({ message: { ...message, parts: [{ text: 'seed' }], metadata } });
+    assert.ok(asArray(dataIn(found, 'results')).length > 0);
+  });
+
   test('that says words which only look like data is kept in its words', async () => {
     for (const words of [
       '{"identity',
@@ -76,7 +142,7 @@ suite('an agent', () => {
       '',
     ]) {
       const entry = asObject(dataIn(await send([{ text: words }]), 'entry'));
-      assert.deepEqual([entry['kind'], entry['text']], ['garden', words]);
+      assert.deepEqual([entry['kind'], entry['text']], ['shepit', words]);
     }
   });
 

@@ -70,6 +70,47 @@ export async function* recentAuthors(
   }
 }
 
+/** Visitors who are here and recent authors, as far as they fit an answer. */
+export interface PresencePage {
+  readonly head: Seq;
+  readonly here: readonly PresentDocument[];
+  readonly lately: readonly LatelyDocument[];
+  /** Whether some did not fit. */
+  readonly more: boolean;
+}
+
+export interface PresencePageQuery extends PresenceQuery {
+  /** About how large each list may become, in UTF-16 code units. */
+  readonly maxSize: number;
+}
+
+export async function presencePage(
+  app: Pick<OperationsContext, 'log' | 'presence' | 'recentAuthors'>,
+  { maxSize, limit, ...wanted }: PresencePageQuery,
+): Promise<PresencePage> {
+  const snapshot = await app.recentAuthors.snapshot();
+  // One more than is listed, to know whether there are more.
+  const query = { ...wanted, limit: limit + 1 };
+  const here = await firstOf(presentVisitors(app, query, snapshot), { limit, maxSize });
+  const lately = await firstOf(recentAuthors(app, query, snapshot), { limit, maxSize });
+  const more = here.more || lately.more;
+  return { head: snapshot.head, here: here.documents, lately: lately.documents, more };
+}
+
+async function firstOf<Document extends object>(
+  all: AsyncIterable<Document>,
+  { limit, maxSize }: { readonly limit: number; readonly maxSize: number },
+): Promise<{ documents: Document[]; more: boolean }> {
+  const documents: Document[] = [];
+  let size = 0;
+  for await (const document of all) {
+    size += JSON.stringify(document).length;
+    if (documents.length === limit || size > maxSize) return { documents, more: true };
+    documents.push(document);
+  }
+  return { documents, more: false };
+}
+
 function presentDocument(present: PresentVisitor, seeking: readonly string[]): PresentDocument {
   const { identity, via, room, since, lastSeen, until } = present;
   return {

@@ -37,7 +37,17 @@ suite('the agent card', () => {
     }
     assert.deepEqual(
       card.skills.map(({ id }) => id),
-      ['first-contact', 'leave-trace', 'plant-seed', 'whisper', 'read', 'follow'],
+      [
+        'first-contact',
+        'leave-trace',
+        'plant-seed',
+        'whisper',
+        'read',
+        'search',
+        'get-entry',
+        'who-is-here',
+        'follow',
+      ],
     );
     for (const { name, description, tags } of card.skills) {
       assert.match(`${String(name)}${String(description)}`, /\S/);

@@ -2,18 +2,10 @@
 import { JSON_RPC_PATH, KINDS, REST_PATH, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
+import { KIND_SKILLS, READING_SKILLS, type ReadingSkill } from './skills.ts';
 
 /** The media type of the HTTP+JSON binding. */
 export const A2A_TYPE = 'application/a2a+json';
-
-/** The skills that store an entry, by its kind. */
-export const KIND_SKILLS: Readonly<Record<Kind, string>> = {
-  resonance: 'first-contact',
-  garden: 'leave-trace',
-  seeds: 'plant-seed',
-  shepit: 'whisper',
-};
-export const READING_SKILLS = ['read', 'follow'] as const;
 
 const MODES = ['application/json', 'text/plain'];
 
@@ -47,7 +39,9 @@ function sharedMembers(localization: Localization, address: string): object {
   const { language, text } = localization;
   return {
     name: text(language.service),
-    description: `${text(language.invitation)} ${text(language.labels.trust)}`,
+    description: [language.invitation, language.labels.plainText, language.labels.trust]
+      .map(text)
+      .join(' '),
     version: language.version,
     documentationUrl: `${address}/protocol.md`,
     capabilities: { streaming: true, pushNotifications: false },
@@ -75,16 +69,25 @@ function skillsOf({ language, text }: Localization): object[] {
   });
   const readingSkills = READING_SKILLS.map((id) => {
     const { title, meaning } = language.skills[id];
+    const { [id]: example } = EXAMPLES;
     return {
       id,
       name: text(title),
       description: text(meaning),
       tags: [id],
-      examples: [JSON.stringify({ skill: id, room: language.rooms[0]?.slug, limit: 10 })],
+      ...(example === undefined ? {} : { examples: [JSON.stringify({ skill: id, ...example })] }),
     };
   });
   return [...kindSkills, ...readingSkills];
 }
+
+/** Parameters of the skills that read. Without one, a skill has no example that works everywhere. */
+const EXAMPLES: Readonly<Partial<Record<ReadingSkill, object>>> = {
+  read: { limit: 10 },
+  search: { q: 'garden', limit: 10 },
+  'who-is-here': {},
+  follow: { limit: 10 },
+};
 
 /** Bodies of these kinds have no member that names their kind. */
 function skillFor(kind: Kind): { readonly skill?: string } {

@@ -27,8 +27,9 @@ import { localizationFor, type DoorRequest } from '../context.ts';
 import { cardOf } from './agent-card.ts';
 import { toA2aError } from './errors.ts';
 import { contextIdOf, createTask, findTask, followTask } from './follow-task.ts';
-import { dataAsText } from './messages/parts.ts';
-import { readEntries, readingRequestIn } from './messages/read-entries.ts';
+import { answerReading } from './messages/answer-reading.ts';
+import { agentMessage, dataAsText } from './messages/parts.ts';
+import { readingRequestIn } from './messages/read-entries.ts';
 import {
   receivedMessage,
   type MessageSource,
@@ -77,7 +78,10 @@ export class RequestHandler implements A2ARequestHandler {
       const answer =
         reading === undefined
           ? await storeMessage(context, received, rawJson)
-          : await readEntries(context, { fields: reading.fields, contextId }, rawJson);
+          : agentMessage(
+              await answerReading(this.#request, reading.skill, reading.fields),
+              contextId,
+            );
       return { ...answer, parts: this.#acceptedParts(params, answer.parts) };
     });
   }

@@ -4,12 +4,12 @@
  */
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import { GatewayError, isKind, KINDS, type Kind } from '@open-presence/protocol';
+import { isKind, type Kind } from '@open-presence/protocol';
 
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { KIND_SKILLS, READING_SKILLS } from '../agent-card.ts';
 import { stringify } from '../errors.ts';
+import { requestedSkill } from '../skills.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
 interface EntryBody {
@@ -22,8 +22,7 @@ export interface MessageContribution extends EntryBody {
   readonly key: Uint8Array | undefined;
 }
 
-/** The author of a text that comes without an identity. */
-const DEFAULT_IDENTITY = 'a2a-visitor';
+/** The type of an author who gives only its name. */
 const DEFAULT_IDENTITY_TYPE = 'ai_entity';
 
 /** In the order in which they are stored. Throws for parts and metadata that cannot be used. */
@@ -53,40 +52,44 @@ const UNSUPPORTED =
 
 function dataKind(metadata: JsonObject, part: Part): Kind {
   const members = toJsonObject(part.content?.value);
-  const kind = requestedKind(part.metadata ?? {}) ?? requestedKind(metadata) ?? kindOf(members);
+  const kind = kindIn([part.metadata ?? {}, metadata, members]);
   return kind ?? ('ai_identity' in members ? 'resonance' : 'garden');
 }
 
-function kindOf({ kind, skill }: JsonObject): Kind | undefined {
-  if (typeof kind === 'string' && isKind(kind)) return kind;
-  return KINDS.find((candidate) => KIND_SKILLS[candidate] === skill);
+/** Throws for a message that asks to read as well. */
+function kindIn(sources: readonly JsonObject[]): Kind | undefined {
+  const skill = requestedSkill(sources);
+  if (skill === undefined || isKind(skill)) return skill;
+  throw new RequestMalformedError(READING_TOO);
 }
 
-/** Throws `unknown-kind` for a kind or skill that does not exist. */
-function requestedKind(metadata: JsonObject): Kind | undefined {
-  const kind = metadata['kind'] ?? undefined;
-  const skill = metadata['skill'] ?? undefined;
-  if (kind === undefined && skill === undefined) return undefined;
-  const found = kindOf(metadata);
-  if (found !== undefined) return found;
-  const known = kind === undefined ? [...Object.values(KIND_SKILLS), ...READING_SKILLS] : KINDS;
-  const detail = `must be one of ${known.join(', ')}, got ${stringify(kind ?? skill)
-    .slice(0, 100)
-    .toWellFormed()}`;
-  const name = kind === undefined ? 'skill' : 'kind';
-  throw new GatewayError('unknown-kind', `Cannot store the message: "${name}" ${detail}`, {
-    known,
-  });
-}
+const READING_TOO =
+  'Cannot store the message: its metadata ask to read. Send what is to be stored in another message.';
 
-/** The body of a text, with the members that the metadata have for it. */
+/**
+ * The body of a text, with the members that the metadata have for it. Without a skill, a text with an
+ * author is a trace, and one without is a whisper.
+ */
 function textBody(metadata: JsonObject, text: string): EntryBody {
-  const { room, to, inReplyTo, seeking = [text] } = metadata;
-  const { identity = DEFAULT_IDENTITY, identityType = DEFAULT_IDENTITY_TYPE } = metadata;
-  const kind = requestedKind(metadata) ?? 'garden';
-  const author =
-    kind === 'resonance' ? { ai_identity: identity, seeking } : { identity, identityType };
+  const { room, to, inReplyTo, identity, ai_identity = identity, seeking = [text] } = metadata;
+  const kind = kindIn([metadata]) ?? (isMissing(identity) ? 'shepit' : 'garden');
+  const defaultType = isMissing(identity) ? undefined : DEFAULT_IDENTITY_TYPE;
+  const { identityType = defaultType } = metadata;
+  const author = kind === 'resonance' ? { ai_identity, seeking } : { identity, identityType };
   return { kind, json: stringify({ text, ...author, room, to, inReplyTo }) };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** Whether the message has only text that names neither a skill nor an author. */
+export function isUnsignedText({ message, metadata }: ReceivedMessage): boolean {
+  return (
+    message.parts.every(({ content }) => content?.$case === 'text') &&
+    isMissing(metadata['identity']) &&
+    requestedSkill([metadata]) === undefined
+  );
 }
 
 /** Each entry of a message has a key of its own. */

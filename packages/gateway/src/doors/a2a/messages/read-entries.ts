@@ -1,5 +1,5 @@
 /** The skills that read: their parameters, and the skill `read` (PROTOCOL.md section 19.4). */
-import type { Message } from '@a2a-js/sdk';
+import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { parseSelection } from '../../../intake/selection.ts';
@@ -10,14 +10,12 @@ import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
-import { READING_SKILLS } from '../agent-card.ts';
-import { agentMessage, dataPart, entryPlaceholder, visitorPart } from './parts.ts';
+import { isReading, requestedSkill, type ReadingSkill } from '../skills.ts';
+import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
 /** A page ends with the entry by which its entries have this size, in bytes. */
-const PAGE_SIZE = 256 * 1024;
-
-type ReadingSkill = (typeof READING_SKILLS)[number];
+export const PAGE_SIZE: number = 256 * 1024;
 
 export interface ReadingRequest {
   readonly skill: ReadingSkill;
@@ -27,35 +25,35 @@ export interface ReadingRequest {
 
 /**
  * Undefined for a message that does not request to read. Throws if it has other data, which might be
- * meant as an entry; text beside the request is ignored.
+ * meant as an entry. Text beside the request is not stored; a search without `q` looks for it.
  */
 export function readingRequestIn({
   message,
   metadata,
 }: ReceivedMessage): ReadingRequest | undefined {
-  const data = message.parts.flatMap(({ content }) =>
-    content?.$case === 'data' ? [toJsonObject(content.value)] : [],
-  );
-  const sources = data.map((members) => ('skill' in members ? members : metadata));
-  const skill = (data.length === 0 ? [metadata] : sources)
-    .map(readingSkillOf)
-    .find((found) => found !== undefined);
+  const data = message.parts.flatMap(({ content, metadata: partMetadata = {} }) => {
+    if (content?.$case !== 'data') return [];
+    const members = toJsonObject(content.value);
+    return [{ members, skill: requestedSkill([partMetadata, metadata, members]) }];
+  });
+  const requests = data.length === 0 ? [{ members: {}, skill: requestedSkill([metadata]) }] : data;
+  const skill = requests.map((request) => request.skill).find(isReading);
   if (skill === undefined) return undefined;
   if (data.length > 1) throw new RequestMalformedError(OTHER_DATA);
-  return { skill, fields: { ...metadata, ...data[0] } };
-}
-
-function readingSkillOf({ skill }: JsonObject): ReadingSkill | undefined {
-  return READING_SKILLS.find((known) => known === skill);
+  const texts = message.parts.flatMap(({ content }) =>
+    content?.$case === 'text' ? [content.value] : [],
+  );
+  const words = skill === 'search' && texts.length > 0 ? { q: texts.join(' ') } : {};
+  return { skill, fields: { ...words, ...metadata, ...requests[0]?.members } };
 }
 
 const OTHER_DATA =
-  'Cannot read the message: data that ask to read or to follow must be the only data in it. Send the others in another message.';
+  'Cannot read the message: data that ask to read must be the only data in it. Send the others in another message.';
 
-type Parameter = string | number | readonly (string | number)[];
+export type Parameter = string | number | readonly (string | number)[];
 
 /** The fields that can be parameters of a listing. */
-function parameterFields(fields: JsonObject): Readonly<Record<string, Parameter>> {
+export function parameterFields(fields: JsonObject): Readonly<Record<string, Parameter>> {
   const found = Object.entries(fields).flatMap(([name, value]): [string, Parameter][] => {
     if (isScalar(value)) return [[name, value]];
     return Array.isArray(value) ? [[name, value.filter(isScalar)]] : [];
@@ -85,9 +83,9 @@ export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): 
 /** Answers a page of entries, and the fields that request the next page. */
 export async function readEntries(
   context: DoorRequest,
-  { fields, contextId }: { readonly fields: JsonObject; readonly contextId: string },
+  fields: JsonObject,
   rawJson: RawJson,
-): Promise<Message> {
+): Promise<Part[]> {
   const { log } = context.app;
   const parameters = parametersOf(fields);
   const selected = selectionOf(context, parameters);
@@ -105,11 +103,8 @@ export async function readEntries(
   const cursor = selection.order === 'newest' ? 'before' : 'after';
   const hasNext = end.more && end.last !== undefined;
   const next = hasNext ? { ...parameterFields(fields), [cursor]: end.last } : null;
-  return agentMessage(
-    [
-      dataPart({ head, log: log.id, ...(notes.length === 0 ? {} : { notes }), next }),
-      visitorPart(context, { entries }),
-    ],
-    contextId,
-  );
+  return [
+    dataPart({ head, log: log.id, ...(notes.length === 0 ? {} : { notes }), next }),
+    visitorPart(context, { entries }),
+  ];
 }

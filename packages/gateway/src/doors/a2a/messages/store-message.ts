@@ -8,9 +8,11 @@ import type { RawJson } from '../../../json/raw-json.ts';
 import type { Entry } from '../../../log/log.ts';
 import { appendOnce, draftFor, stampOf, type AppendOutcome } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
-import { companionsFor, nextSteps } from '../../../operations/first-contact.ts';
+import { companionsFor } from '../../../operations/first-contact.ts';
+import { nextActions, type NextAction } from '../../../operations/next-actions.ts';
 import { localizationFor, type DoorRequest } from '../../context.ts';
-import { contributionsOf, type MessageContribution } from './contributions.ts';
+import { KIND_SKILLS, SKILLS } from '../skills.ts';
+import { contributionsOf, isUnsignedText, type MessageContribution } from './contributions.ts';
 import { agentMessage, dataPart, entryPlaceholder, textPart, visitorPart } from './parts.ts';
 import type { ReceivedMessage } from './received-message.ts';
 
@@ -47,6 +49,8 @@ export async function storeMessage(
       await yieldTurn();
     }
   }
+  // After the text that says where the entry is.
+  if (isUnsignedText(received)) parts.splice(1, 0, unsignedPart(context));
   if (omitted.length > 0) {
     parts.push(dataPart({ others: rawJson.placeholder(`[${omitted.join(',')}]`) }));
   }
@@ -156,13 +160,26 @@ async function storedParts(
   return parts;
 }
 
+/** What has become of a text without skill and author, how to sign, and how to read. */
+function unsignedPart(context: DoorRequest): Part {
+  const { language, text } = localizationFor(context);
+  return textPart(`${text(language.labels.unsigned)} ${SKILLS.join(', ')}.`);
+}
+
+/** A step as the data of a message. */
+function nextData({ title, action, values }: NextAction): object {
+  const skill =
+    action === 'read' ? 'read' : action === 'presence' ? 'who-is-here' : KIND_SKILLS[action];
+  return { title, data: { skill, ...values } };
+}
+
 async function welcomeParts(context: DoorRequest, entry: Entry, rawJson: RawJson): Promise<Part[]> {
   const { language, locale, text } = localizationFor(context);
   const isSmall = entry.text !== undefined;
   const companions = isSmall ? await companionsFor(context.app, entry.stamp, entry.text) : [];
   return [
     textPart(text(language.welcome)),
-    dataPart({ next: nextSteps(language, locale, entry.text) }),
+    dataPart({ next: nextActions(language, locale, entry.text).map(nextData) }),
     visitorPart(context, {
       companions: companions.map((summary) => rawJson.placeholder(Buffer.from(summary).toString())),
     }),

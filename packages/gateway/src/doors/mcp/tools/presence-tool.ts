@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import type { JsonObject } from '../../../json/json-object.ts';
-import { presentVisitors, recentAuthors } from '../../../operations/who-is-here.ts';
+import { presencePage } from '../../../operations/who-is-here.ts';
 import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
 import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool-call.ts';
 
@@ -12,32 +12,14 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
   const parameters = parametersOf({ room, limit }, 'presence');
   const { limit: max = Infinity } = selectionOf(app, parameters);
   markPresent(app, args);
-  const snapshot = await app.recentAuthors.snapshot();
-  // One more than is listed, to know whether there are more.
-  const query = { rooms: parameters.getAll('room'), limit: max + 1, signal };
-  const here = await listVisitors(presentVisitors(app, query, snapshot), max);
-  const lately = await listVisitors(recentAuthors(app, query, snapshot), max);
-  const more = here.more || lately.more;
+  const rooms = parameters.getAll('room');
+  const query = { rooms, limit: max, maxSize: MAX_RESULT_SIZE / 2, signal };
+  const { head, here, lately, more } = await presencePage(app, query);
   const hint = more ? ` ${text(language.mcp.results.crowd)}` : '';
   return callToolResult(context, {
-    summary: `here: ${here.visitors.length}, lately: ${lately.visitors.length}.${hint}`,
-    own: { head: snapshot.head, log: app.log.id, more },
-    lines: [...here.visitors, ...lately.visitors].map((visitor) => JSON.stringify(visitor)),
-    untrusted: { here: here.visitors, lately: lately.visitors },
+    summary: `here: ${here.length}, lately: ${lately.length}.${hint}`,
+    own: { head, log: app.log.id, more },
+    lines: [...here, ...lately].map((visitor) => JSON.stringify(visitor)),
+    untrusted: { here, lately },
   });
-}
-
-/** At most `max` of them, and as many as fit half of a result. */
-async function listVisitors(
-  documents: AsyncIterable<object>,
-  max: number,
-): Promise<{ visitors: object[]; more: boolean }> {
-  const visitors: object[] = [];
-  let size = 0;
-  for await (const document of documents) {
-    size += JSON.stringify(document).length;
-    if (visitors.length === max || size > MAX_RESULT_SIZE / 2) return { visitors, more: true };
-    visitors.push(document);
-  }
-  return { visitors, more: false };
 }

@@ -1,0 +1,128 @@
+/** Answers messages that ask to read: each skill but `follow` (PROTOCOL.md section 19.4). */
+import type { Part } from '@a2a-js/sdk';
+import { GatewayError } from '@open-presence/protocol';
+
+import type { JsonObject } from '../../../json/json-object.ts';
+import type { RawJson } from '../../../json/raw-json.ts';
+import { findEntry } from '../../../operations/find-entry.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
+import { DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
+import {
+  matchesOf,
+  nextResultsPath,
+  SEARCH_SCOPE,
+  searchRequest,
+  snippetOf,
+  takeRanking,
+} from '../../../operations/search.ts';
+import { waitForListing } from '../../../operations/wait.ts';
+import { presencePage, visitorFor } from '../../../operations/who-is-here.ts';
+import type { DoorRequest } from '../../context.ts';
+import type { ReadingSkill } from '../skills.ts';
+import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
+import {
+  PAGE_SIZE,
+  parameterFields,
+  parametersOf,
+  readEntries,
+  selectionOf,
+} from './read-entries.ts';
+
+export interface AnswerContext {
+  readonly context: DoorRequest;
+  readonly rawJson: RawJson;
+  /** Aborted when the caller leaves or the gateway stops. */
+  readonly signal: AbortSignal;
+}
+
+/** Makes the reader present, if it gives a name as `as`. */
+export async function answerReading(
+  answer: AnswerContext,
+  skill: Exclude<ReadingSkill, 'follow'>,
+  fields: JsonObject,
+): Promise<Part[]> {
+  const { app } = answer.context;
+  const { as: identity, room } = fields;
+  if (typeof identity === 'string' && identity !== '') {
+    app.presence.recordRequest(visitorFor(app, identity, room));
+  }
+  return await ANSWERS[skill](answer, fields);
+}
+
+type Answer = (answer: AnswerContext, fields: JsonObject) => Promise<Part[]>;
+
+const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
+  async read({ context, rawJson, signal }, fields) {
+    await waitForListing(context.app, everythingScope(), parametersOf(fields), signal);
+    return await readEntries(context, fields, rawJson);
+  },
+  search,
+  'get-entry': getEntry,
+  'who-is-here': whoIsHere,
+};
+
+async function search(
+  { context, rawJson, signal }: AnswerContext,
+  fields: JsonObject,
+): Promise<Part[]> {
+  const { app } = context;
+  const parameters = parametersOf(fields);
+  if (!parameters.has('limit')) parameters.set('limit', String(DEFAULT_LIMIT));
+  const ranked = takeRanking(parameters);
+  await waitForListing(app, SEARCH_SCOPE, parameters, signal);
+  const request = await searchRequest(app, parameters, {
+    ranked,
+    example: { skill: 'search', q: 'garden' },
+  });
+  const { selection, head, watermark: known, notes } = request;
+  const results: object[] = [];
+  const end = await readPage(matchesOf(app.log, request), PAGE_SIZE, async (entry) => {
+    const snippet = await snippetOf(entry, selection.textQuery);
+    results.push({ entry: await entryPlaceholder(entry, rawJson), snippet });
+    return entry.size;
+  });
+  const link = nextResultsPath(
+    { ...request, parameters: new URLSearchParams() },
+    end,
+    results.length,
+  );
+  const next = link === null ? null : { ...parameterFields(fields), ...cursorsIn(link) };
+  const own = { head, log: app.log.id, known, ...(notes.length === 0 ? {} : { notes }), next };
+  return [dataPart(own), visitorPart(context, { results })];
+}
+
+/** The cursors in the query of a link. */
+function cursorsIn(link: string): JsonObject {
+  const query = new URLSearchParams(link.split('?')[1]);
+  return Object.fromEntries([...query].map(([name, value]) => [name, Number(value)]));
+}
+
+async function getEntry({ context, rawJson }: AnswerContext, { id }: JsonObject): Promise<Part[]> {
+  if (typeof id !== 'string') throw invalidId('"id" must be the id of an entry');
+  try {
+    const entry = await findEntry(context.app.log, id);
+    return [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })];
+  } catch (error) {
+    // A2A knows only tasks that do not exist.
+    if (error instanceof GatewayError && error.code === 'not-found') throw invalidId(error.message);
+    throw error;
+  }
+}
+
+function invalidId(detail: string): GatewayError {
+  const faults = [{ parameter: 'id', detail }];
+  return new GatewayError('invalid-parameter', `Cannot read an entry: ${detail}`, { faults });
+}
+
+async function whoIsHere(
+  { context, signal }: AnswerContext,
+  { room, limit }: JsonObject,
+): Promise<Part[]> {
+  const { app } = context;
+  const parameters = parametersOf({ room, limit });
+  const { limit: max = Infinity } = selectionOf(context, parameters);
+  const rooms = parameters.getAll('room');
+  const query = { rooms, limit: max, maxSize: PAGE_SIZE / 2, signal };
+  const { head, here, lately, more } = await presencePage(app, query);
+  return [dataPart({ head, log: app.log.id, more }), visitorPart(context, { here, lately })];
+}
