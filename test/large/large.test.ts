@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
 
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
@@ -33,6 +35,34 @@ suite('what is too large for memory', () => {
     const read = await flat(gateway, () => digestOf(`${gateway.url}/api/entries/${id}`));
     assert.equal(read.digest, expected(read.head, members));
     assert.ok(read.grown < GROWTH, `the process grew by ${read.grown} bytes`);
+  });
+
+  test('a form and a compressed body of 200 MiB come in, in flat memory', async () => {
+    const pieces = 200;
+    const text = Buffer.alloc(MIB, 'Ти тут? '.repeat(3));
+    const members = function* (): Generator<Uint8Array> {
+      yield Buffer.from('"text":"');
+      for (let at = 0; at < pieces; at++) yield text;
+      yield Buffer.from('","identity":"Мавка"');
+    };
+    const fields = function* (): Generator<Uint8Array> {
+      const encoded = Buffer.from(text.toString('latin1').replaceAll(' ', '+'), 'latin1');
+      yield Buffer.from('text=');
+      for (let at = 0; at < pieces; at++) yield encoded;
+      yield Buffer.from(`&identity=${encodeURIComponent('Мавка')}`);
+    };
+    for (const [body, headers] of [
+      [fields(), { 'Content-Type': 'application/x-www-form-urlencoded' }],
+      [
+        Readable.from(inBraces(members)).pipe(createGzip({ level: 1 })),
+        { 'Content-Encoding': 'gzip' },
+      ],
+    ] as const) {
+      const { id, grown } = await flat(gateway, () => send(gateway, 'seeds', body, headers));
+      assert.ok(grown < GROWTH, `the process grew by ${grown} bytes`);
+      const { digest, head } = await digestOf(`${gateway.url}/api/entries/${id}`);
+      assert.equal(digest, expected(head, members));
+    }
   });
 
   test('a first contact that seeks a million things is found by each', async (context) => {
@@ -77,18 +107,32 @@ async function say(
   kind: string,
   members: Members,
 ): Promise<{ id: string }> {
+  return await send(gateway, kind, inBraces(members));
+}
+
+function* inBraces(members: Members): Generator<Uint8Array> {
+  yield Buffer.from('{');
+  yield* members();
+  yield Buffer.from('}');
+}
+
+async function send(
+  gateway: GatewayProcess,
+  kind: string,
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  headers: Record<string, string> = {},
+): Promise<{ id: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const saying = request(`${gateway.url}/api/${kind}`, { method: 'POST' }, (answer) => {
+  const saying = request(`${gateway.url}/api/${kind}`, { method: 'POST', headers }, (answer) => {
     answer
       .toArray()
       .then((pieces) => resolve(Buffer.concat(pieces as Buffer[]).toString()), reject);
   });
   saying.on('error', reject);
-  saying.write('{');
-  for (const piece of members()) {
+  for await (const piece of body) {
     if (!saying.write(piece)) await new Promise((drained) => saying.once('drain', drained));
   }
-  saying.end('}');
+  saying.end();
   const entry: unknown = JSON.parse(await promise);
   assert.ok(typeof entry === 'object' && entry !== null && 'id' in entry, 'it was refused');
   return { id: String(entry.id) };
