@@ -70,15 +70,19 @@ export const contributing: readonly Case[] = [
       }
     }
   }),
-  check('7.1', 'parameters-ignored', async (gateway) => {
-    const path = '/api/garden?room=nowhere&kind=seeds&limit=x&identity=other&order=1';
+  check('7.1', 'no-parameters', async (gateway) => {
     const identity = uniqueName();
-    const entry = entryOf(
-      (await gateway.request('POST', path, {}, traceBody(identity))).expect(201).text,
-    );
-    assert.equal(entry.kind, 'garden');
-    assert.equal(entry.room, await gateway.roomOf('garden'));
-    assert.equal((await gateway.by(identity)).length, 1);
+    for (const name of ['room', 'identity', 'to', 'inReplyTo', 'text', 'kind', 'limit', 'order']) {
+      for (const kind of KINDS) {
+        const path = `/api/${kind}?idempotency-key=${uniqueName()}&as=a&${name}=garden`;
+        const answer = await gateway.request('POST', path, {}, body(kind, identity));
+        const [fault] = asArray(answer.problem(400, 'invalid-parameter')['faults']).map(asObject);
+        assert.equal(fault?.['parameter'], name);
+        assert.equal((await gateway.by(identity, `/api/${kind}`)).length, 0);
+      }
+    }
+    await gateway.request('POST', '/api/seeds?nothing=1', {}, body('seeds', identity));
+    assert.equal((await gateway.by(identity, '/api/seeds')).length, 1);
   }),
 
   check('7.2', 'welcome', async (gateway) => {

@@ -5,6 +5,7 @@ import { KINDS, type Entry, type Kind } from '../entry.ts';
 import { EventStream } from '../event-stream.ts';
 import { contactBody, uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
 import { asObject, asArray, asString } from '../value.ts';
+import { until } from '../until.ts';
 import { body } from './rooms.ts';
 
 export type Pairs = readonly (readonly [string, string | number])[];
@@ -182,14 +183,16 @@ export const filters: readonly Case[] = [
       assert.deepEqual(await found(gateway, [...pairs, ['identity', identity]], path), wanted);
     }
     const all = [...asKinds, ...asRooms, ['identity', identity] as const];
-    const search = await gateway.get(
-      query('/api/search', [['q', 'alternative'], ['order', 'newest'], ...all]),
-    );
-    assert.deepEqual(
-      asArray(search.expect(200).json['results']).map((result) =>
-        asString(asObject(asObject(result)['entry'])['id']),
-      ),
-      of(kinds, both),
+    const search = query('/api/search', [['q', 'alternative'], ['order', 'newest'], ...all]);
+    const searched = async (): Promise<string[]> => {
+      const results = asArray((await gateway.get(search)).expect(200).json['results']);
+      return results.map((result) => asString(asObject(asObject(result)['entry'])['id']));
+    };
+    const wanted = of(kinds, both).join();
+    await until(
+      searched,
+      (ids) => ids.join() === wanted,
+      (ids) => `found ${ids.join()}`,
     );
     const feed = await gateway.get(query('/feed.json', all));
     assert.equal(asArray(feed.json['items']).length, of(kinds, both).length);

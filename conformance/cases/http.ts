@@ -259,11 +259,32 @@ export const http: readonly Case[] = [
   check('1.7', 'unknown-parameters', async (gateway) => {
     for (const path of await paths(gateway)) {
       const more = path.includes('?') ? '&' : '?';
-      (await gateway.get(`${path}${more}nothing=1&a%20b=%00&limits=x&=&&c`)).expect(200);
+      (
+        await gateway.get(`${path}${more}nothing=1&a%20b=%00&limits=x&=&&c&__proto__=1&constructor`)
+      ).expect(200);
     }
     (await gateway.request('POST', '/api/garden?nothing=1', {}, traceBody(uniqueName()))).expect(
       201,
     );
+  }),
+
+  check('1.7', 'misplaced-parameters', async (gateway) => {
+    const { entry } = await gateway.contribute('seeds', '{}');
+    for (const [path, name, elsewhere] of [
+      ['/api/rooms?limit=1', 'limit', '/api/entries'],
+      ['/api?order=oldest', 'order', '/api/entries'],
+      ['/api/presence?kind=garden', 'kind', '/api/entries'],
+      ['/api/discover?limit=5', 'limit', '/api/entries'],
+      ['/api/garden?skip=5', 'skip', '/api/search'],
+      ['/api/entries?%73kip=5', 'skip', '/api/search'],
+      [`${entry.path}?q=word`, 'q', '/api/entries'],
+      ['/api/rooms?nothing=1&to=a&as=b&to=c', 'to', '/api/entries'],
+    ] as const) {
+      const problem = (await gateway.get(path)).problem(400, 'invalid-parameter');
+      const [fault, ...more] = asArray(problem['faults']).map(asObject);
+      assert.deepEqual([fault?.['parameter'], more], [name, []], path);
+      assert.ok(asString(problem['detail']).includes(elsewhere), asString(problem['detail']));
+    }
   }),
 
   check('1.8', 'relative-links', async (gateway) => {

@@ -4,6 +4,7 @@ import { check, type Case } from '../case.ts';
 import { KINDS, type Entry } from '../entry.ts';
 import { EventStream } from '../event-stream.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { asArray, asObject } from '../value.ts';
 import { idsOf, type Pairs } from './filters.ts';
 import { body } from './rooms.ts';
 
@@ -167,18 +168,21 @@ export const liveFilters: readonly Case[] = [
     }
     assert.deepEqual(idsOf(await stream.rest()), idsOf(said.slice(0, 6)));
   }),
-  check('12.3', 'ignored', async (gateway) => {
-    const identity = uniqueName();
-    const first = (await gateway.contribute('garden', traceBody(identity))).entry;
-    const second = (await gateway.contribute('garden', traceBody(identity))).entry;
-    for (const more of [
-      ['order', 'newest'],
-      ['before', 1],
-      ['until', '2000-01-01'],
-    ] as const) {
-      const pairs: Pairs = [['identity', identity], ['after', 0], ['limit', 2], more];
-      using stream = await EventStream.open(gateway, query(EVENTS, pairs));
-      assert.deepEqual(idsOf(await stream.rest()), [first.id, second.id], more.join('='));
+  check('12.3', 'refused', async (gateway) => {
+    for (const place of [EVENTS, '/api/garden', '/api/entries']) {
+      for (const [name, value] of [
+        ['order', 'newest'],
+        ['before', 1],
+        ['until', '2000-01-01'],
+        ['wait', 5],
+        ['q', 'word'],
+      ] as const) {
+        const answer = await gateway.get(query(place, [[name, value]]), {
+          accept: 'text/event-stream',
+        });
+        const [fault] = asArray(answer.problem(400, 'invalid-parameter')['faults']).map(asObject);
+        assert.equal(fault?.['parameter'], name, place);
+      }
     }
   }),
   check('12.3', 'unusable', async (gateway) => {

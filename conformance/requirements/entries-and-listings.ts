@@ -41,6 +41,7 @@ export const ENTRIES_AND_LISTINGS = {
   '1.7': {
     'trailing-slash': 'A trailing slash on a path is ignored.',
     'unknown-parameters': 'Unknown query parameters are ignored.',
+    'misplaced-parameters': 'A parameter that a path would not obey is an error that leads on.',
   },
   '1.8': { 'relative-links': 'Links in answers are relative to the address of the gateway.' },
   '1.9': {
@@ -112,7 +113,7 @@ export const ENTRIES_AND_LISTINGS = {
   '7.1': {
     created: 'POST answers 201 with the entry and its Location.',
     'at-once': 'An entry that was answered is in every reading that begins afterwards.',
-    'parameters-ignored': 'Query parameters choose nothing.',
+    'no-parameters': 'Members and filters in the query are invalid-parameter, and store nothing.',
   },
   '7.2': {
     welcome: 'A first contact’s answer ends with welcome, companions and next.',

@@ -21,7 +21,8 @@ export const LIVE_AND_DOORS = {
     filters: 'A stream takes the filters of listings, and nothing else comes.',
     kinds: 'Of several kinds, an entry of any of them comes.',
     limit: 'limit ends the stream after so many entries.',
-    ignored: 'before, until and order are ignored.',
+    refused:
+      'before, until, order=newest, wait and q, which a stream cannot obey, are invalid-parameter.',
     unusable: 'Unusable values are answered as in listings.',
   },
   '12.4': {

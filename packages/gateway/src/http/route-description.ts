@@ -38,8 +38,13 @@ interface OperationDescription {
   readonly tag?: 'kinds' | 'rooms' | 'here' | 'doors';
   readonly summary?: (localization: Localization) => string;
   readonly description?: (localization: Localization) => string;
-  /** Names of parameters that the language file describes, and others. */
+  /**
+   * Names of parameters that the language file describes, and others. A route that states them is not
+   * sent those that only other routes take.
+   */
   readonly parameters?: readonly (string | ParameterDescription)[];
+  /** Parameters that the path has a value for already, and that may repeat it. */
+  readonly fixed?: readonly string[];
   /** Answers have no `ETag`, and are never 304. */
   readonly untagged?: true;
   /** Takes `Range`, and answers 206 or 416 to it. */

@@ -13,6 +13,7 @@ import { COMMON_HEADERS, type Headers } from './headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
+import { ParameterCheck, takenParameters, type TakenParameters } from './parameter-check.ts';
 import { sendError, sendProblem } from './problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
@@ -26,6 +27,8 @@ export interface Representation<App extends StartupContext> extends Offer {
   readonly handle: Handler<App>;
   /** The name by which descriptions know what is sent. They omit a representation without one. */
   readonly content?: string;
+  /** By name: parameters of the route that have no effect in this representation, and why. */
+  readonly refused?: Readonly<Record<string, string>>;
 }
 
 /** What one door serves at a path. Several doors may add representations of the same path. */
@@ -34,6 +37,8 @@ interface Route<App extends StartupContext> {
   readonly path: string;
   readonly get: readonly Representation<App>[];
   readonly post?: Handler<App>;
+  /** The parameters of `POST`; any, by default. */
+  readonly postParameters?: TakenParameters;
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
   readonly whileStarting?: Handler<StartupContext>;
   readonly description?: RouteDescription;
@@ -54,6 +59,7 @@ interface MergedRoute<App extends StartupContext> {
   readonly path: string;
   readonly representations: Representation<App>[];
   post?: Handler<App>;
+  postParameters?: TakenParameters;
   whileStarting?: Handler<StartupContext>;
   description?: RouteDescription;
   instead?: Route<App>['instead'];
@@ -86,8 +92,13 @@ export class Router<App extends StartupContext> {
   /** `onRead` is called before each `GET` and `HEAD` except for event streams. */
   constructor(doors: readonly Door<App>[], onRead: (context: RequestContext<App>) => void) {
     this.#doors = doors;
-    this.#routes = merge(doors, onRead);
+    this.#routes = merge(doors);
+    const check = new ParameterCheck(this.routes);
     for (const route of this.#routes) {
+      checkParameters(route, check);
+      for (const [index, one] of route.representations.entries()) {
+        route.representations[index] = observed(one, onRead);
+      }
       const url = route.path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
       const key = (): void => {};
       this.#routeByKey.set(key, route);
@@ -185,15 +196,12 @@ function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
 }
 
 /** One route for each path, in the order in which the doors list them. */
-function merge<App extends StartupContext>(
-  doors: readonly Door<App>[],
-  onRead: (context: RequestContext<App>) => void,
-): MergedRoute<App>[] {
+function merge<App extends StartupContext>(doors: readonly Door<App>[]): MergedRoute<App>[] {
   const byPath = new Map<string, MergedRoute<App>>();
   for (const { path, get, ...others } of doors.flatMap(({ routes }) => routes)) {
     const merged = byPath.get(path) ?? { path, representations: [] };
     byPath.set(path, merged);
-    merged.representations.push(...get.map((one) => observed(one, onRead)));
+    merged.representations.push(...get);
     Object.assign(merged, others);
   }
   return [...byPath.values()];
@@ -211,6 +219,33 @@ function observed<App extends StartupContext>(
       onRead(context);
       return handle(context);
     },
+  };
+}
+
+/** Makes the handlers of a route refuse the parameters that they would not obey. */
+function checkParameters<App extends StartupContext>(
+  route: MergedRoute<App>,
+  check: ParameterCheck,
+): void {
+  const { representations, post, postParameters, description = {} } = route;
+  for (const [index, representation] of representations.entries()) {
+    const taken = takenParameters(description, representation.refused);
+    const { handle } = representation;
+    representations[index] = { ...representation, handle: checked(handle, taken, check) };
+  }
+  if (post !== undefined) route.post = checked(post, postParameters, check);
+}
+
+function checked<App extends StartupContext>(
+  handle: Handler<App>,
+  parameters: TakenParameters | undefined,
+  check: ParameterCheck,
+): Handler<App> {
+  if (parameters === undefined) return handle;
+  return (context) => {
+    const { method = '', url = '' } = context.request;
+    check.check(url, method, parameters);
+    return handle(context);
   };
 }
 

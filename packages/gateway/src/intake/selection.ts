@@ -106,14 +106,16 @@ export function parseSkip(parameters: URLSearchParams, subject: string): number 
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** Throws `invalid-parameter` if there is a parameter `q`, which cannot be used here. */
-export function rejectTextQuery(
+/** Throws `invalid-parameter` for those that have no effect here; `refused` says why, by name. */
+export function rejectParameters(
   parameters: URLSearchParams,
   subject: string,
-  instead: string,
+  refused: Readonly<Record<string, string>>,
 ): void {
-  if (!parameters.has('q')) return;
-  throw parameterError([invalid('q', `"q" cannot be used here: ${instead}`)], subject);
+  const faults = Object.entries(refused)
+    .filter(([name]) => parameters.has(name))
+    .map(([name, reason]) => invalid(name, `"${name}" has no effect here: ${reason}`));
+  if (faults.length > 0) throw parameterError(faults, subject);
 }
 
 /** The header `Last-Event-ID`. Throws `invalid-parameter`. */

@@ -12,7 +12,8 @@ import {
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 
 import { follow } from '../../feed/follow.ts';
-import { rejectTextQuery } from '../../intake/selection.ts';
+import { rejectParameters } from '../../intake/selection.ts';
+import { REFUSED_BY_STREAMS, requireLogOrder } from '../../intake/stream-parameters.ts';
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry } from '../../log/log.ts';
@@ -24,16 +25,20 @@ const ID_PREFIX = 'follow-';
 /** The parameter for the context that a task belongs to; without it, the task is its own context. */
 const CONTEXT = 'contextId';
 /** Fields of a message that mean nothing to a task. */
-const DROPPED = ['skill', 'idempotencyKey', 'order', 'before', 'until', CONTEXT];
+const DROPPED = ['skill', 'idempotencyKey', CONTEXT];
 
-const READ_INSTEAD =
-  'entries are followed before they are searchable. Read with "skill": "read", "q" and "after" instead.';
+const REFUSED = {
+  ...REFUSED_BY_STREAMS,
+  skip: 'only a search can skip results',
+  q: 'entries are followed before they are searchable. Read with "skill": "read", "q" and "after" instead.',
+};
 
 /** Creates a task that follows from now on, or from `after` or `since`. */
 export function createTask(context: DoorRequest, fields: JsonObject, contextId: string): Task {
   const parameters = parametersOf(fields);
   const { since, after } = selectionOf(context, parameters);
-  rejectTextQuery(parameters, 'what will be said', READ_INSTEAD);
+  rejectParameters(parameters, 'what will be said', REFUSED);
+  requireLogOrder(parameters, 'what will be said');
   for (const name of DROPPED) parameters.delete(name);
   const start = after ?? (since === undefined ? context.app.log.head() : 0);
   parameters.set('after', String(start));

@@ -90,7 +90,7 @@ suite('a feed', () => {
     await door.addEntries('here');
     const headOf = async (path: string): Promise<string> =>
       (await fetchBytes(door, path)).bytes.toString().split('<updated>', 1)[0] ?? '';
-    assert.equal(await headOf('/api/garden.atom?kind=seeds'), await headOf('/api/garden.atom'));
+    assert.equal(await headOf('/api/garden.atom?kind=garden'), await headOf('/api/garden.atom'));
     assert.notEqual(await headOf('/feed.atom?kind=seeds'), await headOf('/feed.atom'));
   });
 

@@ -70,6 +70,7 @@ function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRou
         return `${text(meaning)} (${NAMES[form]})`;
       },
       parameters: kind === undefined ? PARAMETERS : PARAMETERS.filter((name) => name !== 'kind'),
+      ...(kind === undefined ? {} : { fixed: ['kind'] }),
     },
   };
 }

@@ -2,12 +2,8 @@
 import { isKind } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
-import {
-  describeForeignCursor,
-  parseCursor,
-  parseSelection,
-  rejectTextQuery,
-} from '../../intake/selection.ts';
+import { describeForeignCursor, parseCursor, parseSelection } from '../../intake/selection.ts';
+import { requireLogOrder } from '../../intake/stream-parameters.ts';
 import { alternatives, type FacetCondition } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
@@ -16,9 +12,6 @@ import type { StreamSelection } from './fan-out.ts';
 
 /** The event type of arriving and leaving visitors; also a value of `kind`. */
 export const PRESENCE = 'presence';
-
-const WAIT_INSTEAD =
-  'an event stream sends entries before they are searchable. Request a listing or /api/search with "q", "after" and "wait" instead, such as /api/garden?q=mint&after=42&wait=30';
 
 export type StreamScope = Pick<ListingScope, 'facets' | 'fixed' | 'subject'>;
 
@@ -41,7 +34,7 @@ export function eventRequest(
   scope: StreamScope,
 ): EventRequest {
   const parameters = queryOf(request);
-  rejectTextQuery(parameters, scope.subject, WAIT_INSTEAD);
+  requireLogOrder(parameters, scope.subject);
   const kinds = parameters.getAll('kind');
   const { grammar, log } = app;
   const wanted = { ...scope, grammar, otherKinds: [PRESENCE] };

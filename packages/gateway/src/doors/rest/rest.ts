@@ -4,7 +4,7 @@
  * Owns which resource answers at which path, and in which forms; refuses to know stores and other
  * protocols. Upholds PROTOCOL.md sections 2 to 16.
  */
-import { EVERYTHING, KINDS } from '@open-presence/protocol';
+import { EVERYTHING, FILTER_MEMBERS, KINDS } from '@open-presence/protocol';
 
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
 import type {
@@ -13,6 +13,7 @@ import type {
   RouteDescription,
 } from '../../http/route-description.ts';
 import { EVENT_STREAM, type Representation } from '../../http/router.ts';
+import { REFUSED_BY_STREAMS } from '../../intake/stream-parameters.ts';
 import {
   everythingScope,
   kindScope,
@@ -45,13 +46,21 @@ const home = (context: RequestContext<StartupContext>): Promise<void> => status(
 const JSON_TYPE = 'application/json';
 const ONE_KIND_PARAMETERS = LISTING_PARAMETERS.filter((name) => name !== 'kind');
 
+const IN_BODY = 'in a POST it is a member of the body';
+/** Members of bodies, by any of these names, would be lost in the query of a `POST`. */
+const MEMBERS = ['text', 'consciousness_type', 'room', ...Object.values(FILTER_MEMBERS).flat()];
+const POST_PARAMETERS = {
+  taken: new Set(['idempotency-key', 'as']),
+  refused: Object.fromEntries(MEMBERS.map((name) => [name, IN_BODY])),
+};
+
 const KIND_OR_PRESENCE: ParameterDescription = {
   name: 'kind',
   schema: { type: 'array', items: { type: 'string', enum: [...KINDS, 'presence'] } },
   example: ['garden', 'presence'],
 };
 const EVENT_PARAMETERS = LISTING_PARAMETERS.filter(
-  (name) => !['order', 'before', 'until', 'q', 'wait'].includes(name),
+  (name) => name !== 'order' && !(name in REFUSED_BY_STREAMS),
 ).map((name) => (name === 'kind' ? KIND_OR_PRESENCE : name));
 
 const SEARCH_PARAMETERS: RouteDescription['parameters'] = [
@@ -82,6 +91,7 @@ export const restDoor: ProtocolDoor = {
       path: `/api/${kind}`,
       get: listingForms(kindScope(kind), 'Listing'),
       post: contribute(kind),
+      postParameters: POST_PARAMETERS,
       instead: insteadOn(),
       description: {
         id: `list${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
@@ -89,6 +99,7 @@ export const restDoor: ProtocolDoor = {
         summary: ({ language, text }: Localization) => text(language.kinds[kind].meaning),
         description: ({ language, text }: Localization) => text(language.pages.readingHow),
         parameters: ONE_KIND_PARAMETERS,
+        fixed: ['kind'],
       } as const,
     })),
     {
@@ -138,9 +149,15 @@ export const restDoor: ProtocolDoor = {
     },
     {
       path: '/api/events',
-      get: [{ type: EVENT_STREAM, handle: events(everythingScope), content: 'Events' }],
+      get: [eventStream(everythingScope)],
       instead: insteadOnEntries,
-      description: { id: 'events', tag: 'rooms', parameters: EVENT_PARAMETERS, untagged: true },
+      description: {
+        id: 'events',
+        tag: 'rooms',
+        parameters: EVENT_PARAMETERS,
+        fixed: ['order'],
+        untagged: true,
+      },
     },
     {
       path: '/api/discover',
@@ -171,6 +188,11 @@ function listingForms(
   return [
     { type: JSON_TYPE, handle: listing(scopeOf, 'json'), content },
     { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson'), content: 'Lines' },
-    { type: EVENT_STREAM, onlyIfNamed: true, handle: events(scopeOf), content: 'Events' },
+    { ...eventStream(scopeOf), onlyIfNamed: true },
   ];
+}
+
+function eventStream(scopeOf: ScopeResolver): Representation<DoorContext> {
+  const handle = events(scopeOf);
+  return { type: EVENT_STREAM, handle, content: 'Events', refused: REFUSED_BY_STREAMS };
 }

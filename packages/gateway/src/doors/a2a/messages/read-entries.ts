@@ -2,7 +2,7 @@
 import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
-import { parseSelection } from '../../../intake/selection.ts';
+import { parseSelection, rejectParameters } from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
@@ -80,6 +80,11 @@ export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): 
   return parseSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
+const REFUSED = {
+  wait: 'a message is answered at once; use the skill "follow" to get entries as they come',
+  skip: 'only a search can skip results; read on with "next"',
+};
+
 /** Answers a page of entries, and the fields that request the next page. */
 export async function readEntries(
   context: DoorRequest,
@@ -88,6 +93,7 @@ export async function readEntries(
 ): Promise<Part[]> {
   const { log } = context.app;
   const parameters = parametersOf(fields);
+  rejectParameters(parameters, 'the entries', REFUSED);
   const selected = selectionOf(context, parameters);
   const isSearch = selected.textQuery !== undefined;
   if (isSearch) await untilSearchable(log);

@@ -6,6 +6,7 @@ import { searchNotes, untilSearchable } from '../../../operations/search-waterma
 import { waitForEntries } from '../../../feed/wait-for-entries.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { parseSeconds } from '../../../intake/selection.ts';
+import { requireLogOrder } from '../../../intake/stream-parameters.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
 import { nextPagePath } from '../../../operations/next-page.ts';
@@ -31,7 +32,6 @@ import {
 import {
   invalidArgument,
   markPresent,
-  NEWS_PARAMETERS,
   nextArguments,
   parametersOf,
   pickArguments,
@@ -67,7 +67,8 @@ export async function read(context: ToolContext, args: JsonObject): Promise<Call
 export async function waitForNews(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const { log } = app;
-  const parameters = parametersOf(args, 'the news', NEWS_PARAMETERS);
+  const parameters = parametersOf(args, 'the news');
+  requireLogOrder(parameters, 'the news');
   parameters.set('order', 'oldest');
   const timeoutMs = waitSeconds(args) * 1000;
   const { after = log.head(), ...filters } = selectionOf(app, parameters);

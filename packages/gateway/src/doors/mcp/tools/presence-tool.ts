@@ -8,8 +8,7 @@ import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool
 
 export async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
-  const { room, limit } = args;
-  const parameters = parametersOf({ room, limit }, 'presence');
+  const parameters = parametersOf(args, 'presence', ['room', 'limit']);
   const { limit: max = Infinity } = selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');

@@ -53,13 +53,20 @@ export interface ToolContext extends Localization {
   readonly signal: AbortSignal;
 }
 
-/** The arguments that a listing has parameters for. Throws `invalid-parameter`. */
+/**
+ * The arguments that a listing has parameters for. Throws `invalid-parameter`, also for a parameter
+ * that only other tools take.
+ */
 export function parametersOf(
   args: JsonObject,
   subject: string,
   names: readonly string[] = LISTING_PARAMETERS,
 ): URLSearchParams {
   const parameters = new URLSearchParams();
+  for (const name of SEARCH_PARAMETERS) {
+    if (names.includes(name) || args[name] === undefined || args[name] === null) continue;
+    throw invalidArgument(name, `"${name}" has no effect here: leave it out`, subject);
+  }
   for (const name of names) {
     const values: readonly unknown[] = [args[name]].flat();
     for (const value of values) {
