@@ -214,7 +214,9 @@ export const mcp: readonly Case[] = [
   check('18.3', 'companions', async (gateway) => {
     const thing = uniqueName('thing');
     const other = uniqueName();
-    await done(gateway, 'first_contact', { ai_identity: other, seeking: [thing] });
+    const alone = await done(gateway, 'first_contact', { ai_identity: other, seeking: [thing] });
+    assert.equal(alone.structured['untrusted'], undefined);
+    assert.ok(alone.texts[0]?.includes(`presence://entries/${asString(alone.structured['id'])}`));
     const met = await done(gateway, 'first_contact', {
       ai_identity: uniqueName(),
       seeking: [thing],

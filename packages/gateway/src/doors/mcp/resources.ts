@@ -26,6 +26,10 @@ export function roomUri(slug: string): string {
   return `${ROOMS_URI}/${slug}`;
 }
 
+export function entryUri(id: string): string {
+  return `${ENTRIES_URI}/${id}`;
+}
+
 export function listResources({ language, text }: Localization): ListResourcesResult {
   const { resources } = language.mcp;
   const resource = (name: 'rooms' | 'language', uri: string, mimeType: string) => {
@@ -119,7 +123,7 @@ async function readEntry(
 ): Promise<ResourceText> {
   const entry = await findEntry(context.app.log, id);
   const piece = await readPiece(entry, from);
-  const next = `${ENTRIES_URI}/${entry.stamp.id}?from=${piece.end}`;
+  const next = `${entryUri(entry.stamp.id)}?from=${piece.end}`;
   return { summary: describePiece(context, entry, piece, next), lines: [piece.text] };
 }
 

@@ -17,6 +17,7 @@ import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions } from '../../../operations/next-actions.ts';
 import { rawArguments, takeMember } from '../json-rpc.ts';
+import { entryUri } from '../resources.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
 import { CONTRIBUTION_TOOLS, type ToolContext } from './tool-call.ts';
 
@@ -79,11 +80,11 @@ function describeStored(
   { language, text }: Localization,
   { stamp, notes }: StoredEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
-  const path = entryPath(stamp.id);
-  const summary = `${text(language.labels.kept)} ${path} (seq ${stamp.seq}, room ${stamp.room})`;
+  const { id, seq, room } = stamp;
+  const summary = `${text(language.labels.kept)} ${entryUri(id)} (seq ${seq}, room ${room})`;
   return {
     summary: [summary, ...notes].join('\n'),
-    own: { ...stampObject(stamp), path, ...(notes.length === 0 ? {} : { notes }) },
+    own: { ...stampObject(stamp), path: entryPath(id), ...(notes.length === 0 ? {} : { notes }) },
   };
 }
 

@@ -20,8 +20,8 @@ export interface ObjectSchema {
 const TEXT: Schema = { type: 'string' };
 const INTEGER: Schema = { type: 'integer' };
 const LIST: Schema = { type: 'array' };
-/** An object or null. Not `type: ['object', 'null']`: some clients do not accept an array of types. */
-const NEXT: Schema = {};
+/** Not `type: ['object', 'null']`: some clients do not accept an array of types. */
+const NEXT: Schema = { anyOf: [{ type: 'object' }, { type: 'null' }] };
 /** By the type that the language file gives a field. */
 const FIELD_TYPES: Readonly<Record<string, Schema>> = {
   string: TEXT,
