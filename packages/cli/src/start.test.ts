@@ -131,7 +131,11 @@ suite('a start', () => {
 /** The environment in which `process` has this member, as on another system. */
 function withProcess(name: string, value: string): Record<string, string> {
   const source = `Object.defineProperty(process,'${name}',{value:${value}})`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
+  return {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}`,
+    // Node would put its cache where the other system has its temporary files.
+    NODE_DISABLE_COMPILE_CACHE: '1',
+  };
 }
 
 suite('a data folder that cannot be used', () => {
