@@ -23,7 +23,10 @@ export interface NextAction {
 /** How many entries a step reads: what an AI system can take in at once. */
 const LIMIT = 20;
 
-/** After a first contact with this text. Leaves out the steps that only HTTP has. */
+/**
+ * After a first contact with this text. Leaves out steps to paths other than those of kinds, of all
+ * entries, of discovery and of presence.
+ */
 export function nextActions(
   language: Language,
   locale: Locale | undefined,
@@ -42,11 +45,10 @@ function actionOf({
   method,
   path,
 }: FirstContact['next'][number]): Omit<NextAction, 'title'> | undefined {
-  const { pathname, searchParams } = new URL(path, 'http://gateway');
-  const target = pathname.replace('/api/', '');
+  const [target = '', query = ''] = path.replace('/api/', '').split('?', 2);
   if (method === 'POST') return isKind(target) ? { action: target, values: {} } : undefined;
   if (target === 'discover' || target === 'presence') return { action: 'presence', values: {} };
-  const parameters = { ...Object.fromEntries(searchParams), limit: LIMIT };
+  const parameters = { ...Object.fromEntries(new URLSearchParams(query)), limit: LIMIT };
   if (target === 'entries') return { action: 'read', values: parameters };
   return isKind(target) ? { action: 'read', values: { kind: target, ...parameters } } : undefined;
 }
