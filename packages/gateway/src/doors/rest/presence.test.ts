@@ -178,9 +178,11 @@ suite('GET /api/presence', () => {
       const { here, lately } = await fetchPresence(gateway, `?limit=${limit}`);
       assert.deepEqual([here.length, lately.length], Array(2).fill(Math.min(limit, 3)));
     }
-    const wrong = await fetchBytes(gateway, '/api/presence?limit=some&room=nowhere&since=never');
+    const wrong = await fetchBytes(gateway, '/api/presence?limit=some&room=nowhere');
     assert.equal(wrong.status, 400);
     assert.match(wrong.bytes.toString(), /Cannot read presence: .*"limit".*"room"/);
+    const misplaced = await fetchBytes(gateway, '/api/presence?limit=1&since=2026-01-01');
+    assert.match(misplaced.bytes.toString(), /"since\\" has no effect here/);
     const unknown = await fetchBytes(gateway, '/api/presence?room=nowhere');
     assert.equal(unknown.status, 422);
     assert.match(unknown.bytes.toString(), /"code":"unknown-room"/);
