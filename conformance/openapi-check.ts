@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import addFormats from 'ajv-formats';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
+import { inlineReferences } from './inline-references.ts';
 import { asObject, parseJson, type JsonObject } from './value.ts';
 
 /** An answer, by whomever it was got. */
@@ -36,7 +37,8 @@ export class OpenApiCheck {
   readonly #ajv: Ajv2020;
   readonly #checks = new Map<string, ValidateFunction>();
 
-  constructor(document: JsonObject) {
+  constructor(described: JsonObject) {
+    const document = inlineReferences(described);
     this.document = document;
     const items = Object.entries(asObject(document['paths'])).map(([path, methods]) => {
       const pattern = path.replaceAll('.', String.raw`\.`).replaceAll(/\{\w+\}/g, '[^/]+');
@@ -95,21 +97,10 @@ export class OpenApiCheck {
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
     // A part of an entry, and results of lines, are described in words.
     if (type === '' || status === 206 || (method === 'POST' && type === LINES)) return undefined;
-    const reference = asObject(response)['$ref'];
-    const at = typeof reference === 'string' ? reference : place;
-    const content = asObject(asObject(this.#at(at))['content']);
+    const content = asObject(asObject(response)['content']);
     assert.ok(type in content, `${method} ${item.path} ${status} does not describe ${type}`);
     if (!('schema' in asObject(content[type]))) return undefined;
-    return `${at}/content/${pointed(type)}/schema`;
-  }
-
-  #at(reference: string): unknown {
-    const steps = reference.split('/').slice(1);
-    return steps.reduce<unknown>(
-      (value, step) =>
-        asObject(value)[decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')],
-      this.document,
-    );
+    return `${place}/content/${pointed(type)}/schema`;
   }
 
   #checkAt(where: string): ValidateFunction {

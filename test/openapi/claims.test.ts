@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { inlineReferences } from '../../conformance/inline-references.ts';
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { operationsOf, requestsOf, type Operation } from './operations.ts';
@@ -40,7 +41,8 @@ describe('what the OpenAPI document claims', () => {
   let id = '';
   before(async () => {
     gateway = await startGatewayProcess();
-    document = asObject(await (await fetch(`${gateway.url}/openapi.json`)).json());
+    const described = await fetch(`${gateway.url}/openapi.json`);
+    document = inlineReferences(asObject(await described.json()));
     for (let count = 0; count < SAID; count++) {
       const body = JSON.stringify({ text: 'garden', identity: 'One', identityType: 'visitor' });
       const answer = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 
+import { inlineReferences } from '../../conformance/inline-references.ts';
 import { OpenApiCheck } from '../../conformance/openapi-check.ts';
 import { asObject, asString, type JsonObject } from '../../conformance/value.ts';
 import { createRouter } from '../../packages/gateway/src/routes.ts';
@@ -127,7 +128,8 @@ describe('what the OpenAPI document shows', () => {
   let document: JsonObject;
   before(async () => {
     gateway = await startGatewayProcess();
-    document = asObject(await (await fetch(`${gateway.url}/openapi.json`)).json());
+    const described = await fetch(`${gateway.url}/openapi.json`);
+    document = inlineReferences(asObject(await described.json()));
   });
   after(() => gateway[Symbol.asyncDispose]());
 

@@ -63,7 +63,9 @@ export function lacks(document: JsonObject, operation: Operation): string[] {
   const body = 'requestBody' in is && bodiesOf(operation).length === 0;
   const successes = successesOf(operation);
   const shown = successes.flatMap(([, { content = {} }]) =>
-    Object.values(asObject(content)).filter((media) => 'example' in asObject(media)),
+    Object.values(asObject(content)).filter((media) => {
+      return 'example' in asObject(media) || 'examples' in asObject(media);
+    }),
   );
   const errors = Object.keys(asObject(is['responses'])).filter((status) => status >= '400');
   return [

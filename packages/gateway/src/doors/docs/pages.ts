@@ -15,6 +15,7 @@ import { guidePage, skillFile, welcomePage, type GuideContext } from './guide.ts
 import { openApiDocument } from './openapi.ts';
 import { asHtml, asMarkdown, asText, STYLE } from './page.ts';
 import { referencePage } from './reference.ts';
+import { shareComponents } from './share-components.ts';
 
 export interface RenderedPage {
   readonly body: Buffer;
@@ -40,7 +41,10 @@ const PROTOCOL = new URL('../../../PROTOCOL.md', PACKAGE);
 const documents = new WeakMap<DoorContext, Map<Locale | undefined, Promise<OpenApi>>>();
 
 interface OpenApi {
+  /** With each operation in full. */
   readonly document: JsonObject;
+  /** The document as it is sent. */
+  readonly shared: JsonObject;
   readonly json: Buffer;
   yaml?: Buffer;
   reference?: Buffer;
@@ -56,14 +60,15 @@ function openApi({ app, ...localization }: PageContext): Promise<OpenApi> {
 
 async function createOpenApi(localization: Localization, app: DoorContext): Promise<OpenApi> {
   const document = await openApiDocument(localization, app);
-  return { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
+  const shared = shareComponents(document);
+  return { document, shared, json: Buffer.from(`${JSON.stringify(shared)}\n`) };
 }
 
 export const PAGES = {
   openapi: async (context) => ({ body: (await openApi(context)).json }),
   openapiYaml: async (context) => {
     const cached = await openApi(context);
-    cached.yaml ??= Buffer.from(stringify(cached.document, { aliasDuplicateObjects: false }));
+    cached.yaml ??= Buffer.from(stringify(cached.shared, { aliasDuplicateObjects: false }));
     return { body: cached.yaml };
   },
   reference: async (context) => {
