@@ -91,7 +91,7 @@ export class OpenApiCheck {
     { item, method, status, type }: { item: Item; method: string; status: number; type: string },
   ): string | undefined {
     const responses = asObject(operation['responses']);
-    const key = String(status) in responses ? String(status) : 'default';
+    const key = String(status) in responses ? String(status) : `${String(status).charAt(0)}XX`;
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
     const response = responses[key];
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);

@@ -121,6 +121,24 @@ describe('what the OpenAPI document claims', () => {
     }
   });
 
+  it('what operations share is there once', async () => {
+    const sent = await (await fetch(`${gateway.url}/openapi.json`)).text();
+    const repeated = new Map<string, number>();
+    for (const { is } of operationsOf(asObject(JSON.parse(sent)))) {
+      const parameters = asArray(is['parameters'] ?? []);
+      for (const value of [...parameters, ...Object.values(asObject(is['responses']))]) {
+        const json = JSON.stringify(value);
+        if (json.length > 60) repeated.set(json, (repeated.get(json) ?? 0) + 1);
+      }
+    }
+    assert.ok(repeated.size > 10);
+    assert.deepEqual(
+      [...repeated].filter(([, count]) => count > 1),
+      [],
+    );
+    assert.ok(Buffer.byteLength(sent) < JSON.stringify(document).length / 1.5);
+  });
+
   it('values that are listed have a type', () => {
     assert.deepEqual(untyped(document), []);
   });

@@ -22,10 +22,15 @@ export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+/** The key of a status among responses: those from 500 on share a description. */
+export function responseKey(status: number): string {
+  return status >= 500 ? '5XX' : String(status);
+}
+
 /** References to the errors that have these statuses. */
 export function problems(statuses: readonly number[]): JsonObject {
-  const refs = statuses.map((status) => {
-    return [status, { $ref: `#/components/responses/Problem${status}` }] as const;
+  const refs = statuses.map(responseKey).map((key) => {
+    return [key, { $ref: `#/components/responses/Problem${key}` }] as const;
   });
   return Object.fromEntries(refs);
 }

@@ -9,6 +9,6 @@ export {
   RoomsSchema,
   SearchSchema,
 } from './listing.ts';
-export { PresenceSchema } from './presence.ts';
+export { PresenceSchema, PresentSchema } from './presence.ts';
 export { ProblemSchema } from './problem.ts';
 export { StatusSchema } from './status.ts';

@@ -1,7 +1,7 @@
 /** The agent card of the gateway, for A2A 1.0 and 0.3. */
 import { JSON_RPC_PATH, KINDS, REST_PATH, type Kind } from '@open-presence/protocol';
 
-import type { Localization } from '../../http/route-description.ts';
+import type { JsonObject, Localization } from '../../http/route-description.ts';
 import { KIND_SKILLS, READING_SKILLS, type ReadingSkill } from './skills.ts';
 
 /** The media type of the HTTP+JSON binding. */
@@ -10,7 +10,11 @@ export const A2A_TYPE = 'application/a2a+json';
 const MODES = ['application/json', 'text/plain'];
 
 /** The card of the gateway at this address. */
-export function cardOf(localization: Localization, address: string): object {
+interface Card extends JsonObject {
+  readonly skills: readonly object[];
+}
+
+export function cardOf(localization: Localization, address: string): Card {
   const versions = [
     ['JSONRPC', JSON_RPC_PATH, '1.0'],
     ['HTTP+JSON', REST_PATH, '1.0'],
@@ -25,7 +29,7 @@ export function cardOf(localization: Localization, address: string): object {
   };
 }
 
-export function legacyCardOf(localization: Localization, address: string): object {
+export function legacyCardOf(localization: Localization, address: string): Card {
   return {
     ...sharedMembers(localization, address),
     protocolVersion: '0.3.0',
@@ -35,7 +39,7 @@ export function legacyCardOf(localization: Localization, address: string): objec
   };
 }
 
-function sharedMembers(localization: Localization, address: string): object {
+function sharedMembers(localization: Localization, address: string): Card {
   const { language, text } = localization;
   return {
     name: text(language.service),

@@ -19,6 +19,7 @@ import {
   OBJECT,
   objectWith,
   problems,
+  responseKey,
   schemaRef,
   TEXT,
 } from '../openapi-parts.ts';
@@ -26,9 +27,12 @@ import { A2A_TYPE, cardOf, legacyCardOf } from './agent-card.ts';
 
 export function content(localization: Localization): Record<string, Content> {
   const schema = schemaRef('AgentCard');
+  const card = cardOf(localization, EXAMPLE_ADDRESS);
+  const legacyCard = legacyCardOf(localization, EXAMPLE_ADDRESS);
+  // One skill shows what all of them look like.
   return {
-    AgentCard: { schema, example: cardOf(localization, EXAMPLE_ADDRESS) },
-    AgentCard03: { schema, example: legacyCardOf(localization, EXAMPLE_ADDRESS) },
+    AgentCard: { schema, example: { ...card, skills: card.skills.slice(0, 1) } },
+    AgentCard03: { schema, example: { ...legacyCard, skills: [] } },
   };
 }
 
@@ -40,7 +44,7 @@ export function operations(localization: Localization): Record<string, Operation
   const sending = {
     parameters: headers,
     requestBody: jsonBody(schemaRef('A2aSend'), { ...requests(localization) }),
-    errors: [400, 507],
+    errors: [400],
   };
   const ofTask = { parameters: [id, ...headers], errors: [400, 404] };
   const task = exampleTask(localization);
@@ -88,7 +92,7 @@ function restOperation({ language, text }: Localization): (of: RestOperation) =>
     ...details,
     responses: {
       200: { description: meaning, content },
-      ...Object.fromEntries([...errors, 500, 503].map((status) => [status, error])),
+      ...Object.fromEntries([...errors, 500].map((status) => [responseKey(status), error])),
     },
   });
 }
@@ -122,7 +126,7 @@ function jsonRpcOperation(localization: Localization): OperationDetails {
           ...streamOf(answer({ task: exampleTask(localization) })),
         },
       },
-      ...problems([400, 500, 503]),
+      ...problems([400, 500]),
     },
   };
 }

@@ -1,11 +1,19 @@
 /** The schemas and errors that the OpenAPI document's operations share. */
-import { CODES, KINDS, statusOf, type Code, type Kind } from '@open-presence/protocol';
+import {
+  CODES,
+  KINDS,
+  statusOf,
+  type Code,
+  type Kind,
+  type Language,
+} from '@open-presence/protocol';
 import {
   DiscoverySchema,
   EntrySchema,
   FirstContactSchema,
   ListingSchema,
   PresenceSchema,
+  PresentSchema,
   SearchSchema,
   ProblemSchema,
   RoomListingSchema,
@@ -16,13 +24,14 @@ import {
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
 import { toJsonObject } from '../../json/json-object.ts';
-import { exampleEntry, schemaRef } from '../openapi-parts.ts';
+import { exampleEntry, responseKey, schemaRef } from '../openapi-parts.ts';
 
 const SHARED: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [DiscoverySchema, 'Discovery'],
   [EntrySchema, 'Entry'],
   [ListingSchema, 'Listing'],
   [PresenceSchema, 'Presence'],
+  [PresentSchema, 'Present'],
   [SearchSchema, 'Search'],
   [ProblemSchema, 'Problem'],
   [RoomListingSchema, 'RoomListing'],
@@ -47,12 +56,16 @@ export function components(localization: Localization, doorSchemas: JsonObject):
     const name = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Body`;
     return [name, bodySchema(localization, kind)] as const;
   });
+  const { language, text } = localization;
+  const common = language.common.map((field) => {
+    return [memberName(field.name), memberSchema(field, text)] as const;
+  });
   const entry = toJsonObject(withReferences(EntrySchema, localization, true));
   const { properties } = toJsonObject(withReferences(FirstContactSchema, localization, true));
   return {
     schemas: {
-      ...Object.fromEntries([...own, ...bodies]),
-      Entry: { ...entry, examples: [exampleEntry(localization.language)] },
+      ...Object.fromEntries([...own, ...bodies, ...common]),
+      Entry: { ...entry, examples: [exampleEntry(language)] },
       FirstContact: { allOf: [schemaRef('Entry')], type: 'object', properties },
       Health: HEALTH,
       ...doorSchemas,
@@ -92,11 +105,10 @@ function isNote(key: string, value: unknown): boolean {
 
 function bodySchema({ language, text }: Localization, kind: Kind): JsonObject {
   const { fields, title } = language.kinds[kind];
-  const all = [...fields, ...language.common];
-  const properties = all.map(({ name, type, suggested, meaning, example, required }) => {
-    const typed = suggested === true ? {} : orNull(TYPES[type], required);
-    return [name, { ...typed, description: text(meaning), examples: [example] }] as const;
-  });
+  const properties = [
+    ...fields.map((field) => [field.name, memberSchema(field, text)] as const),
+    ...language.common.map(({ name }) => [name, schemaRef(memberName(name))] as const),
+  ];
   const required = fields.filter((field) => field.required).map(({ name }) => name);
   return {
     type: 'object',
@@ -107,16 +119,29 @@ function bodySchema({ language, text }: Localization, kind: Kind): JsonObject {
   };
 }
 
+function memberSchema(
+  { type, suggested, meaning, example, required }: Language['common'][number],
+  text: Localization['text'],
+): JsonObject {
+  const typed = suggested === true ? {} : orNull(TYPES[type], required);
+  return { ...typed, description: text(meaning), examples: [example] };
+}
+
+/** The schema of a member of every kind. */
+function memberName(name: string): string {
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}Member`;
+}
+
 /** An optional member that is null counts as absent. */
 function orNull(typed: (typeof TYPES)[keyof typeof TYPES], required: boolean): JsonObject {
   return required ? { ...typed } : { ...typed, type: [typed.type, 'null'].flat() };
 }
 
-/** For each status, its codes with what they mean. */
+/** For each status, or range of statuses, its codes with what they mean. */
 function problemResponses({ language, text }: Localization): [string, JsonObject][] {
-  const byStatus = Map.groupBy(CODES, statusOf);
-  byStatus.set(404, [...(byStatus.get(404) ?? []), 'unknown-room', 'unknown-kind']);
-  byStatus.set(416, ['invalid-parameter']);
+  const byStatus = Map.groupBy(CODES, (code) => responseKey(statusOf(code)));
+  byStatus.set('404', [...(byStatus.get('404') ?? []), 'unknown-room', 'unknown-kind']);
+  byStatus.set('416', ['invalid-parameter']);
   return Array.from(byStatus, ([status, codes]) => [
     `Problem${status}`,
     {

@@ -62,7 +62,7 @@ function exampleDocuments(
       ...position,
       next: null,
     },
-    Rooms: { rooms },
+    Rooms: { rooms: [room] },
     Search: {
       results: [{ entry: Entry, snippet: Entry['text'] }],
       ...position,
@@ -86,7 +86,7 @@ function exampleAuthor({ id, identity, kind, room, timestamp }: JsonObject): Jso
   return { identity, kind, room, seeking: ['presence'], lastSeen: timestamp, entry };
 }
 
-/** Without the fields of kinds: linters take them for schemas. */
+/** One of each. Without the fields of kinds: linters take them for schemas. */
 function exampleDiscovery(
   localization: Localization,
   routes: readonly DescribedRoute[],
@@ -102,9 +102,11 @@ function exampleDiscovery(
     head: entry['seq'],
     log: EXAMPLE_LOG,
     ...rest,
-    kinds: rest.kinds.map((kind) => ({ ...kind, fields: [] })),
+    kinds: rest.kinds.slice(0, 1).map((kind) => ({ ...kind, fields: [] })),
     common: [],
-    rooms: exampleRooms(localization),
+    doors: rest.doors.slice(0, 1),
+    parameters: { order: rest.parameters['order'] },
+    rooms: exampleRooms(localization).slice(0, 1),
     here: [exampleVisitor(entry)],
     newest: [entry],
   };

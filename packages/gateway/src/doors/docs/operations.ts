@@ -113,7 +113,7 @@ function responsesOf(
     200: done,
     ...(ranges === true ? { 206: part, ...problems([416]) } : {}),
     ...(untagged === true ? {} : { 304: { description: text(language.pages.unchanged) } }),
-    ...problems([400, 500, 503, ...errors]),
+    ...problems([400, 500, ...errors]),
     ...problems(path.includes('{') ? [404] : []),
     ...problems(selects ? [422] : []),
     ...(reportsUnavailable === true ? { 503: unavailable } : {}),

@@ -38,6 +38,8 @@ function shareRepeated(document: JsonObject, rewrite: Rewrite): JsonObject {
 class SharedComponents {
   /** By section and name. */
   readonly #components: Map<string, Map<string, unknown>>;
+  /** By section and JSON. */
+  readonly #names = new Map<string, string>();
 
   constructor(components: JsonObject) {
     const sections = Object.entries(components).map(([section, values]) => {
@@ -49,11 +51,9 @@ class SharedComponents {
   reference(section: Section, proposed: string, value: unknown): JsonObject {
     const values = this.#components.get(section) ?? new Map<string, unknown>();
     this.#components.set(section, values);
-    const json = JSON.stringify(value);
-    let name = proposed;
-    for (let count = 2; values.has(name) && JSON.stringify(values.get(name)) !== json; count++) {
-      name = `${proposed}${count}`;
-    }
+    const key = section + JSON.stringify(value);
+    const name = this.#names.get(key) ?? unusedName(values, proposed);
+    this.#names.set(key, name);
     values.set(name, value);
     return { $ref: `#/components/${section}/${name}` };
   }
@@ -66,6 +66,12 @@ class SharedComponents {
     });
     return { ...document, components: Object.fromEntries(sections) };
   }
+}
+
+function unusedName(values: ReadonlyMap<string, unknown>, proposed: string): string {
+  let name = proposed;
+  for (let count = 2; values.has(name); count++) name = `${proposed}${count}`;
+  return name;
 }
 
 /** Visits parameters, bodies and responses. */
@@ -82,18 +88,16 @@ function rewriteOperations(document: JsonObject, visit: Visit): JsonObject {
 
 /** Visits headers, links and examples, also in what is shared already. */
 function rewriteParts(document: JsonObject, visit: Visit): JsonObject {
-  const rewritten = rewriteEachOperation(document, ({ responses, ...rest }, id) => ({
+  const rewritten = rewriteEachOperation(document, ({ responses, ...rest }) => ({
     ...rest,
-    responses: mapMembers(responses, (value) => rewriteResponse(value, id, visit)),
+    responses: mapMembers(responses, (value) => rewriteResponse(value, visit)),
   }));
   const components = toJsonObject(document['components']);
-  const responses = mapMembers(components['responses'], (value, name) => {
-    return rewriteResponse(value, name, visit);
-  });
+  const responses = mapMembers(components['responses'], (value) => rewriteResponse(value, visit));
   return { ...rewritten, components: { ...components, responses } };
 }
 
-function rewriteResponse(response: unknown, id: string, visit: Visit): JsonObject {
+function rewriteResponse(response: unknown, visit: Visit): JsonObject {
   const { headers, links, content, ...rest } = toJsonObject(response);
   return {
     ...rest,
@@ -102,7 +106,7 @@ function rewriteResponse(response: unknown, id: string, visit: Visit): JsonObjec
       : { headers: mapMembers(headers, (value, name) => visit('headers', name, value)) }),
     ...(content === undefined
       ? {}
-      : { content: mapMembers(content, (value) => rewriteMedia(value, id, visit)) }),
+      : { content: mapMembers(content, (value, type) => rewriteMedia(value, type, visit)) }),
     ...(links === undefined
       ? {}
       : { links: mapMembers(links, (value, name) => visit('links', name, value)) }),
@@ -110,10 +114,10 @@ function rewriteResponse(response: unknown, id: string, visit: Visit): JsonObjec
 }
 
 /** `example` cannot be a reference, but a member of `examples` can. */
-function rewriteMedia(media: unknown, id: string, visit: Visit): JsonObject {
+function rewriteMedia(media: unknown, type: string, visit: Visit): JsonObject {
   const { example, ...rest } = toJsonObject(media);
   if (example === undefined) return rest;
-  const name = schemaName(toJsonObject(rest['schema'])) ?? id;
+  const name = schemaName(toJsonObject(rest['schema'])) ?? subtypeOf(type);
   const visited = visit('examples', name, { value: example });
   const isShared = '$ref' in toJsonObject(visited);
   return { ...rest, ...(isShared ? { examples: { [name]: visited } } : { example }) };
@@ -139,6 +143,11 @@ function mapMembers(value: unknown, map: (member: unknown, name: string) => unkn
 
 function nameOf(parameter: unknown): string {
   return String(toJsonObject(parameter)['name']);
+}
+
+/** `atom` of `application/atom+xml`. */
+function subtypeOf(type: string): string {
+  return type.replaceAll(/^.*\/|\+.*$/g, '');
 }
 
 /** The name of the schema of a response's first content. */

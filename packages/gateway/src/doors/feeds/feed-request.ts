@@ -6,13 +6,19 @@ import { queryOf } from '../../http/context.ts';
 import { COMMON_HEADERS, contentLanguage, NO_CACHE, type Headers } from '../../http/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
-import type { Localization } from '../../http/route-description.ts';
+import type { Localization, ParameterDescription } from '../../http/route-description.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Selection, Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
-import { pageSelection } from '../../operations/read-page.ts';
+import { DEFAULT_LIMIT, pageSelection } from '../../operations/read-page.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
+
+/** The parameter `limit`, which has a default in feeds. */
+export const LIMIT: ParameterDescription = {
+  name: 'limit',
+  schema: { type: 'integer', minimum: 0, default: DEFAULT_LIMIT },
+};
 
 /** A feed at one address. */
 interface FeedAddress {

@@ -13,24 +13,20 @@ import {
   SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
 
-import type { ParameterDescription, RouteDescription } from '../../http/route-description.ts';
+import type { RouteDescription } from '../../http/route-description.ts';
 import {
   everythingScope,
   LISTED_SCOPES,
   type ScopeResolver,
 } from '../../operations/listing-scope.ts';
-import { DEFAULT_LIMIT } from '../../operations/read-page.ts';
 import type { DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { feed } from './feed.ts';
+import { LIMIT } from './feed-request.ts';
 
 const DOORS = { atom: 'feed', 'json-feed': 'jsonFeed' } as const;
 const NAMES: Readonly<Record<FeedForm, string>> = { atom: 'Atom', 'json-feed': 'JSON Feed' };
 
-const LIMIT: ParameterDescription = {
-  name: 'limit',
-  schema: { type: 'integer', minimum: 0, default: DEFAULT_LIMIT },
-};
 const PARAMETERS = LISTING_PARAMETERS.map((name) => (name === 'limit' ? LIMIT : name));
 
 export const feedsDoor: ProtocolDoor = {
@@ -39,7 +35,7 @@ export const feedsDoor: ProtocolDoor = {
     shortRoute(form),
     ...LISTED_SCOPES.flatMap(([path, scopeOf]) => [
       route(path, scopeOf, form),
-      { path, get: [representation(feed(scopeOf, form), form, form)] },
+      { path, get: [representation(feed(scopeOf, form), form)] },
     ]),
   ]),
 };
@@ -50,7 +46,7 @@ function shortRoute(form: FeedForm): FeedRoute {
   const path = SHORT_FEED_PATHS[form];
   return {
     path,
-    get: [representation(feed(everythingScope, form, path), form, path)],
+    get: [representation(feed(everythingScope, form, path), form)],
     description: { ...describe(form), id: DOORS[form] },
   };
 }
@@ -60,14 +56,14 @@ function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRou
   const kind = kindAt(listing);
   return {
     path,
-    get: [representation(feed(scopeOf, form), form, path)],
+    get: [representation(feed(scopeOf, form), form)],
     description: {
       ...describe(form),
       tag: kind === undefined ? 'rooms' : 'kinds',
       summary: ({ language, text }) => {
-        const meaning =
-          kind === undefined ? language.doors[doorOf(listing)] : language.kinds[kind].meaning;
-        return `${text(meaning)} (${NAMES[form]})`;
+        const listed =
+          kind === undefined ? language.doors[doorOf(listing)] : language.kinds[kind].name;
+        return `${text(listed)} (${NAMES[form]})`;
       },
       parameters: kind === undefined ? PARAMETERS : PARAMETERS.filter((name) => name !== 'kind'),
       ...(kind === undefined ? {} : { fixed: ['kind'] }),
@@ -75,8 +71,8 @@ function route(listing: string, scopeOf: ScopeResolver, form: FeedForm): FeedRou
   };
 }
 
-function representation(handle: DoorHandler, form: FeedForm, content: string) {
-  return { type: FEED_TYPES[form], onlyIfNamed: true, handle, content } as const;
+function representation(handle: DoorHandler, form: FeedForm) {
+  return { type: FEED_TYPES[form], onlyIfNamed: true, handle, content: form } as const;
 }
 
 function describe(form: FeedForm): RouteDescription {

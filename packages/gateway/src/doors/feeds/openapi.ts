@@ -7,50 +7,53 @@ import {
   SHORT_FEED_PATHS,
 } from '@open-presence/protocol';
 
-import type { Content, JsonObject, Localization } from '../../http/route-description.ts';
+import type {
+  Content,
+  JsonObject,
+  Localization,
+  OperationDetails,
+} from '../../http/route-description.ts';
 import { LISTED_SCOPES } from '../../operations/listing-scope.ts';
 import { EXAMPLE_ADDRESS, exampleEntry, schemaRef, TEXT } from '../openapi-parts.ts';
 import { atomOf } from './atom.ts';
+import { LIMIT } from './feed-request.ts';
 import { jsonFeedOf } from './json-feed.ts';
 import type { Page } from './page.ts';
 
-/** Of feeds at addresses of their own, by path; of those at the addresses of listings, by form. */
-export function content(localization: Localization): Record<string, Content> {
-  const addresses = FEED_FORMS.flatMap((form) => [
-    { path: SHORT_FEED_PATHS[form], form, listing: EVERYTHING },
-    ...LISTED_SCOPES.map(([listing]) => ({ path: feedPath(listing, form), form, listing })),
-  ]);
+/** By form; the feeds of all listings are alike. */
+export function content(localization: Localization): Record<FeedForm, Content> {
+  const atom = atomOf(examplePage(localization, 'atom'));
+  const json: unknown = JSON.parse(jsonFeedOf(examplePage(localization, 'json-feed')));
   return {
-    atom: { schema: TEXT },
-    'json-feed': { schema: schemaRef('JsonFeed') },
-    ...Object.fromEntries(
-      addresses.map(({ path, form, listing }) => [path, contentOf(localization, form, listing)]),
-    ),
+    atom: { schema: TEXT, example: atom },
+    'json-feed': { schema: schemaRef('JsonFeed'), example: json },
   };
 }
 
-function contentOf(localization: Localization, form: FeedForm, path: string): Content {
-  const page = examplePage(localization, form, path);
-  return form === 'atom'
-    ? { schema: TEXT, example: atomOf(page) }
-    : { schema: schemaRef('JsonFeed'), example: JSON.parse(jsonFeedOf(page)) as unknown };
+/** Feeds take all parameters of their listing, where these are described. */
+export function operations(): Record<string, OperationDetails> {
+  const brief: OperationDetails = { parameters: [LIMIT, 'as'] };
+  const paths = FEED_FORMS.flatMap((form) => [
+    SHORT_FEED_PATHS[form],
+    ...LISTED_SCOPES.map(([listing]) => feedPath(listing, form)),
+  ]);
+  return Object.fromEntries(paths.map((path) => [`GET ${path}`, brief]));
 }
 
-function examplePage(localization: Localization, form: FeedForm, path: string): Page {
+function examplePage(localization: Localization, form: FeedForm): Page {
   const { language, text } = localization;
   const entry = exampleEntry(language);
   const member = (name: string): string => String(entry[name]);
-  const listing = path.replace('{slug}', member('room')).replace('{id}', member('id'));
-  const self = feedPath(listing, form);
+  const self = feedPath(EVERYTHING, form);
   return {
     ...localization,
     base: EXAMPLE_ADDRESS,
     id: 'urn:uuid:2f1b7c9a-0c1d-8e3f-a4b5-6c7d8e9f0a1b',
-    title: `${text(language.service)} · ${listing}`,
+    title: `${text(language.service)} · ${EVERYTHING}`,
     self,
     first: self,
     next: `${self}?before=${member('seq')}`,
-    listing,
+    listing: EVERYTHING,
     updated: member('timestamp'),
     items: [
       {

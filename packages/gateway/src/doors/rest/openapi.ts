@@ -69,18 +69,19 @@ function bodyOrForm(schema: JsonObject, examples: Record<string, BodyExample>): 
 function appendByGet(localization: Localization, kind: Kind): OperationDetails {
   const { language, text } = localization;
   const { doors, pages, kinds } = language;
-  // Without its fields: linters take them for schemas.
-  const explanation = { ...describeSaying(language, kind, localization.locale), fields: [] };
+  // Without its fields, which linters take for schemas; the operation's description says how.
+  const described = describeSaying(language, kind, localization.locale);
+  const explanation = { ...described, how: '…', fields: [] };
   return {
     id: `say${capitalized(kind)}ByGet`,
     tag: 'kinds',
     summary: () => text(kinds[kind].title),
-    description: () => `${text(doors.say)} ${text(pages.byGetHow)}`,
+    description: () => text(pages.byGetHow),
     parameters: [...memberParameters(localization, kind), 'as', idempotencyKey(localization)],
     responses: {
       ...responses(localization, kind),
       200: {
-        description: text(pages.byGetHow),
+        description: text(doors.say),
         content: { 'application/json': { schema: OBJECT, example: explanation } },
       },
       204: { description: text(pages.nothingSaid) },
@@ -145,13 +146,13 @@ function responses(localization: Localization, kind: Kind): JsonObject {
       },
       links: Object.fromEntries(links),
     },
-    ...problems([400, 422, 500, 503, 507]),
+    ...problems([400, 422, 500]),
   };
 }
 
 function firstContact(entry: JsonObject, { language, locale, text }: Localization): JsonObject {
   const next = nextSteps(language, locale, Buffer.from(JSON.stringify(entry)));
-  return { ...entry, welcome: text(language.welcome), companions: [], next };
+  return { ...entry, welcome: text(language.welcome), companions: [], next: next.slice(0, 2) };
 }
 
 function capitalized(kind: Kind): string {

@@ -96,8 +96,8 @@ export const restDoor: ProtocolDoor = {
       description: {
         id: `list${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
         tag: 'kinds',
-        summary: ({ language, text }: Localization) => text(language.kinds[kind].meaning),
-        description: ({ language, text }: Localization) => text(language.pages.readingHow),
+        summary: ({ language, text }: Localization) => text(language.kinds[kind].name),
+        description: ({ language, text }: Localization) => text(language.kinds[kind].meaning),
         parameters: ONE_KIND_PARAMETERS,
         fixed: ['kind'],
       } as const,
