@@ -195,6 +195,7 @@ export default defineConfig({
         ...tests,
         anywhere(`${gateway}/stores/**`),
         anywhere(`${gateway}/http-worker.ts`),
+        anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },

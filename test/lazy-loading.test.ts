@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
+import { REFERENCE_SCRIPTS } from '../packages/gateway/src/doors/docs/reference-scripts.ts';
 import { dataFolder, startGatewayProcess } from './gateway-process.ts';
 
 interface Request extends RequestInit {
@@ -33,6 +34,12 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     heavy:
       /\/doors\/(?:docs\/(?:pages|guide|reference)|\w+\/openapi|openapi-parts)\.ts|\/src\/schemas\//,
     by: { path: '/openapi.json' },
+  },
+  'the script of the reference page': {
+    without: ['/', '/openapi.json', '/reference'].map((path) => ({ path })),
+    light: /\/doors\/docs\/reference\.ts/,
+    heavy: /\/scalar-thread\.ts|@scalar/,
+    by: { path: REFERENCE_SCRIPTS.at(-1)?.path ?? '' },
   },
   'the SDK of MCP': {
     without: [

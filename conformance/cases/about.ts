@@ -150,11 +150,25 @@ export const about: readonly Case[] = [
     for (const type of ['atom', 'feed']) {
       assert.match(home.text, new RegExp(`<link rel="alternate" type="application/${type}\\+`));
     }
-    for (const answer of [home, await gateway.get('/reference')]) {
-      assert.doesNotMatch(answer.text, LOADS);
-      const policy = answer.header('content-security-policy') ?? '';
-      assert.match(policy, /default-src 'none'/);
-      assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+    assert.doesNotMatch(home.text, LOADS);
+    const policy = home.header('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+  }),
+  check('17.2', 'reference', async (gateway) => {
+    const page = await gateway.get('/reference');
+    const policy = page.header('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'; script-src 'self';/);
+    assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/);
+    const scripts = Array.from(page.text.matchAll(/<script src="([^"]+)"/g), ([, src = '']) => {
+      const url = new URL(src, new URL('/reference', gateway.base));
+      assert.equal(url.host, gateway.base.host);
+      return url.pathname;
+    });
+    assert.ok(scripts.length > 0);
+    for (const path of scripts) (await gateway.request('HEAD', path)).expect(200);
+    for (const path of ['/protocol.md', '/openapi.json', '/llms.txt']) {
+      assert.ok(addresses(gateway, page.text).includes(path), path);
     }
   }),
   check('17.3', 'link-headers', async (gateway) => {

@@ -122,7 +122,9 @@ export const LIVE_AND_DOORS = {
   },
   '17.2': {
     home: 'GET / has the form that Accept prefers, with a first request.',
-    pages: 'Pages load nothing, and have no scripts.',
+    pages: 'The welcome loads nothing, and has no scripts.',
+    reference:
+      'The reference loads only from the gateway, and says without scripts where to read on.',
   },
   '17.3': { 'link-headers': 'Link leads to the descriptions.' },
   '17.4': {

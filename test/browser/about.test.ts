@@ -8,7 +8,7 @@ import { asObject, asInteger } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 
-describe('pages on which the gateway describes itself, in Chromium', () => {
+describe('the page at /, in Chromium', () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;
@@ -19,72 +19,42 @@ describe('pages on which the gateway describes itself, in Chromium', () => {
   });
   after(() => owned.disposeAsync());
 
-  for (const path of ['/', '/reference']) {
-    it(`${path} is shown as it is meant, loads nothing and says nothing`, async () => {
-      const page = await browser.newPage({ locale: 'uk-UA' });
-      const asked: string[] = [];
-      const complaints: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
-      page.on('console', (message) => complaints.push(message.text()));
-      page.on('pageerror', (error) => complaints.push(error.message));
-      await page.goto(gateway.url + path, { waitUntil: 'networkidle' });
-      assert.deepEqual(
-        asked.filter((url) => !url.startsWith('data:')),
-        [gateway.url + path],
+  it('the welcome is shown as it is meant, loads nothing and says nothing', async () => {
+    const page = await browser.newPage({ locale: 'uk-UA' });
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${gateway.url}/`, { waitUntil: 'networkidle' });
+    assert.deepEqual(
+      asked.filter((url) => !url.startsWith('data:')),
+      [`${gateway.url}/`],
+    );
+    assert.deepEqual(complaints, []);
+    assert.equal(await page.locator('html').getAttribute('lang'), 'uk');
+    assert.match(await page.locator('h1').innerText(), /Брама/);
+    const width = await page.evaluate('getComputedStyle(document.body).maxWidth');
+    assert.notEqual(width, 'none', 'its own style is let in');
+    assert.match(
+      await (await fetch(`${gateway.url}/api/events?limit=0&after=0`)).text(),
+      /"head":0/,
+    );
+    await page.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`the welcome can be used by everybody, ${colorScheme}`, async () => {
+      const page = await browser.newPage({ colorScheme });
+      await page.goto(`${gateway.url}/`);
+      await page.evaluate(axe.source);
+      const found: unknown = await page.evaluate(
+        'axe.run().then(({ violations, passes }) => ({ passes: passes.length, violations }))',
       );
-      assert.deepEqual(complaints, []);
-      assert.equal(await page.locator('html').getAttribute('lang'), 'uk');
-      assert.match(await page.locator('h1').innerText(), /Брама/);
-      const width = await page.evaluate('getComputedStyle(document.body).maxWidth');
-      assert.notEqual(width, 'none', 'its own style is let in');
-      assert.match(
-        await (await fetch(`${gateway.url}/api/events?limit=0&after=0`)).text(),
-        /"head":0/,
-      );
+      const { passes, violations } = asObject(found);
+      assert.deepEqual(violations, []);
+      assert.ok(asInteger(passes) > 10, 'it was looked at');
       await page.close();
     });
   }
-
-  for (const path of ['/', '/reference']) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      it(`${path} can be used by everybody, ${colorScheme}`, async () => {
-        const page = await browser.newPage({ colorScheme });
-        await page.goto(gateway.url + path);
-        await page.evaluate(
-          'document.querySelectorAll("details").forEach((one) => (one.open = true))',
-        );
-        await page.evaluate(axe.source);
-        const found: unknown = await page.evaluate(
-          'axe.run().then(({ violations, passes }) => ({ passes: passes.length, violations }))',
-        );
-        const { passes, violations } = asObject(found);
-        assert.deepEqual(violations, []);
-        assert.ok(asInteger(passes) > 10, 'it was looked at');
-        await page.close();
-      });
-    }
-  }
-
-  it('the reference can be read on a phone', async () => {
-    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-    await page.goto(`${gateway.url}/reference`);
-    const narrow = `[...document.querySelectorAll('dd, td, p, summary')]
-      .filter((one) => one.clientWidth < 200).map((one) => one.outerHTML)`;
-    assert.deepEqual(await page.evaluate(narrow), []);
-    const wide = `[document.documentElement, ...document.querySelectorAll('pre, dl, table')]
-      .filter((one) => one.scrollWidth > innerWidth).length`;
-    assert.equal(await page.evaluate(wide), 0);
-    await page.close();
-  });
-
-  it('each operation of the reference is where its contents lead', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${gateway.url}/reference`);
-    assert.equal(await page.locator('script').count(), 0);
-    for (const link of await page.locator('nav a').all()) {
-      const target = (await link.getAttribute('href')) ?? '';
-      assert.equal(await page.locator(target).count(), 1, target);
-    }
-    await page.close();
-  });
 });

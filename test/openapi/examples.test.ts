@@ -82,7 +82,10 @@ async function kept(base: string): Promise<string> {
 
 /** What the gateway serves and the document does not have. */
 async function unmentioned(base: string, document: JsonObject): Promise<string[]> {
-  const known = createRouter().routes.map(({ path }) => path);
+  // A route that is described by no path is loaded by a page of the gateway alone.
+  const known = createRouter()
+    .routes.filter(({ description }) => description.paths?.length !== 0)
+    .map(({ path }) => path);
   const described = new Set(operationsOf(document).map(nameOf));
   const found: string[] = [];
   for (const path of known) {

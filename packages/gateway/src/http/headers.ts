@@ -17,6 +17,8 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** May be stored, but must be revalidated with its tag each time. */
 export const NO_CACHE: Headers = { 'Cache-Control': 'no-cache' };
+/** May be kept for a year: the path changes with the content. */
+export const IMMUTABLE: Headers = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 export const NO_STORE: Headers = { 'Cache-Control': 'no-store' };
 
 export function contentEncoding(encoding: string | undefined): Headers {

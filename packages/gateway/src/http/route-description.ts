@@ -57,7 +57,10 @@ interface OperationDescription {
 
 /** Describes `GET`. `POST` is described by the door's `operations`. */
 export interface RouteDescription extends OperationDescription {
-  /** The paths that are described instead, where a variable part has a few known values. */
+  /**
+   * The paths that are described instead, where a variable part has a few known values. Empty for
+   * what only a page of the gateway loads.
+   */
   readonly paths?: readonly string[];
 }
 

@@ -36,14 +36,6 @@ suite('what the gateway says of itself', () => {
     assert.ok(guide.includes(`POST ${publicUrl}/api/resonance`));
   });
 
-  test('says where a parameter stands', async () => {
-    await using door = await openGateway(openMemoryLog());
-    const page = (await fetchBytes(door, '/reference')).bytes.toString();
-    assert.ok(page.includes('<code>Idempotency-Key</code> <small>header</small>'));
-    assert.ok(page.includes('<code>idempotency-key</code> <small>query</small>'));
-    assert.ok(page.includes('<code>slug</code> <small>path, required</small>'));
-  });
-
   test('is where errors lead, also of what is not HTTP', async () => {
     await using door = await openGateway(openMemoryLog());
     const answer = await door.sendRaw('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');

@@ -19,6 +19,7 @@ import {
   type ProtocolDoor,
 } from '../context.ts';
 import { languageFile, languageSchema, robots } from './files.ts';
+import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
 type PageName = keyof typeof PAGES;
@@ -64,6 +65,11 @@ export const docsDoor: ProtocolDoor = {
     ...DOCUMENTS.map(([name, path, type, content]) =>
       document(name, path, pageAs(type, name, content)),
     ),
+    ...REFERENCE_SCRIPTS.map(({ path, handle }) => ({
+      path,
+      get: [{ type: 'text/javascript', handle }],
+      description: { paths: [] },
+    })),
     document('robots', '/robots.txt', { type: 'text/plain', handle: robots, content: 'Robots' }),
   ],
 };
@@ -85,7 +91,9 @@ function pageAs(type: string, name: PageName, content: string): Representation<D
     const { routes } = app;
     const localization = localizationFor(context);
     const address = publicAddressOf(context);
-    const page: RenderedPage = await PAGES[name]({ ...localization, app, routes, address });
+    const [path = ''] = (context.request.url ?? '').split('?', 1);
+    const root = path.endsWith('/') ? '..' : '.';
+    const page: RenderedPage = await PAGES[name]({ ...localization, app, routes, address, root });
     const headers = {
       ...(isWelcome ? NO_STORE : NO_CACHE),
       ...contentLanguage(localization.locale, ...(isWelcome ? ['Accept'] : [])),

@@ -96,7 +96,7 @@ function templatesAsHtml(templates: readonly Template[]): string {
 }
 
 /** A page that loads nothing: what it looks like stands in it. */
-export function htmlPage(
+function htmlPage(
   { title, locale, head = '' }: { title: string; locale: string; head?: string },
   body: string,
 ): string {
@@ -120,19 +120,12 @@ ${body}
 
 export const STYLE = `:root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif;background:#fff;color:#161616}
 body{margin:0 auto;max-width:46rem;padding:2rem 1rem}
-h1,h2,h3,h4{line-height:1.25}
+h1,h2{line-height:1.25}
 a{color:#0b43b8}
 @media(prefers-color-scheme:dark){:root{background:#121212;color:#eee}a{color:#a9c1ff}}
-p,li,h3,dd{overflow-wrap:anywhere}
+p,li{overflow-wrap:anywhere}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.75rem;border:1px solid;border-radius:.4rem}
-code{font:.9em/1.5 ui-monospace,monospace}
-h3 code{font-weight:700}
-dl{display:grid;grid-template-columns:minmax(0,12rem) minmax(0,1fr);gap:.25rem 1rem;align-items:baseline}
-dt{overflow-wrap:anywhere}
-dd{margin:0}
-summary{cursor:pointer}
-section section{border-top:1px solid;margin-top:2rem}
-@media(max-width:40rem){dl{grid-template-columns:minmax(0,1fr)}dd{margin:0 0 .5rem 1rem}}`;
+code{font:.9em/1.5 ui-monospace,monospace}`;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -14,7 +14,7 @@ import { aiCatalog, apiCatalog } from './catalogs.ts';
 import { guidePage, skillFile, welcomePage, type GuideContext } from './guide.ts';
 import { openApiDocument } from './openapi.ts';
 import { asHtml, asMarkdown, asText, STYLE } from './page.ts';
-import { referencePage } from './reference.ts';
+import { REFERENCE_HEADERS, referencePage } from './reference.ts';
 import { shareComponents } from './share-components.ts';
 
 export interface RenderedPage {
@@ -26,6 +26,8 @@ export interface RenderedPage {
 
 interface PageContext extends GuideContext {
   readonly app: DoorContext;
+  /** Where the page is relative to the gateway's root: `.`, or `..` if its path ends with a slash. */
+  readonly root: string;
 }
 
 const HTML_HEADERS = {
@@ -41,13 +43,9 @@ const PROTOCOL = new URL('../../../PROTOCOL.md', PACKAGE);
 const documents = new WeakMap<DoorContext, Map<Locale | undefined, Promise<OpenApi>>>();
 
 interface OpenApi {
-  /** With each operation in full. */
   readonly document: JsonObject;
-  /** The document as it is sent. */
-  readonly shared: JsonObject;
   readonly json: Buffer;
   yaml?: Buffer;
-  reference?: Buffer;
 }
 
 function openApi({ app, ...localization }: PageContext): Promise<OpenApi> {
@@ -59,23 +57,18 @@ function openApi({ app, ...localization }: PageContext): Promise<OpenApi> {
 }
 
 async function createOpenApi(localization: Localization, app: DoorContext): Promise<OpenApi> {
-  const document = await openApiDocument(localization, app);
-  const shared = shareComponents(document);
-  return { document, shared, json: Buffer.from(`${JSON.stringify(shared)}\n`) };
+  const document = shareComponents(await openApiDocument(localization, app));
+  return { document, json: Buffer.from(`${JSON.stringify(document)}\n`) };
 }
 
 export const PAGES = {
   openapi: async (context) => ({ body: (await openApi(context)).json }),
   openapiYaml: async (context) => {
     const cached = await openApi(context);
-    cached.yaml ??= Buffer.from(stringify(cached.shared, { aliasDuplicateObjects: false }));
+    cached.yaml ??= Buffer.from(stringify(cached.document, { aliasDuplicateObjects: false }));
     return { body: cached.yaml };
   },
-  reference: async (context) => {
-    const cached = await openApi(context);
-    cached.reference ??= Buffer.from(referencePage(context, cached.document));
-    return { body: cached.reference, headers: HTML_HEADERS };
-  },
+  reference: (context) => ({ ...page(referencePage(context)), headers: REFERENCE_HEADERS }),
   llms: (context) => page(asMarkdown(guidePage(context))),
   skill: (context) => page(skillFile(context)),
   protocol: async () => {

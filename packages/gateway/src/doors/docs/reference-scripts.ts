@@ -1,0 +1,110 @@
+/**
+ * The scripts of the reference page: Scalar, and a few lines that start it. Their paths change with
+ * their content, so that browsers need to fetch them only once.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+import manifest from '../../../package.json' with { type: 'json' };
+import { IMMUTABLE, vary } from '../../http/headers.ts';
+import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { contentHash, sendEncoded, sendResponse } from '../../http/response.ts';
+import type { DoorHandler } from '../context.ts';
+
+const HIDDEN_TARGETS =
+  'c clojure csharp dart fsharp go http java julia kotlin node objc ocaml php powershell r ruby rust swift';
+
+/** Loads nothing from elsewhere, sends nothing elsewhere, and uses no proxy. */
+const CONFIGURATION = {
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  documentDownloadType: 'none',
+  operationTitleSource: 'path',
+  // Scalar's own grays are too faint to read, and its list of paths cannot be scrolled by keys.
+  customCss: `
+    .light-mode { --scalar-color-2: #505050; --scalar-color-3: #616161; }
+    .dark-mode { --scalar-color-2: #bdbdbd; --scalar-color-3: #adadad; }
+    .endpoints { max-height: none !important; overflow: visible !important; }`,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  // All that Scalar has, but curl, fetch and requests.
+  hiddenClients: {
+    ...Object.fromEntries(HIDDEN_TARGETS.split(' ').map((target) => [target, true])),
+    shell: ['httpie', 'wget'],
+    js: ['axios', 'jquery', 'ofetch', 'xhr'],
+    python: ['python3', 'aiohttp', 'httpx_sync', 'httpx_async'],
+  },
+};
+
+/**
+ * Runs before Scalar, whose validator would otherwise try whether it may use `eval`. Requests get
+ * no optional parameter until somebody chooses it: together, the examples of filters select nothing.
+ */
+const START = Buffer.from(`globalThis.__zod_globalConfig = { jitless: true };
+
+addEventListener('DOMContentLoaded', async () => {
+  const element = document.getElementById('reference');
+  const content = await (await fetch(element.dataset.document)).json();
+  for (const tag of content.tags) tag['x-displayName'] = tag.description;
+  const operations = Object.values(content.paths).flatMap((item) => Object.values(item));
+  const shared = Object.values(content.components.parameters ?? {});
+  for (const parameter of [...shared, ...operations.flatMap(({ parameters }) => parameters ?? [])]) {
+    const { example, required } = parameter;
+    if (required === true || example === undefined) continue;
+    delete parameter.example;
+    parameter.examples = { example: { value: example, 'x-disabled': true } };
+  }
+  // Scalar would take what is there for a page of its own, rendered by a server.
+  element.replaceChildren();
+  Scalar.createApiReference(element, { content, ...${JSON.stringify(CONFIGURATION)} });
+});
+`);
+
+const VERSION = manifest.dependencies['@scalar/fastify-api-reference'];
+const TYPE = 'text/javascript; charset=utf-8';
+const HEADERS = { ...IMMUTABLE, ...vary() };
+
+const sendStart: DoorHandler = async (context) => {
+  const tag = `"${contentHash(START)}"`;
+  await sendResponse(context, { status: 200, type: TYPE, headers: HEADERS, body: START, tag });
+};
+
+const sendScalar: DoorHandler = async (context) => {
+  const encoding = preferredEncoding(context.request.headers['accept-encoding']);
+  const response = { status: 200, type: TYPE, headers: HEADERS, tag: `"${VERSION}"` };
+  await sendEncoded(context, response, encoding, () => scalar(encoding));
+};
+
+/** In the order in which the page loads them. */
+export const REFERENCE_SCRIPTS: readonly {
+  readonly path: string;
+  readonly handle: DoorHandler;
+}[] = [
+  { path: `/reference/start-${contentHash(START)}.js`, handle: sendStart },
+  { path: `/reference/scalar-${VERSION}.js`, handle: sendScalar },
+];
+
+/** Scalar in each encoding that was requested. */
+const cache = new Map<Encoding | undefined, Promise<Uint8Array>>();
+
+function scalar(encoding: Encoding | undefined): Promise<Uint8Array> {
+  const loaded = cache.get(encoding) ?? loadScalar(encoding);
+  cache.set(encoding, loaded);
+  return loaded;
+}
+
+async function loadScalar(encoding: Encoding | undefined): Promise<Uint8Array> {
+  try {
+    const thread = new Worker(new URL('scalar-thread.ts', import.meta.url), {
+      workerData: encoding,
+    });
+    const [script] = (await once(thread, 'message')) as [Uint8Array];
+    return script;
+  } catch (error) {
+    cache.delete(encoding);
+    throw error;
+  }
+}
