@@ -161,7 +161,7 @@ suite('the door for agents', () => {
       [`a ${word}`],
     );
     const refused = (await ask({ skill: 'follow', q: word }))['error'] as Fields;
-    assert.match(String(refused['message']), /"q" cannot be used here/);
+    assert.match(String(refused['message']), /"q" has no effect here/);
   });
 
   test('answers what is no A2A in A2A’s own form', async () => {

@@ -1,7 +1,7 @@
 /** Creates the context of doors from what the composition root has opened. */
 import { createGrammar } from './intake/grammar.ts';
 import type { DoorContext } from './doors/context.ts';
-import { contentHash } from './http/response.ts';
+import { contentHash } from './http/response/response.ts';
 import type { HttpServices, StartupContext } from './http/context.ts';
 import type { LoadedLanguage } from './load-language.ts';
 import type { Log } from './log/log.ts';

@@ -6,8 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { localeOf, type Language, type Locale, type State } from '@open-presence/protocol';
 
-import type { EventStreams } from './event-stream.ts';
-import type { ResponseCache } from './response-cache.ts';
+import type { EventStreams } from './response/event-stream.ts';
+import type { ResponseCache } from './response/response-cache.ts';
 import type { DescribedRoute, DoorDescription } from './route-description.ts';
 import type { Shutdown } from './shutdown.ts';
 

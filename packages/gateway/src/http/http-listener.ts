@@ -11,10 +11,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '@open-presence/protocol';
 
 import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
-import { EventStreams } from './event-stream.ts';
+import { EventStreams } from './response/event-stream.ts';
 import { respondToMalformed } from './malformed-request.ts';
-import { sendProblem } from './problem.ts';
-import { ResponseCache } from './response-cache.ts';
+import { sendProblem } from './response/problem.ts';
+import { ResponseCache } from './response/response-cache.ts';
 import { runHandler, type Router } from './router.ts';
 import { Shutdown } from './shutdown.ts';
 import { hasValidHost, HttpServer, originForm, type ListenOptions } from './server.ts';

@@ -15,9 +15,9 @@ import {
   statusOf,
 } from '@open-presence/protocol';
 
-import { jsonBody } from './response.ts';
-import { COMMON_HEADERS, NO_STORE, type Headers } from './headers.ts';
-import { PROBLEM_TYPE } from './problem.ts';
+import { jsonBody } from './response/response.ts';
+import { COMMON_HEADERS, NO_STORE, type Headers } from './response/headers.ts';
+import { PROBLEM_TYPE } from './response/problem.ts';
 import type { Router, Unmatched } from './router.ts';
 
 /** Node's error for bytes that it cannot parse. */

@@ -9,12 +9,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
-import { COMMON_HEADERS, type Headers } from './headers.ts';
+import { COMMON_HEADERS, type Headers } from './response/headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import { ParameterCheck, takenParameters, type TakenParameters } from './parameter-check.ts';
-import { sendError, sendProblem } from './problem.ts';
+import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
 export const EVENT_STREAM = 'text/event-stream';

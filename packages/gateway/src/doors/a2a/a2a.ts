@@ -11,8 +11,8 @@
 import { JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 
 import { publicAddressOf } from '../../http/public-address.ts';
-import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
-import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
+import { sendResponse, contentHash, jsonBody } from '../../http/response/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
 import {
   localizationFor,
   type DoorHandler,

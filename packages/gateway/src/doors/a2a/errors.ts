@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
-import { INTERNAL } from '../../http/problem.ts';
+import { INTERNAL } from '../../http/response/problem.ts';
 import type { DoorRequest } from '../context.ts';
 
 /** The `google.rpc.Code` of codes that the SDK has no error for. */

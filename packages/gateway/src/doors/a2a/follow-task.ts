@@ -37,8 +37,8 @@ const REFUSED = {
 export function createTask(context: DoorRequest, fields: JsonObject, contextId: string): Task {
   const parameters = parametersOf(fields);
   const { since, after } = selectionOf(context, parameters);
-  rejectParameters(parameters, 'what will be said', REFUSED);
-  requireLogOrder(parameters, 'what will be said');
+  rejectParameters(parameters, 'the entries to come', REFUSED);
+  requireLogOrder(parameters, 'the entries to come');
   for (const name of DROPPED) parameters.delete(name);
   const start = after ?? (since === undefined ? context.app.log.head() : 0);
   parameters.set('after', String(start));

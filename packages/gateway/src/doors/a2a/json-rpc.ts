@@ -7,7 +7,7 @@ import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { JsonRpcTransportHandler, ServerCallContext, validateVersion } from '@a2a-js/sdk/server';
 
 import { abortOnDisconnect } from '../../http/context.ts';
-import { JSON_TYPE } from '../../http/headers.ts';
+import { JSON_TYPE } from '../../http/response/headers.ts';
 import { isJsonObject, toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { GatewayError } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
-import { receiveMessage } from '../../http/large-message-queue.ts';
+import { receiveMessage } from '../../http/request/large-message-queue.ts';
 import { hasMoreValues } from '../../json/limits.ts';
 import type { DoorRequest } from '../context.ts';
 

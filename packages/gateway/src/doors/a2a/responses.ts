@@ -1,9 +1,13 @@
 /** How both bindings of A2A send one response, or a stream of events. */
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected } from '../../http/context.ts';
-import { streamChunk, type EventStream, type StreamChunk } from '../../http/event-stream.ts';
-import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../../http/headers.ts';
-import { sendResponse } from '../../http/response.ts';
+import {
+  streamChunk,
+  type EventStream,
+  type StreamChunk,
+} from '../../http/response/event-stream.ts';
+import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
+import { sendResponse } from '../../http/response/response.ts';
 import type { DoorRequest } from '../context.ts';
 
 const STREAM_HEADERS: Headers = {

@@ -7,7 +7,7 @@ import { validateVersion } from '@a2a-js/sdk/server';
 import { GatewayError, quoted, REST_PATH } from '@open-presence/protocol';
 
 import { abortOnDisconnect } from '../../http/context.ts';
-import { RETRY_AFTER } from '../../http/problem.ts';
+import { RETRY_AFTER } from '../../http/response/problem.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import { RawJson } from '../../json/raw-json.ts';
 import type { DoorRequest } from '../context.ts';

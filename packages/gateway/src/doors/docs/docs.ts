@@ -8,8 +8,8 @@
  */
 import { SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
-import { contentHash, sendResponse } from '../../http/response.ts';
-import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/headers.ts';
+import { contentHash, sendResponse } from '../../http/response/response.ts';
+import { contentLanguage, NO_STORE, NO_CACHE } from '../../http/response/headers.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import type { Representation } from '../../http/router.ts';
 import {

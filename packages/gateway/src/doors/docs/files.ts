@@ -1,6 +1,6 @@
 /** Documents that are the same for every caller: the language file, its schema, robots.txt. */
-import { contentHash, jsonBody, sendResponse } from '../../http/response.ts';
-import { NO_CACHE, vary } from '../../http/headers.ts';
+import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
+import { NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { DoorRequest } from '../context.ts';
 
 const HEADERS = { ...NO_CACHE, ...vary() };

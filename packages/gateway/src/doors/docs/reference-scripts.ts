@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import manifest from '../../../package.json' with { type: 'json' };
-import { IMMUTABLE, vary } from '../../http/headers.ts';
+import { IMMUTABLE, vary } from '../../http/response/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import { contentHash, sendEncoded, sendResponse } from '../../http/response.ts';
+import { contentHash, sendEncoded, sendResponse } from '../../http/response/response.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HIDDEN_TARGETS =

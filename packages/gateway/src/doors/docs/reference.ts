@@ -1,5 +1,5 @@
 /** The reference page: the OpenAPI document shown by Scalar; without scripts, where to read on. */
-import type { Headers } from '../../http/headers.ts';
+import type { Headers } from '../../http/response/headers.ts';
 import { pathsById, type DescribedRoute, type Localization } from '../../http/route-description.ts';
 import { escaped } from './page.ts';
 import { REFERENCE_SCRIPTS } from './reference-scripts.ts';

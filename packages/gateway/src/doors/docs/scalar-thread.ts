@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import plugin from '@scalar/fastify-api-reference';
 
-import { compress } from '../../http/compression.ts';
+import { compress } from '../../http/response/compression.ts';
 import type { Encoding } from '../../http/negotiation.ts';
 
 /** Of Fastify's route options and reply, what the plugin uses to serve its script. */

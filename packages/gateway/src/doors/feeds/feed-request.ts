@@ -1,9 +1,14 @@
 /** What a request for a feed selects, and what identifies the answer to it. */
 import type { FeedForm } from '@open-presence/protocol';
 
-import { contentHash } from '../../http/response.ts';
+import { contentHash } from '../../http/response/response.ts';
 import { queryOf } from '../../http/context.ts';
-import { COMMON_HEADERS, contentLanguage, NO_CACHE, type Headers } from '../../http/headers.ts';
+import {
+  COMMON_HEADERS,
+  contentLanguage,
+  NO_CACHE,
+  type Headers,
+} from '../../http/response/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import type { Localization, ParameterDescription } from '../../http/route-description.ts';

@@ -11,7 +11,7 @@ import { feedPath, type FeedForm } from '@open-presence/protocol';
 
 import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
 import { matchesEtag } from '../../http/negotiation.ts';
-import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
+import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
 import type { ScopeResolver } from '../../operations/listing-scope.ts';
 import { isSearch, untilSearchable } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';

@@ -1,9 +1,9 @@
 /** Reads a page of a feed from the log and renders it as a response. */
 import { FEED_TYPES, type FeedForm } from '@open-presence/protocol';
 
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
-import { contentEncoding } from '../../http/headers.ts';
-import type { CachedResponse } from '../../http/response-cache.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
+import { contentEncoding } from '../../http/response/headers.ts';
+import type { CachedResponse } from '../../http/response/response-cache.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
 import { nextPagePath, pathWithQuery } from '../../operations/next-page.ts';
 import { readPage } from '../../operations/read-page.ts';

@@ -2,8 +2,8 @@
  * The health door: liveness and readiness probes (PROTOCOL.md section 2.4). Answers as soon as the
  * gateway listens.
  */
-import { sendResponse, jsonBody } from '../../http/response.ts';
-import { JSON_TYPE, NO_STORE, vary } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response/response.ts';
+import { JSON_TYPE, NO_STORE, vary } from '../../http/response/headers.ts';
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import type { ProtocolDoor } from '../context.ts';
 

@@ -10,10 +10,10 @@
 import { GatewayError } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
-import { JSON_TYPE, NO_STORE } from '../../http/headers.ts';
-import { receiveMessage } from '../../http/large-message-queue.ts';
-import { sendProblem } from '../../http/problem.ts';
-import { jsonBody, sendResponse } from '../../http/response.ts';
+import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
+import { receiveMessage } from '../../http/request/large-message-queue.ts';
+import { sendProblem } from '../../http/response/problem.ts';
+import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
 import { MAX_MESSAGE_SIZE, parseMessage, TOO_MANY_BYTES, type MessageFault } from './json-rpc.ts';

@@ -1,7 +1,7 @@
 /** Sends a response of the SDK through Node, at the pace of its reader. */
 import type { ServerResponse } from 'node:http';
 
-import { COMMON_HEADERS, NO_STORE } from '../../http/headers.ts';
+import { COMMON_HEADERS, NO_STORE } from '../../http/response/headers.ts';
 
 type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 

@@ -17,7 +17,7 @@ import {
 import { GatewayError, weightedList } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
-import { sendProblem } from '../../http/problem.ts';
+import { sendProblem } from '../../http/response/problem.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';

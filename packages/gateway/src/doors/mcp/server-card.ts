@@ -3,8 +3,8 @@
  * clients request those from the server.
  */
 import { publicAddressOf } from '../../http/public-address.ts';
-import { sendResponse, contentHash, jsonBody } from '../../http/response.ts';
-import { contentLanguage, NO_CACHE } from '../../http/headers.ts';
+import { sendResponse, contentHash, jsonBody } from '../../http/response/response.ts';
+import { contentLanguage, NO_CACHE } from '../../http/response/headers.ts';
 import type { Localization } from '../../http/route-description.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
 

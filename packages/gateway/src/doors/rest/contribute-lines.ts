@@ -9,10 +9,10 @@ import { entryHead, localize, problemDocument, type Kind } from '@open-presence/
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
-import { COMMON_HEADERS, contentLanguage, NO_STORE } from '../../http/headers.ts';
-import { problemOf } from '../../http/problem.ts';
-import { bodyChunks, discardBody } from '../../http/request-body.ts';
-import { SpillingWriter } from '../../http/spilling-writer.ts';
+import { COMMON_HEADERS, contentLanguage, NO_STORE } from '../../http/response/headers.ts';
+import { problemOf } from '../../http/response/problem.ts';
+import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
+import { SpillingWriter } from '../../http/response/spilling-writer.ts';
 import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
 import { linesOf, type Line, type LongLine } from '../../intake/line-reader.ts';

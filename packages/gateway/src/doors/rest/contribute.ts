@@ -8,15 +8,20 @@
 import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
-import { FormConverter } from '../../intake/form-body.ts';
+import { FormConverter } from '../../intake/forms/form-body.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
-import { sendResponse } from '../../http/response.ts';
-import { COMMON_HEADERS, contentLanguage, JSON_TYPE, type Headers } from '../../http/headers.ts';
-import { discardBody, readBody } from '../../http/request-body.ts';
-import { MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+import { sendResponse } from '../../http/response/response.ts';
+import {
+  COMMON_HEADERS,
+  contentLanguage,
+  JSON_TYPE,
+  type Headers,
+} from '../../http/response/headers.ts';
+import { discardBody, readBody } from '../../http/request/request-body.ts';
+import { MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
-import { sendError } from '../../http/problem.ts';
+import { sendError } from '../../http/response/problem.ts';
 import {
   append,
   appendOnce,

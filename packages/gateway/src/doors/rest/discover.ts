@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 import { type Discovery, type Locale, SERVICE_LINK_HEADER } from '@open-presence/protocol';
 
 import type { Seq } from '../../log/log.ts';
-import { sendResponse, jsonBody } from '../../http/response.ts';
-import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import { pathsById } from '../../http/route-description.ts';
 import { describeGateway } from '../../operations/describe-gateway.ts';

@@ -15,13 +15,13 @@ import {
   NO_CACHE,
   vary,
   type Headers,
-} from '../../http/headers.ts';
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/compression.ts';
+} from '../../http/response/headers.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../http/context.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import { sendNotModified } from '../../http/not-modified.ts';
-import { sendCached, type CachedResponse } from '../../http/response-cache.ts';
-import { sendBody } from '../../http/response-writer.ts';
+import { sendNotModified } from '../../http/response/not-modified.ts';
+import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
+import { sendBody } from '../../http/response/response-writer.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';

@@ -1,13 +1,19 @@
 /** One entry, whole or a range of its bytes (PROTOCOL.md section 9). */
 import { GatewayError } from '@open-presence/protocol';
 
-import { requestedRange, type ByteRange } from '../../http/byte-range.ts';
-import { contentEncoding, COMMON_HEADERS, etag, JSON_TYPE, vary } from '../../http/headers.ts';
+import { requestedRange, type ByteRange } from '../../http/response/byte-range.ts';
+import {
+  contentEncoding,
+  COMMON_HEADERS,
+  etag,
+  JSON_TYPE,
+  vary,
+} from '../../http/response/headers.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
-import { sendNotModified } from '../../http/not-modified.ts';
-import { sendProblem } from '../../http/problem.ts';
-import { sendResponse } from '../../http/response.ts';
-import { sendBody } from '../../http/response-writer.ts';
+import { sendNotModified } from '../../http/response/not-modified.ts';
+import { sendProblem } from '../../http/response/problem.ts';
+import { sendResponse } from '../../http/response/response.ts';
+import { sendBody } from '../../http/response/response-writer.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import type { DoorRequest } from '../context.ts';

@@ -1,6 +1,6 @@
 /** `GET /api/presence`, and visitors who become present by reading (PROTOCOL.md section 13). */
-import { NO_STORE, vary, type Headers } from '../../http/headers.ts';
-import { bufferOrStream } from '../../http/buffer-or-stream.ts';
+import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
+import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { queryOf } from '../../http/context.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {

@@ -25,7 +25,7 @@ import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
-import { events } from './events.ts';
+import { events } from './events/events.ts';
 import {
   insteadOn,
   insteadOnEntries,

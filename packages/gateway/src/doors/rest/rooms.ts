@@ -1,8 +1,8 @@
 /** `GET /api/rooms` (PROTOCOL.md section 5). */
 import type { Locale, RoomsDocument } from '@open-presence/protocol';
 
-import { sendResponse, jsonBody } from '../../http/response.ts';
-import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response/response.ts';
+import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';

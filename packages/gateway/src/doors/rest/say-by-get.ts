@@ -7,10 +7,15 @@ import type { IncomingMessage } from 'node:http';
 
 import { GatewayError, isKind, KINDS, quoted, sayPath, type Kind } from '@open-presence/protocol';
 
-import { bodyFromQuery } from '../../intake/query-body.ts';
+import { bodyFromQuery } from '../../intake/forms/query-body.ts';
 import { localeFor } from '../../http/context.ts';
-import { COMMON_HEADERS, contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
-import { jsonBody, sendResponse } from '../../http/response.ts';
+import {
+  COMMON_HEADERS,
+  contentLanguage,
+  JSON_TYPE,
+  NO_STORE,
+} from '../../http/response/headers.ts';
+import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { describeSaying } from '../../operations/describe-saying.ts';
 import { storeBody } from './contribute.ts';
 import { idempotencyKeyOf } from './request-key.ts';

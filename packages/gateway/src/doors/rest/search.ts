@@ -1,10 +1,10 @@
 /** `GET /api/search` (PROTOCOL.md section 14): one result a line, each an entry and a snippet. */
 import { entryHead } from '@open-presence/protocol';
 
-import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/headers.ts';
-import { bufferOrStream } from '../../http/buffer-or-stream.ts';
+import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
+import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
-import { sendNotModified } from '../../http/not-modified.ts';
+import { sendNotModified } from '../../http/response/not-modified.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {

@@ -1,8 +1,8 @@
 /** The status document (PROTOCOL.md section 2). */
 import { SERVICE_LINK_HEADER, statusDocument } from '@open-presence/protocol';
 
-import { sendResponse, jsonBody } from '../../http/response.ts';
-import { contentLanguage, JSON_TYPE, NO_STORE } from '../../http/headers.ts';
+import { sendResponse, jsonBody } from '../../http/response/response.ts';
+import { contentLanguage, JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
 import { localeFor, type RequestContext, type StartupContext } from '../../http/context.ts';
 
 /** `varied`: the request headers that selected this representation. */

@@ -6,7 +6,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
 
-import { INTERNAL } from '../../../http/problem.ts';
+import { INTERNAL } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';

@@ -1,7 +1,7 @@
 /** JSON responses whose size is not known beforehand: small ones are buffered, others streamed. */
-import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
+import { isDisconnected, type RequestContext, type StartupContext } from '../context.ts';
 import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from './headers.ts';
-import { preferredEncoding } from './negotiation.ts';
+import { preferredEncoding } from '../negotiation.ts';
 import { sendResponse } from './response.ts';
 import { sendBody } from './response-writer.ts';
 

@@ -8,7 +8,7 @@ import {
 
 import { sendResponse, jsonBody } from './response.ts';
 import { contentLanguage, NO_STORE, type Headers } from './headers.ts';
-import { isDisconnected, localeFor, type RequestContext, type StartupContext } from './context.ts';
+import { isDisconnected, localeFor, type RequestContext, type StartupContext } from '../context.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

@@ -4,9 +4,9 @@ import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { draftOf } from '../../log/log.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { type EventStream, EventStreams } from '../../http/event-stream.ts';
+import { draftOf } from '../../../log/log.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { type EventStream, EventStreams } from '../../../http/response/event-stream.ts';
 import { FanOut, type StreamSelection } from './fan-out.ts';
 
 const ALL: StreamSelection = { key: 'all', selection: { facets: [] } };

@@ -7,9 +7,9 @@
  */
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-import { follow, type LogRange } from '../../feed/follow.ts';
-import type { Log, Selection, Seq } from '../../log/log.ts';
-import type { EventStream, StreamChunk } from '../../http/event-stream.ts';
+import { follow, type LogRange } from '../../../feed/follow.ts';
+import type { Log, Selection, Seq } from '../../../log/log.ts';
+import type { EventStream, StreamChunk } from '../../../http/response/event-stream.ts';
 import { frameEntries } from './entry-frames.ts';
 
 /** What streams of a group have in common. Equal selections have equal keys. */

@@ -4,8 +4,8 @@
  */
 import type { GatewayError } from '@open-presence/protocol';
 
-import type { RequestContext } from './context.ts';
-import { sendError } from './problem.ts';
+import type { RequestContext } from '../context.ts';
+import { sendError } from '../response/problem.ts';
 import { discardBody, readBody } from './request-body.ts';
 
 /** Messages up to this size, in bytes, do not wait. */

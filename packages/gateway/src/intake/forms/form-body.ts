@@ -1,7 +1,7 @@
 /** Bodies that are forms (PROTOCOL.md section 7.7): turned into the JSON text of a body. */
 import { FormMembers, formError } from './form-members.ts';
-import type { KindGrammar } from './grammar.ts';
-import { hashIdempotencyKey } from './idempotency-key.ts';
+import type { KindGrammar } from '../grammar.ts';
+import { hashIdempotencyKey } from '../idempotency-key.ts';
 import { MultipartError, MultipartReader } from './multipart-reader.ts';
 import { UrlencodedReader } from './urlencoded-reader.ts';
 

@@ -1,6 +1,6 @@
 /** Turns the parameters of a query (PROTOCOL.md section 16) into the JSON text of a body. */
 import { FormMembers } from './form-members.ts';
-import type { KindGrammar } from './grammar.ts';
+import type { KindGrammar } from '../grammar.ts';
 import { UrlencodedReader } from './urlencoded-reader.ts';
 
 /** Parameters that are no members. */

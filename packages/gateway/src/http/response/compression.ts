@@ -11,7 +11,7 @@ import {
   zstdCompress,
 } from 'node:zlib';
 
-import type { Encoding } from './negotiation.ts';
+import type { Encoding } from '../negotiation.ts';
 
 /** Smaller responses fit into one packet uncompressed. */
 export const MIN_COMPRESSED_SIZE = 1024;

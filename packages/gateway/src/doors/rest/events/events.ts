@@ -6,17 +6,21 @@
  */
 import { once } from 'node:events';
 
-import { nextTurn } from '../../fair-turns.ts';
-import { follow, type LogRange } from '../../feed/follow.ts';
-import { COMMON_HEADERS, NO_STORE, vary } from '../../http/headers.ts';
-import { streamChunk, type EventStream, type StreamChunk } from '../../http/event-stream.ts';
-import type { Log, Seq } from '../../log/log.ts';
-import type { ScopeResolver } from '../../operations/listing-scope.ts';
-import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
+import { nextTurn } from '../../../fair-turns.ts';
+import { follow, type LogRange } from '../../../feed/follow.ts';
+import { COMMON_HEADERS, NO_STORE, vary } from '../../../http/response/headers.ts';
+import {
+  streamChunk,
+  type EventStream,
+  type StreamChunk,
+} from '../../../http/response/event-stream.ts';
+import type { Log, Seq } from '../../../log/log.ts';
+import type { ScopeResolver } from '../../../operations/listing-scope.ts';
+import type { DoorContext, DoorHandler, DoorRequest } from '../../context.ts';
 import { frameEntries } from './entry-frames.ts';
 import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
 import { FanOut } from './fan-out.ts';
-import { readerOf } from './presence.ts';
+import { readerOf } from '../presence.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',

@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto';
 
 import { compress, MIN_COMPRESSED_SIZE } from './compression.ts';
-import { isDisconnected, type RequestContext, type StartupContext } from './context.ts';
+import { isDisconnected, type RequestContext, type StartupContext } from '../context.ts';
 import { COMMON_HEADERS, contentEncoding, etag, type Headers } from './headers.ts';
-import { preferredEncoding, type Encoding } from './negotiation.ts';
+import { preferredEncoding, type Encoding } from '../negotiation.ts';
 import { sendNotModified } from './not-modified.ts';
 
 /** For `HEAD`, Node leaves the body out. */

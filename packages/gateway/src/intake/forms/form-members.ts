@@ -10,8 +10,8 @@ import { isUtf8 } from 'node:buffer';
 
 import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
-import type { KindGrammar } from './grammar.ts';
-import { MAX_FAULTS } from './selection.ts';
+import type { KindGrammar } from '../grammar.ts';
+import { MAX_FAULTS } from '../selection.ts';
 
 /** Receives the fields of a form, in pieces that must not be changed afterwards. */
 export interface FieldHandler {

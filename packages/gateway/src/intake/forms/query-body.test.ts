@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { grammar } from './intake.fixture.ts';
+import { grammar } from '../intake.fixture.ts';
 import { bodyFromQuery } from './query-body.ts';
 
 function said(query: string): unknown {

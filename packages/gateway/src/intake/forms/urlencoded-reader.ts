@@ -1,5 +1,5 @@
 /** Reads `application/x-www-form-urlencoded` (URL standard section 5), in pieces of any size. */
-import { HEX_VALUE } from '../json/scanner-tables.ts';
+import { HEX_VALUE } from '../../json/scanner-tables.ts';
 import type { FieldHandler } from './form-members.ts';
 
 /** In `HEX_VALUE`, for bytes that are no digit. */

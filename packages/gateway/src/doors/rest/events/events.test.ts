@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { getRequest, openGateway, GARDEN_ENTRY, type TestGateway } from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import {
+  getRequest,
+  openGateway,
+  GARDEN_ENTRY,
+  type TestGateway,
+} from '../../../gateway.fixture.ts';
 
 async function open(): Promise<TestGateway> {
   return await openGateway(openMemoryLog());

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Headers } from './headers.ts';
-import { matchesEtag } from './negotiation.ts';
+import { matchesEtag } from '../negotiation.ts';
 
 export interface HttpExchange {
   readonly request: IncomingMessage;

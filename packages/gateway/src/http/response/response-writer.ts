@@ -5,9 +5,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 
-import { yieldPeriodically } from '../fair-turns.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
 import { createCompressor } from './compression.ts';
-import type { Encoding } from './negotiation.ts';
+import type { Encoding } from '../negotiation.ts';
 import type { HttpExchange } from './not-modified.ts';
 
 /** Smaller chunks are buffered and written together. */

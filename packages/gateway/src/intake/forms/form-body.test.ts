@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import type { GatewayError } from '@open-presence/protocol';
 
 import { FormConverter } from './form-body.ts';
-import { hashIdempotencyKey } from './idempotency-key.ts';
-import { grammar } from './intake.fixture.ts';
+import { hashIdempotencyKey } from '../idempotency-key.ts';
+import { grammar } from '../intake.fixture.ts';
 import { bodyFromQuery } from './query-body.ts';
 
 const URLENCODED = 'application/x-www-form-urlencoded; charset=UTF-8';

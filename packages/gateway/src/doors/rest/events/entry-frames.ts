@@ -1,7 +1,7 @@
 /** Writes entries as server-sent events (PROTOCOL.md section 12.1). */
-import type { LogRange } from '../../feed/follow.ts';
-import { streamChunk, type StreamChunk } from '../../http/event-stream.ts';
-import type { Log, Seq } from '../../log/log.ts';
+import type { LogRange } from '../../../feed/follow.ts';
+import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
+import type { Log, Seq } from '../../../log/log.ts';
 
 /** The first bytes of an entry, which have its seq and kind. */
 const PREFIX_SIZE = 128;

@@ -1,13 +1,13 @@
 /** Parses the parameters and headers of a request for an event stream (PROTOCOL.md section 12.2). */
 import { isKind } from '@open-presence/protocol';
 
-import { queryOf } from '../../http/context.ts';
-import { describeForeignCursor, parseCursor, parseSelection } from '../../intake/selection.ts';
-import { requireLogOrder } from '../../intake/stream-parameters.ts';
-import { alternatives, type FacetCondition } from '../../log/facet.ts';
-import type { Seq } from '../../log/log.ts';
-import type { ListingScope } from '../../operations/listing-scope.ts';
-import type { DoorRequest } from '../context.ts';
+import { queryOf } from '../../../http/context.ts';
+import { describeForeignCursor, parseCursor, parseSelection } from '../../../intake/selection.ts';
+import { requireLogOrder } from '../../../intake/stream-parameters.ts';
+import { alternatives, type FacetCondition } from '../../../log/facet.ts';
+import type { Seq } from '../../../log/log.ts';
+import type { ListingScope } from '../../../operations/listing-scope.ts';
+import type { DoorRequest } from '../../context.ts';
 import type { StreamSelection } from './fan-out.ts';
 
 /** The event type of arriving and leaving visitors; also a value of `kind`. */
