@@ -22,8 +22,8 @@ function refusalOf(...pieces: (string | Uint8Array)[]): GatewayError | undefined
 const messages: readonly (readonly [what: string, text: string, says: RegExp])[] = [
   ['an empty body', '', /the body is empty, expected a JSON object/],
   ['a body of spaces', ' \n ', /the body is empty/],
-  ['a form', 'identity=a&text=b', /byte 0 .* found `i`, .* form fields are not accepted/],
-  ['a form that begins like a word', 'text=b', /byte 1 .* form fields are not accepted/],
+  ['a form', 'identity=a&text=b', /byte 0 .* found `i`, .* form fields need/],
+  ['a form that begins like a word', 'text=b', /byte 1 .* form fields need/],
   [
     'single quotes',
     `{"a":1,\n  'b':2}`,
@@ -78,6 +78,17 @@ test('a text that is not UTF-8 is refused where the bad sequence begins', () => 
     6,
   );
   assert.equal(refusalOf('{}', Uint8Array.of(0xf0, 0x9f))?.extensions.position?.offset, 2);
+});
+
+test('the memory of a piece may be used again for the next one', () => {
+  const text = Buffer.from('{"a":"тиша 🌱"}');
+  const memory = Buffer.alloc(1);
+  const scanner = new JsonScanner(new JsonHandler());
+  for (const byte of text) {
+    memory[0] = byte;
+    scanner.feed(memory);
+  }
+  scanner.end();
 });
 
 test('of a syntax error and invalid UTF-8 the first one is reported', () => {

@@ -62,7 +62,8 @@ export class JsonScanner {
   feed(bytes: Uint8Array): void {
     const text = this.#cut.length === 0 ? bytes : Buffer.concat([this.#cut, bytes]);
     const end = wholeSequences(text);
-    if (this.#cut.length > 0 || end < text.length) this.#cut = text.subarray(end);
+    // Copied, since the caller may reuse the memory of a piece.
+    if (this.#cut.length > 0 || end < text.length) this.#cut = Uint8Array.from(text.subarray(end));
     const whole = end === text.length ? text : text.subarray(0, end);
     if (whole.length === 0) return;
     if (isUtf8(whole)) {

@@ -142,5 +142,7 @@ function hintFor({ expected, outermost }: SyntaxFault, character: string): strin
     const correction = CORRECTIONS[character];
     if (correction !== undefined || expected !== 'text') return correction ?? '';
   }
-  return outermost ? 'Plain text and form fields are not accepted: send a JSON object.' : '';
+  return outermost
+    ? 'Send a JSON object; form fields need "Content-Type: application/x-www-form-urlencoded".'
+    : '';
 }

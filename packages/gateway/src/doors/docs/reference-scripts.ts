@@ -24,9 +24,10 @@ const CONFIGURATION = {
   showDeveloperTools: 'never',
   documentDownloadType: 'none',
   operationTitleSource: 'path',
-  // Scalar's own grays are too faint to read, and its list of paths cannot be scrolled by keys.
+  // Scalar's own colors are too faint to read, and its list of paths cannot be scrolled by keys.
   customCss: `
-    .light-mode { --scalar-color-2: #505050; --scalar-color-3: #616161; }
+    .light-mode { --scalar-color-2: #505050; --scalar-color-3: #616161;
+      --scalar-color-blue: #0066a8; --scalar-color-green: #00724a; }
     .dark-mode { --scalar-color-2: #bdbdbd; --scalar-color-3: #adadad; }
     .endpoints { max-height: none !important; overflow: visible !important; }`,
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
