@@ -7,7 +7,7 @@ const MAX_DISTANCE = 1;
 const ADDING = 0.5;
 /** Of what was requested, the rest of a longer path is not looked at. */
 const MAX_SEGMENTS = 8;
-const MAX_SEGMENT_LENGTH = 64;
+const MAX_SEGMENT_LENGTH = 40;
 
 const PARAMETER = /^\{\w+\}$/;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -19,7 +19,15 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function nearestPaths(url: string, known: readonly string[]): string[] {
   const requested = segmentsOf(url.split('?', 1)[0] ?? '');
   const ranked = known
-    .map((path) => ({ path, distance: distanceOf(requested, segmentsOf(path), segmentDistance) }))
+    .map((path) => ({ path, segments: segmentsOf(path) }))
+    // Other counts of segments alone make the distance too large.
+    .filter(
+      ({ segments: { length } }) => length === requested.length || length === requested.length + 1,
+    )
+    .map(({ path, segments }) => ({
+      path,
+      distance: distanceOf(requested, segments, segmentDistance),
+    }))
     .filter(({ distance }) => distance < MAX_DISTANCE)
     .toSorted((a, b) => a.distance - b.distance);
   const exact = ranked.filter(({ distance }) => distance === 0);
@@ -38,8 +46,11 @@ function segmentsOf(path: string): string[] {
 function segmentDistance(requested: string, known: string): number {
   if (known === '{id}') return UUID.test(requested) ? 0 : 1;
   if (PARAMETER.test(known)) return 0.5;
+  if (requested === known) return 0;
+  const length = Math.max(requested.length, known.length);
+  if (2 * Math.min(requested.length, known.length) < length) return 1;
   const characters = distanceOf(requested.split(''), known.split(''), (a, b) => (a === b ? 0 : 1));
-  return characters / Math.max(requested.length, known.length);
+  return characters / length;
 }
 
 /** The edit distance: the least cost of removing, adding and replacing elements. */
