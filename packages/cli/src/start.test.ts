@@ -59,7 +59,8 @@ const serve = (data: string): string[] => [COMMAND, 'serve', '--port', '0', '--d
 /** Runs the command with a terminal, through `script` of util-linux. */
 function runOnTerminal(...command: readonly string[]): Command {
   const words = command.map((word) => `'${word}'`).join(' ');
-  return run('script', '--quiet', '--return', '--command', words, '/dev/null');
+  // Without `exec` some shells stay as the parent, and end with 130 when Ctrl-C reaches them too.
+  return run('script', '--quiet', '--return', '--command', `exec ${words}`, '/dev/null');
 }
 
 suite('a start', () => {
