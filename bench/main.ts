@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseOptions, USAGE, type BenchContext, type BenchOptions } from './options.ts';
 import { terminateAll } from './processes/child-process.ts';
 import { describeMachine } from './measure/machine.ts';
+import { attack } from './rows/attack.ts';
 import { growth } from './rows/growth.ts';
 import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
@@ -29,10 +30,11 @@ const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> 
   ['threads', threads],
   ['search', search],
   ['memory', memory],
+  ['attack', attack],
   ['growth', growth],
 ]);
-/** It takes minutes and gigabytes. */
-const ONLY_WHEN_FULL = 'growth';
+/** They take minutes, and gigabytes of disk. */
+const ONLY_WHEN_FULL: readonly string[] = ['attack', 'growth'];
 const RESULTS = join(import.meta.dirname, 'results');
 
 const options = readOptions();
@@ -62,9 +64,9 @@ async function main(options: BenchOptions): Promise<void> {
       terminateAll();
     });
   }
-  const { quick, scratch } = options;
+  const { quick, minutes, scratch } = options;
   const note = (text: string): void => console.error(`… ${text}`);
-  const bench: BenchContext = { quick, scratch, signal: interruption.signal, note };
+  const bench: BenchContext = { quick, minutes, scratch, signal: interruption.signal, note };
   await mkdir(scratch, { recursive: true });
   const facts = await describeMachine(bench);
   await installTools(bench);
@@ -79,7 +81,9 @@ async function main(options: BenchOptions): Promise<void> {
 /** A failing row does not stop the others. */
 async function runRows(bench: BenchContext, options: BenchOptions): Promise<ResultLine[]> {
   const rows = [...ROWS].filter(([name]) =>
-    options.rows.length > 0 ? options.rows.includes(name) : options.full || name !== ONLY_WHEN_FULL,
+    options.rows.length > 0
+      ? options.rows.includes(name)
+      : options.full || !ONLY_WHEN_FULL.includes(name),
   );
   const lines: ResultLine[] = [];
   for (const [name, row] of rows) {

@@ -5,6 +5,8 @@ import { join, resolve } from 'node:path';
 
 export interface BenchContext {
   readonly quick: boolean;
+  /** How long the row `attack` lasts. */
+  readonly minutes: number;
   /** Folder for data. Seeded logs stay for the next run; everything else is removed. */
   readonly scratch: string;
   /** Aborted when the run is interrupted. */
@@ -16,16 +18,18 @@ export interface BenchContext {
 export interface BenchOptions {
   readonly rows: readonly string[];
   readonly quick: boolean;
+  readonly minutes: number;
   readonly full: boolean;
   readonly help: boolean;
   readonly scratch: string;
 }
 
-export const USAGE = `npm run bench -- [row …] [--quick] [--full] [--scratch DIR]
+export const USAGE = `npm run bench -- [row …] [--quick] [--full] [--minutes N] [--scratch DIR]
 
-  row        post, newest, whole, live, stalled, threads, search, growth, memory; without any: all but growth
+  row        post, newest, whole, live, stalled, threads, search, memory, attack, growth; without any: all but the last two
   --quick    short rounds, smaller sizes: shows that it works, the figures mean nothing
-  --full     all rows, growth too
+  --full     all rows
+  --minutes  how long attack lasts (default: 10)
   --scratch  where data goes; seeded logs stay there for the next run
              (default: presence-bench in the folder for temporary files)`;
 
@@ -36,9 +40,15 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     options: {
       quick: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
+      minutes: { type: 'string', default: '10' },
       help: { type: 'boolean', default: false },
       scratch: { type: 'string', default: join(tmpdir(), 'presence-bench') },
     },
   });
-  return { ...values, scratch: resolve(values.scratch), rows: positionals };
+  return {
+    ...values,
+    minutes: Number(values.minutes),
+    scratch: resolve(values.scratch),
+    rows: positionals,
+  };
 }
