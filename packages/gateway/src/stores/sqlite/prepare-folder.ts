@@ -1,4 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
+import { platform } from 'node:os';
 import { dirname } from 'node:path';
 
 import type { DataPaths } from './data-paths.ts';
@@ -15,6 +26,34 @@ export function prepareFolder({ folder, ...paths }: DataPaths): void {
   readdirSync(folder);
   accessSync(folder, R_OK | W_OK | X_OK);
   for (const path of Object.values(paths)) if (existsSync(path)) accessSync(path, R_OK | W_OK);
+}
+
+/**
+ * Flushes the folders in which files of the log are, and those above on the same file system, whoever
+ * made them: else a power cut could take the data folder itself. Throws where flushing fails.
+ */
+export function flushFolders({ large }: DataPaths): void {
+  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
+  if (platform() === 'win32') return;
+  const { dev } = statSync(large);
+  for (let path = large; statSync(path).dev === dev; path = dirname(path)) {
+    flushFolder(path);
+    if (path === dirname(path)) return;
+  }
+}
+
+function flushFolder(path: string): void {
+  let handle: number | undefined;
+  try {
+    handle = openSync(path, 'r');
+    fsyncSync(handle);
+  } catch (error) {
+    // A folder that may not be read was not made by this gateway; some file systems flush none.
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code !== 'EACCES' && error.code !== 'EINVAL') throw error;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
 }
 
 /** Creates the parents as well. Node's `recursive` never returns where that fails, as in `/proc`. */

@@ -1,6 +1,5 @@
 import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { type FileHandle, open as openFile, rm } from 'node:fs/promises';
-import { platform } from 'node:os';
 import { join } from 'node:path';
 
 import { type Filter, GatewayError } from '@open-presence/protocol';
@@ -8,7 +7,7 @@ import { type Filter, GatewayError } from '@open-presence/protocol';
 import type { Spool } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
-import { facetsFile, filesOf } from './large-files.ts';
+import { facetsFile, placeUpload, uploadPaths } from './large-files.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
 const FLUSH_INTERVAL = 8 * 1024 * 1024;
@@ -67,15 +66,14 @@ export class FileSpool implements Spool {
     });
   }
 
-  /** Completes the body and flushes its files, which belong to the writer from then on. */
+  /** Completes the body and puts its files in their final place, flushed. They belong to the writer from then on. */
   async seal(): Promise<LargeBody> {
     const digest = this.#digest.digest('hex');
     const marked = this.#facets.size > 0;
     await this.#orDispose(async () => {
       await (await this.#bodyFile()).writeFile(BRACE);
-      for (const handle of this.#handles()) await handle.sync();
+      await placeUpload(this.#paths, this.#files());
       await this.#close();
-      await flushFolder(this.#paths.incoming);
     });
     this.#sealed = true;
     return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
@@ -85,9 +83,7 @@ export class FileSpool implements Spool {
     if (this.#sealed) return;
     this.#sealed = true;
     await this.#close();
-    for (const file of filesOf(this.#name)) {
-      await rm(join(this.#paths.incoming, file), { force: true });
-    }
+    for (const path of uploadPaths(this.#paths, this.#name)) await rm(path, { force: true });
   }
 
   async #bodyFile(): Promise<FileHandle> {
@@ -95,13 +91,17 @@ export class FileSpool implements Spool {
     return this.#body;
   }
 
-  #handles(): FileHandle[] {
-    return [...(this.#body === undefined ? [] : [this.#body]), ...this.#facets.values()];
+  /** The open files by their names. */
+  #files(): Map<string, FileHandle> {
+    const files = new Map<string, FileHandle>();
+    if (this.#body !== undefined) files.set(this.#name, this.#body);
+    for (const [filter, handle] of this.#facets) files.set(facetsFile(this.#name, filter), handle);
+    return files;
   }
 
   async #close(): Promise<void> {
     this.#open.delete(this);
-    const handles = this.#handles();
+    const handles = [...this.#files().values()];
     this.#body = undefined;
     this.#facets.clear();
     for (const handle of handles) await handle.close();
@@ -117,16 +117,5 @@ export class FileSpool implements Spool {
       const detail = `Cannot store the entry: ${reason}. Try again later.`;
       throw new GatewayError(full ? 'out-of-space' : 'unavailable', detail);
     }
-  }
-}
-
-/** Windows cannot flush a folder: NTFS writes its changes to a journal of its own. */
-async function flushFolder(path: string): Promise<void> {
-  if (platform() === 'win32') return;
-  const folder = await openFile(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
   }
 }

@@ -1,20 +1,15 @@
 /**
  * The files of entries that are too large for a row. A body is uploaded to the folder `incoming`
- * while it arrives, so that a slow upload delays nobody. It is flushed before its entry is
- * committed, and moved to its final place afterwards. What a crash leaves in `incoming` is moved or
- * removed at the next start, depending on whether the log has the entry.
+ * while it arrives, so that a slow upload delays nobody. Once it is complete, it is linked to its
+ * final place and flushed there, before its entry is committed; the link in `incoming` is removed
+ * afterwards. A rename would do only on file systems that write changes of folders in their order:
+ * on ext2, a power cut could take the new name and leave the removal of the old one.
+ *
+ * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { copyFile, type FileHandle, link, mkdir, open } from 'node:fs/promises';
+import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
@@ -24,7 +19,7 @@ import type { DataPaths } from '../data-paths.ts';
 const CHUNK_SIZE = 256 * 1024;
 
 /** The files that a body may have: its text, and the facets of each filter. */
-export function filesOf(name: string): string[] {
+function filesOf(name: string): string[] {
   return [name, ...FILTER_NAMES.map((filter) => facetsFile(name, filter))];
 }
 
@@ -32,20 +27,49 @@ export function facetsFile(name: string, filter: Filter): string {
   return `${name}.${filter}`;
 }
 
-/** Moves a committed body to its final place. */
-export function finalizeUpload(paths: DataPaths, name: string): void {
-  for (const file of filesOf(name)) {
+/**
+ * Gives the complete files of one body their final place. Resolves when they are flushed there, with
+ * every folder on the way.
+ */
+export async function placeUpload(
+  paths: DataPaths,
+  files: ReadonlyMap<string, FileHandle>,
+): Promise<void> {
+  const folders = new Set([paths.incoming]);
+  for (const [file, handle] of files) {
     const from = join(paths.incoming, file);
-    if (!existsSync(from)) continue;
     const to = finalPath(paths, file);
-    mkdirSync(dirname(to), { recursive: true });
-    renameSync(from, to);
+    folders.add(dirname(to));
+    await mkdir(dirname(to), { recursive: true });
+    try {
+      await link(from, to);
+    } catch {
+      // Some file systems, such as exFAT, have no hard links.
+      await copyFile(from, to);
+      await flush(to, 'r+');
+    }
+    // After the link, since the number of links is flushed with the file.
+    await handle.sync();
   }
+  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
+  if (platform() === 'win32') return;
+  for (const folder of [...folders, paths.large]) await flush(folder, 'r');
+}
+
+/** Removes a committed body from the folder of uploads, if it has its final place. */
+export function finishUpload(paths: DataPaths, name: string): void {
+  for (const file of filesOf(name))
+    if (existsSync(finalPath(paths, file))) rmSync(join(paths.incoming, file), { force: true });
 }
 
 /** Removes a body that no entry has. */
 export function removeUpload(paths: DataPaths, name: string): void {
-  for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
+  for (const path of uploadPaths(paths, name)) rmSync(path, { force: true });
+}
+
+/** Where files of a body may be before its entry is committed. */
+export function uploadPaths(paths: DataPaths, name: string): string[] {
+  return filesOf(name).flatMap((file) => [finalPath(paths, file), join(paths.incoming, file)]);
 }
 
 /** The bodies that an earlier process left in the folder of uploads. */
@@ -93,7 +117,7 @@ export function* largeFacets(paths: DataPaths, name: string): Generator<Uint8Arr
   for (const filter of FILTER_NAMES) yield* largeChunksSync(paths, facetsFile(name, filter));
 }
 
-/** The file is moved once, from `incoming` to its final place, perhaps during this call. */
+/** In a folder that an earlier version has written, the file may be in `incoming` alone. */
 async function openLarge(paths: DataPaths, file: string): Promise<FileHandle> {
   const path = finalPath(paths, file);
   try {
@@ -106,4 +130,9 @@ async function openLarge(paths: DataPaths, file: string): Promise<FileHandle> {
 /** Spread over 256 folders: some file systems are slow with a million files in one. */
 function finalPath(paths: DataPaths, file: string): string {
   return join(paths.large, file.slice(0, 2), file);
+}
+
+async function flush(path: string, flags: 'r' | 'r+'): Promise<void> {
+  await using handle = await open(path, flags);
+  await handle.sync();
 }

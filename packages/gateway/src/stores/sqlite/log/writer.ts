@@ -10,9 +10,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 
 import type { DataPaths } from '../data-paths.ts';
+import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
-import { finalizeUpload, removeUpload, uploadNames } from './large-files.ts';
+import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { FIRST_LINK, flushWal, linkOf, openLogForWriting, sha256 } from './log-database.ts';
 
 const COMMA = Buffer.from(',');
@@ -34,6 +35,8 @@ export class Writer {
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
+  /** Whether the data folder and the folders in it have been flushed. */
+  #foldersAreFlushed = false;
   /** Whether everything in the WAL has been flushed. */
   #walIsFlushed = false;
   /** Whether seq, time and link are those of the last entry. */
@@ -112,6 +115,8 @@ export class Writer {
 
   /** Must precede every write: repairs what an earlier process or a failed commit left. */
   #recover(): void {
+    if (!this.#foldersAreFlushed) flushFolders(this.#paths);
+    this.#foldersAreFlushed = true;
     if (!this.#walIsFlushed) flushWal(this.#db);
     this.#walIsFlushed = true;
     if (!this.#lastIsLoaded) this.#loadLast();
@@ -201,14 +206,14 @@ export class Writer {
     return drafts.map(() => ({ outcome, seq: 0, time: 0, salt: 0 }));
   }
 
-  /** Moves the file to its final place if an entry has it, else removes it. */
+  /** Removes the files of an upload where no entry needs them. */
   #finishUpload(name: string): void {
     try {
       const entry = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
       if (entry === undefined) removeUpload(this.#paths, name);
-      else finalizeUpload(this.#paths, name);
+      else finishUpload(this.#paths, name);
     } catch {
-      // Readers find it in the folder of uploads; the next commit tries again.
+      // The next commit tries again.
       this.#unconfirmedUploads.push(name);
     }
   }
