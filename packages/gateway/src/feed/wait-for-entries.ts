@@ -30,8 +30,11 @@ export async function waitForEntries(
     if (signal.aborted) end();
   }
   try {
-    if (selection.textQuery === undefined) await waitForHead(log, selection, ending.signal);
-    else await waitForWatermark(log, selection, ending.signal);
+    const reading = { ...selection, signal: ending.signal };
+    if (selection.textQuery === undefined) await waitForHead(log, reading, ending.signal);
+    else await waitForWatermark(log, reading, ending.signal);
+  } catch (error) {
+    if (!ending.signal.aborted) throw error;
   } finally {
     for (const signal of signals) signal.removeEventListener('abort', end);
   }

@@ -86,6 +86,8 @@ export interface Selection {
   readonly until?: number;
   /** Maximum number of entries. */
   readonly limit?: number;
+  /** Aborting ends the read and all work for it: its next step throws the signal's reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a read returns after its last entry. */

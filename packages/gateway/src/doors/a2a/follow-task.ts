@@ -132,13 +132,16 @@ async function* followedEntries(
   const selection = { facets, ...(since === undefined ? {} : { since }) };
   let count = 0;
   if (limit === 0) return;
-  for await (const range of follow(log, selection, { after, signal })) {
-    for await (const entry of log.readEntries(range)) {
-      if (signal.aborted) return;
-      yield entry;
-      count += 1;
-      if (count === limit) return;
+  try {
+    for await (const range of follow(log, selection, { after, signal })) {
+      for await (const entry of log.readEntries({ ...range, signal })) {
+        yield entry;
+        count += 1;
+        if (count === limit) return;
+      }
     }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
 }
 

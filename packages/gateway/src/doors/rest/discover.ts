@@ -21,10 +21,12 @@ const MAX_HERE = 12;
 export async function discover(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
-  const description = describe(app, locale);
-  const { head, status } = description;
+  // Read before everything that the tag stands for: what is stored meanwhile changes the next tag.
+  const head = app.log.head();
+  const description = describe(app, locale, head);
+  const { status } = description;
   const here = await newestPresent(app, { head, limit: MAX_HERE });
-  const tag = textTag(app, locale, `-${status}-${presenceHash(here)}`);
+  const tag = textTag(app, head, locale, `-${status}-${presenceHash(here)}`);
   const opening = jsonBody({ ...description, here } satisfies Omit<Discovery, 'newest'>);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([
@@ -50,13 +52,14 @@ function presenceHash(here: Discovery['here']): string {
 function describe(
   app: DoorContext,
   locale: Locale | undefined,
+  head: Seq,
 ): Omit<Discovery, 'here' | 'newest'> {
   const { language, log } = app;
   const described = describeGateway(language, locale, pathsById(app.routes));
   const { service, version, ...rest } = described;
   const status = app.state();
   const rooms = roomDocuments(app, locale);
-  const position = { head: log.head(), log: log.id };
+  const position = { head, log: log.id };
   return { service, status, version, ...position, ...rest, rooms };
 }
 

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
+import { draftOf } from '../../log/log.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, bodyIn, getRequest, openGateway, statusesIn } from '../../gateway.fixture.ts';
 import {
@@ -209,6 +210,26 @@ suite('GET /api/presence', () => {
     const tag = { 'If-None-Match': String(discover.headers['etag']) };
     assert.equal((await fetchBytes(gateway, '/api/discover', tag)).status, 304);
     stream[Symbol.dispose]();
+    assert.equal((await fetchBytes(gateway, '/api/discover', tag)).status, 200);
+  });
+
+  test('is tagged in discovery for the head before what it describes', async () => {
+    const log = openMemoryLog();
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('first');
+    const roomCounts = log.roomCounts.bind(log);
+    let added: Promise<unknown> | undefined;
+    // An entry is stored as soon as the rooms have been read.
+    log.roomCounts = () => {
+      const counts = roomCounts();
+      added ??= log.append(draftOf());
+      return counts;
+    };
+    const discover = await fetchBytes(gateway, '/api/discover');
+    await added;
+    const { head } = JSON.parse(discover.bytes.toString()) as { head: number };
+    assert.equal(head, 1);
+    const tag = { 'If-None-Match': String(discover.headers['etag']) };
     assert.equal((await fetchBytes(gateway, '/api/discover', tag)).status, 200);
   });
 

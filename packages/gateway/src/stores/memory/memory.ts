@@ -46,6 +46,7 @@ interface StoredEntry {
 interface Page {
   readonly entries: readonly StoredEntry[];
   readonly end: ReadEnd;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** An empty log in memory. */
@@ -131,7 +132,7 @@ class MemoryLog implements Log {
       .map(({ entry }) => entry);
     const entries = ranked.slice(skip, skip + limit);
     const end = { last: entries.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
-    return entriesOf({ entries, end });
+    return entriesOf({ entries, end, signal: query.signal });
   }
 
   roomCounts(): readonly RoomCount[] {
@@ -176,7 +177,7 @@ class MemoryLog implements Log {
     if (selection.order === 'newest') matching.reverse();
     const entries = matching.slice(0, selection.limit ?? matching.length);
     const end = { last: entries.at(-1)?.stamp.seq, more: entries.length < matching.length };
-    return { entries, end };
+    return { entries, end, signal: selection.signal };
   }
 }
 
@@ -215,14 +216,20 @@ function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
   };
 }
 
-async function* entriesOf({ entries, end }: Page): LogRead<Entry> {
-  for (const entry of entries) yield entryOf(entry);
+async function* entriesOf({ entries, end, signal }: Page): LogRead<Entry> {
+  for (const entry of entries) {
+    signal?.throwIfAborted();
+    yield entryOf(entry);
+  }
   return end;
 }
 
-async function* textsOf({ entries, end }: Page, joiner: Uint8Array): LogRead<Uint8Array> {
+async function* textsOf({ entries, end, signal }: Page, joiner: Uint8Array): LogRead<Uint8Array> {
   const parts = entries.flatMap(({ text }, index) => (index === 0 ? [text] : [joiner, text]));
-  yield* chunksOf(Buffer.concat(parts));
+  for (const chunk of chunksOf(Buffer.concat(parts))) {
+    signal?.throwIfAborted();
+    yield chunk;
+  }
   return end;
 }
 

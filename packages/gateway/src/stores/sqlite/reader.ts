@@ -98,6 +98,7 @@ export class LogReader implements Omit<
     await using runs = options.runs;
     const yieldTurn = yieldPeriodically();
     while (scan.hasNext) {
+      options.signal?.throwIfAborted();
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
       if (!scan.isFirst && page.seqs.length > 0) yield separator;
@@ -134,12 +135,14 @@ export class LogReader implements Omit<
     while (scan.hasNext) {
       const page = await scan.nextPage();
       for (const seq of page.seqs) {
+        options.signal?.throwIfAborted();
         const entry = this.#entryAt(seq);
         if (entry !== undefined) yield entry;
         await yieldTurn();
       }
       scan.advance(page);
       await yieldTurn();
+      options.signal?.throwIfAborted();
     }
     return await scan.end();
   }
@@ -159,9 +162,9 @@ export class LogReader implements Omit<
   }
 
   #scanOptions(selection: Selection, runs?: RunCursor): ScanOptions {
-    const { order, limit = Number.POSITIVE_INFINITY } = selection;
+    const { order, limit = Number.POSITIVE_INFINITY, signal } = selection;
     const range = this.#range(selection);
-    return { ...range, order, limit, source: this.#source(selection, range), runs };
+    return { ...range, order, limit, signal, source: this.#source(selection, range), runs };
   }
 
   /** The runs of a kind, if the selection has nothing but its entries, newest first. */

@@ -14,6 +14,8 @@ const MIN_ENTRIES_FOR_RUNS = 256;
 export interface ScanOptions extends SeqRange {
   readonly order: Order;
   readonly limit: number;
+  /** Ends the pass. */
+  readonly signal: AbortSignal | undefined;
   /** Finds the seqs, if the selection has not all of the range. */
   readonly source: SeqSource | undefined;
   /** The runs of the selected kind, if runs can be used. */
@@ -83,9 +85,10 @@ export class Scan {
 
   async end(): Promise<ReadEnd> {
     const last = this.#last;
-    const { source } = this.#options;
+    const { source, signal } = this.#options;
     if (source === undefined) return { last, more: this.#next !== undefined };
     for (let from = this.#next; from !== undefined;) {
+      signal?.throwIfAborted();
       const page = await source.page(from, 1);
       if (page.seqs.length > 0) return { last, more: true };
       from = page.next;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
+import { draftOf } from '../../../log/log.fixture.ts';
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
 import {
   getRequest,
@@ -167,4 +169,34 @@ test('a waiting listing is answered as soon as it has a new entry', async () => 
   const received = await caller.untilClosed();
   assert.match(received, /"text":"news"/);
   assert.doesNotMatch(received, /Mova/);
+});
+
+test('a stream with a limit reads no further once its reader is gone', async () => {
+  const log = openMemoryLog();
+  await using gateway = await openGateway(log);
+  const many = 2000;
+  for (let at = 0; at < many; at += 1) await log.append(draftOf());
+  let read = 0;
+  const ended = Promise.withResolvers<void>();
+  const readEntries = log.readEntries.bind(log);
+  log.readEntries = async function* (selection) {
+    const entries = readEntries(selection);
+    try {
+      for (let step = await entries.next(); ; step = await entries.next()) {
+        if (step.done === true) return step.value;
+        read += 1;
+        await nextTick();
+        yield step.value;
+      }
+    } finally {
+      ended.resolve();
+    }
+  };
+  const caller = await gateway.connect();
+  caller.send(getRequest('/api/events?after=0&limit=999999999'));
+  await caller.until(/event: garden/);
+  await caller[Symbol.asyncDispose]();
+  await ended.promise;
+  assert.ok(read < many, `${read} entries`);
+  assert.deepEqual(gateway.reported, []);
 });

@@ -58,8 +58,13 @@ async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<v
   using _present = reader && app.presence.openStream(reader);
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
   if (!wanted.entries) await untilAborted(stream.ended);
-  if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
-  else await sendLimited(app.log, wanted, stream);
+  try {
+    if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
+    else await sendLimited(app.log, wanted, stream);
+  } catch (error) {
+    // The end of the stream ends what is read for it.
+    if (!stream.ended.aborted) throw error;
+  }
   await stream.drained();
   if (!stream.ended.aborted) stream.end();
 }
@@ -83,7 +88,7 @@ async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Pro
       // Thousands of streams may leave their group at once.
       await nextTurn();
       const target = fanOut.target(wanted, cursor);
-      const range = rangeOf(wanted, cursor, target);
+      const range = { ...rangeOf(wanted, cursor, target), signal: stream.ended };
       cursor = (await sendRange(log, range, stream)) ?? target;
     } else {
       cursor = await left;
@@ -127,8 +132,9 @@ async function sendLimited(
   let sent = 0;
   if (limit === 0) return;
   for await (const range of follow(log, selection, { after, signal: stream.ended })) {
-    for await (const { stamp } of log.readEntries(range)) {
-      const entry = { ...range, after: stamp.seq - 1, before: stamp.seq + 1 };
+    const reading = { ...range, signal: stream.ended };
+    for await (const { stamp } of log.readEntries(reading)) {
+      const entry = { ...reading, after: stamp.seq - 1, before: stamp.seq + 1 };
       for await (const chunk of frameEntries(log, entry, MAX_CHUNK_SIZE)) {
         await stream.drained();
         stream.write(chunk);

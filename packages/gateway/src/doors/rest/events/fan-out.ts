@@ -148,7 +148,8 @@ class FanOutGroup {
   async #readChunks(range: LogRange): Promise<readonly StreamChunk[] | undefined> {
     const chunks: StreamChunk[] = [];
     let size = 0;
-    for await (const chunk of frameEntries(this.#log, range, CHUNK_SIZE)) {
+    const reading = { ...range, signal: this.#empty.signal };
+    for await (const chunk of frameEntries(this.#log, reading, CHUNK_SIZE)) {
       chunks.push(chunk);
       size += chunk.chunk.length;
       if (size > MAX_SHARED_SIZE) return undefined;
