@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
-import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { assertSound, incoming, Ledger, type Submission } from './ledger.ts';
 import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
 import { injectIntoFlushes } from './strace.ts';
@@ -38,10 +38,18 @@ function refused(answer: Answer): void {
   assert.match(answer.header('retry-after') ?? '', /^\d+$/);
 }
 
+/** Of each change of whether entries can be stored: the code of the cause, or that it has gone. */
+function reportedCauses(gateway: GatewayProcess): string[] {
+  const changes = gateway.output().matchAll(/^\{.*"msg":"(?:holding|breathing): entries .*$/gm);
+  return Array.from(changes, ([line]) => /"code":"([^"]*)"/.exec(line)?.[1] ?? 'breathing');
+}
+
 test('flushes that fail: nothing is acknowledged, reading goes on, storing resumes', async () => {
   await using folder = await dataFolder();
   const ledger = new Ledger();
   let entries: number;
+  // SQLITE_IOERR_FSYNC
+  const causes = ['SQLite 1034', 'breathing', 'SQLite 1034', 'breathing'];
   {
     await using gateway = await startGatewayProcess({ data: folder.path });
     using visitor = new Gateway(gateway.url);
@@ -62,6 +70,7 @@ test('flushes that fail: nothing is acknowledged, reading goes on, storing resum
       entries = await ledger.compare(visitor);
       await assertSound(folder.path, entries);
       assert.deepEqual(await incoming(folder.path), []);
+      assert.deepEqual(reportedCauses(gateway), causes.slice(0, 2 * (round + 1)));
     }
     await gateway.kill();
   }

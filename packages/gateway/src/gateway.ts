@@ -25,6 +25,7 @@ import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { loadLanguage } from './load-language.ts';
+import type { StoreChange } from './stores/sqlite/store-thread.ts';
 import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
@@ -65,13 +66,24 @@ export interface Gateway extends AsyncDisposable {
 /** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
 const LISTEN_EARLY_AFTER_MS = 2000;
 
-const CONDITIONS = {
-  holding: 'holding: entries cannot be stored now; reading goes on',
-  breathing: 'breathing: entries can be stored again',
-} as const;
-
-const NOT_INDEXING = 'search: what is said now cannot be searched; trying again';
-const INDEXING_AGAIN = 'search: words are read again';
+const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: string }>> = {
+  storing: {
+    failing: 'holding: entries cannot be stored now; reading goes on',
+    working: 'breathing: entries can be stored again',
+  },
+  uploads: {
+    failing: 'uploads: large entries cannot be written',
+    working: 'uploads: large entries are written again',
+  },
+  index: {
+    failing: 'index: what is said now cannot be indexed, and is found without; trying again',
+    working: 'index: entries are indexed again',
+  },
+  search: {
+    failing: 'search: what is said now cannot be searched; trying again',
+    working: 'search: words are read again',
+  },
+};
 
 /**
  * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
@@ -136,12 +148,11 @@ function openLog(
   return openSqliteLog({
     folder,
     onProgress,
-    onWritableChange: (writable) => {
-      const status = logState(writable);
-      report.warn({ status }, CONDITIONS[status]);
+    onChange: ({ part, cause }) => {
+      const status = part === 'storing' ? { status: logState(cause === undefined) } : {};
+      const { failing, working } = CHANGES[part];
+      report.warn({ ...status, ...cause }, cause === undefined ? working : failing);
     },
-    onSearchFailure: (why) =>
-      report.warn({ why }, why === undefined ? INDEXING_AGAIN : NOT_INDEXING),
   });
 }
 

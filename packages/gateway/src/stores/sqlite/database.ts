@@ -2,6 +2,8 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
+import { isStorageFault } from '../../storage-fault.ts';
+
 /** A database that holds nothing but what can be rebuilt from the log. */
 export interface DerivedDatabase {
   readonly file: string;
@@ -36,7 +38,7 @@ export function openDerived(database: DerivedDatabase): DatabaseSync {
     db.close();
   } catch (error) {
     if (db?.isOpen === true) db.close();
-    if (!database.isDamage(error)) throw error;
+    if (!isStorageFault(error) || !database.isDamage(error)) throw error;
   }
   return createDerived(database);
 }

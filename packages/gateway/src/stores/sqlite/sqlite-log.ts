@@ -5,6 +5,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { entryId } from '@open-presence/protocol';
 
 import type { AppendResult, Draft, Log, Seq, Spool } from '../../log/log.ts';
+import { causeOf } from '../../storage-fault.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
@@ -42,7 +43,9 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   spool(): Spool {
-    return new FileSpool(this.#paths, this.#spools);
+    return new FileSpool(this.#paths, this.#spools, (fault) =>
+      this.#writer.reportUpload(fault && causeOf(fault)),
+    );
   }
 
   async append(draft: Draft): Promise<AppendResult> {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
+import { assertStorageFault, type FaultCause } from '../../storage-fault.ts';
 import type { DataPaths } from './data-paths.ts';
 import { SharedState } from './shared-state.ts';
 
@@ -14,12 +15,17 @@ export interface ThreadStart {
 /** The port of a client, or the request to close. */
 export type ToThread = MessagePort | 'close';
 
-export type FromThread =
-  | 'ready'
-  /** From the writer: whether entries can be stored. Sent each time it changes. */
-  | { readonly writable: boolean }
-  /** From the full-text index: why search fails, undefined once it works again. */
-  | { readonly failure: string | undefined };
+/** What a disk can make fail, each apart from the others. */
+export type StorePart = 'storing' | 'uploads' | 'index' | 'search';
+
+/** A part has begun to fail, fails for another reason, or works again. */
+export interface StoreChange {
+  readonly part: StorePart;
+  /** Undefined once it works again. */
+  readonly cause: FaultCause | undefined;
+}
+
+export type FromThread = 'ready' | StoreChange;
 
 /** Entries are indexed together after this delay, so that a facet gets few rows. */
 const BATCH_DELAY_MS = 250;
@@ -30,6 +36,8 @@ export class StoreThread {
   readonly shared: SharedState;
   readonly clients = new Set<MessagePort>();
   readonly #closing = new AbortController();
+  /** The code of the cause that was reported last, of each part that fails. */
+  readonly #reported = new Map<StorePart, string>();
 
   constructor() {
     const { paths, shared } = workerData as ThreadStart;
@@ -54,21 +62,29 @@ export class StoreThread {
       message.on('close', () => this.clients.delete(message));
       onClient(message);
     });
-    this.send('ready');
+    this.#send('ready');
   }
 
-  send(message: FromThread): void {
-    parentPort?.postMessage(message);
+  /** Reports why a part fails, or that it works; nothing if that was reported last. */
+  report(part: StorePart, cause: FaultCause | undefined): void {
+    if (this.#reported.get(part) === cause?.code) return;
+    if (cause === undefined) this.#reported.delete(part);
+    else this.#reported.set(part, cause.code);
+    this.#send({ part, cause });
   }
 
-  /** Repeats a step until the store closes. Calls back with the outcome of each. */
-  async repeat(step: () => Promise<void>, onOutcome: (error?: unknown) => void): Promise<void> {
+  /**
+   * Repeats a step until the store closes, and calls back with the outcome of each. Throws what is
+   * no fault of a disk.
+   */
+  async repeat(step: () => Promise<void>, onOutcome: (fault?: Error) => void): Promise<void> {
     while (!this.signal.aborted) {
       try {
         await step();
         onOutcome();
       } catch (error) {
         if (this.signal.aborted) return;
+        assertStorageFault(error);
         onOutcome(error);
         await this.sleep(RETRY_DELAY_MS).catch(() => {});
       }
@@ -84,6 +100,10 @@ export class StoreThread {
   /** Rejects when the store closes meanwhile. */
   async sleep(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.signal });
+  }
+
+  #send(message: FromThread): void {
+    parentPort?.postMessage(message);
   }
 
   /** Lets the thread end. */

@@ -17,16 +17,14 @@ import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
-import type { FromThread, ThreadStart, ToThread } from './store-thread.ts';
+import type { FromThread, StoreChange, ThreadStart, ToThread } from './store-thread.ts';
 
 export interface SqliteOptions {
   readonly folder: string;
   /** Called once a second until the log is open. Both are 0 until its head is known. */
   readonly onProgress?: (indexed: number, head: number) => void;
-  /** Called with false when entries can no longer be stored, with true when they can again. */
-  readonly onWritableChange?: (writable: boolean) => void;
-  /** Called with the reason why search fails, and with undefined once it works again. */
-  readonly onSearchFailure?: (reason: string | undefined) => void;
+  /** Called once for each change, also while the log is being opened. */
+  readonly onChange?: (change: StoreChange) => void;
 }
 
 /** The log in the thread that opened it. */
@@ -59,14 +57,16 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   const start = async (file: string, youngGenerationMb: number): Promise<Worker> => {
-    const worker = await startThread(file, { paths, shared: shared.memory }, youngGenerationMb);
+    const resourceLimits = { maxYoungGenerationSizeMb: youngGenerationMb };
+    const workerData: ThreadStart = { paths, shared: shared.memory };
+    const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits });
+    await threadStarted(worker, options.onChange);
     return opened.adopt(worker, closeThread);
   };
   const writer = await start('./log/writer-thread.ts', YOUNG_GENERATION_MB);
   await start('./index/index-thread.ts', YOUNG_GENERATION_MB);
   // The full-text index need not have caught up: `searchWatermark` says how far it is.
   const words = await start('./words/words-thread.ts', YOUNG_GENERATION_OF_WORDS_MB);
-  reportChanges([writer, words], shared, options);
   const connect = (): SqliteConnection => {
     return { paths, shared: shared.memory, writer: portTo(writer), words: portTo(words) };
   };
@@ -95,19 +95,19 @@ function lockFolder(paths: DataPaths): DatabaseSync {
 }
 
 /** Resolves when the thread is ready. */
-async function startThread(
-  file: string,
-  workerData: ThreadStart,
-  maxYoungGenerationSizeMb: number,
-): Promise<Worker> {
-  const resourceLimits = { maxYoungGenerationSizeMb };
-  const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits });
-  await once(worker, 'message');
+async function threadStarted(worker: Worker, onChange: SqliteOptions['onChange']): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  worker.once('error', reject);
+  worker.on('message', (message: FromThread) => {
+    if (message === 'ready') resolve();
+    else onChange?.(message);
+  });
+  await promise;
+  worker.off('error', reject);
   worker.on('error', (error) => {
     // Only a bug ends a thread: crash rather than serve with a broken store.
     throw error;
   });
-  return worker;
 }
 
 /** Resolves when the thread has done what it was sent before, and ended. */
@@ -115,20 +115,6 @@ async function closeThread(worker: Worker): Promise<void> {
   const exit = once(worker, 'exit');
   worker.postMessage('close' satisfies ToThread);
   await exit;
-}
-
-function reportChanges(
-  workers: readonly Worker[],
-  shared: SharedState,
-  { onWritableChange, onSearchFailure }: SqliteOptions,
-): void {
-  if (!shared.writable) onWritableChange?.(false);
-  for (const worker of workers) {
-    worker.on('message', (message: Exclude<FromThread, 'ready'>) => {
-      if ('writable' in message) onWritableChange?.(message.writable);
-      else onSearchFailure?.(message.failure);
-    });
-  }
 }
 
 /** Makes the holder of the port a client of the thread. */

@@ -37,6 +37,8 @@ export class RunsReader {
     if (handle === undefined) {
       handle = open(runsFile(this.#paths, kind));
       this.#handles.set(kind, handle);
+      // The next read tries again.
+      handle.catch(() => this.#handles.delete(kind));
     }
     const file = await handle;
     for (let at = 0; at < buffer.length;) {
@@ -57,7 +59,8 @@ export class RunsReader {
   }
 
   async close(): Promise<void> {
-    for (const handle of this.#handles.values()) await (await handle).close();
+    const handles = await Promise.allSettled(this.#handles.values());
+    for (const result of handles) if (result.status === 'fulfilled') await result.value.close();
   }
 }
 

@@ -2,12 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 
+import type { FaultCause } from '../../../storage-fault.ts';
 import {
   type AppendRequest,
   type AppendResponse,
   packDrafts,
   type PackedDraft,
   unpackResult,
+  type UploadReport,
   type WriteResult,
 } from './batch.ts';
 
@@ -23,6 +25,8 @@ export class AppendClient {
   #gathered: PendingAppend[] = [];
   #batch = 0;
   readonly #inFlight = new Map<number, readonly PendingAppend[]>();
+  /** The code of the cause for which uploads fail in this thread. */
+  #uploadFault: string | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
@@ -41,6 +45,13 @@ export class AppendClient {
       this.#gathered.push({ draft, resolve });
       if (this.#gathered.length >= MAX_BATCH) this.flush();
     });
+  }
+
+  /** Reports why an upload could not be written, or that one could. */
+  reportUpload(uploadFault: FaultCause | undefined): void {
+    if (uploadFault?.code === this.#uploadFault) return;
+    this.#uploadFault = uploadFault?.code;
+    this.#port.postMessage({ uploadFault } satisfies UploadReport);
   }
 
   /** Sends what was gathered. */

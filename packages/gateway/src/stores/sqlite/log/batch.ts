@@ -4,11 +4,20 @@
  */
 import { KINDS, type Kind } from '@open-presence/protocol';
 
+import type { FaultCause } from '../../../storage-fault.ts';
+
 /** Sent by a thread that appends. `drafts` are packed by `packDrafts`. */
 export interface AppendRequest {
   readonly batch: number;
   readonly drafts: ArrayBuffer;
 }
+
+/** Sent by such a thread when it cannot write an upload, and when it can again. */
+export interface UploadReport {
+  readonly uploadFault: FaultCause | undefined;
+}
+
+export type ToWriter = AppendRequest | UploadReport;
 
 /** `results` are packed by `packResults`. */
 export interface AppendResponse {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { entryHead, entryId, type Kind, SALTS, seqOfId } from '@open-presence/protocol';
 
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunks } from './large-files.ts';
 import { FIRST_LINK, linkOf, sha256 } from './log-database.ts';
@@ -157,7 +158,8 @@ async function readBody(
       last === BRACE && (rest.length === 1 ? rest[0] === COMMA && size > 1 : size === 1);
     return { digest, size: text.length + size, framed };
   } catch (error) {
-    if (signal?.aborted === true || !(error instanceof Error)) throw error;
+    if (signal?.aborted === true) throw error;
+    assertStorageFault(error);
     const lost = 'code' in error && error.code === 'ENOENT';
     return lost ? 'has lost its file' : `has a file that cannot be read (${error.message})`;
   }

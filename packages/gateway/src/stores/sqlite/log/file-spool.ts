@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Filter, GatewayError } from '@open-presence/protocol';
 
 import type { Spool } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
 import { facetsFile, placeUpload, uploadPaths } from './large-files.ts';
@@ -12,6 +13,9 @@ import { facetsFile, placeUpload, uploadPaths } from './large-files.ts';
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
 const FLUSH_INTERVAL = 8 * 1024 * 1024;
 const BRACE = Buffer.from('}');
+
+/** Called with the fault if files of an upload could not be written, without one if they could. */
+type UploadOutcome = (fault?: Error) => void;
 
 /** Writes a body, and facets, to files in the folder of uploads. */
 export class FileSpool implements Spool {
@@ -24,11 +28,13 @@ export class FileSpool implements Spool {
   #size = 0;
   #unflushed = 0;
   #sealed = false;
+  readonly #onOutcome: UploadOutcome;
 
   /** `open`: the spools that the log must dispose of when it closes. */
-  constructor(paths: DataPaths, open: Set<FileSpool>) {
+  constructor(paths: DataPaths, open: Set<FileSpool>, onOutcome: UploadOutcome) {
     this.#paths = paths;
     this.#open = open;
+    this.#onOutcome = onOutcome;
     open.add(this);
   }
 
@@ -76,14 +82,21 @@ export class FileSpool implements Spool {
       await this.#close();
     });
     this.#sealed = true;
+    this.#onOutcome();
     return { name: this.#name, size: this.#size + BRACE.length, digest, marked };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#sealed) return;
     this.#sealed = true;
-    await this.#close();
-    for (const path of uploadPaths(this.#paths, this.#name)) await rm(path, { force: true });
+    try {
+      await this.#close();
+      for (const path of uploadPaths(this.#paths, this.#name)) await rm(path, { force: true });
+    } catch (error) {
+      // The next start removes what is left.
+      assertStorageFault(error);
+      this.#onOutcome(error);
+    }
   }
 
   async #bodyFile(): Promise<FileHandle> {
@@ -104,7 +117,7 @@ export class FileSpool implements Spool {
     const handles = [...this.#files().values()];
     this.#body = undefined;
     this.#facets.clear();
-    for (const handle of handles) await handle.close();
+    await Promise.all(handles.map((handle) => handle.close()));
   }
 
   async #orDispose(work: () => Promise<void>): Promise<void> {
@@ -112,7 +125,9 @@ export class FileSpool implements Spool {
       await work();
     } catch (error) {
       await this[Symbol.asyncDispose]();
-      const full = error instanceof Error && 'code' in error && error.code === 'ENOSPC';
+      assertStorageFault(error);
+      this.#onOutcome(error);
+      const full = 'code' in error && error.code === 'ENOSPC';
       const reason = full ? 'the disk is full' : 'writing to the disk failed';
       const detail = `Cannot store the entry: ${reason}. Try again later.`;
       throw new GatewayError(full ? 'out-of-space' : 'unavailable', detail);

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 
 const CHUNK_SIZE = 256 * 1024;
@@ -43,7 +44,8 @@ export async function placeUpload(
     await mkdir(dirname(to), { recursive: true });
     try {
       await link(from, to);
-    } catch {
+    } catch (error) {
+      assertStorageFault(error);
       // Some file systems, such as exFAT, have no hard links.
       await copyFile(from, to);
       await flush(to, 'r+');
@@ -99,9 +101,8 @@ export async function* largeChunks(
 
 /** The same, blocking: for the threads of the indexes. Nothing if the file is missing. */
 export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint8Array> {
-  const path = [finalPath(paths, file), join(paths.incoming, file)].find(existsSync);
-  if (path === undefined) return;
-  const handle = openSync(path, 'r');
+  const handle = openIfExists(finalPath(paths, file)) ?? openIfExists(join(paths.incoming, file));
+  if (handle === undefined) return;
   try {
     const buffer = Buffer.alloc(CHUNK_SIZE);
     for (let size = readSync(handle, buffer); size > 0; size = readSync(handle, buffer)) {
@@ -122,9 +123,28 @@ async function openLarge(paths: DataPaths, file: string): Promise<FileHandle> {
   const path = finalPath(paths, file);
   try {
     return await open(path);
-  } catch {
-    return await open(join(paths.incoming, file)).catch(() => open(path));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
   }
+  try {
+    return await open(join(paths.incoming, file));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return await open(path);
+  }
+}
+
+function openIfExists(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return undefined;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /** Spread over 256 folders: some file systems are slow with a million files in one. */

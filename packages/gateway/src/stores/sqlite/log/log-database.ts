@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
+import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 
@@ -71,7 +72,8 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
  */
 export function flushWal(db: DatabaseSync): void {
   const busy = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
-  if (busy !== 0) throw new Error('The WAL cannot be flushed while another connection reads it.');
+  if (busy !== 0)
+    throw new StorageFault('The WAL cannot be flushed while another connection reads it.');
 }
 
 /**

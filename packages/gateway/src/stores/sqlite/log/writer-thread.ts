@@ -1,12 +1,13 @@
 /** The writer's thread: commits the batches that have arrived in one transaction, and answers each. */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
+import { causeOf, type FaultCause } from '../../../storage-fault.ts';
 import { StoreThread } from '../store-thread.ts';
 import {
-  type AppendRequest,
   type AppendResponse,
   type PackedDraft,
   packResults,
+  type ToWriter,
   unpackDrafts,
 } from './batch.ts';
 import { Writer } from './writer.ts';
@@ -23,8 +24,9 @@ const thread = new StoreThread();
 const { shared, clients } = thread;
 const writer = new Writer(thread.paths, shared);
 const waiting: Batch[] = [];
-let reported = shared.writable;
-let probing = shared.writable ? undefined : setInterval(probe, PROBE_INTERVAL_MS);
+/** Why uploads could not be written by the thread that reported last. */
+let uploadFault: FaultCause | undefined;
+let probing: NodeJS.Timeout | undefined;
 
 thread.signal.addEventListener('abort', () => {
   storeAll();
@@ -32,9 +34,10 @@ thread.signal.addEventListener('abort', () => {
   writer.close();
   thread.close();
 });
+reportState();
 thread.serve((client) => {
-  client.on('message', (request: AppendRequest) => {
-    receive(client, request);
+  client.on('message', (message: ToWriter) => {
+    receive(client, message);
     storeAll();
   });
 });
@@ -43,14 +46,20 @@ function storeAll(): void {
   for (;;) {
     for (const client of clients) {
       for (let next = receiveMessageOnPort(client); next; next = receiveMessageOnPort(client))
-        receive(client, next.message as AppendRequest);
+        receive(client, next.message as ToWriter);
     }
     if (waiting.length === 0) return;
     store(waiting.splice(0));
   }
 }
 
-function receive(client: MessagePort, { batch, drafts }: AppendRequest): void {
+function receive(client: MessagePort, message: ToWriter): void {
+  if ('uploadFault' in message) {
+    ({ uploadFault } = message);
+    reportState();
+    return;
+  }
+  const { batch, drafts } = message;
   waiting.push({ client, batch, drafts: unpackDrafts(drafts) });
 }
 
@@ -64,14 +73,14 @@ function store(batches: readonly Batch[]): void {
   reportState();
 }
 
-/** Reports a change of whether entries can be stored. Probes while they cannot. */
+/** Reports what has changed. Probes while entries cannot be stored. */
 function reportState(): void {
-  const { writable } = shared;
-  if (writable === reported) return;
-  reported = writable;
-  thread.send({ writable });
-  clearInterval(probing);
-  if (!writable) probing = setInterval(probe, PROBE_INTERVAL_MS);
+  thread.report('storing', writer.fault && causeOf(writer.fault));
+  thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
+  if (shared.writable) {
+    clearInterval(probing);
+    probing = undefined;
+  } else probing ??= setInterval(probe, PROBE_INTERVAL_MS);
 }
 
 function probe(): void {

@@ -9,6 +9,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -41,6 +42,8 @@ export class Writer {
   #walIsFlushed = false;
   /** Whether seq, time and link are those of the last entry. */
   #lastIsLoaded = false;
+  #fault: Error | undefined;
+  #uploadFault: Error | undefined;
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
@@ -59,12 +62,22 @@ export class Writer {
     this.#loadLast();
     try {
       this.#recover();
-    } catch {
-      // The disk is full or failed. The entries can be read all the same.
-      shared.writable = false;
+    } catch (error) {
+      // The entries can be read all the same.
+      this.#failed(error);
     }
     rmSync(this.#probe, { force: true });
     for (const name of uploadNames(paths)) this.#finishUpload(name);
+  }
+
+  /** Why the last attempt to store failed; undefined if it succeeded. */
+  get fault(): Error | undefined {
+    return this.#fault;
+  }
+
+  /** Why an upload is still in its folder; undefined if none should be. */
+  get uploadFault(): Error | undefined {
+    return this.#uploadFault;
   }
 
   /** Stores the drafts in their order, in one transaction. */
@@ -81,7 +94,7 @@ export class Writer {
       return this.#fail(error, drafts);
     }
     this.#shared.head = this.#seq;
-    for (const name of uploads) this.#finishUpload(name);
+    this.#unconfirmedUploads.push(...uploads);
     this.#committed();
     return results;
   }
@@ -100,8 +113,9 @@ export class Writer {
       }
       this.#db.exec("INSERT OR REPLACE INTO meta VALUES ('probed', unixepoch())");
       this.#committed();
-    } catch {
+    } catch (error) {
       // Still read-only.
+      assertStorageFault(error);
     }
   }
 
@@ -124,6 +138,8 @@ export class Writer {
 
   /** After a successful commit, nothing of the failed ones before it can reappear. */
   #committed(): void {
+    this.#fault = undefined;
+    this.#uploadFault = undefined;
     this.#shared.writable = true;
     for (const name of this.#unconfirmedUploads.splice(0)) this.#finishUpload(name);
   }
@@ -192,14 +208,15 @@ export class Writer {
    * connection would take that for committed, although it was never flushed.
    */
   #fail(error: unknown, drafts: readonly PackedDraft[]): WriteResult[] {
-    this.#shared.writable = false;
+    this.#failed(error);
     for (const { large } of drafts) if (large) this.#unconfirmedUploads.push(large.name);
     this.#lastIsLoaded = false;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#loadLast();
-    } catch {
+    } catch (rollbackError) {
       // The next attempt fails in the same way.
+      assertStorageFault(rollbackError);
     }
     const full = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
     const outcome: Outcome = full ? 'out-of-space' : 'unavailable';
@@ -212,10 +229,18 @@ export class Writer {
       const entry = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
       if (entry === undefined) removeUpload(this.#paths, name);
       else finishUpload(this.#paths, name);
-    } catch {
+    } catch (error) {
+      assertStorageFault(error);
       // The next commit tries again.
       this.#unconfirmedUploads.push(name);
+      this.#uploadFault = error;
     }
+  }
+
+  #failed(error: unknown): void {
+    assertStorageFault(error);
+    this.#fault = error;
+    this.#shared.writable = false;
   }
 
   #loadLast(): void {

@@ -46,6 +46,8 @@ export interface QueryResponse {
   readonly id: number;
   readonly page?: SeqPage;
   readonly ranked?: RankedPage;
-  /** Why there is neither. */
-  readonly error?: string;
+  /** There is neither, because the index cannot be read now. */
+  readonly unavailable?: true;
+  /** There is neither, because of a fault of the gateway. */
+  readonly error?: unknown;
 }

@@ -15,7 +15,7 @@ import type {
 
 interface PendingQuery {
   readonly resolve: (response: QueryResponse) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 const NO_RESULTS = { seqs: [], more: false };
@@ -34,8 +34,9 @@ export class QueryClient {
     port.on('message', (response: QueryResponse) => {
       const pending = this.#pending.get(response.id);
       this.#pending.delete(response.id);
-      if (response.error === undefined) pending?.resolve(response);
-      else pending?.reject(unavailable());
+      if (response.unavailable === true) pending?.reject(unavailable());
+      else if (response.error !== undefined) pending?.reject(response.error);
+      else pending?.resolve(response);
     });
   }
 

@@ -7,6 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { MAX_CHUNK_LENGTH, tokenize, StreamTokenizer } from '../../../search/tokenizer.ts';
 import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
@@ -96,12 +97,15 @@ export class WordIndexer {
     return last;
   }
 
-  /** Wraps errors, so that a damaged log is not taken for a damaged full-text index. */
+  /** Wraps faults, so that a damaged log is not taken for a damaged full-text index. */
   *#readRows(from: Seq, last: Seq): Generator<Record<string, unknown>, void, undefined> {
     try {
       yield* this.#rows.iterate(from, last);
     } catch (error) {
-      throw new Error(`Cannot read the log after ${from}: ${String(error)}`, { cause: error });
+      assertStorageFault(error);
+      throw new StorageFault(`Cannot read the log after ${from}: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 

@@ -13,6 +13,7 @@ import { draftOf, randomOf, stampOf } from '../../../log/log.fixture.ts';
 import { openMemoryLog } from '../../memory/memory.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
+import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
 import { QueryEngine } from './query-engine.ts';
 
@@ -172,16 +173,18 @@ describe('words in the SQLite store', () => {
       bytes.fill('A', page * 4096 + 500, page * 4096 + 3500);
     }
     await writeFile(file, bytes);
-    const failures: unknown[] = [];
-    await using log = await openSqliteLog({
-      folder,
-      onSearchFailure: (reason) => failures.push(reason),
-    });
+    const changes: StoreChange[] = [];
+    await using log = await openSqliteLog({ folder, onChange: (change) => changes.push(change) });
     await untilSearchable(log);
     await assert.rejects(bestSeqs(log, textQuery('garden'), 5), { code: 'unavailable' });
-    while (failures.length < 2) await pause(20);
-    assert.equal(typeof failures[0], 'string');
-    assert.equal(failures[1], undefined);
+    while (changes.length < 2) await pause(20);
+    assert.deepEqual(
+      changes.map(({ part, cause }) => [part, cause?.code]),
+      [
+        ['search', 'SQLite 267'],
+        ['search', undefined],
+      ],
+    );
     await untilSearchable(log);
     assert.equal((await seqsFound(log, { textQuery: textQuery('w7') })).length, 4);
     assert.equal((await bestSeqs(log, textQuery('garden'), 5)).length, 5);
@@ -227,18 +230,16 @@ describe('words in the SQLite store', () => {
     for (const end of ['', '-wal', '-shm']) {
       await rm(join(folder, `search.sqlite${end}`), { force: true });
     }
-    const failures: unknown[] = [];
-    await using log = await openSqliteLog({
-      folder,
-      onSearchFailure: (reason) => failures.push(reason),
-    });
-    while (failures.length === 0) await pause(20);
-    assert.match(String(failures[0]), /Cannot read the log after 4096: .*malformed/);
+    const changes: StoreChange[] = [];
+    await using log = await openSqliteLog({ folder, onChange: (change) => changes.push(change) });
+    while (changes.length === 0) await pause(20);
+    assert.equal(changes[0]?.part, 'search');
+    assert.match(changes[0].cause?.message ?? '', /Cannot read the log after 4096: .*malformed/);
     // Longer than it waits before it tries again.
     await pause(1500);
     assert.equal(log.searchWatermark(), 4096);
     assert.equal((await bestSeqs(log, textQuery('garden'), 3)).length, 3);
-    assert.equal(failures.length, 1);
+    assert.equal(changes.length, 1);
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -2,11 +2,13 @@
  * The thread of the full-text index: follows the log with a small lag, many entries at a time, and
  * answers queries of the other threads.
  */
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
+import { causeOf, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { removeDatabase } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import type {
@@ -32,10 +34,8 @@ type OpenResults = Map<number, RankedResults>;
 const thread = new StoreThread();
 const { paths, shared, clients } = thread;
 let index: { readonly indexer: WordIndexer; readonly engine: QueryEngine } | undefined;
-/** The failure that was reported last. */
-let reported: string | undefined;
-/** An error that a query has had, if it means that the file is damaged. */
-let damage: Error | undefined;
+/** Whether the index must be made again. */
+let isDamaged = false;
 
 thread.serve((client) => {
   const open: OpenResults = new Map();
@@ -47,25 +47,23 @@ thread.serve((client) => {
     for (const id of open.keys()) disposeResults(open, id);
   });
 });
-await thread.repeat(indexNext, (error) => {
-  report(error instanceof Error ? String(error) : undefined);
-  if (!isCorrupt(error)) return;
-  closeIndex();
-  removeDatabase(paths.search);
+await thread.repeat(indexNext, (fault) => {
+  if (isCorrupt(fault)) isDamaged = true;
+  // A query may have found the damage meanwhile.
+  if (fault !== undefined || !isDamaged) report(fault);
 });
 closeIndex();
 thread.close();
 
-function report(failure: string | undefined): void {
-  if (failure !== reported) thread.send({ failure });
-  reported = failure;
+function report(fault: Error | undefined): void {
+  thread.report('search', fault && causeOf(fault));
 }
 
 async function indexNext(): Promise<void> {
-  if (damage !== undefined) {
-    const error = damage;
-    damage = undefined;
-    throw error;
+  if (isDamaged) {
+    closeIndex();
+    removeDatabase(paths.search);
+    isDamaged = false;
   }
   index ??= openIndex();
   const { searched, head } = shared;
@@ -99,21 +97,24 @@ async function respond(
     client.postMessage({ id, ...response } satisfies QueryResponse);
   const current = index;
   try {
-    if (current === undefined) throw new Error('The full-text index is not open.');
+    if (current === undefined) throw new StorageFault('The full-text index is not open.');
     const { engine } = current;
     if (page !== undefined) send({ page: engine.page(page) });
     if (ranked !== undefined) send({ ranked: await rankedPage(engine, open, ranked) });
   } catch (error) {
-    send({ error: String(error) });
     // An index that has been closed meanwhile has been reported already.
-    if (current !== index || index === undefined || !clients.has(client)) return;
-    if (error instanceof GatewayError) return;
+    const isClosed = current !== index || index === undefined || !clients.has(client);
+    const isFault = isStorageFault(error);
+    if (isClosed || isFault || error instanceof GatewayError) send({ unavailable: true });
+    else send({ error });
+    if (isClosed || !isFault) return;
+    report(error);
     // With facets, the error may be of another database.
     const hasFacets = (page ?? ranked?.query)?.facets.length !== 0;
-    if (isCorrupt(error) && (!hasFacets || isCorruptTable(error))) {
-      damage = error as Error;
+    if (!existsSync(paths.search) || (isCorrupt(error) && (!hasFacets || isCorruptTable(error)))) {
+      isDamaged = true;
       shared.wakeWaiters();
-    } else report(String(error));
+    }
   }
 }
 

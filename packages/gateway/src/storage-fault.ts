@@ -1,0 +1,50 @@
+/**
+ * Tells faults of disks and files, which the gateway survives and reports, from faults of its own,
+ * which end the thread or the request that they happen in.
+ */
+
+/** A fault of a disk or a file that neither the system nor SQLite reports. */
+export class StorageFault extends Error {}
+
+/** What is reported of a fault. */
+export interface FaultCause {
+  /** `ENOSPC`, or the extended result code of SQLite: `SQLite 778`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/**
+ * Whether the error was made by the system, by SQLite or for a spoiled file. Any other is a fault of
+ * the gateway.
+ */
+export function isStorageFault(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (
+    error instanceof StorageFault ||
+    'syscall' in error ||
+    'errcode' in error ||
+    isNumberBeyondRange(error)
+  );
+}
+
+/** Throws an error that is no fault of a disk or a file. */
+export function assertStorageFault(error: unknown): asserts error is Error {
+  if (!isStorageFault(error)) throw error;
+}
+
+export function causeOf(error: Error): FaultCause {
+  const { message, cause } = error;
+  if (error instanceof StorageFault && cause instanceof Error)
+    return { code: causeOf(cause).code, message };
+  if ('errcode' in error) return { code: `SQLite ${String(error.errcode)}`, message };
+  return { code: 'code' in error ? String(error.code) : error.name, message };
+}
+
+/** From `node:sqlite`, for an integer that only a spoiled row can have. */
+function isNumberBeyondRange(error: Error): boolean {
+  return (
+    'code' in error &&
+    error.code === 'ERR_OUT_OF_RANGE' &&
+    error.message.startsWith('Value is too large')
+  );
+}
