@@ -148,7 +148,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /** Spread over 256 folders: some file systems are slow with a million files in one. */
-function finalPath(paths: DataPaths, file: string): string {
+export function finalPath(paths: DataPaths, file: string): string {
   return join(paths.large, file.slice(0, 2), file);
 }
 

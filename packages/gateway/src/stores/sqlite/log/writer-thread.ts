@@ -26,7 +26,7 @@ const writer = new Writer(thread.paths, shared);
 const waiting: Batch[] = [];
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
-let probing: NodeJS.Timeout | undefined;
+const probing = setInterval(probe, PROBE_INTERVAL_MS);
 
 thread.signal.addEventListener('abort', () => {
   storeAll();
@@ -73,17 +73,14 @@ function store(batches: readonly Batch[]): void {
   reportState();
 }
 
-/** Reports what has changed. Probes while entries cannot be stored. */
+/** Reports what has changed. */
 function reportState(): void {
   thread.report('storing', writer.fault && causeOf(writer.fault));
   thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
-  if (shared.writable) {
-    clearInterval(probing);
-    probing = undefined;
-  } else probing ??= setInterval(probe, PROBE_INTERVAL_MS);
 }
 
 function probe(): void {
-  if (!shared.writable) writer.probe();
+  if (shared.writable) writer.checkFiles();
+  else writer.probe();
   reportState();
 }

@@ -16,6 +16,7 @@ import type { SharedState } from '../shared-state.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { FIRST_LINK, flushWal, linkOf, openLogForWriting, sha256 } from './log-database.ts';
+import { OpenFiles } from './open-files.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
@@ -36,6 +37,8 @@ export class Writer {
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
+  /** Set before the first write. */
+  #openFiles: OpenFiles | undefined;
   /** Whether the data folder and the folders in it have been flushed. */
   #foldersAreFlushed = false;
   /** Whether everything in the WAL has been flushed. */
@@ -85,11 +88,13 @@ export class Writer {
     const results: WriteResult[] = [];
     const uploads: string[] = [];
     try {
+      if (!this.#shared.writable) this.#openFiles?.assertAll();
       this.#recover();
       this.#begin.run();
       const now = Math.max(this.#time, Date.now());
       for (const draft of drafts) results.push(this.#append(draft, now, uploads));
       this.#end.run();
+      this.#openFiles?.assertStored(largeNames(drafts));
     } catch (error) {
       return this.#fail(error, drafts);
     }
@@ -99,9 +104,20 @@ export class Writer {
     return results;
   }
 
+  /** Notices, between commits, that files were moved or removed, and updates the shared state. */
+  checkFiles(): void {
+    try {
+      this.#openFiles?.assertAll();
+    } catch (error) {
+      this.#fail(error, []);
+    }
+  }
+
   /** Tries whether storing works again, and updates the shared state. */
   probe(): void {
     try {
+      this.#saveLostWal();
+      this.#openFiles?.assertAll();
       this.#recover();
       const handle = openSync(this.#probe, 'w');
       try {
@@ -120,6 +136,7 @@ export class Writer {
   }
 
   close(): void {
+    this.#openFiles?.close();
     this.#db.close();
   }
 
@@ -133,7 +150,13 @@ export class Writer {
     this.#foldersAreFlushed = true;
     if (!this.#walIsFlushed) flushWal(this.#db);
     this.#walIsFlushed = true;
+    this.#openFiles ??= new OpenFiles(this.#paths);
     if (!this.#lastIsLoaded) this.#loadLast();
+  }
+
+  /** Moves what a removed WAL has into the database, since no file of the folder has it otherwise. */
+  #saveLostWal(): void {
+    if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   }
 
   /** After a successful commit, nothing of the failed ones before it can reappear. */
@@ -209,10 +232,11 @@ export class Writer {
    */
   #fail(error: unknown, drafts: readonly PackedDraft[]): WriteResult[] {
     this.#failed(error);
-    for (const { large } of drafts) if (large) this.#unconfirmedUploads.push(large.name);
+    this.#unconfirmedUploads.push(...largeNames(drafts));
     this.#lastIsLoaded = false;
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#saveLostWal();
       this.#loadLast();
     } catch (rollbackError) {
       // The next attempt fails in the same way.
@@ -253,4 +277,8 @@ export class Writer {
     this.#shared.head = this.#seq;
     this.#lastIsLoaded = true;
   }
+}
+
+function* largeNames(drafts: readonly PackedDraft[]): Generator<string> {
+  for (const { large } of drafts) if (large !== undefined) yield large.name;
 }
