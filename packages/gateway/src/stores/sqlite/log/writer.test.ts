@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -14,6 +14,7 @@ describe('the writer', () => {
     const folder = mkdtempSync(join(tmpdir(), 'presence-'));
     const paths = dataPathsIn(folder);
     mkdirSync(paths.incoming, { recursive: true });
+    writeFileSync(paths.lock, '');
     const shared = new SharedState();
     const writer = new Writer(paths, shared);
     const draft = { kind: 'garden', room: 'garden' } as unknown as PackedDraft;
