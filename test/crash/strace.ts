@@ -5,13 +5,17 @@ import { promisify } from 'node:util';
 
 const INSTALL = join(import.meta.dirname, '../install.sh');
 
+/** Injects a fault into every flush. */
+export function injectIntoFlushes(pid: number, fault: string): Promise<AsyncDisposable> {
+  return inject(pid, 'fsync,fdatasync', fault);
+}
+
 /**
- * Injects a fault (strace's `inject=`) into every flush of all threads of a process, from when this
+ * Injects a fault (strace's `inject=`) into system calls of all threads of a process, from when this
  * resolves until it is disposed of.
  */
-export async function injectIntoFlushes(pid: number, fault: string): Promise<AsyncDisposable> {
+export async function inject(pid: number, calls: string, fault: string): Promise<AsyncDisposable> {
   await promisify(execFile)(INSTALL);
-  const calls = 'fsync,fdatasync';
   const args = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`];
   const child = spawn('strace', [...args, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -21,6 +21,9 @@ import { hasValidHost, HttpServer, originForm, type ListenOptions } from './serv
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
+const NOT_ACCEPTING = 'connections cannot be accepted now; those that are open go on';
+const ACCEPTING = 'connections are accepted again';
+
 interface EarlyRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -41,6 +44,11 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     this.#router = router;
     this.#server = new HttpServer({
       request: (request, response) => this.#receive(request, response),
+      acceptChanged: (error) =>
+        startup.report.error(
+          error === undefined ? {} : { err: error },
+          error === undefined ? ACCEPTING : NOT_ACCEPTING,
+        ),
       malformed: (error, socket) => respondToMalformed(error, socket, startup.language, router),
     });
   }

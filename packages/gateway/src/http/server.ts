@@ -15,6 +15,8 @@ import type { ClientError } from './malformed-request.ts';
 
 export interface Callbacks {
   request(request: IncomingMessage, response: ServerResponse): void;
+  /** Called when connections can no longer be accepted, and without an error when they can again. */
+  acceptChanged(error?: Error): void;
   /** Called for bytes that are not a request. */
   malformed(error: ClientError, socket: Duplex): void;
 }
@@ -47,9 +49,11 @@ const OPTIONS = {
 
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
+  readonly #callbacks: Callbacks;
   /** Connections without a request so far: Node does not count them as idle. */
   readonly #unused = new Set<Socket>();
   #stopping = false;
+  #acceptFails = false;
 
   constructor(callbacks: Callbacks) {
     const receive = (request: IncomingMessage, response: ServerResponse): void => {
@@ -73,10 +77,13 @@ export class HttpServer implements AsyncDisposable {
       callbacks.malformed(error, socket);
     });
     server.on('connection', (socket) => {
+      if (this.#acceptFails) callbacks.acceptChanged();
+      this.#acceptFails = false;
       this.#unused.add(socket);
       socket.once('close', () => this.#unused.delete(socket));
     });
     this.#server = server;
+    this.#callbacks = callbacks;
   }
 
   /**
@@ -90,6 +97,11 @@ export class HttpServer implements AsyncDisposable {
     this.#server.listen({ host, port, reusePort: shared }, resolve);
     await promise;
     this.#server.off('error', reject);
+    // Node goes on listening.
+    this.#server.on('error', (error) => {
+      if (!this.#acceptFails) this.#callbacks.acceptChanged(error);
+      this.#acceptFails = true;
+    });
   }
 
   get address(): AddressInfo {

@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk/errors';
 import { GatewayError, statusOf, type Code } from '@open-presence/protocol';
 
-import { INTERNAL } from '../../http/response/problem.ts';
+import { faultError } from '../../http/response/problem.ts';
 import type { DoorRequest } from '../context.ts';
 
 /** The `google.rpc.Code` of codes that the SDK has no error for. */
@@ -40,7 +40,8 @@ export function toA2aError({ app, request }: DoorRequest, error: unknown): A2AEr
   if (error instanceof A2AError) return error;
   if (!(error instanceof GatewayError)) {
     app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
-    return new StatusError('internal', INTERNAL);
+    const { code, message } = faultError(error);
+    return new StatusError(hasStatus(code) ? code : 'internal', message);
   }
   const { code, message } = error;
   const metadata = metadataOf(error);

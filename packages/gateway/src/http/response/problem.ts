@@ -6,6 +6,7 @@ import {
   SERVICE_LINK_HEADER,
 } from '@open-presence/protocol';
 
+import { isStorageFault } from '../../storage-fault.ts';
 import { sendResponse, jsonBody } from './response.ts';
 import { contentLanguage, NO_STORE, type Headers } from './headers.ts';
 import { isDisconnected, localeFor, type RequestContext, type StartupContext } from '../context.ts';
@@ -57,16 +58,23 @@ export function sendError(context: RequestContext<StartupContext>, error: unknow
   });
 }
 
-/** What was thrown, if a caller may know it; else `internal`, and the fault is reported. */
+/** What was thrown, if a caller may know it; else what `faultError` returns, and the fault is reported. */
 export function problemOf(
   { app, request }: Pick<RequestContext<StartupContext>, 'app' | 'request'>,
   error: unknown,
 ): GatewayError {
   if (error instanceof GatewayError) return error;
   app.report.error({ err: error, method: request.method, url: request.url }, 'fault');
-  return new GatewayError('internal', INTERNAL);
+  return faultError(error);
 }
 
-/** The detail of `internal`. */
-export const INTERNAL =
+const STORAGE_FAULT =
+  'The disk of the gateway, or a file on it, cannot be read now. Try again later, or tell its operator.';
+const INTERNAL =
   'The gateway failed because of a fault of its own. Try again, or tell its operator.';
+
+/** What a caller is told of a fault. */
+export function faultError(fault: unknown): GatewayError {
+  if (isStorageFault(fault)) return new GatewayError('unavailable', STORAGE_FAULT);
+  return new GatewayError('internal', INTERNAL);
+}

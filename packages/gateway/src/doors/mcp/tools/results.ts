@@ -6,7 +6,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
 
-import { INTERNAL } from '../../../http/response/problem.ts';
+import { faultError } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';
@@ -129,9 +129,9 @@ export function errorResult({ app, language, text }: ToolContext, thrown: unknow
   };
 }
 
-/** Reports whatever is not a `GatewayError`, and hides it from the caller as `internal`. */
+/** Reports whatever is not a `GatewayError`, and hides it from the caller. */
 export function asGatewayError(app: DoorContext, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
   app.report.error({ err: thrown }, 'fault in the MCP door');
-  return new GatewayError('internal', INTERNAL);
+  return faultError(thrown);
 }
