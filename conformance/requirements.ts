@@ -9,6 +9,7 @@ export const REQUIREMENTS = { ...ENTRIES_AND_LISTINGS, ...LIVE_AND_DOORS } as co
 
 /** Sections that no visitor can bring about. Tests of the processes themselves hold them. */
 export const BEYOND_REACH: Readonly<Record<string, string>> = {
+  '4.6': 'Needs a damaged file or disk.',
   '7.6': 'Needs a full or failing disk.',
   '12.5': 'Needs readers who stall for long, and lines that go dead.',
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',

@@ -11,6 +11,7 @@ import { destination, pino } from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { mcpCommand } from './mcp.ts';
 import type { ProcessContext } from './process-context.ts';
+import { repairCommand } from './repair.ts';
 import { serveCommand } from './serve.ts';
 import { terminalLog } from './terminal-log.ts';
 import { verifyCommand } from './verify.ts';
@@ -45,6 +46,7 @@ const program = new Command('presence')
   .version(manifest.version)
   .addCommand(serveCommand(context))
   .addCommand(verifyCommand(context))
+  .addCommand(repairCommand(context))
   .addCommand(mcpCommand(context));
 
 for (const command of [program, ...program.commands]) command.exitOverride();

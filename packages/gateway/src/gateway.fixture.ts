@@ -49,7 +49,8 @@ export async function openGateway(
   const language = parseLanguage(text.toString(), 'mova-snu.yaml');
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
-  const startup = { language, report, publicUrl, state };
+  const unreadable = (): number => log.damage().unreadable;
+  const startup = { language, report, publicUrl, state, unreadable };
   const loaded = { language, text };
   const listener = await HttpListener.listen(
     { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity },

@@ -29,6 +29,7 @@ import type { StoreChange } from './stores/sqlite/store-thread.ts';
 import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
+export { repairLog } from './stores/sqlite/log/repair.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 
 export interface GatewayConfig {
@@ -83,6 +84,10 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     failing: 'search: what is said now cannot be searched; trying again',
     working: 'search: words are read again',
   },
+  entry: {
+    failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
+    working: 'log: an entry can be read again',
+  },
 };
 
 /**
@@ -103,7 +108,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
   const listen = await listenOptions(config);
   const channel = listen.shared ? randomUUID() : undefined;
-  const startup = { language: loaded.language, report, publicUrl, state };
+  const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
+  const startup = { language: loaded.language, report, publicUrl, state, unreadable };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   let early: HttpListener<DoorContext> | undefined;
@@ -148,10 +154,13 @@ function openLog(
   return openSqliteLog({
     folder,
     onProgress,
-    onChange: ({ part, cause }) => {
+    onChange: ({ part, seq, cause }) => {
       const status = part === 'storing' ? { status: logState(cause === undefined) } : {};
       const { failing, working } = CHANGES[part];
-      report.warn({ ...status, ...cause }, cause === undefined ? working : failing);
+      report.warn(
+        { ...status, ...(seq === undefined ? {} : { seq }), ...cause },
+        cause === undefined ? working : failing,
+      );
     },
   });
 }
@@ -207,7 +216,7 @@ class HttpWorker implements AsyncDisposable {
   static async start(start: HttpWorkerStart, report: Logger): Promise<HttpWorker> {
     const worker = new Worker(new URL('http-worker.ts', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer, start.log.words],
+      transferList: [start.log.writer, start.log.words, start.log.index],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

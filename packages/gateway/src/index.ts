@@ -1,5 +1,6 @@
 /** The server of the Open Presence Gateway, and what looks after its log. */
 export {
+  repairLog,
   startGateway,
   verifyLog,
   type LogFault,

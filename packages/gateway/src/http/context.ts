@@ -23,6 +23,8 @@ export interface StartupContext {
   /** The public address, if the operator set one; without a trailing slash. */
   readonly publicUrl: string | undefined;
   state(): State;
+  /** How many entries are known to be unreadable. */
+  unreadable(): number;
 }
 
 /** What the listener provides to handlers once the log is open. */

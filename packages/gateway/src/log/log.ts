@@ -10,6 +10,8 @@
  * - The text of an entry is `entryHead(stamp)` of the protocol, a comma if the body is not empty,
  *   the body byte for byte, and `}`.
  * - A reader that pauses holds no lock and no transaction.
+ * - An entry that is damaged costs nobody another one: it is given with the gateway's members and
+ *   `"unreadable":true`, or left out where not even these can be read.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
@@ -116,8 +118,18 @@ export interface Entry {
   readonly size: number;
   /** The text where it is small enough for memory, else undefined. */
   readonly text: Uint8Array | undefined;
+  /** Set where the visitor's members cannot be read: the text then says so in their place. */
+  readonly unreadable?: true;
   /** The text from byte `from` on, whatever its size. A chunk is valid until the next is requested. */
   chunks(from?: number): AsyncIterable<Uint8Array>;
+}
+
+/** What of the log is known to be lost or changed. */
+export interface Damage {
+  /** How many entries cannot be read. */
+  readonly unreadable: number;
+  /** Differs once an entry has become unreadable, or readable again. */
+  readonly version: number;
 }
 
 /** How many entries of one kind a room has. */
@@ -139,12 +151,13 @@ export interface Log extends AsyncDisposable {
   readonly id: string;
   /** False while entries cannot be stored, for example on a full disk. Reads go on. */
   writable(): boolean;
+  damage(): Damage;
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
   spool(): Spool;
   /** Takes ownership of a spooled body, whatever the outcome. Only spools of this log are accepted. */
   append(draft: Draft): Promise<AppendResult>;
-  /** Undefined if there is no entry with this seq. */
+  /** Undefined if there is no entry with this seq, or none whose seq alone can be read. */
   entry(seq: Seq): Promise<Entry | undefined>;
   /**
    * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid

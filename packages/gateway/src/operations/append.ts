@@ -71,6 +71,7 @@ async function differencesFrom(
 ): Promise<string[] | undefined> {
   if (kind !== stamp.kind) return ['kind'];
   if (room !== stamp.room) return ['room'];
+  if (entry?.unreadable === true) return undefined;
   if (entry?.text === undefined || !(body instanceof Uint8Array)) return undefined;
   const stored = Buffer.from(entry.text).subarray(entryHead(stamp).length + 1, -1);
   try {

@@ -11,10 +11,14 @@ export async function findEntry(log: Log, id: string): Promise<Entry> {
   throw new GatewayError('not-found', detail);
 }
 
-/** Ignores the case of the id. Undefined if no entry has it. */
+/** Ignores the case of the id. Undefined if no entry has it. Throws `unavailable` if that cannot be read. */
 export async function entryWithId(log: Log, id: string): Promise<Entry | undefined> {
   const seq = seqOfId(id);
   const entry = seq === undefined ? undefined : await log.entry(seq);
+  if (entry === undefined && seq !== undefined && seq >= 1 && seq <= log.head()) {
+    const detail = `Cannot read entry ${quoted(id)}: its place in the log is damaged.`;
+    throw new GatewayError('unavailable', detail);
+  }
   return entry?.stamp.id === id.toLowerCase() ? entry : undefined;
 }
 

@@ -77,7 +77,10 @@ export function components(localization: Localization, doorSchemas: JsonObject):
 const HEALTH = {
   type: 'object',
   required: ['status'],
-  properties: { status: { $ref: '#/components/schemas/Status/properties/status' } },
+  properties: {
+    status: { $ref: '#/components/schemas/Status/properties/status' },
+    unreadable: { type: 'integer', minimum: 1 },
+  },
   additionalProperties: false,
 };
 

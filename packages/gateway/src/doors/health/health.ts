@@ -29,13 +29,19 @@ function healthz(context: RequestContext<StartupContext>): Promise<void> {
   return sendState(context, 200);
 }
 
-/** 200 while entries can be stored. */
+/** 200 while entries can be stored. Also says how many entries cannot be read, if there are any. */
 function readyz(context: RequestContext<StartupContext>): Promise<void> {
-  return sendState(context, context.app.state() === 'breathing' ? 200 : 503);
+  const unreadable = context.app.unreadable();
+  const damage = unreadable === 0 ? {} : { unreadable };
+  return sendState(context, context.app.state() === 'breathing' ? 200 : 503, damage);
 }
 
-function sendState(context: RequestContext<StartupContext>, status: number): Promise<void> {
-  const body = jsonBody({ status: context.app.state() });
+function sendState(
+  context: RequestContext<StartupContext>,
+  status: number,
+  damage: { readonly unreadable?: number } = {},
+): Promise<void> {
+  const body = jsonBody({ status: context.app.state(), ...damage });
   return sendResponse(context, {
     status,
     type: JSON_TYPE,

@@ -111,7 +111,8 @@ function list(context: DoorRequest, scope: ListingScope, form: Form): void | Pro
   const encoding = preferredEncoding(headers['accept-encoding']);
   const head = app.log.head();
   const watermark = searchWatermarkFor(app.log, url);
-  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${url}`;
+  const { version } = app.log.damage();
+  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${version} ${url}`;
   const cached = app.responseCache.get(key, head);
   if (cached !== undefined) return sendCached(context, cached);
   return answerFromLog(context, key, { scope, form, encoding, locale, head, watermark });
@@ -145,10 +146,12 @@ function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listi
   const selected = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
   const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
+  const { version } = app.log.damage();
   const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
   const tagParts = [
     app.log.id.slice(0, 8),
     String(head),
+    ...(version === 0 ? [] : [`damage${version}`]),
     ...(watermark === undefined ? [] : [String(watermark)]),
     ...(form === 'json' ? [] : [form]),
     ...(room === undefined ? [] : [app.languageHash, locale ?? 'shown']),

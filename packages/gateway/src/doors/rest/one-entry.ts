@@ -7,6 +7,7 @@ import {
   COMMON_HEADERS,
   etag,
   JSON_TYPE,
+  NO_CACHE,
   vary,
 } from '../../http/response/headers.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
@@ -24,15 +25,21 @@ const HEADERS = {
   ...vary(),
 };
 
+/** An unreadable entry may be put back. */
+function validatorsOf({ stamp, unreadable }: Entry): { tag: string; headers: typeof HEADERS } {
+  if (unreadable !== true) return { tag: `"${stamp.id}"`, headers: HEADERS };
+  return { tag: `"${stamp.id}-unreadable"`, headers: { ...HEADERS, ...NO_CACHE } };
+}
+
 export async function oneEntry(context: DoorRequest): Promise<void> {
   const entry = await findEntry(context.app.log, context.params['id'] ?? '');
-  const { text: body, stamp } = entry;
-  const tag = `"${stamp.id}"`;
+  const { text: body } = entry;
+  const { tag, headers } = validatorsOf(entry);
   const range = requestedRange(context.request, entry.size, tag);
   if (range === 'unsatisfiable') await sendUnsatisfiable(context, entry);
   else if (range !== undefined) await sendRange(context, entry, range);
   else if (body === undefined) await streamEntry(context, entry, tag);
-  else await sendResponse(context, { status: 200, type: JSON_TYPE, headers: HEADERS, body, tag });
+  else await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
 async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
@@ -52,7 +59,8 @@ async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Pro
 /** Never compressed: a range is one of the bytes of the plain entry, whose tag it has. */
 async function sendRange(context: DoorRequest, entry: Entry, range: ByteRange): Promise<void> {
   const { start, end } = range;
-  const headers = { ETag: `"${entry.stamp.id}"`, ...HEADERS, ...COMMON_HEADERS };
+  const { tag, headers: own } = validatorsOf(entry);
+  const headers = { ETag: tag, ...own, ...COMMON_HEADERS };
   if (sendNotModified(context, headers.ETag, headers)) return;
   context.response.writeHead(206, {
     'Content-Type': JSON_TYPE,

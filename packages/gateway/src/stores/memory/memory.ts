@@ -19,6 +19,7 @@ import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
   AppendResult,
+  Damage,
   RankedQuery,
   Draft,
   Entry,
@@ -63,6 +64,10 @@ class MemoryLog implements Log {
 
   writable(): boolean {
     return true;
+  }
+
+  damage(): Damage {
+    return { unreadable: 0, version: 0 };
   }
 
   head(): Seq {

@@ -19,7 +19,17 @@ export interface DerivedDatabase {
   isDamage(error: unknown): boolean;
 }
 
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
 const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
+
+/** Whether a page of the database has lost its form (SQLITE_CORRUPT), or the file has (SQLITE_NOTADB). */
+export function isSpoiled(error: unknown): error is Error {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  const code = Number(error.errcode) & 0xff;
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
 
 export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });

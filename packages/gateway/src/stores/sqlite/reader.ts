@@ -6,8 +6,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
-import type { Entry, Log, LogRead, RankedQuery, RoomCount, Selection, Seq } from '../../log/log.ts';
+import type {
+  Damage,
+  Entry,
+  Log,
+  LogRead,
+  RankedQuery,
+  RoomCount,
+  Selection,
+  Seq,
+} from '../../log/log.ts';
 import { openForReading, readMeta } from './database.ts';
+import type { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { roomCounter } from './index/room-counter.ts';
@@ -21,6 +31,8 @@ import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
 import type { QueryClient } from './words/query-client.ts';
 
+const NO_SEPARATOR = new Uint8Array(0);
+
 /** The reading half of a log. */
 export class LogReader implements Omit<
   Log,
@@ -29,26 +41,36 @@ export class LogReader implements Omit<
   readonly id: string;
   protected readonly shared: SharedState;
   readonly #queries: QueryClient;
+  readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
   readonly #entries: EntryReader;
   readonly #runs: RunsReader;
   readonly #roomCounts: (head: Seq) => RoomCount[];
 
-  constructor(paths: DataPaths, shared: SharedState, queries: QueryClient) {
+  constructor(
+    paths: DataPaths,
+    shared: SharedState,
+    { queries, damage }: { readonly queries: QueryClient; readonly damage: DamageClient },
+  ) {
     this.shared = shared;
+    this.#damage = damage;
     this.#queries = queries;
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
     const index = openForReading(paths.index);
     this.#facets = { index, tail: new UnindexedTail(this.#log), shared };
-    this.#entries = new EntryReader(this.#log, paths);
+    this.#entries = new EntryReader(this.#log, paths, damage);
     this.#runs = new RunsReader(index, paths);
     this.#roomCounts = roomCounter(this.#log, index);
   }
 
   writable(): boolean {
     return this.shared.writable;
+  }
+
+  damage(): Damage {
+    return { unreadable: this.#damage.size, version: this.shared.damageVersion };
   }
 
   head(): Seq {
@@ -87,7 +109,7 @@ export class LogReader implements Omit<
     this.#facets.index.close();
   }
 
-  #entryAt(seq: Seq): Entry | undefined {
+  #entryAt(seq: Seq): Entry | Promise<Entry> | undefined {
     if (!Number.isSafeInteger(seq) || seq < 1 || seq > this.head()) return undefined;
     return this.#entries.entry(seq);
   }
@@ -97,22 +119,31 @@ export class LogReader implements Omit<
     const separator = Buffer.from(joiner);
     await using runs = options.runs;
     const yieldTurn = yieldPeriodically();
+    let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
       options.signal?.throwIfAborted();
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
-      if (!scan.isFirst && page.seqs.length > 0) yield separator;
       if (runs !== undefined && page.run !== undefined) {
+        if (before.length > 0) yield before;
+        before = separator;
         scan.advance(page);
         yield* runs.chunks(page.run, scan.followingRun);
         continue;
       }
       if (page.seqs.length > 0) {
-        const { text, hasLarge } = this.#entries.joinTexts(page.seqs, options.order, joiner);
-        if (hasLarge === 1) yield* this.#largeTexts(page.seqs, separator);
-        else {
+        const text = this.#entries.joinTexts(page.seqs, options.order, joiner);
+        if (text !== undefined) {
           scan.resize(text.length, page.seqs.length);
+          if (before.length > 0) yield before;
+          before = separator;
           yield text;
+        } else {
+          for await (const entry of this.#entriesAt(page.seqs)) {
+            if (before.length > 0) yield before;
+            before = separator;
+            yield* entry.chunks();
+          }
         }
       }
       scan.advance(page);
@@ -121,11 +152,12 @@ export class LogReader implements Omit<
     return await scan.end();
   }
 
-  async *#largeTexts(seqs: readonly Seq[], separator: Uint8Array): AsyncGenerator<Uint8Array> {
-    for (const [index, seq] of seqs.entries()) {
-      if (index > 0) yield separator;
-      const entry = this.#entryAt(seq);
-      if (entry !== undefined) yield* entry.chunks();
+  /** Leaves out what cannot be read at all. */
+  async *#entriesAt(seqs: readonly Seq[]): AsyncGenerator<Entry> {
+    for (const seq of seqs) {
+      const found = this.#entryAt(seq);
+      const entry = found instanceof Promise ? await found : found;
+      if (entry !== undefined) yield entry;
     }
   }
 
@@ -136,7 +168,8 @@ export class LogReader implements Omit<
       const page = await scan.nextPage();
       for (const seq of page.seqs) {
         options.signal?.throwIfAborted();
-        const entry = this.#entryAt(seq);
+        const found = this.#entryAt(seq);
+        const entry = found instanceof Promise ? await found : found;
         if (entry !== undefined) yield entry;
         await yieldTurn();
       }
@@ -152,8 +185,7 @@ export class LogReader implements Omit<
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
         if (step.done === true) return step.value;
-        const entry = this.#entryAt(step.value);
-        if (entry !== undefined) yield entry;
+        yield* this.#entriesAt([step.value]);
         await yieldTurn();
       }
     } finally {

@@ -47,10 +47,6 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  get isFirst(): boolean {
-    return this.#last === undefined;
-  }
-
   /** The run to read ahead. */
   get followingRun(): Run | undefined {
     return this.#followingRun;

@@ -7,12 +7,13 @@ const INDEXED = 1;
 const READ_ONLY = 2;
 const INDEX_FAILING = 3;
 const SEARCHED = 4;
+const DAMAGE = 5;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(5 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(6 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -66,5 +67,13 @@ export class SharedState {
   }
   set searched(seq: number) {
     Atomics.store(this.#cells, SEARCHED, BigInt(seq));
+  }
+
+  /** Changes whenever an entry becomes unreadable, or readable again. Set by the index's thread only. */
+  get damageVersion(): number {
+    return Number(Atomics.load(this.#cells, DAMAGE));
+  }
+  set damageVersion(version: number) {
+    Atomics.store(this.#cells, DAMAGE, BigInt(version));
   }
 }

@@ -6,6 +6,7 @@ import { entryId } from '@open-presence/protocol';
 
 import type { AppendResult, Draft, Log, Seq, Spool } from '../../log/log.ts';
 import { causeOf } from '../../storage-fault.ts';
+import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
@@ -15,12 +16,13 @@ import { LogReader } from './reader.ts';
 import { SharedState } from './shared-state.ts';
 import { QueryClient } from './words/query-client.ts';
 
-/** What a thread needs to join the log. Transfer `writer` and `words` along with it. */
+/** What a thread needs to join the log. Transfer its ports along with it. */
 export interface SqliteConnection {
   readonly paths: DataPaths;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
   readonly words: MessagePort;
+  readonly index: MessagePort;
 }
 
 const NO_BODY = new Uint8Array(0);
@@ -29,14 +31,17 @@ export class SqliteLog extends LogReader implements Log {
   readonly #paths: DataPaths;
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
+  readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor({ paths, shared, writer, words }: SqliteConnection) {
+  constructor({ paths, shared, writer, words, index }: SqliteConnection) {
     const queries = new QueryClient(words);
-    super(paths, new SharedState(shared), queries);
+    const damage = new DamageClient(index);
+    super(paths, new SharedState(shared), { queries, damage });
     this.#paths = paths;
+    this.#damage = damage;
     this.#queries = queries;
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
@@ -98,6 +103,7 @@ export class SqliteLog extends LogReader implements Log {
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();
+    this.#damage.close();
     await this.closeReader();
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
+import type { Seq } from '../../log/log.ts';
 import { assertStorageFault, type FaultCause } from '../../storage-fault.ts';
 import type { DataPaths } from './data-paths.ts';
 import { SharedState } from './shared-state.ts';
@@ -16,11 +17,13 @@ export interface ThreadStart {
 export type ToThread = MessagePort | 'close';
 
 /** What a disk can make fail, each apart from the others. */
-export type StorePart = 'storing' | 'uploads' | 'index' | 'search';
+export type StorePart = 'storing' | 'uploads' | 'index' | 'search' | 'entry';
 
 /** A part has begun to fail, fails for another reason, or works again. */
 export interface StoreChange {
   readonly part: StorePart;
+  /** Which entry, if it is one. */
+  readonly seq?: Seq;
   /** Undefined once it works again. */
   readonly cause: FaultCause | undefined;
 }
@@ -71,6 +74,11 @@ export class StoreThread {
     if (cause === undefined) this.#reported.delete(part);
     else this.#reported.set(part, cause.code);
     this.#send({ part, cause });
+  }
+
+  /** Reports why an entry cannot be read, or that it can be again. */
+  reportEntry(seq: Seq, cause: FaultCause | undefined): void {
+    this.#send({ part: 'entry', seq, cause });
   }
 
   /**

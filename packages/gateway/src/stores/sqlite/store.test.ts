@@ -28,7 +28,7 @@ describe('a thread that joins the SQLite store', () => {
       const connection = log.connect();
       const thread = new Worker(new URL('joined-thread.fixture.ts', import.meta.url), {
         workerData: connection,
-        transferList: [connection.writer, connection.words],
+        transferList: [connection.writer, connection.words, connection.index],
       });
       const messages: unknown[] = [];
       thread.on('message', (message) => void messages.push(message));

@@ -64,11 +64,12 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
     return opened.adopt(worker, closeThread);
   };
   const writer = await start('./log/writer-thread.ts', YOUNG_GENERATION_MB);
-  await start('./index/index-thread.ts', YOUNG_GENERATION_MB);
+  const index = await start('./index/index-thread.ts', YOUNG_GENERATION_MB);
   // The full-text index need not have caught up: `searchWatermark` says how far it is.
   const words = await start('./words/words-thread.ts', YOUNG_GENERATION_OF_WORDS_MB);
   const connect = (): SqliteConnection => {
-    return { paths, shared: shared.memory, writer: portTo(writer), words: portTo(words) };
+    const ports = { writer: portTo(writer), words: portTo(words), index: portTo(index) };
+    return { paths, shared: shared.memory, ...ports };
   };
   return new OwnedSqliteLog(connect, opened);
 }

@@ -2,12 +2,19 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
+import { DamageRegistry } from '../damage/damage-registry.ts';
+import { openForReading } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import { Indexer } from './indexer.ts';
 
+/** How often the files of unreadable entries are looked at again. */
+const RECHECK_INTERVAL_MS = 1000;
+
 const thread = new StoreThread();
-const { shared } = thread;
-const indexer = new Indexer(thread.paths, shared);
+const { paths, shared } = thread;
+const log = openForReading(paths.log, 256);
+const damage = new DamageRegistry(thread, log);
+const indexer = new Indexer(paths, shared);
 
 try {
   while (shared.indexed < shared.head) indexer.step();
@@ -15,9 +22,10 @@ try {
   assertStorageFault(error);
   onOutcome(error);
 }
-thread.serve();
-await thread.repeat(indexNext, onOutcome);
+thread.serve((client) => damage.addClient(client));
+await Promise.all([thread.repeat(indexNext, onOutcome), thread.repeat(recheckDamage, () => {})]);
 indexer.close();
+log.close();
 thread.close();
 
 /** While a disk error lasts, entries are found in the unindexed tail. */
@@ -30,4 +38,9 @@ async function indexNext(): Promise<void> {
   if (indexer.isFarBehind()) await nextTick();
   else await thread.headMoved(shared.indexed);
   indexer.step();
+}
+
+async function recheckDamage(): Promise<void> {
+  await thread.sleep(RECHECK_INTERVAL_MS);
+  await damage.recheck(thread.signal);
 }

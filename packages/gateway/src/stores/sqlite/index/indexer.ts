@@ -9,10 +9,11 @@ import type { Seq } from '../../../log/log.ts';
 import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeFacets } from '../log/large-files.ts';
+import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
 import type { SharedState } from '../shared-state.ts';
 import { openIndex } from './index-database.ts';
 import { facetKey, KIND_BY_FACET_KEY, partOf, PART_SIZE, PostingsWriter } from './postings.ts';
-import { COUNT_ENTRIES, type CountRow } from './room-counter.ts';
+import { COUNT_ENTRIES, countRows } from './room-counter.ts';
 import { RunsWriter } from './runs-writer.ts';
 
 /** Maximum number of entries per transaction. */
@@ -55,7 +56,7 @@ export class Indexer {
     this.#log = openForReading(paths.log);
     this.#index = openIndex(paths, String(readMeta(this.#log, 'name') ?? ''), shared.head);
     this.#rows = this.#log.prepare(
-      `SELECT CAST(group_concat(facets, '') AS BLOB) AS facets,
+      `SELECT count(*) AS count, CAST(group_concat(facets, '') AS BLOB) AS facets,
          json_group_array(length(facets)) AS facetsSizes, json_group_array(size) AS sizes,
          json_group_array(json_array(seq, large)) FILTER (WHERE large IS NOT NULL) AS larges
        FROM (SELECT * FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT -1)`,
@@ -106,14 +107,19 @@ export class Indexer {
   /** `from` is exclusive, `to` inclusive; both are in one part. */
   #indexRange(from: Seq, to: Seq): void {
     for (let at = from; at < to; at += ROWS_PER_QUERY) {
-      const rows = this.#rows.get(at, Math.min(to, at + ROWS_PER_QUERY)) as unknown as JoinedRows;
-      this.#addRows(at + 1, rows);
+      const span = { from: at + 1, to: Math.min(to, at + ROWS_PER_QUERY) };
+      for (const { span: read, rows } of readSpans(span, (part) => this.#readRows(part)))
+        this.#addRows(read.from, rows);
     }
     this.#writePostings();
-    for (const row of this.#counts.all(from, to)) {
-      const { room, kind, count, seq, time } = row as unknown as CountRow;
+    for (const { room, kind, count, seq, time } of countRows(this.#counts, from, to))
       this.#addCount.run(room, kind, count, seq, time);
-    }
+  }
+
+  /** Undefined if some of the rows are missing. */
+  #readRows({ from, to }: SeqSpan): JoinedRows | undefined {
+    const rows = this.#rows.get(from - 1, to) as unknown as JoinedRows & { readonly count: number };
+    return rows.count === to - from + 1 ? rows : undefined;
   }
 
   /** `rows`: consecutive seqs, from `first` on. */

@@ -20,6 +20,7 @@ import { type Kind, KINDS } from '@open-presence/protocol';
 import { facet, type Facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { isSpoiled } from '../database.ts';
 import { TextJoiner } from '../log/entry-reader.ts';
 import { postingsCursors } from './postings.ts';
 
@@ -107,10 +108,10 @@ export class RunsWriter {
       let size = 0;
       const end = last.get(kind)?.['seq'] as number;
       for (const seq of newestFirst(this.#index, facet('kind', kind), indexed, end + 1)) {
-        const entry = this.#entry.get(seq);
-        if (entry === undefined || entry['large'] !== null || size >= RUN_SIZE) break;
+        const entrySize = this.#sizeOf(seq);
+        if (entrySize === undefined || size >= RUN_SIZE) break;
         seqs.push(seq);
-        size += entry['size'] as number;
+        size += entrySize;
       }
       Object.assign(state, { seqs: seqs.toReversed(), size });
     }
@@ -126,7 +127,8 @@ export class RunsWriter {
     state.seqs = [];
     state.size = 0;
     if (size < MIN_RUN_SIZE) return;
-    const { text } = this.#joiner.join(seqs.toReversed());
+    const text = this.#join(seqs);
+    if (text === undefined) return;
     // A failed transaction may have left bytes behind the end.
     ftruncateSync(file, end);
     try {
@@ -139,6 +141,27 @@ export class RunsWriter {
     }
     this.#put.run(kind, seqs[0] ?? 0, seqs.at(-1) ?? 0, seqs.length, end, text.length);
     state.end += text.length;
+  }
+
+  /** Undefined where a page of the log is spoiled: these entries are read from the log one by one. */
+  #join(seqs: readonly Seq[]): Uint8Array | undefined {
+    try {
+      return this.#joiner.join(seqs.toReversed()).text;
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Undefined where the page of the log that has the entry is spoiled. */
+  #sizeOf(seq: Seq): number | undefined {
+    try {
+      const row = this.#entry.get(seq);
+      return row === undefined || row['large'] !== null ? undefined : (row['size'] as number);
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
   }
 }
 

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
+import { readSpans } from '../log/readable-ranges.ts';
 import { atOrAbove, atOrBelow, facetKey } from './postings.ts';
 
 interface Segment {
@@ -31,8 +32,12 @@ export class UnindexedTail {
     this.#segments = this.#segments.filter(({ last }) => last > indexed);
     const from = Math.max(this.#head, indexed);
     if (head <= from) return;
-    for (const row of this.#rows.iterate(from, head)) {
-      this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
+    for (let at = from; at < head; at += SEGMENT_SEQS) {
+      const span = { from: at + 1, to: Math.min(head, at + SEGMENT_SEQS) };
+      for (const { rows } of readSpans(span, ({ from, to }) => this.#rows.all(from - 1, to))) {
+        for (const row of rows)
+          this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
+      }
     }
     this.#head = head;
   }

@@ -54,8 +54,12 @@ export class ChainVerifier {
   #time = 0;
   readonly #paths: DataPaths;
 
-  constructor(paths: DataPaths) {
+  /** Starts behind an entry of which the link is known, or with the first one. */
+  constructor(paths: DataPaths, previous?: { readonly seq: Seq; readonly link: Uint8Array }) {
     this.#paths = paths;
+    if (previous === undefined) return;
+    this.next = previous.seq + 1;
+    this.#previousLinks = [previous.link];
   }
 
   /** `columns`: read with BigInts, so that any number that someone has written there can be read. */

@@ -1,54 +1,109 @@
 /** Reads entries from the log's database, in the calling thread. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import type { Kind, Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, type Kind, seqOfId, type Stamp } from '@open-presence/protocol';
 
 import type { Entry, Order, Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { largeChunks } from './large-files.ts';
+import type { DamageClient } from '../damage/damage-client.ts';
+import { isSpoiled } from '../database.ts';
+import { isFileFault, largeChunks, largeFault } from './large-files.ts';
 
 export class EntryReader {
   readonly #paths: DataPaths;
   readonly #log: DatabaseSync;
+  readonly #damage: DamageClient;
   readonly #row: StatementSync;
   readonly #time: StatementSync;
   readonly #joiners = new Map<string, TextJoiner>();
 
-  constructor(log: DatabaseSync, paths: DataPaths) {
+  constructor(log: DatabaseSync, paths: DataPaths, damage: DamageClient) {
     this.#paths = paths;
     this.#log = log;
+    this.#damage = damage;
     this.#row = log.prepare(
       'SELECT seq, time, kind, room, size, large, text FROM entries WHERE seq = ?',
     );
     this.#time = log.prepare('SELECT time FROM entries WHERE seq = ?');
   }
 
-  entry(seq: Seq): Entry | undefined {
-    const row = this.#row.get(seq);
+  /** Undefined also where nothing of the entry can be read. A promise if its file has to be looked at. */
+  entry(seq: Seq): Entry | Promise<Entry> | undefined {
+    const row = this.#readable(seq, () => this.#row.get(seq));
     if (row === undefined) return undefined;
+    const stamp = stampOf(row, row['text'] as Uint8Array);
+    if (this.#damage.has(seq)) return unreadableEntry(stamp);
+    const size = row['size'] as number;
     const text = row['text'] as Uint8Array;
     const large = row['large'] as string | null;
-    const paths = this.#paths;
+    if (large !== null) return this.#largeEntry({ stamp, size }, text, large);
     return {
-      stamp: stampOf(row, text),
-      size: row['size'] as number,
-      text: large === null ? text : undefined,
+      stamp,
+      size,
+      text,
       async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
-        if (large !== null) yield* largeChunks(paths, large, Math.max(0, from - text.length));
       },
     };
   }
 
-  /** `seqs`: at least one, in this order. */
-  joinTexts(seqs: readonly Seq[], order: Order, joiner: string): JoinedText {
+  /** `text`: the bytes of the entry that are not in the file. */
+  async #largeEntry(
+    { stamp, size }: Pick<Entry, 'stamp' | 'size'>,
+    text: Uint8Array,
+    file: string,
+  ): Promise<Entry> {
+    const paths = this.#paths;
+    const damage = this.#damage;
+    const fault = await largeFault(paths, file, size - text.length);
+    if (fault !== undefined) {
+      damage.report(stamp.seq, fault);
+      return unreadableEntry(stamp);
+    }
+    return {
+      stamp,
+      size,
+      text: undefined,
+      async *chunks(from = 0): AsyncGenerator<Uint8Array> {
+        if (from < text.length) yield text.subarray(from);
+        try {
+          yield* largeChunks(paths, file, Math.max(0, from - text.length), size - text.length);
+        } catch (error) {
+          // The answer that has begun breaks off. The next ones mark the entry.
+          if (isFileFault(error)) damage.report(stamp.seq, error);
+          throw error;
+        }
+      },
+    };
+  }
+
+  /** The result, or undefined where SQLite cannot read the page that the entry is in. */
+  #readable<T>(seq: Seq, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (!isSpoiled(error)) throw error;
+      this.#damage.report(seq, error);
+      return undefined;
+    }
+  }
+
+  /** `seqs`: at least one, in this order. Undefined if some of them have to be read one by one. */
+  joinTexts(seqs: readonly Seq[], order: Order, joiner: string): Uint8Array | undefined {
+    if (this.#damage.size > 0 && seqs.some((seq) => this.#damage.has(seq))) return undefined;
     const key = `${order} ${joiner}`;
     let join = this.#joiners.get(key);
     if (join === undefined) {
       join = new TextJoiner(this.#log, order, joiner);
       this.#joiners.set(key, join);
     }
-    return join.join(seqs);
+    try {
+      const { text, hasLarge } = join.join(seqs);
+      return hasLarge === 0 ? text : undefined;
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
   }
 
   /** The first seq with at least this time, `head` + 1 if there is none. */
@@ -58,11 +113,37 @@ export class EntryReader {
     let high = head + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if ((this.#time.get(middle)?.['time'] as number) >= time) high = middle;
+      if (this.#timeFrom(middle, high) >= time) high = middle;
       else low = middle + 1;
     }
     return low;
   }
+
+  /** The time of the first entry that can be read, from `seq` up to before `end`. */
+  #timeFrom(seq: Seq, end: Seq): number {
+    for (let at = seq; at < end; at += 1) {
+      const row = this.#readable(at, () => this.#time.get(at));
+      if (row !== undefined) return row['time'] as number;
+    }
+    return Infinity;
+  }
+}
+
+/** An entry of which only the gateway's members are known (PROTOCOL.md section 4.6). */
+function unreadableEntry(stamp: Stamp): Entry {
+  const isValid = seqOfId(stamp.id) === stamp.seq;
+  const id = isValid ? stamp.id : entryId(stamp.time, stamp.seq, 0);
+  const own = { ...stamp, id };
+  const text = Buffer.from(`${entryHead(own)},"unreadable":true}`);
+  return {
+    stamp: own,
+    size: text.length,
+    text,
+    unreadable: true,
+    async *chunks(from = 0): AsyncGenerator<Uint8Array> {
+      if (from < text.length) yield text.subarray(from);
+    },
+  };
 }
 
 /** `text` begins with `{"id":"` and the id. */
@@ -78,8 +159,8 @@ function stampOf(row: Record<string, unknown>, text: Uint8Array): Stamp {
 
 export interface JoinedText {
   readonly text: Uint8Array;
-  /** 1 if a large entry is among them, whose text is not complete here. */
-  readonly hasLarge: 0 | 1;
+  /** 1 if a large entry is among them, whose text is not complete here; null if there is none. */
+  readonly hasLarge: 0 | 1 | null;
 }
 
 /** Joins the texts of many entries inside SQLite, which costs less than one call per entry. */

@@ -15,12 +15,13 @@ import { dirname, join } from 'node:path';
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
 import { assertStorageFault } from '../../../storage-fault.ts';
+import { isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 
 const CHUNK_SIZE = 256 * 1024;
 
 /** The files that a body may have: its text, and the facets of each filter. */
-function filesOf(name: string): string[] {
+export function filesOf(name: string): string[] {
   return [name, ...FILTER_NAMES.map((filter) => facetsFile(name, filter))];
 }
 
@@ -79,17 +80,52 @@ export function uploadNames(paths: DataPaths): Set<string> {
   return new Set(readdirSync(paths.incoming).map((file) => file.split('.', 1)[0] ?? file));
 }
 
-/** The body of a large entry with the closing brace. A chunk is overwritten by the next. */
+/** Errors that say nothing about the file: trying again may succeed. */
+const TRANSIENT: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EINTR']);
+
+/** Whether the error says that a file is missing or cannot be read. */
+export function isFileFault(error: unknown): error is Error {
+  return isStorageFault(error) && !('code' in error && TRANSIENT.has(error.code));
+}
+
+/** Why the file of a large entry cannot be the one that was stored, as far as its size and start tell. */
+export async function largeFault(
+  paths: DataPaths,
+  name: string,
+  size: number,
+): Promise<Error | undefined> {
+  try {
+    await using handle = await openLarge(paths, name);
+    const { size: found } = await handle.stat();
+    if (found !== size) return wrongSize(name, found, size);
+    await handle.read(Buffer.allocUnsafe(1), 0, 1, 0);
+    return undefined;
+  } catch (error) {
+    if (isFileFault(error)) return error;
+    throw error;
+  }
+}
+
+function wrongSize(name: string, found: number, size: number): Error {
+  return new StorageFault(`its file "${name}" has ${found} bytes, not ${size}`);
+}
+
+/**
+ * The body of a large entry with the closing brace. A chunk is overwritten by the next. Throws at the
+ * end of a file that has fewer than `size` bytes, if it is given.
+ */
 export async function* largeChunks(
   paths: DataPaths,
   name: string,
   from = 0,
+  size = 0,
 ): AsyncGenerator<Uint8Array> {
   const handle = await openLarge(paths, name);
   const buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   try {
     for (let at = from; ;) {
       const { bytesRead } = await handle.read(buffer, 0, CHUNK_SIZE, at);
+      if (bytesRead === 0 && at < size) throw wrongSize(name, at, size);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
       at += bytesRead;
@@ -99,17 +135,30 @@ export async function* largeChunks(
   }
 }
 
-/** The same, blocking: for the threads of the indexes. Nothing if the file is missing. */
+/** The same, blocking: for the threads of the indexes. As much of the file as can be read. */
 export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint8Array> {
-  const handle = openIfExists(finalPath(paths, file)) ?? openIfExists(join(paths.incoming, file));
+  const handle =
+    unlessFault(() => openIfExists(finalPath(paths, file))) ??
+    unlessFault(() => openIfExists(join(paths.incoming, file)));
   if (handle === undefined) return;
   try {
     const buffer = Buffer.alloc(CHUNK_SIZE);
-    for (let size = readSync(handle, buffer); size > 0; size = readSync(handle, buffer)) {
+    for (let size = 1; size > 0;) {
+      size = unlessFault(() => readSync(handle, buffer)) ?? 0;
       yield buffer.subarray(0, size);
     }
   } finally {
     closeSync(handle);
+  }
+}
+
+/** One file that cannot be read must not keep the entries after it from being indexed. */
+function unlessFault<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isFileFault(error)) return undefined;
+    throw error;
   }
 }
 

@@ -97,6 +97,9 @@ export function openLogForReading(paths: DataPaths): DatabaseSync {
   }
 }
 
+/** What an entry is verified by (see `ChainVerifier`). */
+export const ENTRY_COLUMNS = 'seq, time, kind, room, head, size, large, link, text';
+
 /** The link before the first entry. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(32);
 

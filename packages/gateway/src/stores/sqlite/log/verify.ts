@@ -13,7 +13,7 @@ import type { Seq } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
-import { openLogForReading } from './log-database.ts';
+import { ENTRY_COLUMNS, openLogForReading } from './log-database.ts';
 
 export type VerifyEvent =
   | ({ readonly type: 'fault' } & LogFault)
@@ -99,7 +99,7 @@ function isDamage(error: unknown): error is Error {
 async function* verifyEntries(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
   const { verifier, head, signal } = task;
   const page = db.prepare(
-    'SELECT seq, time, kind, room, head, size, large, link, text FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
+    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   );
   page.setReadBigInts(true);
   for (let at = Number.MIN_SAFE_INTEGER; ;) {

@@ -9,7 +9,7 @@ import { StringValueReader, stringValuesIn } from '../../../json/string-values.t
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { MAX_CHUNK_LENGTH, tokenize, StreamTokenizer } from '../../../search/tokenizer.ts';
-import { openForReading, readMeta, readMetaSeq } from '../database.ts';
+import { isSpoiled, openForReading, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -97,15 +97,25 @@ export class WordIndexer {
     return last;
   }
 
-  /** Wraps faults, so that a damaged log is not taken for a damaged full-text index. */
+  /**
+   * Leaves out what is in spoiled pages. Wraps other faults, so that a failing log is not taken for a
+   * damaged full-text index.
+   */
   *#readRows(from: Seq, last: Seq): Generator<Record<string, unknown>, void, undefined> {
-    try {
-      yield* this.#rows.iterate(from, last);
-    } catch (error) {
-      assertStorageFault(error);
-      throw new StorageFault(`Cannot read the log after ${from}: ${error.message}`, {
-        cause: error,
-      });
+    for (let at = from; at < last;) {
+      try {
+        for (const row of this.#rows.iterate(at, last)) {
+          at = row['seq'] as Seq;
+          yield row;
+        }
+        return;
+      } catch (error) {
+        assertStorageFault(error);
+        const { message } = error;
+        if (!isSpoiled(error))
+          throw new StorageFault(`Cannot read the log after ${at}: ${message}`, { cause: error });
+        at += 1;
+      }
     }
   }
 

@@ -1,0 +1,42 @@
+/** A reader's side of the registry of damage: which entries not to try, and where to report others. */
+import type { MessagePort } from 'node:worker_threads';
+
+import type { Seq } from '../../../log/log.ts';
+import { causeOf } from '../../../storage-fault.ts';
+import type { DamageNotice, DamageReport } from './messages.ts';
+
+export class DamageClient {
+  readonly #port: MessagePort;
+  readonly #unreadable = new Set<Seq>();
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', ({ unreadable, readable }: DamageNotice) => {
+      for (const seq of unreadable) this.#unreadable.add(seq);
+      for (const seq of readable) this.#unreadable.delete(seq);
+    });
+    // Only tells of changes: it must not keep the thread alive.
+    port.unref();
+  }
+
+  /** How many entries cannot be read, as far as is known. */
+  get size(): number {
+    return this.#unreadable.size;
+  }
+
+  has(seq: Seq): boolean {
+    return this.#unreadable.has(seq);
+  }
+
+  /** The entry is not tried again until the thread of the index has found it readable. */
+  report(seq: Seq, fault: Error): void {
+    if (this.#unreadable.has(seq)) return;
+    this.#unreadable.add(seq);
+    const cause = causeOf(fault);
+    this.#port.postMessage({ unreadable: { seq, cause } } satisfies DamageReport);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The entries that are known to be unreadable, in the thread of the index. Every reader is told of
+ * them, so that none tries them again, and each is reported once. Entries in files are looked at
+ * again when their file has changed.
+ *
+ * Held in memory: after a start, readers find them again.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { MessagePort } from 'node:worker_threads';
+
+import type { Seq } from '../../../log/log.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { finalPath } from '../log/large-files.ts';
+import { EntryVerifier } from '../log/entry-verifier.ts';
+import type { StoreThread } from '../store-thread.ts';
+import type { DamageNotice, DamageReport, EntryDamage } from './messages.ts';
+
+/** Files looked at in one round. */
+const MAX_CHECKED = 256;
+
+const NOT_LOOKED_AT = 'not looked at';
+
+interface UnreadableEntry {
+  /** Differs once the file of a large entry was put back. */
+  fileState: string;
+}
+
+export class DamageRegistry {
+  readonly #thread: StoreThread;
+  readonly #paths: DataPaths;
+  readonly #file: StatementSync;
+  readonly #verifier: EntryVerifier;
+  readonly #entries = new Map<Seq, UnreadableEntry>();
+
+  constructor(thread: StoreThread, log: DatabaseSync) {
+    this.#thread = thread;
+    this.#paths = thread.paths;
+    this.#file = log.prepare('SELECT large FROM entries WHERE seq = ?');
+    this.#verifier = new EntryVerifier(log, thread.paths);
+  }
+
+  /** Tells a reader what is known, and receives what it finds. */
+  addClient(client: MessagePort): void {
+    client.on('message', ({ unreadable }: DamageReport) => this.add(unreadable));
+    const known: DamageNotice = { unreadable: [...this.#entries.keys()], readable: [] };
+    client.postMessage(known);
+  }
+
+  add({ seq, cause }: EntryDamage): void {
+    if (this.#entries.has(seq)) return;
+    this.#entries.set(seq, { fileState: NOT_LOOKED_AT });
+    this.#notify({ unreadable: [seq], readable: [] });
+    this.#thread.reportEntry(seq, cause);
+  }
+
+  remove(seq: Seq): void {
+    if (!this.#entries.delete(seq)) return;
+    this.#notify({ unreadable: [], readable: [seq] });
+    this.#thread.reportEntry(seq, undefined);
+  }
+
+  /** Looks at some of the files again, those first that were not looked at for longest. */
+  async recheck(signal: AbortSignal): Promise<void> {
+    for (const [seq, entry] of [...this.#entries].slice(0, MAX_CHECKED)) {
+      // To the end, so that the next round continues behind it.
+      this.#entries.delete(seq);
+      this.#entries.set(seq, entry);
+      const fileState = this.#fileState(seq);
+      if (fileState === entry.fileState) continue;
+      entry.fileState = fileState;
+      if ((await this.#verifier.fault(seq, signal)) === undefined) this.remove(seq);
+    }
+  }
+
+  #notify(notice: DamageNotice): void {
+    this.#thread.shared.damageVersion += 1;
+    for (const client of this.#thread.clients) client.postMessage(notice);
+  }
+
+  #fileState(seq: Seq): string {
+    try {
+      const file = this.#file.get(seq)?.['large'];
+      if (typeof file !== 'string') return '';
+      for (const path of [finalPath(this.#paths, file), join(this.#paths.incoming, file)]) {
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat) return `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;
+      }
+      return 'missing';
+    } catch (error) {
+      return String(error);
+    }
+  }
+}
