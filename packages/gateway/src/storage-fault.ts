@@ -4,7 +4,9 @@
  */
 
 /** A fault of a disk or a file that neither the system nor SQLite reports. */
-export class StorageFault extends Error {}
+export class StorageFault extends Error {
+  override readonly name = 'StorageFault';
+}
 
 /** What is reported of a fault. */
 export interface FaultCause {

@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { assertStorageFault } from '../../storage-fault.ts';
 import { drained } from './response-writer.ts';
 
 /** Bytes that wait in memory. */
@@ -61,7 +62,8 @@ export class SpillingWriter implements AsyncDisposable {
       if (this.#fileStart === this.#fileEnd) this.#fileStart = this.#fileEnd = 0;
       const { bytesWritten } = await this.#file.write(bytes, 0, bytes.length, this.#fileEnd);
       if (bytesWritten < bytes.length) return false;
-    } catch {
+    } catch (error) {
+      assertStorageFault(error);
       return false;
     }
     this.#fileEnd += bytes.length;
@@ -87,7 +89,8 @@ export class SpillingWriter implements AsyncDisposable {
       const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, this.#fileStart);
       this.#fileStart += bytesRead;
       return bytes.subarray(0, bytesRead);
-    } catch {
+    } catch (error) {
+      assertStorageFault(error);
       // Cut off, so that nobody takes the response for complete.
       this.#response.destroy();
       return undefined;
@@ -99,6 +102,12 @@ export class SpillingWriter implements AsyncDisposable {
 async function openTemporaryFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `presence-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
-  await rm(path);
-  return file;
+  try {
+    await rm(path);
+    return file;
+  } catch (error) {
+    // Node ends the process where it collects one that is open.
+    await file.close();
+    throw error;
+  }
 }

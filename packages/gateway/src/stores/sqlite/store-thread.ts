@@ -19,7 +19,7 @@ export type ToThread = MessagePort | 'close';
 /** What a disk can make fail, each apart from the others. */
 export type StorePart = 'storing' | 'uploads' | 'index' | 'search' | 'entry';
 
-/** A part has begun to fail, fails for another reason, or works again. */
+/** A part has begun to fail, or works again. */
 export interface StoreChange {
   readonly part: StorePart;
   /** Which entry, if it is one. */
@@ -39,8 +39,7 @@ export class StoreThread {
   readonly shared: SharedState;
   readonly clients = new Set<MessagePort>();
   readonly #closing = new AbortController();
-  /** The code of the cause that was reported last, of each part that fails. */
-  readonly #reported = new Map<StorePart, string>();
+  readonly #failing = new Set<StorePart>();
 
   constructor() {
     const { paths, shared } = workerData as ThreadStart;
@@ -68,11 +67,11 @@ export class StoreThread {
     this.#send('ready');
   }
 
-  /** Reports why a part fails, or that it works; nothing if that was reported last. */
+  /** Reports why a part has begun to fail, or that it works again. */
   report(part: StorePart, cause: FaultCause | undefined): void {
-    if (this.#reported.get(part) === cause?.code) return;
-    if (cause === undefined) this.#reported.delete(part);
-    else this.#reported.set(part, cause.code);
+    if (this.#failing.has(part) === (cause !== undefined)) return;
+    if (cause === undefined) this.#failing.delete(part);
+    else this.#failing.add(part);
     this.#send({ part, cause });
   }
 

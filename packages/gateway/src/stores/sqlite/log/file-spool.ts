@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Filter, GatewayError } from '@open-presence/protocol';
 
 import type { Spool } from '../../../log/log.ts';
-import { assertStorageFault } from '../../../storage-fault.ts';
+import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
 import { facetsFile, placeUpload, uploadPaths } from './large-files.ts';
@@ -124,9 +124,9 @@ export class FileSpool implements Spool {
     try {
       await work();
     } catch (error) {
+      if (isStorageFault(error)) this.#onOutcome(error);
       await this[Symbol.asyncDispose]();
       assertStorageFault(error);
-      this.#onOutcome(error);
       const full = 'code' in error && error.code === 'ENOSPC';
       const reason = full ? 'the disk is full' : 'writing to the disk failed';
       const detail = `Cannot store the entry: ${reason}. Try again later.`;

@@ -50,14 +50,10 @@ thread.serve((client) => {
 await thread.repeat(indexNext, (fault) => {
   if (isCorrupt(fault)) isDamaged = true;
   // A query may have found the damage meanwhile.
-  if (fault !== undefined || !isDamaged) report(fault);
+  if (fault !== undefined || !isDamaged) thread.report('search', fault && causeOf(fault));
 });
 closeIndex();
 thread.close();
-
-function report(fault: Error | undefined): void {
-  thread.report('search', fault && causeOf(fault));
-}
 
 async function indexNext(): Promise<void> {
   if (isDamaged) {
@@ -108,7 +104,7 @@ async function respond(
     if (isClosed || isFault || error instanceof GatewayError) send({ unavailable: true });
     else send({ error });
     if (isClosed || !isFault) return;
-    report(error);
+    thread.report('search', causeOf(error));
     // With facets, the error may be of another database.
     const hasFacets = (page ?? ranked?.query)?.facets.length !== 0;
     if (!existsSync(paths.search) || (isCorrupt(error) && (!hasFacets || isCorruptTable(error)))) {
