@@ -310,6 +310,27 @@ export const http: readonly Case[] = [
     assert.deepEqual(await ask('GET /api HTTP/1.1', host, 'host: elsewhere.example'), [400]);
     assert.deepEqual(await ask('POST /api/seeds HTTP/1.1', host, host, 'Content-Length: 0'), [400]);
   }),
+
+  check('1.11', 'pipelining', async (gateway) => {
+    const host = `Host: ${gateway.base.host}`;
+    const valid = head('GET /api/garden?limit=1 HTTP/1.1', host);
+    const last = head('GET /api/rooms HTTP/1.1', host, 'Connection: close');
+    const received = async (rest: string): Promise<readonly number[]> =>
+      statuses(await exchange(gateway.base, [`${valid}${valid}${rest}`]));
+    assert.deepEqual(await received('hello\r\n\r\n'), [200, 200, 400]);
+    assert.deepEqual(await received(head('FROB /api/garden HTTP/1.1', host)), [200, 200, 405]);
+    assert.deepEqual(await received(`${last}${valid}`), [200, 200, 200]);
+  }),
+
+  check('1.11', 'upgrade', async (gateway) => {
+    const host = `Host: ${gateway.base.host}`;
+    const upgrade = ['Connection: upgrade', 'Upgrade: h2c'];
+    const requests = [
+      head('GET /api/garden?limit=1 HTTP/1.1', host, ...upgrade),
+      head('GET /api/rooms HTTP/1.1', host, 'Connection: close'),
+    ];
+    assert.deepEqual(statuses(await exchange(gateway.base, [requests.join('')])), [200, 200]);
+  }),
 ];
 
 /** Three entries of one identity; the parameters that find them. */

@@ -51,6 +51,10 @@ export const ENTRIES_AND_LISTINGS = {
     vary: 'Answers that depend on it carry Content-Language and Vary.',
   },
   '1.10': { 'one-host': 'No Host, or more than one, is answered 400.' },
+  '1.11': {
+    pipelining: 'Requests are answered in order, each whole, whatever comes behind them.',
+    upgrade: 'A request for an upgrade is answered, and so is what follows.',
+  },
   '2': {
     'seven-fields': 'GET /api is an object of exactly seven fields.',
     root: 'GET / is the same for callers that do not prefer text/html.',

@@ -183,7 +183,7 @@ export const GARDEN_ENTRY = '{"text":"here","identity":"Lumen","identityType":"a
 
 /** The status of each response in what a connection received. */
 export function statusesIn(received: string): number[] {
-  return [...received.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status));
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) [A-Z]/g)].map(([, status]) => Number(status));
 }
 
 /** The JSON after the last header. */

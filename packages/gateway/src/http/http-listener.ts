@@ -49,7 +49,9 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
           error === undefined ? {} : { err: error },
           error === undefined ? ACCEPTING : NOT_ACCEPTING,
         ),
-      malformed: (error, socket) => respondToMalformed(error, socket, startup.language, router),
+      malformed(error, socket) {
+        void respondToMalformed(error, socket, startup.language, router);
+      },
     });
   }
 

@@ -15,6 +15,7 @@ import {
   statusOf,
 } from '@open-presence/protocol';
 
+import { discardInput } from './connection.ts';
 import { jsonBody } from './response/response.ts';
 import { COMMON_HEADERS, NO_STORE, type Headers } from './response/headers.ts';
 import { PROBLEM_TYPE } from './response/problem.ts';
@@ -29,26 +30,55 @@ export interface ClientError extends Error {
   readonly bytesParsed?: number;
 }
 
+const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long texts into the body, which has no such limit.`;
+
 type Paths = Pick<Router<never>, 'unmatched'>;
 
-/** How long input is discarded before a caller that does not close is disconnected. */
-const DISCARD_MS = 30_000;
-
 /** Sends a problem and closes the connection. */
-export function respondToMalformed(
+export async function respondToMalformed(
   error: ClientError,
   socket: Duplex,
   language: Language,
   paths: Paths,
-): void {
+): Promise<void> {
   if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
     socket.destroy();
     return;
   }
-  const { error: problem, headers } = problemOf(error, paths);
+  const start = requestStart(error);
+  const isCut = error.code === 'HPE_INVALID_METHOD' && CUT_REQUEST_LINE.test(start);
+  const line = isCut ? await readLine(socket, start) : start;
+  if (!socket.writable) return;
+  const { error: problem, headers } = problemOf(error, line, paths);
   const title = localize(language.errors[problem.code], undefined);
   socket.end(rawResponse(jsonBody(problemDocument(problem, title)), problem, headers));
   discardInput(socket);
+}
+
+/** The request that cannot be parsed, as far as it has arrived with what is wrong in it. */
+function requestStart({ rawPacket, bytesParsed = 0 }: ClientError): string {
+  const text = rawPacket?.toString('latin1') ?? '';
+  // Empty lines may precede it.
+  return bytesParsed === 0 ? text : text.slice(text.lastIndexOf('\n', bytesParsed - 1) + 1);
+}
+
+/** Resolves to what begins with `start`, when it has a whole line, is too long, or nothing more comes. */
+function readLine(socket: Duplex, start: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const parts = [start];
+  let size = start.length;
+  const finish = (): void => {
+    socket.off('data', receive).off('end', finish).off('close', finish);
+    resolve(parts.join(''));
+  };
+  const receive = (bytes: Buffer): void => {
+    parts.push(bytes.toString('latin1'));
+    size += bytes.length;
+    if (size > MAX_HEADER_SIZE || bytes.includes(LINE_FEED)) finish();
+  };
+  socket.removeAllListeners('data');
+  socket.on('data', receive).on('end', finish).on('close', finish);
+  return promise;
 }
 
 function rawResponse(body: Buffer, { code }: GatewayError, headers: Headers): Buffer {
@@ -73,27 +103,22 @@ function isResponding(socket: Duplex): boolean {
   return message instanceof ServerResponse && message.headersSent && !message.writableEnded;
 }
 
-/** Closing while bytes arrive would reset the connection, and the caller would lose the response. */
-function discardInput(socket: Duplex): void {
-  socket.removeAllListeners('data');
-  socket.on('data', () => {});
-  socket.on('error', () => {});
-  const timer = setTimeout(() => socket.destroy(), DISCARD_MS);
-  socket.once('close', () => clearTimeout(timer));
-  socket.resume();
-}
-
-function problemOf(error: ClientError, paths: Paths): Unmatched {
+function problemOf(error: ClientError, start: string, paths: Paths): Unmatched {
   const invalid = (detail: string): Unmatched => {
     return { error: new GatewayError('invalid-parameter', detail), headers: {} };
   };
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return invalid(
-        `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long texts into the body, which has no such limit.`,
-      );
+      return invalid(TOO_LONG);
     case 'HPE_INVALID_METHOD':
-      return unknownMethod(error, paths) ?? invalid(notHttp(error));
+      return (
+        unknownMethod(start, paths) ??
+        invalid(start.length > MAX_HEADER_SIZE ? TOO_LONG : notHttp(error))
+      );
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return invalid(
+        'Cannot read the body: the extensions of a chunk take more than 16 KiB. Send it without them.',
+      );
     case 'HPE_INVALID_URL':
       return invalid(
         `${notHttp(error)} Percent-encode everything that is not ASCII, as in %D0%A2.`,
@@ -108,16 +133,13 @@ function notHttp({ reason, message }: ClientError): string {
 }
 
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/1\.[01]\r?\n/;
+/** Its end is still to come. */
+const CUT_REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ \S*(?: [HTP/1.]*)?$/;
+const LINE_FEED = 0x0a;
 
 /** HTTP allows methods that Node's parser does not know: they are answered by 405 or 404. */
-function unknownMethod(
-  { rawPacket, bytesParsed = 0 }: ClientError,
-  paths: Paths,
-): Unmatched | undefined {
-  // Pipelined requests may precede it in the packet.
-  const text = rawPacket?.toString('latin1') ?? '';
-  const start = bytesParsed === 0 ? 0 : text.lastIndexOf('\n', bytesParsed - 1) + 1;
-  const [, method, url] = REQUEST_LINE.exec(text.slice(start)) ?? [];
+function unknownMethod(start: string, paths: Paths): Unmatched | undefined {
+  const [, method, url] = REQUEST_LINE.exec(start) ?? [];
   if (method === undefined || url === undefined) return undefined;
   return paths.unmatched(method, url);
 }

@@ -6,11 +6,12 @@
  * response of its own, which would have an empty body.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
+import { Connection } from './connection.ts';
 import type { ClientError } from './malformed-request.ts';
 
 export interface Callbacks {
@@ -34,6 +35,8 @@ export interface ListenOptions {
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** How often idle connections are closed while the server stops. */
 const CLOSE_IDLE_INTERVAL_MS = 50;
+/** While the server stops, a caller that neither sends nor reads for this long is disconnected. */
+const MAX_STALL_MS = 5000;
 
 const OPTIONS = {
   maxHeaderSize: MAX_HEADER_SIZE,
@@ -50,16 +53,19 @@ const OPTIONS = {
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #callbacks: Callbacks;
-  /** Connections without a request so far: Node does not count them as idle. */
-  readonly #unused = new Set<Socket>();
+  readonly #connections = new Map<Duplex, Connection>();
   #stopping = false;
   #acceptFails = false;
 
   constructor(callbacks: Callbacks) {
     const receive = (request: IncomingMessage, response: ServerResponse): void => {
-      if (this.#unused.size > 0) this.#unused.delete(request.socket);
       if (this.#stopping) response.shouldKeepAlive = false;
+      this.#connections.get(request.socket)?.start(request, response);
       callbacks.request(request, response);
+    };
+    const malformed = (error: ClientError, socket: Duplex): void => {
+      this.#connections.get(socket)?.stopParsing();
+      callbacks.malformed(error, socket);
     };
     const server = createServer(OPTIONS, receive);
     server.timeout = 0;
@@ -67,20 +73,20 @@ export class HttpServer implements AsyncDisposable {
     server.maxRequestsPerSocket = 0;
     // Unknown expectations are ignored.
     server.on('checkExpectation', receive);
-    server.on('clientError', (error, socket) => callbacks.malformed(error, socket));
+    server.on('clientError', malformed);
     server.on('connect', ({ method, url }: IncomingMessage, socket: Duplex) => {
       const rawPacket = Buffer.from(`${method} ${url} HTTP/1.1\r\n`);
       const error = Object.assign(new Error('no tunnels'), {
         code: 'HPE_INVALID_METHOD',
         rawPacket,
       });
-      callbacks.malformed(error, socket);
+      malformed(error, socket);
     });
     server.on('connection', (socket) => {
       if (this.#acceptFails) callbacks.acceptChanged();
       this.#acceptFails = false;
-      this.#unused.add(socket);
-      socket.once('close', () => this.#unused.delete(socket));
+      this.#connections.set(socket, new Connection(socket));
+      socket.once('close', () => this.#connections.delete(socket));
     });
     this.#server = server;
     this.#callbacks = callbacks;
@@ -110,7 +116,7 @@ export class HttpServer implements AsyncDisposable {
     return address;
   }
 
-  /** Stops accepting; resolves when all requests in progress are finished. */
+  /** Stops accepting; resolves when all requests in progress are finished, or their callers stall. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#server.listening) return;
     this.#stopping = true;
@@ -121,9 +127,14 @@ export class HttpServer implements AsyncDisposable {
     clearInterval(timer);
   }
 
+  /** Leaves open what has a request whose caller goes on sending it, or reading the response. */
   #closeIdle(): void {
-    this.#server.closeIdleConnections();
-    for (const socket of this.#unused) if (socket.bytesRead === 0) socket.destroy();
+    const now = performance.now();
+    for (const connection of this.#connections.values()) {
+      const { response, socket } = connection;
+      const isIdle = response === undefined && (socket.writable || socket.writableFinished);
+      if (isIdle || connection.stalledFor(now) > MAX_STALL_MS) socket.destroy();
+    }
   }
 }
 

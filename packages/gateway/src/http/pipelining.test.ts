@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { openMemoryLog } from '../stores/memory/memory.ts';
+import {
+  bodyIn,
+  GARDEN_ENTRY,
+  getRequest,
+  openGateway,
+  statusesIn,
+  type TestGateway,
+} from '../gateway.fixture.ts';
+
+const open = (): Promise<TestGateway> => openGateway(openMemoryLog());
+const listing = getRequest('/api/garden');
+const CHUNKED = 'POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+const chunked = `${CHUNKED}${GARDEN_ENTRY.length.toString(16)}\r\n${GARDEN_ENTRY}\r\n0\r\n\r\n`;
+const sized = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${GARDEN_ENTRY.length + 4}\r\n\r\n\r\n\r\n${GARDEN_ENTRY}`;
+
+suite('pipelined requests', () => {
+  const rest: Readonly<Record<string, readonly [string, number]>> = {
+    'bytes that are no HTTP': ['hello there\r\n\r\n', 400],
+    'another version': ['GET / HTTP/3.7\r\nHost: a\r\n\r\n', 400],
+    'an unknown method': ['FROB /api/garden HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    'an unknown method of an unknown path': ['FROB /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    CONNECT: ['CONNECT /api/garden HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+  };
+  for (const [name, [text, status]] of Object.entries(rest)) {
+    test(`are answered whole before ${name}`, async () => {
+      await using gateway = await open();
+      await gateway.addEntries('here');
+      await using caller = await gateway.connect();
+      caller.send(`${listing}${chunked}${listing}${text}`);
+      const received = await caller.until(/"status":4\d\d.*\n$/s);
+      assert.deepEqual(statusesIn(received), [200, 201, 200, status]);
+      assert.equal(received.match(/"next":null\}/g)?.length, 2);
+    });
+  }
+
+  test('are answered before Connection: close, whatever follows', async () => {
+    await using gateway = await open();
+    const last = getRequest('/api/garden', 'Connection: close');
+    for (const text of [listing, 'hello', `hello\r\n\r\n${'x'.repeat(1_000_000)}`]) {
+      await using caller = await gateway.connect();
+      caller.send(`${listing}${last}${text}`);
+      await caller.until(/"next":null\}\n.*"next":null\}\n/s);
+      caller.socket.end();
+      assert.deepEqual(statusesIn(await caller.untilClosed()), [200, 200]);
+    }
+  });
+
+  test('behind an upgrade that is not taken are answered', async () => {
+    await using gateway = await open();
+    const upgrade = 'Connection: upgrade\r\nUpgrade: h2c\r\n';
+    const first = [listing, chunked, sized].map((text) => text.replace('\r\n', `\r\n${upgrade}`));
+    const received = await gateway.sendRaw(
+      `${first.join('')}${getRequest('/api/rooms')}${getRequest('/nowhere')}`,
+      /"code":"not-found"/,
+    );
+    assert.deepEqual(statusesIn(received), [200, 201, 201, 200, 404]);
+  });
+
+  test('are understood wherever packets divide them', async () => {
+    await using gateway = await open();
+    const text = `${listing}${chunked}\r\n\r\n${sized}${getRequest('/nowhere')}`;
+    for (const size of [1, 2, 3, 5, 7, 50, 150]) {
+      await using caller = await gateway.connect();
+      caller.socket.setNoDelay(true);
+      for (let at = 0; at < text.length; at += size) {
+        caller.send(text.slice(at, at + size));
+        await pause(0);
+      }
+      const received = await caller.until(/"code":"not-found"/);
+      assert.deepEqual(statusesIn(received), [200, 201, 201, 404]);
+    }
+  });
+
+  test('start when the response before is finished', async () => {
+    const memory = openMemoryLog();
+    const gates: (() => void)[] = [];
+    const log = Object.assign(memory, {
+      async *readText() {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        gates.push(resolve);
+        await promise;
+        yield Buffer.from(GARDEN_ENTRY);
+        return { last: undefined, more: false };
+      },
+    });
+    await using gateway = await openGateway(log);
+    await using caller = await gateway.connect();
+    const paths = Array.from({ length: 3000 }, (_, at) => `/api/garden?x=${at}`);
+    caller.send(paths.map((path) => getRequest(path)).join(''));
+    for (let count = 1; count <= 20; count += 1) {
+      while (gates.length < count) await pause(1);
+      await fetch(`${gateway.url}/healthz`);
+      assert.equal(gates.length, count);
+      gates.at(-1)?.();
+    }
+    caller.socket.destroy();
+  });
+});
+
+suite('an unknown method', () => {
+  test('is 405 for a path of any length', async () => {
+    await using gateway = await open();
+    await using caller = await gateway.connect();
+    caller.send(`FROB /api/garden?${'x'.repeat(300_000)}`);
+    await pause(20);
+    caller.send(`${'x'.repeat(300_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const received = await caller.until(/"code":.*\n$/s);
+    assert.deepEqual(statusesIn(received), [405]);
+    assert.equal(bodyIn(received)['code'], 'method-not-allowed');
+  });
+
+  test('with a target beyond the limit is 400', async () => {
+    await using gateway = await open();
+    const received = await gateway.sendRaw(
+      `FROB /${'x'.repeat(17 * 1024 * 1024)}`,
+      /"code":.*\n$/s,
+    );
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /16777216 bytes/);
+  });
+});
+
+suite('a stop', () => {
+  test('does not wait for a head that is not complete, or a body that does not move', async () => {
+    const gateway = await open();
+    await using head = await gateway.connect();
+    head.send('GET /api/garden HTTP/1.1\r\nHost:');
+    await using later = await gateway.connect();
+    later.send(`${getRequest('/healthz')}GET /`);
+    await later.until(/breathing/);
+    await using body = await gateway.connect();
+    body.send(`${CHUNKED}1\r\n`);
+    await pause(100);
+    const stopped = gateway[Symbol.asyncDispose]();
+    await Promise.all([head.untilClosed(), later.untilClosed()]);
+    assert.equal(body.socket.destroyed, false);
+    await stopped;
+    await body.untilClosed();
+  });
+});
