@@ -7,7 +7,7 @@ import { availableParallelism, platform } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 
 export interface Setting {
-  readonly name: keyof Configuration;
+  readonly name: Exclude<keyof Configuration, 'acceptLoss'>;
   readonly flag: string;
   readonly variable: string;
   readonly default: string | number | undefined;
@@ -29,6 +29,7 @@ export interface Configuration {
   readonly publicUrl?: string;
   readonly threads: number;
   readonly logLevel: string;
+  readonly acceptLoss?: boolean;
 }
 
 export const DATA_SETTING: Setting = {
@@ -93,6 +94,12 @@ export const SETTINGS: readonly Setting[] = [
     parse: parseLogLevel,
   },
 ];
+
+/** Answers to what a start asks. Without variables: each is for one start, not for all. */
+export const ACCEPT_LOSS: Option = new Option(
+  '--accept-loss',
+  'go on with what is there after a start has said that the log has lost entries',
+);
 
 /** The option for a setting, with a description of what a command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {

@@ -5,13 +5,14 @@ import { startGateway, type Gateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 
-import { type Configuration, settingOption, SETTINGS } from './configuration.ts';
+import { ACCEPT_LOSS, type Configuration, settingOption, SETTINGS } from './configuration.ts';
 import type { ProcessContext } from './process-context.ts';
 import { startReport, type StartReport } from './start-report.ts';
 
 export function serveCommand(context: ProcessContext): Command {
   const command = new Command('serve').description('run the gateway');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
+  command.addOption(ACCEPT_LOSS);
   return command.action(async (configuration: Configuration) => {
     await serve(configuration, context);
   });
@@ -33,10 +34,11 @@ async function start(
   logger: Logger,
   report: StartReport,
 ): Promise<Gateway> {
-  const { port, host, data, language, publicUrl, threads } = configuration;
+  const { logLevel: _, ...config } = configuration;
+  const { language, publicUrl } = config;
   const onWaking = report.waking;
   try {
-    return await startGateway({ host, port, data, language, publicUrl, threads, logger, onWaking });
+    return await startGateway({ ...config, language, publicUrl, logger, onWaking });
   } catch (error) {
     throw describeFailure(error, configuration);
   }

@@ -45,6 +45,8 @@ export interface GatewayConfig {
   /** Threads that serve visitors, including this one. */
   readonly threads: number;
   readonly logger: Logger;
+  /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
+  readonly acceptLoss?: boolean;
   /** Called about once a second while the gateway listens, but is still reading its log. */
   readonly onWaking?: (progress: WakingProgress) => void;
 }
@@ -89,6 +91,9 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     working: 'log: an entry can be read again',
   },
 };
+
+const LOSS_ACCEPTED =
+  'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
 
 /**
  * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
@@ -148,7 +153,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function openLog(
-  { data: folder, logger: report }: GatewayConfig,
+  { data: folder, logger: report, acceptLoss = false }: GatewayConfig,
   onProgress: (indexed: number, head: number) => void,
 ): Promise<OwnedLog> {
   return openSqliteLog({
@@ -162,6 +167,8 @@ function openLog(
         cause === undefined ? working : failing,
       );
     },
+    acceptLoss,
+    onAcceptedLoss: (loss) => report.warn(loss, LOSS_ACCEPTED),
   });
 }
 

@@ -8,6 +8,8 @@ export interface DataPaths {
   readonly folder: string;
   readonly lock: string;
   readonly log: string;
+  /** How far the log was at its last commit. */
+  readonly lastCommit: string;
   readonly index: string;
   /** The full-text index. */
   readonly search: string;
@@ -24,6 +26,7 @@ export function dataPathsIn(folder: string): DataPaths {
     folder,
     lock: join(folder, 'lock.sqlite'),
     log: join(folder, 'log.sqlite'),
+    lastCommit: join(folder, 'last-commit'),
     index: join(folder, 'index.sqlite'),
     search: join(folder, 'search.sqlite'),
     runs: join(folder, 'runs'),

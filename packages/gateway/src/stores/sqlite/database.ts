@@ -1,6 +1,6 @@
 /** What the databases of a data folder have in common. */
 import { rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import { isStorageFault } from '../../storage-fault.ts';
 
@@ -90,6 +90,24 @@ export function readMeta(db: DatabaseSync, name: string): string | number | unde
 export function readMetaSeq(db: DatabaseSync, name: string): number {
   const seq = readMeta(db, name);
   return typeof seq === 'number' ? seq : 0;
+}
+
+/** Stores how far a derived database has come: a seq, and the link of that entry. */
+export class PositionWriter {
+  readonly #write: StatementSync;
+  readonly #link: StatementSync;
+
+  /** `name`: of the seq in the table `meta`. */
+  constructor(derived: DatabaseSync, log: DatabaseSync, name: string) {
+    this.#write = derived.prepare(`INSERT OR REPLACE INTO meta VALUES ('${name}', ?), ('link', ?)`);
+    // `run` returns the last row id, which may be beyond the numbers of JavaScript.
+    this.#write.setReadBigInts(true);
+    this.#link = log.prepare('SELECT lower(hex(link)) AS link FROM entries WHERE seq = ?');
+  }
+
+  write(seq: number): void {
+    this.#write.run(seq, this.#link.get(seq)?.['link'] ?? null);
+  }
 }
 
 export function readPragma(db: DatabaseSync, name: string): number {

@@ -33,8 +33,6 @@ export function prepareFolder({ folder, ...paths }: DataPaths): void {
  * made them: else a power cut could take the data folder itself. Throws where flushing fails.
  */
 export function flushFolders({ large }: DataPaths): void {
-  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
-  if (platform() === 'win32') return;
   const { dev } = statSync(large);
   for (let path = large; statSync(path).dev === dev; path = dirname(path)) {
     flushFolder(path);
@@ -42,7 +40,9 @@ export function flushFolders({ large }: DataPaths): void {
   }
 }
 
-function flushFolder(path: string): void {
+export function flushFolder(path: string): void {
+  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
+  if (platform() === 'win32') return;
   let handle: number | undefined;
   try {
     handle = openSync(path, 'r');

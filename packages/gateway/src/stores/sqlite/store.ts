@@ -14,6 +14,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
 import type { Log } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
+import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
@@ -25,6 +26,9 @@ export interface SqliteOptions {
   readonly onProgress?: (indexed: number, head: number) => void;
   /** Called once for each change, also while the log is being opened. */
   readonly onChange?: (change: StoreChange) => void;
+  /** Whether to go on with what is there if the log has lost entries. */
+  readonly acceptLoss?: boolean;
+  readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
 }
 
 /** The log in the thread that opened it. */
@@ -44,13 +48,16 @@ const PROGRESS_INTERVAL_MS = 1000;
 
 /**
  * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
- * caught up. Throws when another process has the folder, or it has something else than a log.
+ * caught up. Throws when another process has the folder, when it has something else than a log, and
+ * when the log has lost entries, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const paths = dataPathsIn(resolve(options.folder));
   prepareFolder(paths);
   await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
+  const loss = checkHistory(paths, options.acceptLoss ?? false);
+  if (loss !== undefined) options.onAcceptedLoss?.(loss);
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
   const { onProgress } = options;

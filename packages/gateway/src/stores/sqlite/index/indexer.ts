@@ -6,7 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { FACET_SIZE } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import { openForReading, readMeta, readMetaSeq } from '../database.ts';
+import { openForReading, PositionWriter, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeFacets } from '../log/large-files.ts';
 import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
@@ -42,7 +42,7 @@ export class Indexer {
   readonly #rows: StatementSync;
   readonly #counts: StatementSync;
   readonly #addCount: StatementSync;
-  readonly #setIndexed: StatementSync;
+  readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
   readonly #runs: RunsWriter;
   /** Postings by facet that are not in the database yet. */
@@ -66,7 +66,7 @@ export class Indexer {
       `INSERT INTO tallies VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
        SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`,
     );
-    this.#setIndexed = this.#index.prepare("INSERT OR REPLACE INTO meta VALUES ('indexed', ?)");
+    this.#position = new PositionWriter(this.#index, this.#log, 'indexed');
     this.#postings = new PostingsWriter(this.#index);
     this.#runs = new RunsWriter(this.#log, this.#index, paths);
     shared.indexed = readMetaSeq(this.#index, 'indexed');
@@ -87,7 +87,7 @@ export class Indexer {
     this.#index.exec('BEGIN IMMEDIATE');
     try {
       this.#indexRange(from, to);
-      this.#setIndexed.run(to);
+      this.#position.write(to);
       this.#index.exec('COMMIT');
     } catch (error) {
       this.#pending.clear();

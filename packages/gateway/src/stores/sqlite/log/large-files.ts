@@ -17,6 +17,7 @@ import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import { isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { flushFolder } from '../prepare-folder.ts';
 
 const CHUNK_SIZE = 256 * 1024;
 
@@ -65,14 +66,17 @@ export function finishUpload(paths: DataPaths, name: string): void {
     if (existsSync(finalPath(paths, file))) rmSync(join(paths.incoming, file), { force: true });
 }
 
-/** Removes a body that no entry has. */
+/**
+ * Removes a body that no entry has. First from its final place, and flushed: a file that is there
+ * alone is evidence of an entry (see `lost-history.ts`).
+ */
 export function removeUpload(paths: DataPaths, name: string): void {
-  for (const path of uploadPaths(paths, name)) rmSync(path, { force: true });
-}
-
-/** Where files of a body may be before its entry is committed. */
-export function uploadPaths(paths: DataPaths, name: string): string[] {
-  return filesOf(name).flatMap((file) => [finalPath(paths, file), join(paths.incoming, file)]);
+  const placed = filesOf(name)
+    .map((file) => finalPath(paths, file))
+    .filter((path) => existsSync(path));
+  for (const path of placed) rmSync(path);
+  if (placed.length > 0) flushFolder(dirname(finalPath(paths, name)));
+  for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
 }
 
 /** The bodies that an earlier process left in the folder of uploads. */

@@ -65,6 +65,11 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
   return db;
 }
 
+/** Gives the log a new random name: its cursors are not those of the log that it was. */
+export function renameLog(db: DatabaseSync): void {
+  db.exec("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE name = 'name'");
+}
+
 /**
  * Must be called once before the first write. The WAL of an earlier process may hold frames of a
  * commit whose flush failed. Once everything is in the main file, and flushed, it does not matter
@@ -81,18 +86,32 @@ export function flushWal(db: DatabaseSync): void {
  * none, or one of another format than this program writes.
  */
 export function openLogForReading(paths: DataPaths): DatabaseSync {
-  if (!existsSync(paths.log)) throw new Error(`There is no log in "${paths.folder}".`);
+  const db = openAnyLogForReading(paths);
+  if (db === undefined) throw new Error(`There is no log in "${paths.folder}".`);
+  const version = readPragma(db, 'user_version');
+  if (version === FORMAT) return db;
+  db.close();
+  throw new Error(
+    `"${paths.log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
+  );
+}
+
+/**
+ * The same for a log of an older format too. Undefined if there is none, or an empty file, which a
+ * first start leaves that was interrupted.
+ */
+export function openAnyLogForReading(paths: DataPaths): DatabaseSync | undefined {
+  if (!existsSync(paths.log)) return undefined;
   const db = openForReading(paths.log);
   try {
-    const refusal = refusalOf(db, paths);
+    const isEmpty = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get();
+    const refusal = isEmpty?.['tables'] === 0 ? undefined : refusalOf(db, paths);
     if (refusal !== undefined) throw new Error(refusal);
-    const version = readPragma(db, 'user_version');
-    if (version === FORMAT) return db;
-    throw new Error(
-      `"${paths.log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
-    );
-  } catch (error) {
+    if (isEmpty?.['tables'] !== 0) return db;
     db.close();
+    return undefined;
+  } catch (error) {
+    if (db.isOpen) db.close();
     throw error;
   }
 }

@@ -61,12 +61,14 @@ suite('verifyLog()', () => {
   });
   after(() => rm(original, { recursive: true, force: true }));
 
-  /** What is found in a copy of the log once someone has been at it. */
+  /** What is found in a copy of the log alone, once someone has been at it. */
   async function found(
     tamper: (folder: string, db: DatabaseSync) => unknown,
   ): Promise<readonly LogFault[]> {
     await using copy = await copied(original);
-    const db = new DatabaseSync(dataPathsIn(copy.path).log);
+    const { log, lastCommit, index, search } = dataPathsIn(copy.path);
+    for (const file of [lastCommit, index, search]) await rm(file);
+    const db = new DatabaseSync(log);
     try {
       await tamper(copy.path, db);
     } finally {

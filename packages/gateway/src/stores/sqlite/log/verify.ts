@@ -2,7 +2,7 @@
  * Verifies a log from its first entry to its last: reports every entry that has changed since it was
  * stored, or is missing.
  *
- * Ignores the indexes, which can be rebuilt from the log. Changes nothing, although SQLite may leave
+ * Of the indexes, which can be rebuilt from the log, it reads only how far the log was. Changes nothing, although SQLite may leave
  * empty WAL files beside the log. Memory is bounded, and a gateway may run meanwhile: each page of
  * entries is a transaction of its own, up to the entry that was the newest at the start.
  */
@@ -14,6 +14,7 @@ import { dataPathsIn } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
 import { ENTRY_COLUMNS, openLogForReading } from './log-database.ts';
+import { findLostHistory } from './lost-history.ts';
 
 export type VerifyEvent =
   | ({ readonly type: 'fault' } & LogFault)
@@ -49,13 +50,18 @@ export async function* verifyLog(
   signal?: AbortSignal,
 ): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
   const paths = dataPathsIn(folder);
+  const history = findLostHistory(paths);
+  if (history !== undefined && history.end === undefined)
+    throw new Error(`The log ${history.findings.join(', and ')}.`);
   const db = openLogForReading(paths);
   try {
+    const findings = history?.findings ?? [];
+    for (const description of findings) yield { type: 'fault', seq: undefined, description };
     const verifier = new ChainVerifier(paths);
     const head = Number(
       db.prepare('SELECT coalesce(max(seq), 0) AS head FROM entries').get()?.['head'],
     );
-    let faults = 0;
+    let faults = findings.length;
     for await (const event of verifyEvents(db, { verifier, head, signal })) {
       if (event.type === 'fault') faults += 1;
       yield event;

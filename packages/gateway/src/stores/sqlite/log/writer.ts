@@ -11,10 +11,12 @@ import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
 
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
+import { LastCommitFile } from './last-commit.ts';
 import { FIRST_LINK, flushWal, linkOf, openLogForWriting, sha256 } from './log-database.ts';
 import { OpenFiles } from './open-files.ts';
 
@@ -34,6 +36,7 @@ export class Writer {
   readonly #findKey: StatementSync;
   readonly #addKey: StatementSync;
   readonly #stampOf: StatementSync;
+  readonly #lastCommit: LastCommitFile;
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
@@ -62,9 +65,11 @@ export class Writer {
     this.#stampOf = this.#db.prepare(
       'SELECT time, substr(text, 8, 36) AS id FROM entries WHERE seq = ?',
     );
+    this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
     try {
       this.#recover();
+      this.#lastCommit.write(this.#seq, this.#link);
     } catch (error) {
       // The entries can be read all the same.
       this.#failed(error);
@@ -99,6 +104,7 @@ export class Writer {
       return this.#fail(error, drafts);
     }
     this.#shared.head = this.#seq;
+    this.#lastCommit.write(this.#seq, this.#link);
     this.#unconfirmedUploads.push(...uploads);
     this.#committed();
     return results;
@@ -137,6 +143,7 @@ export class Writer {
 
   close(): void {
     this.#openFiles?.close();
+    this.#lastCommit[Symbol.dispose]();
     this.#db.close();
   }
 

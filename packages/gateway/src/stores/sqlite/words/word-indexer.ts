@@ -9,7 +9,7 @@ import { StringValueReader, stringValuesIn } from '../../../json/string-values.t
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { MAX_CHUNK_LENGTH, tokenize, StreamTokenizer } from '../../../search/tokenizer.ts';
-import { isSpoiled, openForReading, readMeta, readMetaSeq } from '../database.ts';
+import { isSpoiled, openForReading, PositionWriter, readMeta, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -40,7 +40,7 @@ export class WordIndexer {
   readonly #db: DatabaseSync;
   readonly #rows: StatementSync;
   readonly #add: StatementSync;
-  readonly #setSearched: StatementSync;
+  readonly #position: PositionWriter;
 
   constructor(paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
@@ -53,9 +53,7 @@ export class WordIndexer {
     );
     this.#add = this.#db.prepare('INSERT INTO texts (rowid, words) VALUES (?, ?)');
     this.#add.setReadBigInts(true);
-    this.#setSearched = this.#db.prepare("INSERT OR REPLACE INTO meta VALUES ('searched', ?)");
-    // `run` returns the last row id, which may be that of a large entry.
-    this.#setSearched.setReadBigInts(true);
+    this.#position = new PositionWriter(this.#db, this.#log, 'searched');
     shared.searched = readMetaSeq(this.#db, 'searched');
   }
 
@@ -71,7 +69,7 @@ export class WordIndexer {
       // After the small ones: FTS5 inserts ascending row ids at the least cost.
       for (const { seq, large } of larges) await this.#addLarge(seq, large ?? '', signal);
       signal.throwIfAborted();
-      this.#setSearched.run(to);
+      this.#position.write(to);
       this.#db.exec('COMMIT');
       this.#shared.searched = to;
     } finally {

@@ -1,0 +1,192 @@
+// Files of a data folder are lost, spoiled or replaced while the gateway is stopped: it does not
+// serve a log that has gone back as if nothing had happened.
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { cp, open, readdir, readFile, rm, stat, truncate } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { verifyLog } from '@open-presence/gateway';
+
+import { Gateway } from '../../conformance/gateway.ts';
+import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { dataFolder, type DataFolder, startGatewayProcess } from '../gateway-process.ts';
+
+const EARLIER = 20;
+const ENTRIES = 45;
+/** The files of the indexes. */
+const DERIVED = ['index.sqlite', 'search.sqlite'].flatMap((name) =>
+  ['', '-wal', '-shm'].map((suffix) => name + suffix),
+);
+
+interface Damage {
+  readonly name: string;
+  readonly inflict: (folder: string) => Promise<void>;
+  readonly refusal: RegExp;
+  /** How many entries a gateway has that goes on. */
+  readonly left: (entries: number) => boolean;
+}
+
+suite('a start', () => {
+  let earlier: DataFolder;
+  let killed: DataFolder;
+  let other: DataFolder;
+  const names: string[] = [];
+
+  before(async () => {
+    [earlier, killed, other] = await Promise.all([dataFolder(), dataFolder(), dataFolder()]);
+    await write(killed.path, EARLIER, 'stop');
+    await cp(killed.path, earlier.path, { recursive: true });
+    await write(killed.path, ENTRIES - EARLIER, 'kill');
+    await write(other.path, 1, 'stop');
+    for (const { path } of [killed, other])
+      names.push((await readFile(join(path, 'last-commit'), 'latin1')).slice(0, 16));
+  });
+  after(async () => {
+    for (const folder of [earlier, killed, other]) await folder[Symbol.asyncDispose]();
+  });
+
+  const damages: readonly Damage[] = [
+    {
+      name: 'without its WAL',
+      inflict: (folder) => rm(join(folder, 'log.sqlite-wal')),
+      refusal: /ends with entry \d+, but last-commit knows of entry 45/,
+      left: (entries) => entries >= EARLIER && entries < ENTRIES,
+    },
+    {
+      name: 'with half of its WAL',
+      inflict: async (folder) => {
+        const wal = join(folder, 'log.sqlite-wal');
+        await truncate(wal, (await stat(wal)).size / 2);
+      },
+      refusal: /ends with entry \d+, but last-commit knows of entry 45/,
+      left: (entries) => entries > EARLIER && entries < ENTRIES,
+    },
+    {
+      name: 'with one byte of its WAL flipped, and without last-commit',
+      inflict: async (folder) => {
+        await rm(join(folder, 'last-commit'));
+        await flip(join(folder, 'log.sqlite-wal'));
+      },
+      refusal: /ends with entry \d+, but index\.sqlite knows of entry 45/,
+      left: (entries) => entries > EARLIER && entries < ENTRIES,
+    },
+    {
+      name: 'without log.sqlite',
+      inflict: (folder) => rm(join(folder, 'log.sqlite')),
+      refusal: /is not there, but last-commit knows of its entry 45/,
+      left: (entries) => entries === 0,
+    },
+    {
+      name: 'with a log from an older backup, when only large texts know better',
+      async inflict(folder) {
+        for (const file of ['last-commit', 'log.sqlite-wal', 'runs', ...DERIVED])
+          await rm(join(folder, file), { recursive: true, force: true });
+        await cp(join(earlier.path, 'log.sqlite'), join(folder, 'log.sqlite'));
+      },
+      refusal: /lacks the entries of large texts that are there \(.*large/,
+      left: (entries) => entries === EARLIER,
+    },
+    {
+      name: 'with the log of another gateway',
+      async inflict(folder) {
+        await rm(join(folder, 'log.sqlite-wal'));
+        await cp(join(other.path, 'log.sqlite'), join(folder, 'log.sqlite'));
+      },
+      refusal: /is [\da-f]{16}, but index\.sqlite knows of entry 45 of the log [\da-f]{16}/,
+      left: (entries) => entries === 1,
+    },
+    {
+      name: 'with a log that went on in another place',
+      async inflict(folder) {
+        await using elsewhere = await dataFolder();
+        await cp(earlier.path, elsewhere.path, { recursive: true });
+        await write(elsewhere.path, ENTRIES, 'stop');
+        await rm(join(folder, 'log.sqlite-wal'));
+        for (const file of ['log.sqlite', 'large'])
+          await cp(join(elsewhere.path, file), join(folder, file), { recursive: true });
+      },
+      refusal: /has another entry 45 than the one that last-commit knows of/,
+      left: (entries) => entries === EARLIER + ENTRIES,
+    },
+  ];
+
+  for (const { name, inflict, refusal, left } of damages) {
+    test(`${name} is refused, changes nothing, and goes on once the loss is accepted`, async () => {
+      await using folder = await dataFolder();
+      await cp(killed.path, folder.path, { recursive: true });
+      await inflict(folder.path);
+      const before = await contents(folder.path);
+      await assert.rejects(openSqliteLog({ folder: folder.path }), refusal);
+      assert.deepEqual(await contents(folder.path), before);
+      if (before.has('log.sqlite')) assert.match(await faultsOf(folder.path), refusal);
+      else await assert.rejects(faultsOf(folder.path), refusal);
+      await using accepted = await openSqliteLog({ folder: folder.path, acceptLoss: true });
+      assert.ok(left(accepted.head()), String(accepted.head()));
+      assert.ok(!names.includes(accepted.id));
+      assert.equal((await accepted.append(draftOf())).outcome, 'appended');
+      await accepted[Symbol.asyncDispose]();
+      await using again = await openSqliteLog({ folder: folder.path });
+      assert.equal(again.id, accepted.id);
+      const [lost = ''] = (await readdir(folder.path)).filter((file) => file.startsWith('lost-'));
+      assert.match(await readFile(join(folder.path, lost, 'report.txt'), 'utf8'), refusal);
+    });
+  }
+
+  test('says on standard error what is lost and what to do, and takes the answer', async () => {
+    await using folder = await dataFolder();
+    await cp(killed.path, folder.path, { recursive: true });
+    await rm(join(folder.path, 'log.sqlite-wal'));
+    const advice = /ended with 1[^]*Lost: \d+ entries, from \d+ to 45, or more\.[^]*--accept-loss/;
+    await assert.rejects(startGatewayProcess({ data: folder.path }), advice);
+    await using gateway = await startGatewayProcess({
+      data: folder.path,
+      args: ['--accept-loss', '--threads', '1'],
+    });
+    assert.match(gateway.output(), /entries are lost, as accepted/);
+  });
+});
+
+async function faultsOf(folder: string): Promise<string> {
+  const events = await Array.fromAsync(verifyLog(folder));
+  return events.map((event) => (event.type === 'fault' ? event.description : '')).join('\n');
+}
+
+/** Small entries and one large text, which is the newest but one. */
+async function write(data: string, count: number, end: 'stop' | 'kill'): Promise<void> {
+  await using gateway = await startGatewayProcess({ data, args: ['--threads', '1'] });
+  using visitor = new Gateway(gateway.url);
+  for (let left = count; left > 0; left -= 1) {
+    const text = left === 2 ? 'x'.repeat(100_000) : `entry of ${data}, ${left}`;
+    await visitor.contribute('shepit', JSON.stringify({ text, to: 'all' }));
+  }
+  const indexed = new DatabaseSync(join(data, 'index.sqlite'), { readOnly: true });
+  const position = indexed.prepare("SELECT value FROM meta WHERE name = 'indexed'");
+  const { head } = (await visitor.get('/api/entries?limit=0')).expect(200).json;
+  while (position.get()?.['value'] !== head) await pause(50);
+  indexed.close();
+  await gateway[end]();
+}
+
+async function flip(file: string): Promise<void> {
+  await using handle = await open(file, 'r+');
+  const at = Math.floor(((await handle.stat()).size * 3) / 4);
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, at);
+  await handle.write(Buffer.from([(buffer[0] ?? 0) ^ 1]), 0, 1, at);
+}
+
+/** All files but those that SQLite makes for readers, and those of the lock. */
+async function contents(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !/-shm|lock/.test(entry.name));
+  const found = new Map<string, string>();
+  for (const { parentPath, name } of files) {
+    const path = join(parentPath, name);
+    const bytes = await readFile(path);
+    if (bytes.length > 0) found.set(relative(folder, path), hash('sha256', bytes));
+  }
+  return found;
+}
