@@ -86,6 +86,10 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     failing: 'search: what is said now cannot be searched; trying again',
     working: 'search: words are read again',
   },
+  derived: {
+    failing: 'index: what is spoiled is made again from the log; reading goes on',
+    working: 'index: what was spoiled has been made again',
+  },
   entry: {
     failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
     working: 'log: an entry can be read again',

@@ -61,7 +61,7 @@ export class LogReader implements Omit<
     const index = openForReading(paths.index);
     this.#facets = { index, tail: new UnindexedTail(this.#log), shared };
     this.#entries = new EntryReader(this.#log, paths, damage);
-    this.#runs = new RunsReader(index, paths);
+    this.#runs = new RunsReader(index, paths, shared);
     this.#roomCounts = roomCounter(this.#log, index);
   }
 
@@ -125,10 +125,16 @@ export class LogReader implements Omit<
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
       if (runs !== undefined && page.run !== undefined) {
+        const text = await runs.read(page.run, scan.runAfter(page));
+        if (text === undefined) {
+          // The log has the same entries.
+          scan.withoutRuns();
+          continue;
+        }
+        scan.advance(page);
         if (before.length > 0) yield before;
         before = separator;
-        scan.advance(page);
-        yield* runs.chunks(page.run, scan.followingRun);
+        yield text;
         continue;
       }
       if (page.seqs.length > 0) {

@@ -33,12 +33,14 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
+  #runs: RunCursor | undefined;
   /** The run directly after the one that was read last, if no other entries are between them. */
   #followingRun: Run | undefined;
 
   constructor(options: ScanOptions) {
     this.#options = options;
     this.#left = options.limit;
+    this.#runs = options.runs;
     const { low, high, order } = options;
     if (low <= high) this.#next = order === 'newest' ? high : low;
   }
@@ -47,9 +49,16 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  /** The run to read ahead. */
-  get followingRun(): Run | undefined {
-    return this.#followingRun;
+  /** The run to read ahead, behind a page that is a run. */
+  runAfter({ run, next }: ScanPage): Run | undefined {
+    const left = this.#left - (run?.count ?? 0);
+    return this.#runs?.find(this.#options.low, next ?? 0, left);
+  }
+
+  /** Reads everything from the log from here on. */
+  withoutRuns(): void {
+    this.#runs = undefined;
+    this.#followingRun = undefined;
   }
 
   /** Returns a value rather than a promise where it can: awaiting costs more than a small page. */
@@ -65,12 +74,12 @@ export class Scan {
   }
 
   /** Continues after a page. */
-  advance({ seqs, run, next }: ScanPage): void {
+  advance(page: ScanPage): void {
+    const { seqs, run, next } = page;
+    if (run !== undefined) this.#followingRun = this.runAfter(page);
     this.#last = run?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
     this.#left -= run?.count ?? seqs.length;
-    const { runs, low } = this.#options;
-    if (run !== undefined) this.#followingRun = runs?.find(low, next ?? 0, this.#left);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */
@@ -105,7 +114,7 @@ export class Scan {
   #upToRun(page: SeqPage): ScanPage {
     const [first] = page.seqs;
     if (first === undefined || this.#left < MIN_ENTRIES_FOR_RUNS) return page;
-    const run = this.#options.runs?.find(this.#options.low, first, this.#left);
+    const run = this.#runs?.find(this.#options.low, first, this.#left);
     if (run === undefined || run.last < (page.next ?? 0)) return page;
     if (run.last === first) return { seqs: [first], run, next: run.first - 1 };
     return { seqs: page.seqs.filter((seq) => seq > run.last), next: run.last };

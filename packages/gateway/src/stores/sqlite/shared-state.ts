@@ -8,12 +8,13 @@ const READ_ONLY = 2;
 const INDEX_FAILING = 3;
 const SEARCHED = 4;
 const DAMAGE = 5;
+const SPOILED_RUN = 6;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(6 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(7 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -75,5 +76,13 @@ export class SharedState {
   }
   set damageVersion(version: number) {
     Atomics.store(this.#cells, DAMAGE, BigInt(version));
+  }
+
+  /** The last seq of a run whose bytes have changed, until the index's thread has seen to it, else 0. */
+  get spoiledRun(): number {
+    return Number(Atomics.load(this.#cells, SPOILED_RUN));
+  }
+  set spoiledRun(last: number) {
+    Atomics.store(this.#cells, SPOILED_RUN, BigInt(last));
   }
 }

@@ -17,7 +17,7 @@ export interface ThreadStart {
 export type ToThread = MessagePort | 'close';
 
 /** What a disk can make fail, each apart from the others. */
-export type StorePart = 'storing' | 'uploads' | 'index' | 'search' | 'entry';
+export type StorePart = 'storing' | 'uploads' | 'index' | 'search' | 'derived' | 'entry';
 
 /** A part has begun to fail, or works again. */
 export interface StoreChange {

@@ -5,7 +5,7 @@ import { openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { hasAllRuns } from './runs-writer.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 const TABLES = `
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
@@ -16,6 +16,7 @@ const TABLES = `
     seqs BLOB NOT NULL,
     PRIMARY KEY (part, facet, first)
   ) WITHOUT ROWID, STRICT;
+  -- sum: CRC-32 of the row and of the bytes in the file.
   CREATE TABLE runs (
     kind TEXT NOT NULL,
     first INTEGER NOT NULL,
@@ -23,6 +24,7 @@ const TABLES = `
     count INTEGER NOT NULL,
     position INTEGER NOT NULL,
     length INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
     PRIMARY KEY (kind, last)
   ) WITHOUT ROWID, STRICT;
   CREATE TABLE tallies (

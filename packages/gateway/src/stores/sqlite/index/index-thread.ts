@@ -7,8 +7,8 @@ import { openForReading } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import { Indexer } from './indexer.ts';
 
-/** How often the files of unreadable entries are looked at again. */
-const RECHECK_INTERVAL_MS = 1000;
+/** How often it is looked whether something has to be repaired, or was. */
+const REPAIR_INTERVAL_MS = 1000;
 
 const thread = new StoreThread();
 const { paths, shared } = thread;
@@ -23,7 +23,7 @@ try {
   onOutcome(error);
 }
 thread.serve((client) => damage.addClient(client));
-await Promise.all([thread.repeat(indexNext, onOutcome), thread.repeat(recheckDamage, () => {})]);
+await Promise.all([thread.repeat(indexNext, onOutcome), thread.repeat(repair, () => {})]);
 indexer.close();
 log.close();
 thread.close();
@@ -40,7 +40,11 @@ async function indexNext(): Promise<void> {
   indexer.step();
 }
 
-async function recheckDamage(): Promise<void> {
-  await thread.sleep(RECHECK_INTERVAL_MS);
+async function repair(): Promise<void> {
+  await thread.sleep(REPAIR_INTERVAL_MS);
+  if (indexer.repairRun()) {
+    thread.report('derived', { code: 'CHECKSUM', message: 'a run of entries has changed' });
+    thread.report('derived', undefined);
+  }
   await damage.recheck(thread.signal);
 }

@@ -98,6 +98,15 @@ export class Indexer {
     this.#shared.indexed = to;
   }
 
+  /** Makes the spoiled run again that a reader has found, if there is one. Returns whether there was. */
+  repairRun(): boolean {
+    const last = this.#shared.spoiledRun;
+    if (last === 0) return false;
+    const wasSpoiled = this.#runs.repair(last);
+    this.#shared.spoiledRun = 0;
+    return wasSpoiled;
+  }
+
   close(): void {
     this.#runs.close();
     this.#index.close();

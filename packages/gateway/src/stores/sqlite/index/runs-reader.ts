@@ -4,31 +4,38 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Kind } from '@open-presence/protocol';
 
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { type Run, RUN_SIZE, runsFile } from './runs-writer.ts';
+import type { SharedState } from '../shared-state.ts';
+import { MAX_RUN_SIZE, type Run, runsFile, runSum } from './runs-writer.ts';
 
-/** Usually a whole run: only its last entry exceeds `RUN_SIZE`. */
-const CHUNK_SIZE = RUN_SIZE + 256 * 1024;
 /** Pooled buffers: allocating and collecting them costs V8 more than reading the file. */
 const MAX_POOLED = 4;
 
 /** Reads runs of the files of all kinds. */
 export class RunsReader {
   readonly #paths: DataPaths;
+  readonly #shared: SharedState;
   readonly #newest: StatementSync;
   readonly #handles = new Map<Kind, Promise<FileHandle>>();
   readonly #pool: Buffer[] = [];
 
-  constructor(db: DatabaseSync, paths: DataPaths) {
+  constructor(db: DatabaseSync, paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
+    this.#shared = shared;
     this.#newest = db.prepare(
-      'SELECT first, last, count, position, length FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 16',
+      'SELECT first, last, count, position, length, sum FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 16',
     );
   }
 
   /** Some of the runs of a kind that end at `last` or before, newest first. */
   newest(kind: Kind, last: Seq): readonly Run[] {
     return this.#newest.all(kind, last) as unknown as readonly Run[];
+  }
+
+  /** Has the run written again. */
+  reportSpoiled({ last }: Run): void {
+    this.#shared.spoiledRun = last;
   }
 
   /** Fills the buffer from the file of a kind. */
@@ -43,15 +50,15 @@ export class RunsReader {
     const file = await handle;
     for (let at = 0; at < buffer.length;) {
       const { bytesRead } = await file.read(buffer, at, buffer.length - at, position + at);
-      if (bytesRead === 0) throw new Error(`The file of runs of "${kind}" is too short.`);
+      if (bytesRead === 0) throw new StorageFault(`The file of runs of "${kind}" is too short.`);
       at += bytesRead;
     }
     return buffer;
   }
 
-  /** A buffer of `CHUNK_SIZE` bytes. */
+  /** A buffer for any run. */
   acquire(): Buffer {
-    return this.#pool.pop() ?? Buffer.allocUnsafeSlow(CHUNK_SIZE);
+    return this.#pool.pop() ?? Buffer.allocUnsafeSlow(MAX_RUN_SIZE);
   }
 
   release(buffer: Buffer): void {
@@ -64,7 +71,12 @@ export class RunsReader {
   }
 }
 
-/** Reads the runs of one kind in chunks, and reads one chunk ahead. */
+interface ReadAhead {
+  readonly run: Run;
+  readonly bytes: Promise<Buffer>;
+}
+
+/** Reads the runs of one kind, and reads one run ahead. */
 export class RunCursor implements AsyncDisposable {
   readonly #runs: RunsReader;
   readonly #kind: Kind;
@@ -72,7 +84,7 @@ export class RunCursor implements AsyncDisposable {
   #loaded: readonly Run[] = [];
   #buffers: readonly [Buffer, Buffer] | undefined;
   #nextBuffer: 0 | 1 = 0;
-  #ahead: { readonly position: number; readonly bytes: Promise<Buffer> } | undefined;
+  #ahead: ReadAhead | undefined;
 
   constructor(runs: RunsReader, kind: Kind) {
     this.#runs = runs;
@@ -89,22 +101,27 @@ export class RunCursor implements AsyncDisposable {
       this.#loaded = this.#runs.newest(this.#kind, last);
       [run] = this.#loaded;
     }
-    return run !== undefined && run.first >= first && run.count <= limit ? run : undefined;
+    if (run === undefined || run.length > MAX_RUN_SIZE) return undefined;
+    return run.first >= first && run.count <= limit ? run : undefined;
   }
 
-  /** The text of a run; reads `following` ahead. A chunk is overwritten once the next is returned. */
-  async *chunks(run: Run, following: Run | undefined): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < run.length; at += CHUNK_SIZE) {
-      const position = run.position + at;
-      // A useless read-ahead must finish before its buffer is used for another read.
-      if (this.#ahead?.position !== position) await this.#ahead?.bytes.catch(() => {});
-      const read = this.#ahead?.position === position ? this.#ahead : this.#startRead(run, at);
-      const bytes = await read.bytes;
-      this.#ahead = undefined;
-      if (at + CHUNK_SIZE < run.length) this.#ahead = this.#startRead(run, at + CHUNK_SIZE);
-      else if (following !== undefined) this.#ahead = this.#startRead(following, 0);
-      yield bytes;
-    }
+  /**
+   * The text of a run, while `following` is read ahead; undefined where it cannot be read, or is not
+   * what was written. It is overwritten by the one after the next.
+   */
+  async read(run: Run, following: Run | undefined): Promise<Uint8Array | undefined> {
+    // A useless read-ahead must finish before its buffer is used for another read.
+    if (this.#ahead?.run.position !== run.position) await this.#ahead?.bytes.catch(() => {});
+    const ahead = this.#ahead?.run.position === run.position ? this.#ahead : this.#startRead(run);
+    this.#ahead = undefined;
+    const bytes = await ahead.bytes.catch((error: unknown) => {
+      assertStorageFault(error);
+      return undefined;
+    });
+    const holds = bytes !== undefined && runSum(this.#kind, run, bytes) === run.sum;
+    if (!holds) this.#runs.reportSpoiled(run);
+    else if (following !== undefined) this.#ahead = this.#startRead(following);
+    return holds ? bytes : undefined;
   }
 
   /** Must be called when no chunk is used any more. */
@@ -114,17 +131,13 @@ export class RunCursor implements AsyncDisposable {
     this.#buffers = undefined;
   }
 
-  #startRead(run: Run, at: number): { readonly position: number; readonly bytes: Promise<Buffer> } {
+  #startRead(run: Run): ReadAhead {
     this.#buffers ??= [this.#runs.acquire(), this.#runs.acquire()];
     this.#nextBuffer = this.#nextBuffer === 0 ? 1 : 0;
-    const buffer = this.#buffers[this.#nextBuffer].subarray(
-      0,
-      Math.min(CHUNK_SIZE, run.length - at),
-    );
-    const position = run.position + at;
-    const bytes = this.#runs.fill(this.#kind, position, buffer);
+    const buffer = this.#buffers[this.#nextBuffer].subarray(0, run.length);
+    const bytes = this.#runs.fill(this.#kind, run.position, buffer);
     // An error reaches whoever awaits the bytes. If nobody does, it must not end the process.
     bytes.catch(() => {});
-    return { position, bytes };
+    return { run, bytes };
   }
 }

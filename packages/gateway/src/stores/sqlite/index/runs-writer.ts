@@ -9,23 +9,28 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readSync,
   statSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 
 import { type Kind, KINDS } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import { TextJoiner } from '../log/entry-reader.ts';
 import { postingsCursors } from './postings.ts';
 
 /** A run is written when it has this many bytes of entries. */
-export const RUN_SIZE: number = 1024 * 1024;
+const RUN_SIZE = 1024 * 1024;
+/** Longer runs, in bytes, are not written, since a run is read at once. Only its last entry exceeds `RUN_SIZE`. */
+export const MAX_RUN_SIZE: number = RUN_SIZE + 256 * 1024;
 /** Joins the entries of a run. */
 export const RUN_JOINER = ',\n';
 /** Shorter runs, in bytes, are not worth a row and a read. */
@@ -39,6 +44,14 @@ export interface Run {
   /** Bytes in the file of the kind. */
   readonly position: number;
   readonly length: number;
+  /** See `runSum`. */
+  readonly sum: number;
+}
+
+/** The checksum of a run's row and bytes. */
+export function runSum(kind: Kind, run: Omit<Run, 'sum'>, bytes: Uint8Array): number {
+  const { first, last, count, position } = run;
+  return crc32(bytes, crc32(`${kind} ${first} ${last} ${count} ${position}`));
 }
 
 interface KindState {
@@ -65,6 +78,7 @@ export function hasAllRuns(db: DatabaseSync, paths: DataPaths): boolean {
 
 /** Collects the entries of each kind and writes them as runs, inside the indexer's transaction. */
 export class RunsWriter {
+  readonly #paths: DataPaths;
   readonly #index: DatabaseSync;
   readonly #joiner: TextJoiner;
   readonly #put: StatementSync;
@@ -73,9 +87,10 @@ export class RunsWriter {
 
   /** Truncates what a crash left behind the last run in the index. */
   constructor(log: DatabaseSync, index: DatabaseSync, paths: DataPaths) {
+    this.#paths = paths;
     this.#index = index;
     this.#joiner = new TextJoiner(log, 'newest', RUN_JOINER);
-    this.#put = index.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+    this.#put = index.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
     this.#entry = log.prepare('SELECT size, large FROM entries WHERE seq = ?');
     mkdirSync(paths.runs, { recursive: true });
     const endOfRuns = index.prepare(END_OF_RUNS);
@@ -117,8 +132,56 @@ export class RunsWriter {
     }
   }
 
+  /**
+   * Writes the bytes of the run that ends at `last` again if they have changed, or removes it, so that
+   * its entries are read from the log. Returns whether they had changed.
+   */
+  repair(last: Seq): boolean {
+    const row = this.#index.prepare('SELECT * FROM runs WHERE last = ?').get(last);
+    if (row === undefined) return false;
+    const kind = row['kind'] as Kind;
+    const run = row as unknown as Run;
+    if (this.#holds(kind, run)) return false;
+    const seqs = [
+      ...newestFirst(this.#index, facet('kind', kind), run.last, run.first),
+    ].toReversed();
+    const text = this.#join(seqs);
+    if (text?.length === run.length && runSum(kind, run, text) === run.sum)
+      this.#rewrite(kind, run, text);
+    else this.#index.prepare('DELETE FROM runs WHERE kind = ? AND last = ?').run(kind, last);
+    return true;
+  }
+
   close(): void {
     for (const { file } of this.#kinds.values()) closeSync(file);
+  }
+
+  #holds(kind: Kind, run: Run): boolean {
+    const bytes = Buffer.alloc(run.length);
+    const file = openSync(runsFile(this.#paths, kind), 'r');
+    try {
+      return (
+        readSync(file, bytes, 0, run.length, run.position) === run.length &&
+        runSum(kind, run, bytes) === run.sum
+      );
+    } catch (error) {
+      assertStorageFault(error);
+      return false;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Not through the open file, which only appends. */
+  #rewrite(kind: Kind, { position }: Run, text: Uint8Array): void {
+    const file = openSync(runsFile(this.#paths, kind), 'r+');
+    try {
+      for (let at = 0; at < text.length;)
+        at += writeSync(file, text, at, text.length - at, position + at);
+      fdatasyncSync(file);
+    } finally {
+      closeSync(file);
+    }
   }
 
   /** The file is flushed before it returns. */
@@ -128,7 +191,7 @@ export class RunsWriter {
     state.size = 0;
     if (size < MIN_RUN_SIZE) return;
     const text = this.#join(seqs);
-    if (text === undefined) return;
+    if (text === undefined || text.length > MAX_RUN_SIZE) return;
     // A failed transaction may have left bytes behind the end.
     ftruncateSync(file, end);
     try {
@@ -139,8 +202,11 @@ export class RunsWriter {
       ftruncateSync(file, end);
       throw error;
     }
-    this.#put.run(kind, seqs[0] ?? 0, seqs.at(-1) ?? 0, seqs.length, end, text.length);
-    state.end += text.length;
+    const [first = 0] = seqs;
+    const { length } = text;
+    const run = { first, last: seqs.at(-1) ?? first, count: seqs.length, position: end, length };
+    this.#put.run(kind, first, run.last, run.count, end, length, runSum(kind, run, text));
+    state.end += length;
   }
 
   /** Undefined where a page of the log is spoiled: these entries are read from the log one by one. */
