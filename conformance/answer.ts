@@ -74,7 +74,8 @@ export class Answer {
     assert.equal(this.headers['access-control-allow-origin'], '*', 'every origin is allowed');
     assert.equal(this.headers['access-control-allow-credentials'], undefined);
     if (this.status < 400 || this.#method === 'HEAD' || this.header('content-encoding')) return;
-    if (this.type === 'application/json' && 'status' in this.json) return;
+    const isOther = 'status' in this.json || 'jsonrpc' in this.json;
+    if (this.type === 'application/json' && isOther) return;
     assert.equal(this.type, 'application/problem+json', 'errors are problem documents');
     assert.equal(this.json['status'], this.status);
     for (const member of ['type', 'title', 'detail', 'code']) asNonBlank(this.json[member]);

@@ -16,6 +16,7 @@ import { liveFilters } from './cases/live-filters.ts';
 import { resuming, streams } from './cases/live.ts';
 import { lines } from './cases/lines.ts';
 import { listings } from './cases/listings.ts';
+import { longMessages } from './cases/long-messages.ts';
 import { mcp } from './cases/mcp.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
@@ -59,4 +60,5 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'saying something by GET': contributingByGet,
   'what the gateway says of itself': about,
   MCP: mcp,
+  'messages of any length': longMessages,
 };

@@ -14,5 +14,4 @@ export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '12.5': 'Needs readers who stall for long, and lines that go dead.',
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
   '18.8': 'Depends on where the gateway can be reached from.',
-  '18.9': 'Allows what a gateway holds; nothing can be asked for.',
 };

@@ -164,6 +164,10 @@ export const LIVE_AND_DOORS = {
     resources: 'Rooms and language are resources.',
     prompts: 'Prompts are given.',
   },
+  '18.9': {
+    long: 'Arguments of any length become an entry, wherever they stand in the message.',
+    envelope: 'A message that is too long beside its entry is answered with its id.',
+  },
   '19.1': {
     card: 'The agent card names the bindings and the skills.',
     'old-card': 'Clients of 0.3 find a card of their own.',
@@ -173,6 +177,7 @@ export const LIVE_AND_DOORS = {
     old: 'JSON-RPC of A2A 0.3 is answered there too.',
     'http-json': 'HTTP+JSON of A2A 1.0 is answered under /a2a/v1.',
     missing: 'What A2A has and the gateway has not is said so.',
+    long: 'Parts of any length become entries.',
   },
   '19.3': {
     notes: 'A reply to no entry has notes in the answer.',

@@ -102,10 +102,10 @@ suite('a message that is none', () => {
     }
   });
 
-  test('is refused where its values would take more memory than there is', async () => {
+  test('is judged however many values it has', async () => {
     const many = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":[${'[],'.repeat(2_000_000)}[]]}]}}`;
     const rest = await post('/a2a/v1/message:send', many);
-    assert.match(asString(errorIn(rest)['message']), /more than \d+ values.*POST \/api/);
+    assert.match(asString(errorIn(rest)['message']), /must be a JSON object, got an array/);
     const quoted = String.raw`\",[{`.repeat(500_000);
     const long = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"${quoted}"}]}}`;
     const kept = await Promise.all([1, 2].map(() => post('/a2a/v1/message:send', long)));

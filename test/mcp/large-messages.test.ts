@@ -1,76 +1,189 @@
-/** Messages about as long as one can be, and longer: none of them ends the gateway. */
+/** Messages longer than memory should hold: what they contribute is stored as HTTP stores it. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { after, before, suite, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 
-import { asObject, parseJson } from '../../conformance/value.ts';
+import {
+  asArray,
+  asObject,
+  asString,
+  parseJson,
+  type JsonObject,
+} from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { residentOf } from '../live/resident.ts';
 
-const LONGEST = 2 ** 28 - 64 * 1024;
+const MEGABYTE = 1024 * 1024;
 
-/** A message that is so long, by what stands between these. */
-function longAs(size: number, before: string, behind: string, what = 'x'): Buffer {
-  const words = Buffer.alloc(size - before.length - behind.length, what);
-  return Buffer.concat([Buffer.from(before), words, Buffer.from(behind)]);
+function call(name: string, args: string): string {
+  return `{"jsonrpc":"2.0","id":"я","method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
 }
 
-const PING = ['{"jsonrpc":"2.0","method":"ping","id":"', '"}'] as const;
-const READ = [
-  '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"order":"oldest","identity":"',
-  '"}}}',
-] as const;
-const VISIT = [
-  '{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"first_visit","arguments":{"ai_identity":"',
-  '"}}}',
-] as const;
+const head = call('whisper', '{"text":""').slice(0, -2);
 
-suite('a message', () => {
+suite('an MCP message of any size', () => {
   let gateway: GatewayProcess;
   before(async () => {
     gateway = await startGatewayProcess();
   });
   after(() => gateway[Symbol.asyncDispose]());
 
-  for (const [name, ends, what] of [
-    ['an id', PING, 'x'],
-    ['an argument that is repeated', READ, 'x'],
-    ['an argument of many quotes', READ, '\\"'],
-    ['an argument of a prompt', VISIT, 'x'],
-  ] as const) {
-    test(`as long as one can be is answered: ${name}`, async () => {
-      const [before, behind] = ends;
-      const around = before.length + behind.length;
-      // As many quotes as slashes.
-      const body = longAs(LONGEST - ((LONGEST - around) % 2), before, behind, what);
-      const answer = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
-      assert.equal(answer.status, 200);
-      assert.ok((await answer.arrayBuffer()).byteLength > 0);
-      assert.equal((await fetch(`${gateway.url}/api`)).status, 200);
-    });
+  interface Answer {
+    readonly status: number;
+    readonly message: JsonObject;
   }
 
-  test('that is longer, or has too many values, is told where to go', async () => {
-    const told = async (body: Buffer): Promise<string> => {
-      const answer = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
-      assert.equal(answer.status, 400);
-      return String(asObject(asObject(parseJson(await answer.text()))['error'])['message']);
-    };
-    assert.match(
-      await told(longAs(LONGEST + 1, PING[0], PING[1])),
-      /more than \d+ bytes.* POST \/api/,
+  async function post(
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const response = await fetch(`${gateway.url}/mcp`, { method: 'POST', body, headers });
+    return { status: response.status, message: asObject(parseJson(await response.text())) };
+  }
+
+  function structured({ message }: Answer): JsonObject {
+    return asObject(
+      asObject(message['result'] ?? assert.fail(JSON.stringify(message)))['structuredContent'],
     );
-    const many = longAs(LONGEST, '{"a":[1', ']}', ',1');
-    assert.match(await told(many), /more than \d+ values.* POST \/api/);
+  }
+
+  async function entry(path: unknown): Promise<string> {
+    return await (await fetch(gateway.url + asString(path))).text();
+  }
+
+  /** The members of the visitor. */
+  async function storedBody(path: unknown): Promise<string> {
+    return (await entry(path)).replace(/^.*?"timestamp":"[^"]*",/, '');
+  }
+
+  test('becomes the entry that HTTP stores, in whatever order its members come', async () => {
+    const long = 'ї\\ud800'.repeat(30_000);
+    const args = `{ "text" : "${long}","n": 1.50, "n":1e400, "identity":"L","identityType":"x" ,"deep":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    const response = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: args });
+    const byHttp = await storedBody(response.headers.get('Location'));
+    for (const text of [
+      call('leave_trace', args),
+      `\uFEFF{"params":{"arguments":{"no":"${long}"},"arguments" : ${args} ,"n\\u0061me":"leave_trace"},"id":"я", "method":"tools/call","jsonrpc":"2.0"}`,
+    ]) {
+      const answer = await post(text);
+      assert.equal(answer.message['id'], 'я');
+      assert.equal(await storedBody(structured(answer)['path']), byHttp);
+    }
+    const packed = await post(gzipSync(call('leave_trace', args)), { 'Content-Encoding': 'gzip' });
+    assert.equal(await storedBody(structured(packed)['path']), byHttp);
   });
 
-  test('of very many values is read, and so are several at once', async () => {
-    const values = ',{}'.repeat(950_000);
-    const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whisper","arguments":{"a":[0${values}]}}}`;
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const answer = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
-        return await answer.text();
-      }),
-    );
-    for (const answer of answers) assert.match(answer, /Stored durably/);
+  test('has its key wherever it stands, which is no part of the entry', async () => {
+    const text = 'x'.repeat(100_000);
+    const sent = (key: string): string =>
+      call(
+        'whisper',
+        `{"idempotencyKey":0, "text":"${text}" , "a":[ 1 ] ,"idempotency\\u004bey": ${key}}`,
+      );
+    const first = structured(await post(sent('"k"')));
+    assert.equal(await storedBody(first['path']), `"text":"${text}","a":[ 1 ]}`);
+    assert.equal(structured(await post(sent('"k"')))['id'], first['id']);
+    const headers = { 'Idempotency-Key': 'k' };
+    const body = `{"text":"${text}","a":[ 1 ]}`;
+    const response = await fetch(`${gateway.url}/api/shepit`, { method: 'POST', headers, body });
+    assert.equal(asObject(await response.json())['id'], first['id']);
+    const { message } = await post(sent('""'));
+    assert.match(JSON.stringify(message), /idempotencyKey\\" must be a string/);
+  });
+
+  test('is refused in the words of HTTP', async () => {
+    const args = `{"text":1,"long":"${'x'.repeat(100_000)}"}`;
+    const response = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: args });
+    const { message } = await post(call('leave_trace', args));
+    const [, problem] = asArray(asObject(message['result'])['content']);
+    assert.deepEqual(parseJson(asString(asObject(problem)['text'])), await response.json());
+  });
+
+  test('may be a batch of long calls', async () => {
+    const say = (id: number): string =>
+      call('whisper', `{"n":${id}.0,"long":"${'x'.repeat(50_000)}"}`).replace('"я"', String(id));
+    const response = await fetch(`${gateway.url}/mcp`, {
+      method: 'POST',
+      body: `[${[1, 2, 3].map(say).join(',')}]`,
+    });
+    const answers = asArray(await response.json()).map(asObject);
+    for (const message of answers) {
+      const body = await storedBody(structured({ status: 200, message })['path']);
+      assert.ok(body.startsWith(`"n":${String(message['id'])}.0,`));
+    }
+    assert.equal(answers.length, 3);
+  });
+
+  test('takes what a call asks for out of arguments of any length', async () => {
+    const { path } = structured(await post(call('whisper', '{"text":"only this one"}')));
+    const more = 'x'.repeat(3 * MEGABYTE);
+    const id = asString(path).slice('/api/entries/'.length);
+    const answer = await post(call('get_entry', `{"more":"${more}","id":"no","id":"${id}"}`));
+    assert.match(JSON.stringify(structured(answer)), /only this one/);
+  });
+
+  test('that needs more than a megabyte beside an entry is told so, with its id', async () => {
+    const long = 'x'.repeat(2 * MEGABYTE);
+    for (const [text, id] of [
+      [call('read', `{"identity":"${long}"}`), 'я'],
+      [`{"jsonrpc":"2.0","method":"ping","more":"${long}","id":7}`, 7],
+      [`{"jsonrpc":"2.0","method":"ping","id":"${long}"}`, null],
+    ] as const) {
+      const { status, message } = await post(text);
+      assert.equal(status, 400);
+      assert.equal(message['id'], id);
+      const { code, message: detail } = asObject(message['error']);
+      assert.equal(code, -32_600);
+      assert.match(asString(detail), /more than 1048576 bytes/);
+    }
+    const { status, message } = await post(`{"a":"${long}",}`);
+    assert.deepEqual([status, asObject(message['error'])['code']], [400, -32_700]);
+  });
+
+  test('takes no memory for its length, however many of them arrive', async () => {
+    const chunk = Buffer.alloc(MEGABYTE, 'x');
+    const sockets: Socket[] = [];
+    const { hostname, port } = new URL(gateway.url);
+    const atFirst = await residentOf(gateway.pid);
+    for (let count = 0; count < 10; count += 1) {
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n${head},"b":"`,
+      );
+    }
+    for (let sent = 0; sent < 40; sent += 1) {
+      for (const socket of sockets) if (!socket.write(chunk)) await once(socket, 'drain');
+      if (sent % 10 === 0) assert.equal((await fetch(`${gateway.url}/api`)).status, 200);
+    }
+    const grown = (await residentOf(gateway.pid)) - atFirst;
+    for (const socket of sockets) socket.destroy();
+    assert.ok(grown < 200 * MEGABYTE, `${grown} bytes for 400 MB of messages`);
+  });
+
+  test('may be longer than any string, and have more values than memory', async () => {
+    async function* chunks(): AsyncGenerator<Buffer> {
+      yield Buffer.from(`${head},"a":[0`);
+      const values = Buffer.from(',{}'.repeat(200_000));
+      for (let count = 0; count < 11; count += 1) yield values;
+      yield Buffer.from('],"b":"');
+      const text = Buffer.alloc(MEGABYTE, 'x');
+      for (let count = 0; count < 260; count += 1) yield text;
+      yield Buffer.from('"}}}');
+    }
+    const response = await fetch(`${gateway.url}/mcp`, {
+      method: 'POST',
+      body: ReadableStream.from(chunks()),
+      duplex: 'half',
+    });
+    const { path } = structured({ status: 200, message: asObject(await response.json()) });
+    const stored = await fetch(gateway.url + asString(path));
+    let size = 0;
+    const body: ReadableStream<Uint8Array> = stored.body ?? assert.fail();
+    for await (const piece of body) size += piece.length;
+    assert.ok(size > 264 * MEGABYTE, `${size} bytes`);
+    assert.ok((await residentOf(gateway.pid)) < 600 * MEGABYTE);
   });
 });

@@ -3,6 +3,7 @@
  * but those is the real door: its socket, bodies, origins, streams and subscriptions.
  */
 import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import {
@@ -51,7 +52,8 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const address = { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity };
   const listener = await HttpListener.listen(address, startup, router);
   const loaded = { language, text: words };
-  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  const parts = { startup, loaded, log, presence, temporaryFolder: tmpdir() };
+  listener.open((services) => createAppContext(parts, services));
   return {
     url: listener.address,
     reported,

@@ -13,10 +13,11 @@ export interface AppParts {
   readonly loaded: LoadedLanguage;
   readonly log: Log;
   readonly presence: Presence;
+  readonly temporaryFolder: string;
 }
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
-  const { startup, loaded, log, presence } = parts;
+  const { startup, loaded, log, presence, temporaryFolder } = parts;
   // Substrings of a text with Cyrillic letters take two bytes a character, and so would each entry that
   // contains them. Copies of those that are ASCII take one.
   const copied: unknown = JSON.parse(JSON.stringify(loaded.language));
@@ -24,6 +25,7 @@ export function createAppContext(parts: AppParts, services: HttpServices): DoorC
   return {
     ...startup,
     ...services,
+    temporaryFolder,
     language,
     languageFile: loaded.text,
     languageHash: contentHash(loaded.text),

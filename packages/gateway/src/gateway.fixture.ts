@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { buffer } from 'node:stream/consumers';
 
 import type { Language, State } from '@open-presence/protocol';
@@ -59,7 +60,8 @@ export async function openGateway(
   );
   const presence = new Presence();
   const open = (): void => {
-    listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+    const parts = { startup, loaded, log, presence, temporaryFolder: tmpdir() };
+    listener.open((services) => createAppContext(parts, services));
   };
   if (!waking) open();
   const port = Number(new URL(listener.address).port);

@@ -25,6 +25,7 @@ import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { loadLanguage } from './load-language.ts';
+import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { StoreChange } from './stores/sqlite/store-thread.ts';
 import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 
@@ -135,11 +136,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const log = await opening;
   lifecycle.log = log;
   const listener = early ?? (await startListening());
-  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  const { incoming: temporaryFolder } = dataPathsIn(config.data);
+  const parts = { startup, loaded, log, presence, temporaryFolder };
+  listener.open((services) => createAppContext(parts, services));
   lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
-    const start = { listen, log: log.connect(), publicUrl, channel };
+    const start = { listen, log: log.connect(), publicUrl, channel, temporaryFolder };
     const { text } = loaded;
     workers.use(await HttpWorker.start({ ...start, text, language: config.language }, report));
   }

@@ -19,6 +19,7 @@ export interface HttpWorkerStart {
   readonly listen: ListenOptions;
   readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
+  readonly temporaryFolder: string;
   /** Name of the channel on which threads share who is present. */
   readonly channel: string | undefined;
   /** The bytes of the language file, and its path if it is the operator's. */
@@ -48,11 +49,12 @@ const loaded = await parseLanguageBytes(start.text, start.language);
   using presence = new Presence(start.channel);
   const state = (): State => (stopping ? 'resting' : logState(log.writable()));
   const report = { error: (details: object, text: string): void => post({ details, text }) };
-  const { publicUrl } = start;
+  const { publicUrl, temporaryFolder } = start;
   const unreadable = (): number => log.damage().unreadable;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };
   await using listener = await HttpListener.listen(start.listen, startup, createRouter());
-  listener.open((services) => createAppContext({ startup, loaded, log, presence }, services));
+  const parts = { startup, loaded, log, presence, temporaryFolder };
+  listener.open((services) => createAppContext(parts, services));
   post('serving');
   await stopped;
 }

@@ -39,7 +39,10 @@ export interface HttpServices {
   describeDoors(): Promise<readonly DoorDescription[]>;
 }
 
-export interface HttpContext extends StartupContext, HttpServices {}
+export interface HttpContext extends StartupContext, HttpServices {
+  /** On the disk of the data: the folder for temporary files of the system may be in memory. */
+  readonly temporaryFolder: string;
+}
 
 export interface RequestContext<App extends StartupContext = HttpContext> {
   readonly app: App;

@@ -6,7 +6,7 @@
  * - the SDK is loaded by the first request that needs it; agent cards do not.
  * - no state is held between requests: the id of a task contains the whole task.
  * - data parts are stored and returned byte for byte.
- * - a request takes bounded memory, whatever its body is.
+ * - the memory that a request takes does not grow with the contents of its message.
  */
 import { JSON_RPC_PATH, REST_PATH } from '@open-presence/protocol';
 
@@ -77,7 +77,7 @@ async function sendCard(context: DoorRequest, createCard: typeof cardOf): Promis
 }
 
 function jsonRpc(context: DoorRequest): void {
-  receiveRequest(context, async (received) => {
+  receiveRequest(context, ['params', 'message'], async (received) => {
     const { handleJsonRpc } = await import('./json-rpc.ts');
     await handleJsonRpc(context, received);
   });
@@ -85,7 +85,7 @@ function jsonRpc(context: DoorRequest): void {
 
 function rest(resource: RestResource): DoorHandler {
   return (context) => {
-    receiveRequest(context, async (received) => {
+    receiveRequest(context, ['message'], async (received) => {
       const { handleRest } = await import('./rest.ts');
       await handleRest(context, resource, received);
     });

@@ -1,5 +1,5 @@
 /** Reads a JSON-RPC 2.0 call from the bytes of a request. */
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, type Code } from '@open-presence/protocol';
 
 import { isJsonObject, toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import { rawValue } from '../../json/raw-json.ts';
@@ -28,8 +28,9 @@ export async function readCall(received: ReceivedRequest): Promise<JsonRpcCall> 
     value = parseRequest(bytes, CALL_EXAMPLE);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const { message } = error;
-    return { ...NO_CALL, error: { code: -32_700, message } };
+    const { code, message } = error;
+    const id = idOf({ id: await received.large?.id() });
+    return { ...NO_CALL, id, error: { code: CODES[code] ?? -32_700, message } };
   }
   const id = idOf(value);
   const rawId = isExact(id) ? undefined : String(await rawValue(bytes, ['id']));
@@ -57,6 +58,13 @@ function isExact(id: string | number | null): boolean {
 }
 
 const NO_CALL = { bytes: Buffer.alloc(0), body: undefined, id: null, rawId: undefined };
+
+/** Of errors other than a body that is not JSON. */
+const CODES: Readonly<Partial<Record<Code, number>>> = {
+  'invalid-entry': -32_600,
+  'out-of-space': -32_603,
+  unavailable: -32_603,
+};
 
 export const CALL_EXAMPLE =
   '{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"…"}]}}}';

@@ -66,7 +66,8 @@ export async function handleJsonRpc(
   using caller = abortOnDisconnect(context);
   const { signal } = caller;
   const path = ['params', 'message'];
-  const handler = new RequestHandler({ context, bytes, path, rawJson, signal });
+  const { large } = received;
+  const handler = new RequestHandler({ context, bytes, path, large, rawJson, signal });
   try {
     const result = await callMethod(handler, body, version);
     if (!isStream(result)) return await send(stringify(result));

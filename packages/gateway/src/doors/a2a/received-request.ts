@@ -1,40 +1,67 @@
-/** How both bindings of A2A receive a request: whole, since the SDK takes parsed values. */
+/**
+ * How both bindings of A2A receive a request. Of a large one, the texts, data and files of its parts
+ * stay in a file.
+ */
 import { isUtf8 } from 'node:buffer';
 
 import { GatewayError } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/context.ts';
-import { receiveMessage } from '../../http/request/large-message-queue.ts';
-import { hasMoreValues } from '../../json/limits.ts';
+import { runInTurn } from '../../http/request/large-message-queue.ts';
+import type { JsonPath } from '../../json/path-finder.ts';
 import type { DoorRequest } from '../context.ts';
+import {
+  MAX_ENVELOPE_SIZE,
+  receiveMessage,
+  SMALL_MESSAGE_SIZE,
+  type LargeMessage,
+} from '../large-message.ts';
+import { CLASSIFYING_MEMBERS } from './skills.ts';
 
 export interface ReceivedRequest {
-  /** Throws for a body that is too large or not UTF-8. */
+  /**
+   * The request, or the envelope of a large one. Throws `malformed-json` for a body that is not UTF-8
+   * or not JSON, and `invalid-entry` for an envelope that is too long.
+   */
   bytes(): Promise<Buffer>;
+  readonly large?: LargeMessage;
   /** To be called when a stream starts, which may never end: lets the next large request start. */
   streamStarted(): void;
 }
 
-/** V8 aborts the process when it prints a string of 2 ** 28 characters. */
-const MAX_SIZE = 2 ** 28 - 1;
-/** More values than this might exhaust the memory once they are parsed. */
-const MAX_VALUES = 1_000_000;
-
+/** `messagePath`: where requests of this binding have their message. */
 export function receiveRequest(
   context: DoorRequest,
+  messagePath: JsonPath,
   handle: (received: ReceivedRequest) => Promise<void>,
 ): void {
+  const parts = [...messagePath, 'parts', null];
   receiveMessage(context, {
-    maxSize: MAX_SIZE,
-    handle: (body, streamStarted) => handle({ bytes: () => checkedBody(body), streamStarted }),
-    refuse(undecodable = new GatewayError('malformed-json', TOO_LARGE)) {
-      return handle({ bytes: () => Promise.reject(undecodable), streamStarted() {} });
+    shape: {
+      cut: CONTENTS.map((name) => [...parts, ...name]),
+      kept: CLASSIFYING_MEMBERS.map((name) => [...parts, 'data', name]),
     },
+    handleSmall: (body) => handle({ bytes: () => checkedBody(body), streamStarted() {} }),
+    async handleLarge(large) {
+      const bytes = (): Promise<Buffer> => envelopeOf(large);
+      if (large.envelopeSize <= SMALL_MESSAGE_SIZE) {
+        await handle({ bytes, large, streamStarted() {} });
+      } else await runInTurn((streamStarted) => handle({ bytes, large, streamStarted }));
+    },
+    refuse: (error) => handle({ bytes: () => Promise.reject(error), streamStarted() {} }),
   });
 }
 
+/** What a part has one of. */
+const CONTENTS = [['text'], ['data'], ['raw'], ['file', 'bytes']];
+
+async function envelopeOf(large: LargeMessage): Promise<Buffer> {
+  const envelope = await large.envelope();
+  if (envelope === undefined) throw new GatewayError('invalid-entry', TOO_LONG);
+  return envelope;
+}
+
 async function checkedBody(body: Buffer): Promise<Buffer> {
-  if (await hasMoreValues(body, MAX_VALUES)) throw new GatewayError('malformed-json', TOO_MANY);
   if (!isUtf8(body)) throw new GatewayError('malformed-json', NO_UTF8);
   return body;
 }
@@ -62,6 +89,4 @@ export function requestedVersion({ request }: DoorRequest): string | undefined {
 }
 
 const NO_UTF8 = 'Cannot read the message: it is not UTF-8.';
-const ELSEWHERE = 'Use POST /api/garden (or another kind) instead, which accepts any length.';
-const TOO_LARGE = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MAX_SIZE} bytes. ${ELSEWHERE}`;
-const TOO_MANY = `Cannot read the message: A2A messages are held in memory whole, and this one has more than ${MAX_VALUES} values. Split it into several messages, or: ${ELSEWHERE}`;
+const TOO_LONG = `Cannot read the message: all of it but the contents of its parts is held in memory, and that is more than ${MAX_ENVELOPE_SIZE} bytes here. Shorten it, or split it into several messages.`;

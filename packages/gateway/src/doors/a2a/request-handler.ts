@@ -73,7 +73,7 @@ export class RequestHandler implements A2ARequestHandler {
       const { context, rawJson } = this.#request;
       const received = await this.#receive(params);
       const { contextId } = received.message;
-      const reading = readingRequestIn(received);
+      const reading = await readingRequestIn(received);
       if (reading?.skill === 'follow') return createTask(context, reading.fields, contextId);
       const answer =
         reading === undefined

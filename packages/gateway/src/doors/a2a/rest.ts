@@ -33,7 +33,8 @@ export async function handleRest(
   const { signal } = caller;
   try {
     const bytes = await received.bytes();
-    const handler = new RequestHandler({ context, bytes, path: ['message'], rawJson, signal });
+    const source = { bytes, path: ['message'], large: received.large };
+    const handler = new RequestHandler({ context, ...source, rawJson, signal });
     const version = requestedVersion(context) ?? VERSION;
     validateVersion(version, await handler.getAgentCard(), 'HTTP+JSON');
     const result = await call(handler, resource, { context, bytes });

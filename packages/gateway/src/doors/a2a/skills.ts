@@ -15,6 +15,9 @@ export type ReadingSkill = (typeof READING_SKILLS)[number];
 
 export const SKILLS: readonly string[] = [...Object.values(KIND_SKILLS), ...READING_SKILLS];
 
+/** Members of data that say what is to become of them. */
+export const CLASSIFYING_MEMBERS: readonly string[] = ['skill', 'kind', 'ai_identity'];
+
 /** What a message asks for: to store an entry of a kind, or to read. */
 export type Skill = Kind | ReadingSkill;
 

@@ -3,8 +3,9 @@
  * only that it is none), and the bytes of arguments, because values lose the spelling of numbers and
  * all but one of the members with the same name.
  */
+import type { GatewayError } from '@open-presence/protocol';
+
 import { isJsonObject, toJsonObject } from '../../json/json-object.ts';
-import { hasMoreValues } from '../../json/limits.ts';
 import { lastValue, rawMembers, rawValue } from '../../json/raw-json.ts';
 
 /** Why a text is not accepted as a message. */
@@ -17,43 +18,43 @@ export interface MessageFault {
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const INTERNAL_ERROR = -32_603;
 
-/**
- * In bytes. V8 ends the process where it serializes a string of 2 ** 28 characters, and a response
- * may repeat the message among some text of the gateway.
- */
-export const MAX_MESSAGE_SIZE: number = 2 ** 28 - 64 * 1024;
-/** A parsed value takes many times the memory of its text. */
-const MAX_VALUES = 2_000_000;
+export type ParsedMessage =
+  | { readonly bytes: Buffer; readonly message: unknown }
+  | { readonly fault: MessageFault };
 
-function tooLarge(limit: string): MessageFault {
-  const message = `Cannot read the message: MCP messages are held in memory whole, and this one has more than ${limit}. Use POST /api/garden (or another kind) instead, which accepts any length.`;
-  return { code: INVALID_REQUEST, message, id: null };
-}
-
-export const TOO_MANY_BYTES: MessageFault = tooLarge(`${MAX_MESSAGE_SIZE} bytes`);
-const TOO_MANY_VALUES = tooLarge(`${MAX_VALUES} values`);
-
-export async function parseMessage(
-  bytes: Buffer,
-): Promise<{ message: unknown } | { fault: MessageFault }> {
-  if (await hasMoreValues(bytes, MAX_VALUES)) return { fault: TOO_MANY_VALUES };
+export function parseMessage(bytes: Buffer): ParsedMessage {
   let message: unknown;
   try {
     message = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    return { fault: fault(PARSE_ERROR, 'it must be JSON in UTF-8', null) };
+    return { fault: NO_JSON };
   }
   const detail = Array.isArray(message) ? batchFault(message) : messageFault(message);
-  if (detail === undefined) return { message };
-  const id = toJsonObject(message)['id'];
-  return { fault: fault(INVALID_REQUEST, detail, isId(id) ? id : null) };
+  if (detail === undefined) return { bytes, message };
+  return { fault: fault(INVALID_REQUEST, detail, toJsonObject(message)['id']) };
 }
 
-function fault(code: number, detail: string, id: MessageFault['id']): MessageFault {
-  const message = `Cannot read the message: ${detail}. A message is a JSON-RPC 2.0 object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
-  return { code, message, id };
+/** For a message of which more has to be in memory than this, in bytes. */
+export function tooLong(limit: number, id: unknown): MessageFault {
+  const message = `Cannot read the message: all of it but the arguments of a tool that stores an entry is held in memory, and that is more than ${limit} bytes here. Shorten it, or split it into several messages.`;
+  return { code: INVALID_REQUEST, message, id: isId(id) ? id : null };
 }
+
+/** For a body that cannot be decoded, is not JSON, or cannot be written to a file. */
+export function toFault({ code, message }: GatewayError): MessageFault {
+  if (code === 'malformed-json') return NO_JSON;
+  const isStorageFault = code === 'out-of-space' || code === 'unavailable';
+  return { code: isStorageFault ? INTERNAL_ERROR : PARSE_ERROR, message, id: null };
+}
+
+function fault(code: number, detail: string, id: unknown): MessageFault {
+  const message = `Cannot read the message: ${detail}. A message is a JSON-RPC 2.0 object such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}`;
+  return { code, message, id: isId(id) ? id : null };
+}
+
+const NO_JSON = fault(PARSE_ERROR, 'it must be JSON in UTF-8', null);
 
 /** Requests of a batch need different ids: by its id, the arguments of each are found. */
 function batchFault(messages: readonly unknown[]): string | undefined {

@@ -7,16 +7,17 @@
  * - No message ends the process, and the bytes of an entry are stored unchanged.
  * - For a subscriber that does not read, at most one notification per resource is held.
  */
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, statusOf } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
-import { receiveMessage } from '../../http/request/large-message-queue.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
-import { MAX_MESSAGE_SIZE, parseMessage, TOO_MANY_BYTES, type MessageFault } from './json-rpc.ts';
+import { receiveMessage } from '../large-message.ts';
+import { parseMessage, toFault, type MessageFault, type ParsedMessage } from './json-rpc.ts';
+import { parseInTurn, SHAPE } from './large-message.ts';
 import type { SdkHandler } from './sdk-handler.ts';
 import { SERVER_CARD_TYPE, serverCard } from './server-card.ts';
 import type { McpRequest } from './tools/tool-call.ts';
@@ -33,9 +34,13 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
   };
   return (context) => {
     receiveMessage(context, {
-      maxSize: MAX_MESSAGE_SIZE,
-      handle: (bytes, release) => handle({ context, bytes, release }, handlerFor),
-      refuse: (undecodable) => refuse(context, 400, faultOf(undecodable)),
+      shape: SHAPE,
+      handleSmall: (bytes) => handle(context, parseMessage(bytes), handlerFor),
+      handleLarge: (large) =>
+        parseInTurn(large, (parsed, release) =>
+          handle(context, parsed, handlerFor, { large, release }),
+        ),
+      refuse: (error) => refuse(context, statusOf(error.code), toFault(error)),
     });
   };
 }
@@ -75,31 +80,27 @@ const NO_STREAM =
   'Cannot open a stream at /mcp by GET: there are no sessions. POST "subscriptions/listen" (2026-07-28) to be notified, or call the tool wait_for_news.';
 
 async function handle(
-  received: Omit<McpRequest, 'message'>,
+  context: DoorRequest,
+  parsed: ParsedMessage,
   handlerFor: HandlerFor,
+  source: Pick<McpRequest, 'large' | 'release'> = SMALL,
 ): Promise<void> {
-  const { context, bytes } = received;
-  const { app, request } = context;
+  const { app } = context;
   if (isDisconnected(context)) return;
   const foreignPage = app.loopback ? foreignPageFault(context) : undefined;
   if (foreignPage !== undefined) {
     await refuse(context, 403, { code: -32_000, message: foreignPage, id: null });
     return;
   }
-  const parsed = await parseMessage(bytes);
   if ('fault' in parsed) {
     await refuse(context, 400, parsed.fault);
     return;
   }
-  request.resume();
   const handler = await handlerFor(app);
-  await handler.handle({ ...received, message: parsed.message });
+  await handler.handle({ context, ...parsed, ...source });
 }
 
-function faultOf(undecodable: GatewayError | undefined): MessageFault {
-  if (undecodable === undefined) return TOO_MANY_BYTES;
-  return { code: -32_700, message: undecodable.message, id: null };
-}
+const SMALL = { large: undefined, release: (): void => {} };
 
 async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {
   const { id, code, message } = fault;

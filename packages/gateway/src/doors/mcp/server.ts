@@ -34,7 +34,10 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 };
 
-export function createServer({ context, bytes }: McpRequest, era: 'legacy' | 'modern'): Server {
+export function createServer(
+  { context, bytes, large }: McpRequest,
+  era: 'legacy' | 'modern',
+): Server {
   const { app, response } = context;
   const localization = localizationFor(context);
   const { language, text } = localization;
@@ -52,7 +55,7 @@ export function createServer({ context, bytes }: McpRequest, era: 'legacy' | 'mo
     },
   );
   const contextOf = ({ mcpReq: { id, signal } }: ServerContext): ToolContext => {
-    return { app, response, ...localization, bytes, id, signal };
+    return { app, response, ...localization, bytes, large, id, signal };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);

@@ -28,7 +28,7 @@ export function isNdjson(contentType: string | undefined): boolean {
 }
 
 export async function storeLines(context: DoorRequest, kind: Kind): Promise<void> {
-  const { request, response } = context;
+  const { app, request, response } = context;
   // Throws for a key or an encoding that is invalid for the whole request.
   idempotencyKeyOf(request);
   const chunks = bodyChunks(request);
@@ -38,7 +38,7 @@ export async function storeLines(context: DoorRequest, kind: Kind): Promise<void
     ...contentLanguage(localeFor(request)),
     ...COMMON_HEADERS,
   });
-  await using writer = new SpillingWriter(response);
+  await using writer = new SpillingWriter(response, app.temporaryFolder);
   await new LineStore(context, kind, writer).storeAll(chunks);
   await writer.end();
   discardBody(request);

@@ -1,53 +1,12 @@
-/**
- * Takes turns at parsing large messages that must be in memory at once (MCP, A2A): parsed, they take
- * many times the memory of their bytes. One queue serves all protocols.
- */
-import type { GatewayError } from '@open-presence/protocol';
-
-import type { RequestContext } from '../context.ts';
-import { sendError } from '../response/problem.ts';
-import { discardBody, readBody } from './request-body.ts';
-
-/** Messages up to this size, in bytes, do not wait. */
-const MAX_UNQUEUED_SIZE = 1024 * 1024;
-
-export interface MessageReceiver {
-  readonly maxSize: number;
-  /** `release` lets the next large message start: to be called when a response may never end. */
-  readonly handle: (bytes: Buffer, release: () => void) => Promise<void>;
-  /** Answers a message that cannot be decoded, or else is larger than `maxSize` bytes. */
-  readonly refuse: (undecodable?: GatewayError) => Promise<void>;
-}
-
-export function receiveMessage(
-  context: RequestContext,
-  { maxSize, handle, refuse }: MessageReceiver,
-): void {
-  const fail = (error: unknown): void => sendError(context, error);
-  const refuseAll = (undecodable?: GatewayError): void => {
-    const refused = refuse(undecodable).catch(fail);
-    void refused.then(() => discardBody(context.request));
-  };
-  readBody(context.request, maxSize, {
-    onSmall(bytes) {
-      runInTurn(bytes, (release) => handle(bytes, release)).catch(fail);
-    },
-    onLarge: () => refuseAll(),
-    onError: refuseAll,
-  });
-}
+/** Takes turns at what must be in memory whole. One queue serves all protocols. */
 
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Runs the task at once for a small message, else after the tasks of earlier large ones. A turn ends
- * with its task, or when the task calls `release`.
+ * Runs the task after those that came before it. A turn ends with its task, or when the task calls
+ * `release`: before it waits for something that may never come.
  */
-async function runInTurn(
-  bytes: Buffer,
-  task: (release: () => void) => Promise<void>,
-): Promise<void> {
-  if (bytes.length <= MAX_UNQUEUED_SIZE) return await task(() => {});
+export async function runInTurn(task: (release: () => void) => Promise<void>): Promise<void> {
   const previous = lastTurn;
   const { promise, resolve: release } = Promise.withResolvers<void>();
   lastTurn = promise;

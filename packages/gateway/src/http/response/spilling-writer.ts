@@ -2,13 +2,11 @@
  * Sends a response to a caller who may not read it before it has sent its whole request: what it does
  * not take waits in a temporary file.
  */
-import { randomUUID } from 'node:crypto';
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { assertStorageFault } from '../../storage-fault.ts';
+import { openTemporaryFile } from '../temporary-file.ts';
 import { drained } from './response-writer.ts';
 
 /** Bytes that wait in memory. */
@@ -19,6 +17,7 @@ const READ_SIZE = 64 * 1024;
 
 export class SpillingWriter implements AsyncDisposable {
   readonly #response: ServerResponse;
+  readonly #folder: string;
   readonly #memory: Buffer[] = [];
   #memorySize = 0;
   /** Has what comes after `#memory`, from `#fileStart` to `#fileEnd`. */
@@ -27,8 +26,10 @@ export class SpillingWriter implements AsyncDisposable {
   #fileEnd = 0;
   #sending: Promise<void> | undefined;
 
-  constructor(response: ServerResponse) {
+  /** `folder`: of the temporary file. */
+  constructor(response: ServerResponse, folder: string) {
     this.#response = response;
+    this.#folder = folder;
   }
 
   /** Resolves when more may be written. One call at a time. */
@@ -58,7 +59,7 @@ export class SpillingWriter implements AsyncDisposable {
   /** Whether the bytes could be written to the file. */
   async #spill(bytes: Buffer): Promise<boolean> {
     try {
-      this.#file ??= await openTemporaryFile();
+      this.#file ??= await openTemporaryFile(this.#folder);
       if (this.#fileStart === this.#fileEnd) this.#fileStart = this.#fileEnd = 0;
       const { bytesWritten } = await this.#file.write(bytes, 0, bytes.length, this.#fileEnd);
       if (bytesWritten < bytes.length) return false;
@@ -95,19 +96,5 @@ export class SpillingWriter implements AsyncDisposable {
       this.#response.destroy();
       return undefined;
     }
-  }
-}
-
-/** Has no name any more, so that it is gone however the process ends. */
-async function openTemporaryFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `presence-${randomUUID()}`);
-  const file = await open(path, 'wx+', 0o600);
-  try {
-    await rm(path);
-    return file;
-  } catch (error) {
-    // Node ends the process where it collects one that is open.
-    await file.close();
-    throw error;
   }
 }

@@ -14,6 +14,7 @@ import type { ReceivedMessage } from './received-message.ts';
 
 interface EntryBody {
   readonly kind: Kind;
+  /** Perhaps with tokens for what is in the file of a large message. */
   readonly json: string;
 }
 

@@ -12,7 +12,7 @@ import { searchNotes, untilSearchable } from '../../../operations/search-waterma
 import type { DoorRequest } from '../../context.ts';
 import { isReading, requestedSkill, type ReadingSkill } from '../skills.ts';
 import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
-import type { ReceivedMessage } from './received-message.ts';
+import { ValueReader, type ReceivedMessage } from './received-message.ts';
 
 /** A page ends with the entry by which its entries have this size, in bytes. */
 export const PAGE_SIZE: number = 256 * 1024;
@@ -27,10 +27,11 @@ export interface ReadingRequest {
  * Undefined for a message that does not request to read. Throws if it has other data, which might be
  * meant as an entry. Text beside the request is not stored; a search without `q` looks for it.
  */
-export function readingRequestIn({
+export async function readingRequestIn({
   message,
   metadata,
-}: ReceivedMessage): ReadingRequest | undefined {
+  large,
+}: ReceivedMessage): Promise<ReadingRequest | undefined> {
   const data = message.parts.flatMap(({ content, metadata: partMetadata = {} }) => {
     if (content?.$case !== 'data') return [];
     const members = toJsonObject(content.value);
@@ -40,11 +41,14 @@ export function readingRequestIn({
   const skill = requests.map((request) => request.skill).find(isReading);
   if (skill === undefined) return undefined;
   if (data.length > 1) throw new RequestMalformedError(OTHER_DATA);
-  const texts = message.parts.flatMap(({ content }) =>
-    content?.$case === 'text' ? [content.value] : [],
-  );
+  const values = new ValueReader(large);
+  const texts: unknown[] = [];
+  for (const { content } of message.parts) {
+    if (content?.$case === 'text') texts.push(await values.read(content.value));
+  }
   const words = skill === 'search' && texts.length > 0 ? { q: texts.join(' ') } : {};
-  return { skill, fields: { ...words, ...metadata, ...requests[0]?.members } };
+  const members = toJsonObject(await values.read(requests[0]?.members));
+  return { skill, fields: { ...words, ...metadata, ...members } };
 }
 
 const OTHER_DATA =

@@ -1,21 +1,27 @@
 /** A message as it was received, with its data parts byte for byte. */
 import type { Message, Part } from '@a2a-js/sdk';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { rawValue, rawValueOfEach } from '../../../json/raw-json.ts';
+import { MAX_ENVELOPE_SIZE, type LargeMessage } from '../../large-message.ts';
+import { CLASSIFYING_MEMBERS } from '../skills.ts';
 
 export interface ReceivedMessage {
   readonly message: Message;
   /** The metadata of the request and of the message. */
   readonly metadata: JsonObject;
-  /** By the index of a part: its data as they were sent. */
+  /** By the index of a part: its data as they were sent. Like its text, perhaps a placeholder. */
   rawData(part: number): string | undefined;
+  /** Has what the placeholders stand for. */
+  readonly large: LargeMessage | undefined;
 }
 
 /** The bytes of a request, and where in it the message is. */
 export interface MessageSource {
   readonly bytes: Buffer;
   readonly path: readonly string[];
+  readonly large: LargeMessage | undefined;
 }
 
 export async function receivedMessage(
@@ -23,19 +29,23 @@ export async function receivedMessage(
   requestMetadata: JsonObject | undefined,
   source: MessageSource,
 ): Promise<ReceivedMessage> {
-  const textData = new Map<number, string>();
-  const parts = message.parts.map((part, index) => {
-    const data = parseDataText(part);
-    if (data === undefined) return part;
-    textData.set(index, data.text);
-    return data.part;
-  });
+  const { large } = source;
   const hasData = message.parts.some(({ content }) => content?.$case === 'data');
   const rawData = hasData ? await readRawData(source) : [];
+  const texts = new Map<number, string>();
+  const parts: Part[] = [];
+  for (const [index, part] of message.parts.entries()) {
+    const cut = large?.cutValue(part.content?.value);
+    const data = await parseDataText(part, large);
+    parts.push(data?.part ?? part);
+    if (data !== undefined) texts.set(index, data.text);
+    else if (large !== undefined && cut !== undefined) texts.set(index, large.token(cut));
+  }
   return {
     message: { ...message, parts },
     metadata: { ...requestMetadata, ...message.metadata },
-    rawData: (part) => textData.get(part) ?? rawData[part]?.toString(),
+    rawData: (part) => texts.get(part) ?? rawData[part]?.toString(),
+    large,
   };
 }
 
@@ -44,23 +54,70 @@ async function readRawData(source: MessageSource): Promise<readonly (Buffer | un
   return parts === undefined ? [] : await rawValueOfEach(parts, 'data');
 }
 
+/** Throws `RequestMalformedError` for values that together are too long to be in memory. */
+export class ValueReader {
+  readonly #large: LargeMessage | undefined;
+  #left = MAX_ENVELOPE_SIZE;
+
+  constructor(large: LargeMessage | undefined) {
+    this.#large = large;
+  }
+
+  /** The value itself, or what it is the placeholder for. */
+  async read(value: unknown): Promise<unknown> {
+    const cut = this.#large?.cutValue(value);
+    if (this.#large === undefined || cut === undefined) return value;
+    this.#left -= cut.end - cut.start;
+    if (this.#left < 0) throw new RequestMalformedError(TOO_LONG);
+    return await this.#large.value(value);
+  }
+}
+
+const TOO_LONG = `Cannot read the message: what asks to read may take up to ${MAX_ENVELOPE_SIZE} bytes.`;
+
 /** Longer texts, in UTF-16 code units, are never taken for data. */
 const MAX_DATA_TEXT = 64 * 1024;
+/** The longest spelling of a code unit, in bytes. */
+const ESCAPE_LENGTH = 6;
 /** A JSON object with one of these members is meant as data. */
-const DATA_MEMBERS = ['skill', 'kind', 'ai_identity', 'identity'];
+const DATA_MEMBERS = [...CLASSIFYING_MEMBERS, 'identity'];
+
+interface DataText {
+  readonly part: Part;
+  readonly text: string;
+}
 
 /** Some agents can only send text, so they send data as text. */
-function parseDataText(part: Part): { readonly part: Part; readonly text: string } | undefined {
+async function parseDataText(
+  part: Part,
+  large: LargeMessage | undefined,
+): Promise<DataText | undefined> {
   const { content } = part;
-  if (content?.$case !== 'text' || content.value.length > MAX_DATA_TEXT) return undefined;
-  const text = content.value.trim();
+  if (content?.$case !== 'text') return undefined;
+  const cut = large?.cutValue(content.value);
+  if (cut !== undefined && cut.end - cut.start > ESCAPE_LENGTH * MAX_DATA_TEXT) return undefined;
+  const text = String(await new ValueReader(large).read(content.value));
+  const data = dataIn(text);
+  if (data === undefined) return undefined;
+  const { value, token } =
+    large !== undefined && cut !== undefined
+      ? large.placeholderInside(cut, pick(data, CLASSIFYING_MEMBERS))
+      : { value: data, token: text.trim() };
+  return { part: { ...part, content: { $case: 'data', value } }, text: token };
+}
+
+function dataIn(value: string): JsonObject | undefined {
+  if (value.length > MAX_DATA_TEXT) return undefined;
+  const text = value.trim();
   if (!text.startsWith('{')) return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    const isData = Object.keys(toJsonObject(value)).some((name) => DATA_MEMBERS.includes(name));
-    if (!isData) return undefined;
-    return { part: { ...part, content: { $case: 'data', value } }, text };
+    const data = toJsonObject(JSON.parse(text));
+    return Object.keys(data).some((name) => DATA_MEMBERS.includes(name)) ? data : undefined;
   } catch {
     return undefined;
   }
+}
+
+function pick(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)));
 }

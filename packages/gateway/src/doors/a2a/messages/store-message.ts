@@ -26,23 +26,29 @@ const MAX_ANSWER_LENGTH = 3 * 1024 * 1024;
 /** About what the answer has of an entry beside its text. */
 const ENTRY_OVERHEAD = 1024;
 
+type DraftReader = (contribution: MessageContribution) => Promise<ParsedDraft>;
+
 export async function storeMessage(
   context: DoorRequest,
   received: ReceivedMessage,
   rawJson: RawJson,
 ): Promise<Message> {
+  const { large } = received;
   const contributions = contributionsOf(received);
   const count = contributions.length;
-  if (count > BATCH_SIZE) await validateAll(context, contributions);
+  const draftOf: DraftReader = ({ kind, json, key }) =>
+    draftFor(context.app, { kind, body: large?.expand(json) ?? Buffer.from(json), key });
+  if (count > BATCH_SIZE) await validateAll(contributions, draftOf);
   const yieldTurn = yieldPeriodically();
   const parts: Part[] = [];
   const omitted: string[] = [];
   let length = 0;
   for (let start = 0; start < count; start += BATCH_SIZE) {
     const batch = contributions.slice(start, start + BATCH_SIZE);
-    const stored = await appendBatch(context, batch, { start, count });
+    const stored = await appendBatch(context, { contributions: batch, draftOf, start, count });
     for (const [index, entry] of stored.entries()) {
-      length += ENTRY_OVERHEAD + (batch[index]?.json.length ?? 0);
+      const { json = '' } = batch[index] ?? {};
+      length += ENTRY_OVERHEAD + (large?.expandedSize(json) ?? json.length);
       if (length <= MAX_ANSWER_LENGTH || parts.length === 0) {
         parts.push(...(await storedParts(context, entry, rawJson)));
       } else omitted.push(`{"id":"${entry.stamp.id}","seq":${entry.stamp.seq}}`);
@@ -59,22 +65,15 @@ export async function storeMessage(
 
 /** Throws for the first invalid one, so that a message of several batches is stored whole or not. */
 async function validateAll(
-  context: DoorRequest,
   contributions: readonly MessageContribution[],
+  draftOf: DraftReader,
 ): Promise<void> {
   const yieldTurn = yieldPeriodically();
   for (const contribution of contributions) {
-    const { body } = await draftOf(context, contribution);
+    const { body } = await draftOf(contribution);
     if (!(body instanceof Uint8Array)) await body[Symbol.asyncDispose]();
     await yieldTurn();
   }
-}
-
-async function draftOf(
-  { app }: DoorRequest,
-  { kind, json, key }: MessageContribution,
-): Promise<ParsedDraft> {
-  return await draftFor(app, { kind, body: Buffer.from(json), key });
 }
 
 interface StoredEntry {
@@ -82,24 +81,27 @@ interface StoredEntry {
   readonly notes: readonly string[];
 }
 
-/** Where a batch starts among all entries of its message. */
-interface BatchPosition {
+/** Some of the entries of a message. */
+interface Batch {
+  readonly contributions: readonly MessageContribution[];
+  readonly draftOf: DraftReader;
+  /** How many come before them. */
   readonly start: number;
+  /** How many the message has. */
   readonly count: number;
 }
 
 /** Resolves once the batch is durable. */
 async function appendBatch(
   context: DoorRequest,
-  batch: readonly MessageContribution[],
-  { start, count }: BatchPosition,
+  { contributions, draftOf, start, count }: Batch,
 ): Promise<StoredEntry[]> {
   const { log } = context.app;
   await using spools = new AsyncDisposableStack();
   const drafts: ParsedDraft[] = [];
   const yieldTurn = yieldPeriodically();
-  for (const contribution of batch) {
-    const draft = await draftOf(context, contribution);
+  for (const contribution of contributions) {
+    const draft = await draftOf(contribution);
     if (!(draft.body instanceof Uint8Array)) spools.use(draft.body);
     drafts.push(draft);
     await yieldTurn();
@@ -121,7 +123,10 @@ async function appendBatch(
 }
 
 /** Throws for the first draft that was not stored. */
-function assertAppended(results: readonly AppendOutcome[], { start, count }: BatchPosition): void {
+function assertAppended(
+  results: readonly AppendOutcome[],
+  { start, count }: Pick<Batch, 'start' | 'count'>,
+): void {
   const stored = start + results.filter(({ outcome }) => outcome !== 'refused').length;
   for (const result of results) {
     if (result.outcome === 'refused') throw refusalOf(result.code, stored, count);

@@ -19,25 +19,28 @@ import { nextActions } from '../../../operations/next-actions.ts';
 import { rawArguments, takeMember } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
-import { CONTRIBUTION_TOOLS, type ToolContext } from './tool-call.ts';
-
-const KEY = 'idempotencyKey';
+import { CONTRIBUTION_TOOLS, KEY_ARGUMENT, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
   readonly stamp: Stamp;
   readonly notes: readonly string[];
 }
 
-export function contribute(kind: Kind): (context: ToolContext) => Promise<CallToolResult> {
-  return async (context) => {
-    const stored = describeStored(context, await appendArguments(context, kind));
+type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallToolResult>;
+
+export function contribute(kind: Kind): ToolFunction {
+  return async (context, args) => {
+    const stored = describeStored(context, await appendArguments(context, args, kind));
     return callToolResult(context, { ...stored, lines: [], untrusted: {} });
   };
 }
 
-export async function firstContact(context: ToolContext): Promise<CallToolResult> {
+export async function firstContact(
+  context: ToolContext,
+  args: JsonObject,
+): Promise<CallToolResult> {
   const { app, language, text } = context;
-  const stored = await appendArguments(context, 'resonance');
+  const stored = await appendArguments(context, args, 'resonance');
   const { stamp } = stored;
   const entry = await app.log.entry(stamp.seq);
   // Large entries are not parsed to look for what they seek.
@@ -89,8 +92,13 @@ function describeStored(
 }
 
 /** Resolves once the entry is durable. */
-async function appendArguments({ app, bytes, id }: ToolContext, kind: Kind): Promise<StoredEntry> {
-  const { value, rest } = await takeMember(await rawArguments(bytes, id), KEY);
+async function appendArguments(
+  context: ToolContext,
+  args: JsonObject,
+  kind: Kind,
+): Promise<StoredEntry> {
+  const { app } = context;
+  const { value, rest } = await separateKey(context, args);
   const key =
     value === undefined || value === null
       ? undefined
@@ -99,10 +107,23 @@ async function appendArguments({ app, bytes, id }: ToolContext, kind: Kind): Pro
   return { stamp: await append(app.log, draft), notes: await notesOn(app.log, draft) };
 }
 
+/** The idempotency key, and the body of the entry byte for byte. */
+async function separateKey(
+  { bytes, large, id }: ToolContext,
+  args: JsonObject,
+): Promise<{ value: unknown; rest: Uint8Array | AsyncIterable<Uint8Array> }> {
+  const cut = large?.cutValue(args);
+  if (large === undefined || cut === undefined) {
+    return await takeMember(await rawArguments(bytes, id), KEY_ARGUMENT);
+  }
+  const rest = cut.kept.length === 0 ? large.chunks(cut) : large.otherMembers(cut);
+  return { value: args[KEY_ARGUMENT], rest };
+}
+
 function checkKey(value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
-  const detail = `"${KEY}" must be a string of at least one character`;
+  const detail = `"${KEY_ARGUMENT}" must be a string of at least one character`;
   throw new GatewayError('invalid-entry', `Cannot store the entry: ${detail}`, {
-    faults: [{ pointer: `/${KEY}`, detail }],
+    faults: [{ pointer: `/${KEY_ARGUMENT}`, detail }],
   });
 }

@@ -8,6 +8,7 @@ import type { Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../../context.ts';
+import type { LargeMessage } from '../../large-message.ts';
 
 export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
   resonance: 'first_contact',
@@ -15,6 +16,8 @@ export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
   seeds: 'plant_seed',
   shepit: 'whisper',
 };
+/** The argument of those that is no part of the entry. */
+export const KEY_ARGUMENT = 'idempotencyKey';
 /** The parameters of a listing whose order is given. */
 export const NEWS_PARAMETERS = [
   'q',
@@ -34,10 +37,12 @@ export const NUMBER_PARAMETERS: readonly string[] = ['limit', 'after', 'before',
 /** A message, and the HTTP request that it came with. */
 export interface McpRequest {
   readonly context: DoorRequest;
+  /** The whole message, or the envelope of a large one. */
   readonly bytes: Buffer;
   /** The parsed bytes. */
   readonly message: unknown;
-  /** Lets the next large message be processed. To be called once the response has started. */
+  readonly large: LargeMessage | undefined;
+  /** Lets the next message have its turn. To be called once the response has started. */
   readonly release: () => void;
 }
 
@@ -45,8 +50,9 @@ export interface McpRequest {
 export interface ToolContext extends Localization {
   readonly app: DoorContext;
   readonly response: DoorRequest['response'];
-  /** The message, which may be a batch. */
+  /** The message, which may be a batch; of a large one, the envelope. */
   readonly bytes: Buffer;
+  readonly large: LargeMessage | undefined;
   /** Of the JSON-RPC request in the message. */
   readonly id: string | number;
   /** Aborted when the caller cancels the request or disconnects. */
