@@ -79,25 +79,34 @@ export class Ledger {
 
   /** Reads all that the gateway has, in every kind's listing. Returns how many entries there are. */
   async compare(visitor: Gateway): Promise<number> {
-    const seqs: number[] = [];
-    const found = new Set<Submission>();
+    const entries: [Kind, Buffer][] = [];
     for (const kind of KINDS) {
       const { bytes } = (await visitor.get(`/api/${kind}`)).expect(200);
-      for (const entry of linesOf(bytes)) {
-        const match = OWN.exec(entry.toString('latin1', 0, 300));
-        const [own = '', , seq] = match ?? [];
-        const submission = this.#said.get(digest(entry.subarray(own.length + 1, -1)));
-        assert.ok(submission, `nobody said this: ${entry.toString('utf8', 0, 300)}`);
-        assert.equal(submission.kind, kind);
-        assert.equal(
-          own,
-          submission.own ?? own,
-          'an entry has the own members that were acknowledged',
-        );
-        assert.ok(!found.has(submission), `this is there twice: ${own}`);
-        found.add(submission);
-        seqs.push(Number(seq));
-      }
+      for (const entry of linesOf(bytes)) entries.push([kind, entry]);
+    }
+    return this.compareEntries(entries).size;
+  }
+
+  /** The same for all entries of a log. Returns their ids. */
+  compareEntries(entries: Iterable<readonly [Kind, Buffer]>): Set<string> {
+    const seqs: number[] = [];
+    const ids = new Set<string>();
+    const found = new Set<Submission>();
+    for (const [kind, entry] of entries) {
+      const match = OWN.exec(entry.toString('latin1', 0, 300));
+      const [own = '', id = '', seq] = match ?? [];
+      const submission = this.#said.get(digest(entry.subarray(own.length + 1, -1)));
+      assert.ok(submission, `nobody said this: ${entry.toString('utf8', 0, 300)}`);
+      assert.equal(submission.kind, kind);
+      assert.equal(
+        own,
+        submission.own ?? own,
+        'an entry has the own members that were acknowledged',
+      );
+      assert.ok(!found.has(submission), `this is there twice: ${own}`);
+      found.add(submission);
+      ids.add(id);
+      seqs.push(Number(seq));
     }
     for (const { own } of this.acknowledged.filter((submission) => !found.has(submission))) {
       assert.fail(`an acknowledged entry is lost: ${own}`);
@@ -108,7 +117,18 @@ export class Ledger {
       seqs.map((_, at) => at + 1),
       'seqs have no gaps',
     );
-    return seqs.length;
+    return ids;
+  }
+
+  /** The ledger as it was when only the entries with these ids had been acknowledged. */
+  asOf(acknowledged: ReadonlySet<string>): Ledger {
+    const ledger = new Ledger();
+    for (const [body, submission] of this.#said) {
+      const id = OWN.exec(submission.own ?? '')?.[1] ?? '';
+      const own = acknowledged.has(id) ? submission.own : undefined;
+      ledger.#said.set(body, { ...submission, own });
+    }
+    return ledger;
   }
 
   /** Reads one entry that was acknowledged. */
