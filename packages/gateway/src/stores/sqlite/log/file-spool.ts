@@ -8,7 +8,7 @@ import type { Spool } from '../../../log/log.ts';
 import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
-import { facetsFile, placeUpload, removeUpload } from './large-files.ts';
+import { facetsFile, placeUpload, discardUpload } from './large-files.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
 const FLUSH_INTERVAL = 8 * 1024 * 1024;
@@ -91,7 +91,7 @@ export class FileSpool implements Spool {
     this.#sealed = true;
     try {
       await this.#close();
-      removeUpload(this.#paths, this.#name);
+      await discardUpload(this.#paths, this.#name);
     } catch (error) {
       // The next start removes what is left.
       assertStorageFault(error);

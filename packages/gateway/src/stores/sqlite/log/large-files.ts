@@ -8,7 +8,7 @@
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
-import { copyFile, type FileHandle, link, mkdir, open } from 'node:fs/promises';
+import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -38,7 +38,11 @@ export async function placeUpload(
   paths: DataPaths,
   files: ReadonlyMap<string, FileHandle>,
 ): Promise<void> {
-  const folders = new Set([paths.incoming]);
+  // First in the folder of uploads: a file that is in its final place alone is evidence of an entry
+  // (see `lost-history.ts`). Flushed together, since a journal writes both at once.
+  const contents = [...files.values()].map((handle) => handle.sync());
+  await Promise.all([flushNames(paths.incoming), ...contents]);
+  const folders = new Set<string>();
   for (const [file, handle] of files) {
     const from = join(paths.incoming, file);
     const to = finalPath(paths, file);
@@ -50,14 +54,13 @@ export async function placeUpload(
       assertStorageFault(error);
       // Some file systems, such as exFAT, have no hard links.
       await copyFile(from, to);
-      await flush(to, 'r+');
+      await using copy = await open(to, 'r+');
+      await copy.sync();
     }
-    // After the link, since the number of links is flushed with the file.
+    // Again, since the number of links is flushed with the file.
     await handle.sync();
   }
-  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
-  if (platform() === 'win32') return;
-  for (const folder of [...folders, paths.large]) await flush(folder, 'r');
+  for (const folder of [...folders, paths.large]) await flushNames(folder);
 }
 
 /** Removes a committed body from the folder of uploads, if it has its final place. */
@@ -77,6 +80,16 @@ export function removeUpload(paths: DataPaths, name: string): void {
   for (const path of placed) rmSync(path);
   if (placed.length > 0) flushFolder(dirname(finalPath(paths, name)));
   for (const file of filesOf(name)) rmSync(join(paths.incoming, file), { force: true });
+}
+
+/** The same, without blocking. */
+export async function discardUpload(paths: DataPaths, name: string): Promise<void> {
+  const placed = filesOf(name)
+    .map((file) => finalPath(paths, file))
+    .filter((path) => existsSync(path));
+  for (const path of placed) await rm(path);
+  if (placed.length > 0) await flushNames(dirname(finalPath(paths, name)));
+  for (const file of filesOf(name)) await rm(join(paths.incoming, file), { force: true });
 }
 
 /** The bodies that an earlier process left in the folder of uploads. */
@@ -205,7 +218,9 @@ export function finalPath(paths: DataPaths, file: string): string {
   return join(paths.large, file.slice(0, 2), file);
 }
 
-async function flush(path: string, flags: 'r' | 'r+'): Promise<void> {
-  await using handle = await open(path, flags);
+async function flushNames(folder: string): Promise<void> {
+  // Windows cannot flush a folder: NTFS writes its changes to a journal of its own.
+  if (platform() === 'win32') return;
+  await using handle = await open(folder);
   await handle.sync();
 }
