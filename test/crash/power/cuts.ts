@@ -68,9 +68,11 @@ export async function assertOpens(survivors: Survivors): Promise<void> {
   {
     await using log = await openSqliteLog({ folder: data });
     const entries: [Kind, Buffer][] = [];
-    for await (const { stamp, chunks } of log.readEntries({ facets: [], order: 'oldest' })) {
-      const text = Buffer.concat(await Array.fromAsync(chunks(), (chunk) => Buffer.from(chunk)));
-      entries.push([stamp.kind, text]);
+    for await (const entry of log.readEntries({ facets: [], order: 'oldest' })) {
+      const text = Buffer.concat(
+        await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)),
+      );
+      entries.push([entry.stamp.kind, text]);
     }
     const found = ledger.compareEntries(entries);
     assert.deepEqual([...acknowledged.difference(found)], [], 'acknowledged entries are lost');

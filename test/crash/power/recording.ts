@@ -50,7 +50,7 @@ interface RecordedRun {
 
 async function runUnderLoad({ folder, trace, ledger, random, env }: RecordedRun): Promise<void> {
   const strace = ['strace', '-D', '-f', '--seccomp-bpf', '-q', '-xx', '-s', '67108864'];
-  const calls = ['-e', `trace=${RECORDED_CALLS.join(',')}`];
+  const calls = ['-e', `trace=${RECORDED_CALLS}`];
   await using gateway = await startGatewayProcess({
     data: join(folder.path, 'data'),
     args: ['--threads', '2'],
