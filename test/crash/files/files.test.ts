@@ -1,0 +1,240 @@
+// All files of a data folder, spoiled in all ways, at a start and while the log is open. What becomes
+// of it is the right answer, a refusal that says why, or an entry that is marked as unreadable.
+// PRESENCE_SEED repeats a run.
+import assert from 'node:assert/strict';
+import { copyFile, cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import { KINDS } from '../../../conformance/entry.ts';
+import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
+import {
+  bestSeqs,
+  textQuery,
+  untilSearchable,
+} from '../../../packages/gateway/src/search/search.fixture.ts';
+import { isStorageFault } from '../../../packages/gateway/src/storage-fault.ts';
+import { openSqliteLog, type OwnedLog } from '../../../packages/gateway/src/stores/sqlite/store.ts';
+import { dataFolder, type DataFolder } from '../../gateway-process.ts';
+import { SeededRandom } from '../../seeded-random.ts';
+import { type Disk, MIB, smallDisk } from '../disk.ts';
+import { Remembered } from './remembered.ts';
+import { CHANGES, type Fault, FAULTS, mend, spoil } from './spoil.ts';
+
+/** `refused`: by the start, by reads or by both. `holding`: right, but nothing can be appended. */
+type Outcome = 'right' | 'holding' | 'unreadable' | 'refused';
+
+/** Files that are spoiled together, since what becomes of each can be told apart. */
+interface Row {
+  readonly files: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly outcomes: readonly Outcome[];
+}
+
+const AT_START: readonly Row[] = [
+  {
+    files: ['index.sqlite', 'search.sqlite-wal', 'lock.sqlite'],
+    faults: CHANGES,
+    outcomes: ['right'],
+  },
+  {
+    files: ['runs/*', 'search.sqlite', 'last-commit', 'large/incoming/*', 'log.sqlite-shm'],
+    faults: CHANGES,
+    outcomes: ['right'],
+  },
+  {
+    files: ['index.sqlite-wal', 'large/1'],
+    faults: ['missing', 'truncated'],
+    outcomes: ['unreadable'],
+  },
+  { files: ['index.sqlite-wal'], faults: ['bit', 'page'], outcomes: ['right'] },
+  { files: ['log.sqlite'], faults: ['missing'], outcomes: ['refused'] },
+  // The last bytes of a WAL may belong to no commit.
+  { files: ['log.sqlite-wal'], faults: CHANGES, outcomes: ['refused', 'right'] },
+  ...['log.sqlite', 'index.sqlite', 'search.sqlite', 'lock.sqlite', 'last-commit'].map(
+    (file): Row => ({ files: [file], faults: ['not writable'], outcomes: ['refused'] }),
+  ),
+  {
+    files: ['log.sqlite-wal', 'index.sqlite-wal', 'search.sqlite-wal', 'runs/*', 'large/1'],
+    faults: ['not writable'],
+    outcomes: ['holding', 'right', 'refused'],
+  },
+];
+
+const WHILE_OPEN: readonly Row[] = [
+  {
+    files: [
+      'index.sqlite',
+      'index.sqlite-wal',
+      'runs/*',
+      'search.sqlite',
+      'search.sqlite-wal',
+      'lock.sqlite',
+      'last-commit',
+      'large/incoming/*',
+    ],
+    faults: FAULTS,
+    outcomes: ['right', 'holding', 'refused'],
+  },
+  { files: ['large/1'], faults: ['missing', 'truncated'], outcomes: ['unreadable'] },
+  // Search may not have opened it yet.
+  { files: ['log.sqlite'], faults: ['missing'], outcomes: ['holding', 'refused'] },
+  { files: ['log.sqlite'], faults: ['not writable'], outcomes: ['right', 'holding'] },
+  { files: ['log.sqlite-shm'], faults: ['missing'], outcomes: ['right', 'holding'] },
+  { files: ['log.sqlite-wal'], faults: FAULTS, outcomes: ['right', 'holding'] },
+];
+
+const SEED = Number(process.env['PRESENCE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const random = new SeededRandom(SEED);
+const acknowledged = new Remembered();
+let template: DataFolder;
+/** Where SQLite has its temporary files, which it looks up once. */
+let temporary: Disk;
+
+before(async () => {
+  template = await dataFolder();
+  temporary = await smallDisk(MIB);
+  await mkdir(temporary.data);
+  process.env['SQLITE_TMPDIR'] = temporary.data;
+  await using folder = await dataFolder();
+  await using log = await openSqliteLog({ folder: folder.path });
+  for (const kind of KINDS) {
+    // Enough for a run of two kinds.
+    const count = kind === 'garden' || kind === 'seeds' ? 20 : 2;
+    for (let at = 0; at < count; at += 1) await acknowledged.append(log, kind, 60_000);
+    await acknowledged.append(log, kind, 100_000);
+    await acknowledged.append(log, kind, 20);
+  }
+  assert.deepEqual(await acknowledged.read(log), { unreadable: new Set(), errors: [] });
+  // As a crash leaves it.
+  await cp(folder.path, template.path, { recursive: true });
+  const incoming = join(template.path, 'large/incoming');
+  const committed =
+    (await filesOf(template.path, 'large/*')).findLast((path) => !path.includes('incoming')) ?? '';
+  await copyFile(committed, join(incoming, committed.slice(-36)));
+  await writeFile(join(incoming, crypto.randomUUID()), 'an upload that broke off');
+});
+after(async () => {
+  await template[Symbol.asyncDispose]();
+  await temporary[Symbol.asyncDispose]();
+});
+
+/** The files of a data folder that a name in the table stands for. */
+async function filesOf(data: string, name: string): Promise<string[]> {
+  if (!/[*1]$/.test(name)) return [join(data, name)];
+  const found = await readdir(join(data, name.slice(0, -2)), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  const files = found.filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/large'));
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
+  return name.endsWith('1')
+    ? paths.filter((path) => !path.includes('incoming')).slice(0, 1)
+    : paths;
+}
+
+/** Spoils files until it is disposed of, as far as that can be undone. */
+async function spoilAll(data: string, { files }: Row, fault: Fault): Promise<Disposable> {
+  const paths = (await Promise.all(files.map((name) => filesOf(data, name)))).flat();
+  for (const path of paths) spoil(path, fault, random.next());
+  return {
+    [Symbol.dispose]() {
+      if (fault === 'not writable') for (const path of paths) mend(path);
+    },
+  };
+}
+
+async function outcomeOf(log: OwnedLog, known: Remembered): Promise<Outcome> {
+  const { unreadable, errors } = await known.read(log);
+  for (const error of errors) assertClear(error);
+  const isStored = await known.append(log, 'garden', 20);
+  if (errors.length > 0) return 'refused';
+  if (unreadable.size > 0) return 'unreadable';
+  return isStored ? 'right' : 'holding';
+}
+
+async function outcomeOfStart(folder: string, known: Remembered): Promise<Outcome> {
+  let log: OwnedLog;
+  try {
+    log = await openSqliteLog({ folder });
+  } catch (error) {
+    assertClear(error);
+    return 'refused';
+  }
+  await using _ = log;
+  return await outcomeOf(log, known);
+}
+
+/** A fault of ours is no answer. */
+function assertClear(error: unknown): void {
+  const isKnown = isStorageFault(error) || (error instanceof Error && error.name !== 'TypeError');
+  assert.ok(isKnown, String(error));
+}
+
+describe(`files that are spoiled before a start (PRESENCE_SEED=${SEED})`, () => {
+  for (const row of AT_START) {
+    for (const fault of row.faults) {
+      it(`${row.files.join(', ')}: ${fault}`, async () => {
+        await using folder = await dataFolder();
+        await cp(template.path, folder.path, { recursive: true });
+        using _ = await spoilAll(folder.path, row, fault);
+        const outcome = await outcomeOfStart(folder.path, new Remembered(acknowledged));
+        assert.ok(row.outcomes.includes(outcome), outcome);
+      });
+    }
+  }
+});
+
+describe(`files that are spoiled while the log is open (PRESENCE_SEED=${SEED})`, () => {
+  for (const row of WHILE_OPEN) {
+    for (const fault of row.faults) {
+      it(`${row.files.join(', ')}: ${fault}`, async () => {
+        await using folder = await dataFolder();
+        await cp(template.path, folder.path, { recursive: true });
+        const known = new Remembered(acknowledged);
+        {
+          await using log = await openSqliteLog({ folder: folder.path });
+          using _ = await spoilAll(folder.path, row, fault);
+          await known.append(log, 'garden', 20);
+          await known.append(log, 'seeds', 100_000);
+          const outcome = await outcomeOf(log, known);
+          assert.ok(row.outcomes.includes(outcome), outcome);
+        }
+        // Nothing that was acknowledged is lost without a word.
+        await outcomeOfStart(folder.path, known);
+      });
+    }
+  }
+});
+
+describe('a full disk', () => {
+  it('leaves all files right, while the log is open and at a start', async () => {
+    await using disk = await smallDisk(64 * MIB);
+    await cp(template.path, disk.data, { recursive: true });
+    const known = new Remembered(acknowledged);
+    {
+      await using log = await openSqliteLog({ folder: disk.data });
+      await disk.fill();
+      while (await known.append(log, 'garden', 60_000));
+      while (await known.append(log, 'seeds', 100_000));
+      assert.equal(await outcomeOf(log, known), 'holding');
+    }
+    assert.equal(await outcomeOfStart(disk.data, known), 'holding');
+    await disk.free();
+    assert.equal(await outcomeOfStart(disk.data, known), 'right');
+  });
+
+  it('of temporary files refuses the searches that need one, until there is room', async () => {
+    await using folder = await dataFolder();
+    await using log = await openSqliteLog({ folder: folder.path });
+    const drafts = Array.from({ length: 12_000 }, () => draftOf({ body: '"text":"moss"' }));
+    await Promise.all(drafts.map((draft) => log.append(draft)));
+    await untilSearchable(log);
+    const search = (): Promise<unknown[]> => bestSeqs(log, textQuery('moss'), Infinity);
+    await temporary.fill();
+    await assert.rejects(search(), { code: 'unavailable' });
+    assert.equal((await bestSeqs(log, textQuery('moss'), 10)).length, 10);
+    await temporary.free();
+    assert.equal((await search()).length, drafts.length);
+  });
+});

@@ -1,0 +1,51 @@
+/** Ways in which a file goes bad. */
+import { execFileSync } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readSync, rmSync, truncateSync, writeSync } from 'node:fs';
+
+/** What changes a file: it is gone, is shorter, has one other bit, or another page of 4 KiB. */
+export const CHANGES = ['missing', 'truncated', 'bit', 'page'] as const;
+export const FAULTS = [...CHANGES, 'not writable'] as const;
+export type Fault = (typeof FAULTS)[number];
+
+const PAGE = 4096;
+
+/** `chance`: a number from 0 to below 1 that decides where. */
+export function spoil(file: string, fault: Fault, chance: number): void {
+  if (fault === 'missing') rmSync(file, { force: true });
+  else if (fault === 'not writable') execFileSync('chattr', ['+i', file]);
+  else if (fault === 'truncated')
+    change(file, chance, (_, size, at) => truncateSync(file, Math.min(at, size - 1)));
+  else if (fault === 'bit')
+    change(file, chance, (handle, _, at) => {
+      const byte = Buffer.alloc(1);
+      readSync(handle, byte, 0, 1, at);
+      writeSync(
+        handle,
+        Buffer.from([(byte[0] ?? 0) ^ (1 << (Math.floor(chance * 800) % 8))]),
+        0,
+        1,
+        at,
+      );
+    });
+  else
+    change(file, chance, (handle, size, at) => {
+      const start = at - (at % PAGE);
+      writeSync(handle, Buffer.alloc(Math.min(PAGE, size - start), 0xa5), 0, undefined, start);
+    });
+}
+
+/** Makes a file writable again. */
+export function mend(file: string): void {
+  execFileSync('chattr', ['-f', '-i', file]);
+}
+
+function change(
+  file: string,
+  chance: number,
+  action: (handle: number, size: number, at: number) => void,
+): void {
+  const handle = openSync(file, 'r+');
+  const { size } = fstatSync(handle);
+  if (size > 0) action(handle, size, Math.floor(chance * size));
+  closeSync(handle);
+}
