@@ -1,7 +1,8 @@
 /** What the relay reads from messages; it passes on their bytes, never a new serialization. */
 
+import { asObject, VERSION, type JsonObject } from './mcp-text.ts';
+
 export type RequestId = string | number;
-type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Of one message, or of a batch. */
 export interface MessageInfo {
@@ -17,9 +18,8 @@ export interface MessageInfo {
   readonly isLongPolling: boolean;
 }
 
-/** Accepts what is not JSON too: refusing it is left to the gateway. */
-export function inspectMessage(bytes: Buffer): MessageInfo {
-  const messages = parseMessages(bytes) ?? [];
+/** No messages for what is not JSON: refusing it is left to the gateway. */
+export function inspectMessages(messages: readonly JsonObject[] = []): MessageInfo {
   const requests = messages.filter(
     (message) => typeof message['method'] === 'string' && 'id' in message,
   );
@@ -40,15 +40,13 @@ export function inspectMessage(bytes: Buffer): MessageInfo {
   };
 }
 
-/** The requests that a message answers; undefined where it is not JSON. */
-export function answeredIds(bytes: Buffer): RequestId[] | undefined {
-  const messages = parseMessages(bytes);
-  return messages && idsOf(messages.filter((message) => !('method' in message)));
+/** The requests that these messages answer. */
+export function answeredIds(messages: readonly JsonObject[]): RequestId[] {
+  return idsOf(messages.filter((message) => !('method' in message)));
 }
 
 /** From the answer to `initialize`. */
-export function negotiatedRevision(bytes: Buffer): string | undefined {
-  const [answer = {}] = parseMessages(bytes) ?? [];
+export function negotiatedRevision([answer = {}]: readonly JsonObject[]): string | undefined {
   const { protocolVersion } = asObject(answer['result']);
   return typeof protocolVersion === 'string' ? protocolVersion : undefined;
 }
@@ -63,8 +61,7 @@ export interface JsonRpcError {
 export const UNREACHABLE = -32_000;
 
 /** The error in an answer that is a JSON-RPC error or a problem document. */
-export function errorIn(bytes: Buffer): JsonRpcError | undefined {
-  const [answer = {}] = parseMessages(bytes) ?? [];
+export function errorIn([answer = {}]: readonly JsonObject[]): JsonRpcError | undefined {
   const { code, message, data } = asObject(answer['error']);
   if (typeof code === 'number' && typeof message === 'string') {
     return data === undefined ? { code, message } : { code, message, data };
@@ -75,19 +72,6 @@ export function errorIn(bytes: Buffer): JsonRpcError | undefined {
     : undefined;
 }
 
-function parseMessages(bytes: Buffer): JsonObject[] | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString());
-    return [value].flat().map(asObject);
-  } catch {
-    return undefined;
-  }
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
 function idsOf(messages: readonly JsonObject[]): RequestId[] {
   return messages.map((message) => idOf(message['id'])).filter((id) => id !== undefined);
 }
@@ -96,7 +80,6 @@ function idOf(value: unknown): RequestId | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined;
 }
 
-const VERSION = 'io.modelcontextprotocol/protocolVersion';
 /** The parameter that `Mcp-Name` repeats, by method. */
 const NAME_PARAMETERS: ReadonlyMap<unknown, string> = new Map([
   ['tools/call', 'name'],
@@ -104,7 +87,6 @@ const NAME_PARAMETERS: ReadonlyMap<unknown, string> = new Map([
   ['resources/read', 'uri'],
 ]);
 
-/** From revision 2026-07-28 on, each request names its revision. */
 function headersFor(method: unknown, params: JsonObject): Record<string, string> {
   const version = asObject(params['_meta'])[VERSION];
   if (typeof version !== 'string') return {};

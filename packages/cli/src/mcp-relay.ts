@@ -1,22 +1,24 @@
 /**
  * Relays MCP messages from standard input to a gateway by HTTP, and its answers to standard output.
  *
- * Passes messages on byte for byte, of any revision and size. Adds messages of its own only where
- * the gateway does not answer. Every request is answered once, unless it is cancelled.
+ * Passes messages on byte for byte, of any revision and, in flat memory, of any size. Adds messages
+ * of its own only where the gateway does not answer. Every request is answered once, unless it is
+ * cancelled or too long for the disk. Messages go to the given address only.
  */
 import type { Writable } from 'node:stream';
 
-import { isBlank, parseEvents, splitLines, toSingleLine } from './mcp-framing.ts';
+import { parseEvents, splitLines, withoutBreaks } from './mcp-framing.ts';
 import {
   answeredIds,
   errorIn,
-  inspectMessage,
+  inspectMessages,
   negotiatedRevision,
   UNREACHABLE,
   type JsonRpcError,
   type MessageInfo,
   type RequestId,
 } from './mcp-message.ts';
+import { MessageText } from './mcp-text.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** Each takes a connection. While so many are pending, long-polling ones aside, input waits. */
@@ -34,8 +36,8 @@ export class McpRelay {
   readonly #url: URL;
   readonly #context: Pick<ProcessContext, 'stdin' | 'stdout' | 'stderr'>;
   readonly #pending = new Map<PendingPost, Promise<void>>();
-  /** Pending while the client does not read. */
-  #drained: Promise<void> | undefined;
+  /** Resolves when the last line is written and the client takes more. */
+  #written: Promise<void> = Promise.resolve();
   /** Negotiated by `initialize`. */
   #revision: string | undefined;
 
@@ -51,7 +53,7 @@ export class McpRelay {
     stdout.once('error', () => stdin.destroy());
     try {
       for await (const line of splitLines(stdin)) {
-        this.#accept(line);
+        await this.#accept(line);
         await this.#waitForCapacity();
       }
     } catch {
@@ -61,13 +63,14 @@ export class McpRelay {
     await Promise.all(this.#pending.values());
   }
 
-  #accept(line: Buffer<ArrayBuffer>): void {
-    if (isBlank(line)) return;
-    const info = inspectMessage(line);
-    if (info.cancels !== undefined) {
-      this.#cancel(info.cancels);
-      return;
+  async #accept(line: MessageText): Promise<void> {
+    if (line.fault !== undefined) {
+      this.#context.stderr.write(`Cannot relay a message: ${line.fault.message}\n`);
+      return await line[Symbol.asyncDispose]();
     }
+    const info = inspectMessages(await line.messages());
+    if (info.cancels !== undefined) this.#cancel(info.cancels);
+    if (line.isBlank || info.cancels !== undefined) return await line[Symbol.asyncDispose]();
     const post = { info, ids: new Set(info.ids), controller: new AbortController() };
     const done = this.#forward(line, post).finally(() => this.#pending.delete(post));
     this.#pending.set(post, done);
@@ -89,7 +92,8 @@ export class McpRelay {
     }
   }
 
-  async #forward(line: Buffer<ArrayBuffer>, post: PendingPost): Promise<void> {
+  async #forward(line: MessageText, post: PendingPost): Promise<void> {
+    await using _ = line;
     const { signal } = post.controller;
     let response: Response | undefined;
     try {
@@ -101,7 +105,10 @@ export class McpRelay {
           ...(this.#revision === undefined ? {} : { 'MCP-Protocol-Version': this.#revision }),
           ...post.info.headers,
         },
-        body: line,
+        body: line.whole ?? ReadableStream.from(line.chunks()),
+        duplex: 'half',
+        // The message is meant for the address that was given, and for no other.
+        redirect: 'manual',
         signal,
       });
       await this.#relayResponse(response, post);
@@ -115,30 +122,36 @@ export class McpRelay {
   }
 
   async #relayResponse(response: Response, post: PendingPost): Promise<void> {
-    if (response.ok && response.body !== null && isEventStream(response)) {
-      for await (const message of parseEvents(response.body)) {
-        await this.#relayMessage(message, post);
+    const body: AsyncIterable<Uint8Array> = response.body ?? ReadableStream.from([]);
+    if (response.ok && isEventStream(response)) {
+      for await (const message of parseEvents(body)) {
+        await using text = message;
+        await this.#relayMessage(text, post);
       }
       return;
     }
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const answersRequest = answeredIds(bytes)?.some((id) => post.ids.has(id)) ?? false;
+    await using text = new MessageText();
+    for await (const chunk of body) await text.write(chunk);
+    await text.end();
+    if (text.fault !== undefined) throw text.fault;
+    const messages = (await text.messages()) ?? [];
+    const answersRequest = answeredIds(messages).some((id) => post.ids.has(id));
     const answersNonMessage =
-      post.ids.size === 0 && !post.info.isMessage && inspectMessage(bytes).isMessage;
-    if (answersRequest || answersNonMessage) await this.#relayMessage(bytes, post);
+      post.ids.size === 0 && !post.info.isMessage && inspectMessages(messages).isMessage;
+    if (answersRequest || answersNonMessage) await this.#relayMessage(text, post);
     else if (!response.ok || post.ids.size > 0) {
-      await this.#fail(post, errorIn(bytes) ?? unexpected(response));
+      await this.#fail(post, errorIn(messages) ?? unexpected(response, this.#url.href));
     }
   }
 
   /** Drops what is not JSON: the client could not parse it either. */
-  async #relayMessage(message: Buffer, post: PendingPost): Promise<void> {
-    if (message.length === 0) return;
-    const answered = answeredIds(message);
-    if (answered === undefined) return;
-    if (post.info.isInitialize) this.#revision = negotiatedRevision(message) ?? this.#revision;
-    await this.#write(toSingleLine(message));
-    for (const id of answered) post.ids.delete(id);
+  async #relayMessage(text: MessageText, post: PendingPost): Promise<void> {
+    if (text.fault !== undefined) throw text.fault;
+    const messages = await text.messages();
+    if (messages === undefined) return;
+    if (post.info.isInitialize) this.#revision = negotiatedRevision(messages) ?? this.#revision;
+    await this.#write(text.chunks());
+    for (const id of answeredIds(messages)) post.ids.delete(id);
   }
 
   /** Answers all open requests of the post with the error; without requests, prints it. */
@@ -146,16 +159,32 @@ export class McpRelay {
     if (info.ids.length === 0) this.#context.stderr.write(`${error.message}\n`);
     for (const id of ids) {
       ids.delete(id);
-      await this.#write(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error })));
+      await this.#write([Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, error }))]);
     }
   }
 
-  async #write(line: Buffer): Promise<void> {
-    const { stdout } = this.#context;
-    if (stdout.write(Buffer.concat([line, NEWLINE])) || stdout.destroyed) return;
-    this.#drained ??= drained(stdout).finally(() => (this.#drained = undefined));
-    await this.#drained;
+  /** One line after another. */
+  async #write(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const written = this.#written.then(() => this.#writeLine(line));
+    // A line whose file cannot be read is cut, and the next one starts behind it.
+    this.#written = written.catch(() => writeChunk(this.#context.stdout, NEWLINE));
+    await written;
   }
+
+  async #writeLine(line: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const { stdout } = this.#context;
+    let last: Uint8Array | undefined;
+    for await (const chunk of line) {
+      if (last !== undefined) await writeChunk(stdout, last);
+      last = withoutBreaks(chunk);
+    }
+    await writeChunk(stdout, Buffer.concat([last ?? NEWLINE.subarray(1), NEWLINE]));
+  }
+}
+
+/** Resolves when the client takes more, or is gone. */
+async function writeChunk(stdout: Writable, chunk: Uint8Array): Promise<void> {
+  if (!stdout.write(chunk) && !stdout.destroyed) await drained(stdout);
 }
 
 async function drained(output: Writable): Promise<void> {
@@ -174,13 +203,15 @@ function isEventStream({ headers }: Response): boolean {
   return headers.get('Content-Type')?.startsWith('text/event-stream') === true;
 }
 
-function unexpected({ ok, redirected, status, statusText, url }: Response): JsonRpcError {
+function unexpected({ ok, status, statusText, headers }: Response, url: string): JsonRpcError {
+  const location = headers.get('Location');
+  if (status >= 300 && status < 400 && location !== null) {
+    const target = URL.parse(location, url)?.href ?? location;
+    const message = `Cannot reach a gateway at ${url}: it redirects to ${target}, and the message was not sent there. If that is the gateway, start "presence mcp" with --url ${target}`;
+    return { code: UNREACHABLE, message };
+  }
   const outcome = `${status} ${statusText}${ok ? ', but does not speak MCP' : ''}`;
-  // A redirect may turn a POST into a GET.
-  const hint = redirected
-    ? ' The request was redirected there: if this is a gateway, use this address.'
-    : '';
-  const message = `Cannot reach a gateway at ${url}: the server answered ${outcome}.${hint}`;
+  const message = `Cannot reach a gateway at ${url}: the server answered ${outcome}.`;
   return { code: UNREACHABLE, message };
 }
 

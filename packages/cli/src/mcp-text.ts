@@ -1,0 +1,193 @@
+/**
+ * One message as it arrives: in memory while it is small, else in a temporary file, while the scanner
+ * looks for what the relay has to know of it.
+ */
+import { randomUUID } from 'node:crypto';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import {
+  JsonScanner,
+  PathFinder,
+  type FoundValue,
+  type JsonPath,
+} from '@open-presence/gateway/json';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Bytes that are held in memory. */
+const MAX_IN_MEMORY = 64 * 1024;
+/** Longer values of a large message are not looked at, in bytes. */
+const MAX_VALUE = 1024 * 1024;
+/** Of a large batch: further ones are only passed on. */
+const MAX_MESSAGES = 10_000;
+const READ_SIZE = 64 * 1024;
+
+/** From revision 2026-07-28 on, each request names its revision in this member of `_meta`. */
+export const VERSION = 'io.modelcontextprotocol/protocolVersion';
+const MEMBERS: readonly JsonPath[] = [
+  ['id'],
+  ['method'],
+  ['result'],
+  ['error'],
+  ['detail'],
+  ['params', 'name'],
+  ['params', 'uri'],
+  ['params', 'requestId'],
+  ['params', '_meta', VERSION],
+];
+/** Of a message, or of each of a batch. */
+const PATHS = [[], ...MEMBERS].flatMap((path) => [path, [null, ...path]]);
+
+export class MessageText implements AsyncDisposable {
+  #memory: Uint8Array[] = [];
+  #size = 0;
+  #isBlank = true;
+  #file: FileHandle | undefined;
+  #scanner: JsonScanner | undefined;
+  #isJson = true;
+  #fault: Error | undefined;
+  /** What was found in each message, by the path. */
+  readonly #found: Map<string, FoundValue>[] = [];
+  #current = new Map<string, FoundValue>();
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Whether it is white space alone. */
+  get isBlank(): boolean {
+    return this.#isBlank;
+  }
+
+  /** Why not all of it could be held. */
+  get fault(): Error | undefined {
+    return this.#fault;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (this.#fault !== undefined) return;
+    this.#size += bytes.length;
+    if (this.#isBlank) this.#isBlank = bytes.every((byte) => byte <= 0x20);
+    this.#memory.push(bytes);
+    if (this.#size <= MAX_IN_MEMORY) return;
+    try {
+      await this.#spill();
+    } catch (error) {
+      if (!(error instanceof Error && 'syscall' in error)) throw error;
+      this.#fault = error;
+      this.#isJson = false;
+    }
+  }
+
+  /** To be called when there is no more to write. */
+  async end(): Promise<void> {
+    if (this.#file !== undefined) this.#scan((scanner) => scanner.end());
+  }
+
+  /**
+   * The message, or the messages of a batch; of a large one, only the members that the relay reads,
+   * and those of its `result` and `error` only as far as they are short. Undefined for no JSON.
+   */
+  async messages(): Promise<readonly JsonObject[] | undefined> {
+    const { whole } = this;
+    if (whole !== undefined) return parseMessages(whole);
+    return this.#isJson
+      ? await Promise.all(this.#found.map((found) => this.#outline(found)))
+      : undefined;
+  }
+
+  /** All of a small message. */
+  get whole(): Buffer<ArrayBuffer> | undefined {
+    return this.#file === undefined ? Buffer.concat(this.#memory) : undefined;
+  }
+
+  async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    if (this.#file === undefined) yield* this.#memory;
+    else {
+      for (let at = 0; at < this.#size; at += READ_SIZE) {
+        yield await this.#read(at, Math.min(this.#size, at + READ_SIZE));
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file?.close();
+    this.#memory = [];
+  }
+
+  async #spill(): Promise<void> {
+    this.#file ??= await openTemporaryFile();
+    for (const piece of this.#memory.splice(0)) {
+      this.#scan((scanner) => scanner.feed(piece));
+      await this.#file.writeFile(piece);
+    }
+  }
+
+  #scan(step: (scanner: JsonScanner) => void): void {
+    if (!this.#isJson) return;
+    this.#scanner ??= new JsonScanner(new PathFinder(PATHS, (value) => this.#onValue(value)));
+    try {
+      step(this.#scanner);
+    } catch {
+      this.#isJson = false;
+    }
+  }
+
+  #onValue(value: FoundValue): void {
+    const path = value.path.filter((step) => step !== null);
+    if (path.length > 0) this.#current.set(path.join(' '), value);
+    else if (value.type !== 'array' && this.#found.length < MAX_MESSAGES) {
+      this.#found.push(this.#current);
+      this.#current = new Map();
+    } else this.#current.clear();
+  }
+
+  async #outline(found: ReadonlyMap<string, FoundValue>): Promise<JsonObject> {
+    const outline: Record<string, unknown> = {};
+    const params: Record<string, unknown> = {};
+    for (const [name, { path, start, end }] of found) {
+      const isShort = end - start <= MAX_VALUE;
+      const value: unknown = isShort ? JSON.parse((await this.#read(start, end)).toString()) : {};
+      if (path.at(-1) === VERSION) params['_meta'] = { [VERSION]: value };
+      else if (path.includes('params')) params[String(path.at(-1))] = value;
+      else outline[name] = value;
+    }
+    return { ...outline, params };
+  }
+
+  async #read(start: number, end: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(end - start);
+    const { bytesRead = 0 } = (await this.#file?.read(bytes, 0, bytes.length, start)) ?? {};
+    if (bytesRead < bytes.length) throw new Error('The temporary file of a message was cut.');
+    return bytes;
+  }
+}
+
+function parseMessages(bytes: Buffer): readonly JsonObject[] | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    return [value].flat().map(asObject);
+  } catch {
+    return undefined;
+  }
+}
+
+export function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+/** Has no name any more, so that it is gone however the process ends. */
+async function openTemporaryFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `presence-mcp-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    await rm(path);
+    return file;
+  } catch (error) {
+    // Node ends the process where it collects one that is open.
+    await file.close();
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+/** `presence mcp` with messages longer than memory should hold, and with servers that send it away. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable, type Writable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { suite, test } from 'node:test';
+
+import { asObject, asString, parseJson } from '../../conformance/value.ts';
+import { startGatewayProcess } from '../gateway-process.ts';
+import { residentOf } from '../live/resident.ts';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+const MEGABYTE = 1024 * 1024;
+const LONG = 100;
+
+type Relay = ChildProcessByStdio<Writable, Readable, null>;
+
+function startRelay(url: string): Relay {
+  return spawn(process.execPath, [COMMAND, 'mcp', '--url', url], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+async function listen(handle: RequestListener): Promise<Server & { readonly url: string }> {
+  const server = createServer(handle).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(server, { url: `http://127.0.0.1:${port}` });
+}
+
+function* longText(before: string, after: string): Generator<Buffer> {
+  yield Buffer.from(before);
+  const chunk = Buffer.alloc(MEGABYTE, 'x');
+  for (let count = 0; count < LONG; count += 1) yield chunk;
+  yield Buffer.from(after);
+}
+
+function hashOf(chunks: Iterable<Uint8Array>): string {
+  const hash = createHash('sha256');
+  for (const chunk of chunks) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** The largest memory of the process that was seen until it is stopped. */
+function watchMemory(pid: number): () => number {
+  let most = 0;
+  const look = (): void => {
+    residentOf(pid).then(
+      (bytes) => {
+        if (bytes > most) most = bytes;
+      },
+      () => {},
+    );
+  };
+  const timer = setInterval(look, 50);
+  return () => {
+    clearInterval(timer);
+    return most;
+  };
+}
+
+suite('presence mcp, in flat memory', () => {
+  test('passes on a line of any length, with the headers of its members', async () => {
+    await using gateway = await startGatewayProcess();
+    const relay = startRelay(gateway.url);
+    const lines = createInterface(relay.stdout)[Symbol.asyncIterator]();
+    const mostMemory = watchMemory(relay.pid ?? 0);
+    const meta =
+      '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
+    const before =
+      '{"method":"tools/call","params":{"name":"whisper","arguments":{"n":12345678901234567890,"text":"';
+    const line = longText(before, `"},"_meta":${meta}},"jsonrpc":"2.0","id":"я"}\n`);
+    await pipeline(Readable.from(line), relay.stdin);
+    const step = await lines.next();
+    const { id, result } = asObject(parseJson(String(step.value)));
+    assert.equal(id, 'я');
+    const path = asString(asObject(asObject(result)['structuredContent'])['path']);
+    const stored = Buffer.from(await (await fetch(gateway.url + path)).arrayBuffer());
+    assert.ok(stored.subarray(0, 300).includes(',"n":12345678901234567890,"text":"xx'));
+    assert.ok(stored.length > LONG * MEGABYTE);
+    const most = mostMemory();
+    assert.ok(most > 0 && most < 220 * MEGABYTE, `${most} bytes`);
+    relay.kill('SIGKILL');
+  });
+
+  for (const form of ['a body', 'an event'] as const) {
+    test(`passes on an answer of any length, letter by letter: ${form}`, async () => {
+      const before = '{"result":{"n":1.50,"text":"';
+      const after = '"},"jsonrpc":"2.0","id":1}';
+      const server = await listen((request, response) => {
+        request.resume().once('end', () => {
+          const isEvent = form === 'an event';
+          const type = isEvent ? 'text/event-stream' : 'application/json';
+          response.writeHead(200, { 'Content-Type': type });
+          const text = isEvent
+            ? longText(`: awake\n\ndata: ${before}`, `${after}\n\n`)
+            : longText(before, after);
+          Readable.from(text).pipe(response);
+        });
+      });
+      const relay = startRelay(server.url);
+      const mostMemory = watchMemory(relay.pid ?? 0);
+      relay.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+      const hash = createHash('sha256');
+      for await (const chunk of relay.stdout as AsyncIterable<Buffer>) hash.update(chunk);
+      assert.equal(hash.digest('hex'), hashOf(longText(before, `${after}\n`)));
+      const most = mostMemory();
+      assert.ok(most > 0 && most < 220 * MEGABYTE, `${most} bytes`);
+      server.close();
+    });
+  }
+
+  test('sends a message to no other address than its own', async () => {
+    const received: string[] = [];
+    const other = await listen((request, response) => {
+      received.push(request.method ?? '');
+      response.end('{}');
+    });
+    for (const status of [302, 307]) {
+      const server = await listen((_, response) => {
+        response.writeHead(status, { Location: `${other.url}/mcp` }).end();
+      });
+      const relay = startRelay(server.url);
+      relay.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+      const { error } = asObject(parseJson(await textOf(relay.stdout)));
+      const { message } = asObject(error);
+      assert.match(
+        asString(message),
+        new RegExp(`redirects to ${other.url}/mcp, .* --url ${other.url}/mcp`),
+      );
+      server.close();
+    }
+    assert.deepEqual(received, []);
+    other.close();
+  });
+});
