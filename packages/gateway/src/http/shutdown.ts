@@ -1,4 +1,6 @@
-/** Ends what waits for new entries when the gateway stops. */
+import { GatewayError } from '@open-presence/protocol';
+
+/** Ends what waits for new entries, and what searches, when the gateway stops. */
 export class Shutdown {
   readonly #controller = new AbortController();
   /** A set, because the listeners of a signal form a list, which each new one walks. */
@@ -12,7 +14,7 @@ export class Shutdown {
   /** Aborts the controller on shutdown, at once if that has started, until it is removed. */
   add(controller: AbortController): void {
     this.#waiting.add(controller);
-    if (this.signal.aborted) controller.abort();
+    if (this.signal.aborted) controller.abort(this.signal.reason);
   }
 
   remove(controller: AbortController): void {
@@ -20,7 +22,11 @@ export class Shutdown {
   }
 
   start(): void {
-    this.#controller.abort();
-    for (const controller of this.#waiting) controller.abort();
+    const reason = new GatewayError(
+      'unavailable',
+      'Cannot answer this request: the gateway is stopping. Try again in a moment.',
+    );
+    this.#controller.abort(reason);
+    for (const controller of this.#waiting) controller.abort(reason);
   }
 }

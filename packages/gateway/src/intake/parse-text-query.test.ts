@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { termList } from '../log/text-query.ts';
 import { parseTextQuery } from './parse-text-query.ts';
 
 test('a term is in the query once, however it is spelled', () => {
@@ -9,12 +10,12 @@ test('a term is in the query once, however it is spelled', () => {
   assert.deepEqual(
     parseTextQuery(['mint Mint, "mint!" well-being', '"well  being" -stone -Stone.']),
     {
-      all: [one, two],
-      none: [{ words: ['stone'], isPrefix: false }],
+      all: termList([one, two]),
+      none: termList([{ words: ['stone'], isPrefix: false }]),
     },
   );
   assert.deepEqual(parseTextQuery(['mint mint* "mint"* -mint']), {
-    all: [one, { ...one, isPrefix: true }],
-    none: [one],
+    all: termList([one, { ...one, isPrefix: true }]),
+    none: termList([one]),
   });
 });

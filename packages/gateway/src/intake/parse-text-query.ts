@@ -1,7 +1,7 @@
 /** Parses the parameter `q` (PROTOCOL.md section 14.2). */
 import { FILTER_NAMES } from '@open-presence/protocol';
 
-import type { TextQuery, Term } from '../log/text-query.ts';
+import { termList, type TextQuery, type Term } from '../log/text-query.ts';
 import { tokenize } from '../search/tokenizer.ts';
 
 /** Why a query cannot be used: what it must be, and what it was. */
@@ -80,7 +80,7 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | TextQuer
       seen.add(key);
     }
   }
-  if (all.length > 0) return { all, none };
+  if (all.length > 0) return { all: termList(all), none: termList(none) };
   const got = queries.join(' ');
   return none.length > 0
     ? { wanted: `at least one word to find besides those to exclude, ${EXAMPLE}`, got }

@@ -25,16 +25,19 @@ export function searchWatermarkFor(log: Log, url: string): Seq | undefined {
 
 /**
  * Resolves once everything that is stored now is searchable, or after about a second, or at once
- * where the index is too far behind.
+ * where the index is too far behind. Throws the signal's reason once it is aborted.
  */
-export async function untilSearchable(log: Log): Promise<void> {
+export async function untilSearchable(log: Log, signal: AbortSignal): Promise<void> {
   const head = log.head();
   const end = performance.now() + MAX_WAIT_MS;
   const isClose = (): boolean => {
     const lag = head - log.searchWatermark();
     return lag > 0 && lag <= MAX_LAG && performance.now() < end;
   };
-  while (isClose()) await sleep(POLL_INTERVAL_MS);
+  while (isClose()) {
+    await sleep(POLL_INTERVAL_MS);
+    signal.throwIfAborted();
+  }
 }
 
 /**

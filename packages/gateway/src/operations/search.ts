@@ -50,26 +50,28 @@ export interface SearchOptions {
   readonly ranked: boolean;
   /** What the caller could have sent, in the form of its door. */
   readonly example: unknown;
+  /** Ends the search. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * Resolves once everything that was stored before is searchable, if that is soon. Throws
- * `invalid-parameter`, `unknown-kind` or `unknown-room`.
+ * `invalid-parameter`, `unknown-kind`, `unknown-room`, or the signal's reason.
  */
 export async function searchRequest(
   { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
   parameters: URLSearchParams,
-  { ranked, example }: SearchOptions,
+  { ranked, example, signal }: SearchOptions,
 ): Promise<SearchRequest> {
   const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar, log });
   if (textQuery === undefined) throw noQuery(example);
-  await untilSearchable(log);
+  await untilSearchable(log, signal);
   const watermark = log.searchWatermark();
   const head = log.head();
   const { limit = Number.MAX_SAFE_INTEGER } = wanted;
   return {
     parameters,
-    selection: boundedSelection({ ...wanted, textQuery, limit }, watermark),
+    selection: boundedSelection({ ...wanted, textQuery, limit, signal }, watermark),
     skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
     head,
     watermark,

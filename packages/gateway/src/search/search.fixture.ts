@@ -2,15 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Log, Selection, Seq } from '../log/log.ts';
-import type { TextQuery, Term } from '../log/text-query.ts';
+import { termList, type TextQuery, type Term } from '../log/text-query.ts';
 import { tokenize } from './tokenizer.ts';
 
 /** A query from terms: `word`, `two words` for a phrase, `wor*` for a prefix, `-word` to exclude. */
 export function textQuery(...terms: readonly string[]): TextQuery {
   const termOf = (text: string): Term => ({ words: tokenize(text), isPrefix: text.endsWith('*') });
   return {
-    all: terms.filter((text) => !text.startsWith('-')).map(termOf),
-    none: terms.filter((text) => text.startsWith('-')).map(termOf),
+    all: termList(terms.filter((text) => !text.startsWith('-')).map(termOf)),
+    none: termList(terms.filter((text) => text.startsWith('-')).map(termOf)),
   };
 }
 

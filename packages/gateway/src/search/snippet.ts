@@ -2,7 +2,7 @@
  * Builds a snippet: the part of an entry's string values where most terms of a query stand close
  * together, as plain text on one line, cut between words.
  */
-import type { TextQuery, Term } from '../log/text-query.ts';
+import { termsIn, type TextQuery, type Term } from '../log/text-query.ts';
 import { WORD_CANDIDATE, tokenize } from './tokenizer.ts';
 
 /** Characters of a snippet, and of these the characters before the first match. */
@@ -22,7 +22,7 @@ class TermIndex {
   readonly #lengths: ReadonlySet<number>;
 
   constructor({ all }: TextQuery) {
-    const { word = [], prefix = [] } = Object.groupBy(all, ({ isPrefix, words }) =>
+    const { word = [], prefix = [] } = Object.groupBy(termsIn(all), ({ isPrefix, words }) =>
       isPrefix && words.length === 1 ? 'prefix' : 'word',
     );
     this.#byWord = Map.groupBy(word, ({ words }) => words[0] ?? '');
@@ -68,7 +68,7 @@ export class SnippetBuilder {
 
   /** Adds a value, or a piece of a long one. */
   add(value: string): void {
-    if (this.#count === this.#query.all.length) return;
+    if (this.#count === this.#query.all.count) return;
     // Most values have no term, and finding positions costs more.
     const mayMatch = tokenize(value).some((word) => this.#terms.startingWith(word).length > 0);
     const matches = mayMatch ? matchesIn(value, this.#terms) : [];

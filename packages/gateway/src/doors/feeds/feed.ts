@@ -30,19 +30,24 @@ export function feed(scopeOf: ScopeResolver, form: FeedForm, path?: string): Doo
   return async (context) => {
     const { app, request, params } = context;
     const scope = scopeOf(app, params);
+    using caller = abortOnDisconnect(context);
+    const { signal } = caller;
     if (request.url?.includes('wait=') === true) {
-      using caller = abortOnDisconnect(context);
-      await waitForListing(app, scope, queryOf(request), caller.signal);
+      await waitForListing(app, scope, queryOf(request), signal);
     }
-    if (isSearch(request.url ?? '')) await untilSearchable(app.log);
-    await sendFeed(
-      context,
-      feedRequest(context, { scope, form, path: path ?? feedPath(scope.path, form) }),
-    );
+    const searches = isSearch(request.url ?? '');
+    if (searches) await untilSearchable(app.log, signal);
+    const address = { scope, form, path: path ?? feedPath(scope.path, form) };
+    await sendFeed(context, feedRequest(context, address), searches ? signal : undefined);
   };
 }
 
-async function sendFeed(context: DoorRequest, wanted: FeedRequest): Promise<void> {
+/** The signal ends a reading that searches. */
+async function sendFeed(
+  context: DoorRequest,
+  wanted: FeedRequest,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { app, request, response } = context;
   const { responseCache } = app;
   if (isDisconnected(context)) return;
@@ -55,10 +60,15 @@ async function sendFeed(context: DoorRequest, wanted: FeedRequest): Promise<void
     return;
   }
   let rendered: CachedResponse | undefined;
-  const shared = await responseCache.create(key, query.head, async () => {
-    rendered = await renderFeed(app, query);
+  const render = (ending: AbortSignal | undefined): Promise<CachedResponse> => {
+    const { selection } = query;
+    const selected = ending === undefined ? selection : { ...selection, signal: ending };
+    return renderFeed(app, { ...query, selection: selected });
+  };
+  const shared = await responseCache.create(key, query.head, signal, async (ending) => {
+    rendered = await render(ending);
     return rendered.body.length <= MAX_CACHED_SIZE ? rendered : undefined;
   });
-  const page = shared ?? rendered ?? (await renderFeed(app, query));
+  const page = shared ?? rendered ?? (await render(signal));
   if (!isDisconnected(context)) sendCached(context, page);
 }

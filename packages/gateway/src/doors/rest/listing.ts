@@ -47,6 +47,8 @@ interface ListingRequest {
   readonly head: Seq;
   /** The seq up to which words are indexed, where the request searches. */
   readonly watermark: Seq | undefined;
+  /** Ends the reading of a request that searches. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** A request whose parameters were parsed. */
@@ -87,9 +89,9 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
     const { app, request, params } = context;
     const scope = resolveScope(app, params);
     const { url = '' } = request;
-    return url.includes('wait=') || isSearch(url)
-      ? waitThenList(context, scope, form)
-      : list(context, scope, form);
+    if (isSearch(url)) return searchThenList(context, scope, form);
+    if (url.includes('wait=')) return waitThenList(context, scope, form);
+    return list(context, scope, form, undefined);
   };
 }
 
@@ -98,12 +100,29 @@ async function waitThenList(context: DoorRequest, scope: ListingScope, form: For
     using caller = abortOnDisconnect(context);
     const { app, request } = context;
     await waitForListing(app, scope, queryOf(request), caller.signal);
-    if (isSearch(request.url ?? '')) await untilSearchable(app.log);
   }
-  await list(context, scope, form);
+  await list(context, scope, form, undefined);
 }
 
-function list(context: DoorRequest, scope: ListingScope, form: Form): void | Promise<void> {
+async function searchThenList(
+  context: DoorRequest,
+  scope: ListingScope,
+  form: Form,
+): Promise<void> {
+  using caller = abortOnDisconnect(context);
+  const { app, request } = context;
+  await waitForListing(app, scope, queryOf(request), caller.signal);
+  await untilSearchable(app.log, caller.signal);
+  await list(context, scope, form, caller.signal);
+}
+
+/** The signal ends a reading that searches. */
+function list(
+  context: DoorRequest,
+  scope: ListingScope,
+  form: Form,
+  signal: AbortSignal | undefined,
+): void | Promise<void> {
   const { app, request } = context;
   const { headers, url = '' } = request;
   if (isDisconnected(context)) return;
@@ -115,7 +134,7 @@ function list(context: DoorRequest, scope: ListingScope, form: Form): void | Pro
   const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${version} ${url}`;
   const cached = app.responseCache.get(key, head);
   if (cached !== undefined) return sendCached(context, cached);
-  return answerFromLog(context, key, { scope, form, encoding, locale, head, watermark });
+  return answerFromLog(context, key, { scope, form, encoding, locale, head, watermark, signal });
 }
 
 async function answerFromLog(
@@ -126,16 +145,19 @@ async function answerFromLog(
   const { log, responseCache } = context.app;
   const listed = listingOf(context, wanted);
   if (sendNotModified(context, listed.tag, listed.headers)) return;
-  const { selection, form, head } = listed;
-  const read = (): Promise<Start> => readStart(log.readText(selection, SEPARATORS[form]));
+  const { selection, form, head, signal } = listed;
+  const read = (ending: AbortSignal | undefined): Promise<Start> => {
+    const selected = ending === undefined ? selection : { ...selection, signal: ending };
+    return readStart(log.readText(selected, SEPARATORS[form]));
+  };
   let start: Start | undefined;
-  const cached = await responseCache.create(key, head, async () => {
-    start = await read();
+  const cached = await responseCache.create(key, head, signal, async (ending) => {
+    start = await read(ending);
     const { chunks, end } = start;
     return end === undefined ? undefined : await cachedResponseOf(log, listed, { chunks, end });
   });
   // Where the listing is long, another request may have read its start.
-  if (cached === undefined) await stream(context, listed, start ?? (await read()));
+  if (cached === undefined) await stream(context, listed, start ?? (await read(signal)));
   else if (!isDisconnected(context)) sendCached(context, cached);
 }
 

@@ -3,7 +3,7 @@ import { entryHead } from '@open-presence/protocol';
 
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
-import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
+import { abortOnDisconnect, queryOf } from '../../http/context.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
@@ -30,13 +30,10 @@ export async function search(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const parameters = queryOf(request);
   const ranked = takeRanking(parameters);
-  if (parameters.has('wait')) {
-    using caller = abortOnDisconnect(context);
-    await waitForListing(app, SEARCH_SCOPE, parameters, caller.signal);
-  }
-  if (isDisconnected(context)) return;
-  const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE });
-  if (isDisconnected(context)) return;
+  using caller = abortOnDisconnect(context);
+  const { signal } = caller;
+  if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);
+  const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE, signal });
   const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
   await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });

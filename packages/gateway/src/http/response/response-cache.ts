@@ -31,6 +31,9 @@ const OVERHEAD = 1024;
 interface PendingResponse {
   readonly head: number;
   readonly response: Promise<CachedResponse | undefined>;
+  /** Aborted once nobody waits for the response any more. */
+  readonly ending: AbortController;
+  waiting: number;
 }
 
 export class ResponseCache {
@@ -49,21 +52,33 @@ export class ResponseCache {
 
   /**
    * Creates and stores the response for this head, once for all concurrent requests. Undefined if
-   * `factory` finds it too large for the cache.
+   * `factory` finds it too large for the cache. `signal` says that a request has ended; without one,
+   * it is waited for to the end. The signal of `factory` is aborted once all requests have ended.
    */
   async create(
     key: string,
     head: number,
-    factory: () => Promise<CachedResponse | undefined>,
+    signal: AbortSignal | undefined,
+    factory: (ending: AbortSignal | undefined) => Promise<CachedResponse | undefined>,
   ): Promise<CachedResponse | undefined> {
-    const started = this.#pending.get(key);
-    if (started?.head === head) return await started.response;
-    const pending = { head, response: factory() };
-    this.#pending.set(key, pending);
+    let pending = this.#pending.get(key);
+    if (pending?.head !== head || pending.ending.signal.aborted) {
+      const ending = new AbortController();
+      const response = factory(signal && ending.signal);
+      pending = { head, response, ending, waiting: 0 };
+      this.#pending.set(key, pending);
+      void this.#storeWhenCreated(key, pending);
+    }
+    if (signal === undefined) return await pending.response;
+    return await untilAborted(pending, signal);
+  }
+
+  async #storeWhenCreated(key: string, pending: PendingResponse): Promise<void> {
     try {
       const created = await pending.response;
       if (created !== undefined) this.#store(key, created);
-      return created;
+    } catch {
+      // Whoever waits for the response is told.
     } finally {
       if (this.#pending.get(key) === pending) this.#pending.delete(key);
     }
@@ -87,6 +102,30 @@ export class ResponseCache {
     this.#responses.delete(key);
     this.#size -= sizeOf(key, cached);
   }
+}
+
+/**
+ * Throws the signal's reason once it is aborted. Where the response was too large, the signal goes on
+ * to count, because the request goes on with what was read.
+ */
+async function untilAborted(
+  pending: PendingResponse,
+  signal: AbortSignal,
+): Promise<CachedResponse | undefined> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => {
+    pending.waiting -= 1;
+    if (pending.waiting === 0) pending.ending.abort(signal.reason);
+    reject(signal.reason);
+  };
+  pending.waiting += 1;
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  const created = await Promise.race([pending.response, promise]);
+  if (created === undefined) return undefined;
+  signal.removeEventListener('abort', abort);
+  pending.waiting -= 1;
+  return created;
 }
 
 function sizeOf(key: string, { body }: CachedResponse): number {

@@ -1,18 +1,18 @@
 /** Matching and ranking (Okapi BM25) without an index: looks at every entry each time. */
-import type { TextQuery, Term } from '../../log/text-query.ts';
+import { termsIn, type TextQuery, type Term } from '../../log/text-query.ts';
 
 /** The string values of an entry, each as a list of words. */
 export type Values = readonly (readonly string[])[];
 
 export function matches(values: Values, { all, none }: TextQuery): boolean {
   const hasTerm = (term: Term): boolean => count(values, term) > 0;
-  return all.every(hasTerm) && !none.some(hasTerm);
+  return [...termsIn(all)].every(hasTerm) && ![...termsIn(none)].some(hasTerm);
 }
 
-/** The greater, the better. `entries`: all of the log. */
+/** The greater, the better; rounded, so that equals do not differ by the order of a sum. `entries`: all of the log. */
 export function rankOf(values: Values, { all }: TextQuery, entries: readonly Values[]): number {
   const average = entries.reduce((sum, entry) => sum + length(entry), 0) / entries.length;
-  return all.reduce((sum, term) => {
+  const rank = [...termsIn(all)].reduce((sum, term) => {
     const matching = entries.filter((entry) => count(entry, term) > 0).length;
     const rarity = (entries.length - matching + 0.5) / (matching + 0.5);
     const weight = Math.max(1e-6, Math.log(rarity));
@@ -20,6 +20,7 @@ export function rankOf(values: Values, { all }: TextQuery, entries: readonly Val
     const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
     return sum + weight * ((frequency * (1.2 + 1)) / saturation);
   }, 0);
+  return Number(rank.toPrecision(12));
 }
 
 /** In words, counting the end of each value as one. */

@@ -100,7 +100,7 @@ export class LogReader implements Omit<
   }
 
   readRanked(query: RankedQuery): LogRead<Entry> {
-    return this.#entriesOf(this.#queries.ranked(query, this.#range(query)));
+    return this.#entriesOf(this.#queries.ranked(query, this.#range(query)), query.signal);
   }
 
   protected async closeReader(): Promise<void> {
@@ -186,11 +186,12 @@ export class LogReader implements Omit<
     return await scan.end();
   }
 
-  async *#entriesOf(seqs: LogRead<Seq>): LogRead<Entry> {
+  async *#entriesOf(seqs: LogRead<Seq>, signal: AbortSignal | undefined): LogRead<Entry> {
     const yieldTurn = yieldPeriodically();
     try {
       for (let step = await seqs.next(); ; step = await seqs.next()) {
         if (step.done === true) return step.value;
+        signal?.throwIfAborted();
         yield* this.#entriesAt([step.value]);
         await yieldTurn();
       }
@@ -214,8 +215,9 @@ export class LogReader implements Omit<
     return kind && new RunCursor(this.#runs, kind);
   }
 
-  #source({ facets, textQuery, order }: Selection, range: SeqRange): SeqSource | undefined {
-    if (textQuery !== undefined) return this.#queries.matches({ textQuery, facets, order }, range);
+  #source({ facets, textQuery, order, signal }: Selection, range: SeqRange): SeqSource | undefined {
+    if (textQuery !== undefined)
+      return this.#queries.matches({ textQuery, facets, order, signal }, range);
     if (facets.length === 0) return undefined;
     const until = order === 'newest' ? range.low : range.high;
     return new FacetSearch(this.#facets, { facets, order, until });

@@ -54,7 +54,7 @@ type Answer = (answer: AnswerContext, fields: JsonObject) => Promise<Part[]>;
 const ANSWERS: Readonly<Record<Exclude<ReadingSkill, 'follow'>, Answer>> = {
   async read({ context, rawJson, signal }, fields) {
     await waitForListing(context.app, everythingScope(), parametersOf(fields), signal);
-    return await readEntries(context, fields, rawJson);
+    return await readEntries(context, fields, { rawJson, signal });
   },
   search,
   'get-entry': getEntry,
@@ -73,6 +73,7 @@ async function search(
   const request = await searchRequest(app, parameters, {
     ranked,
     example: { skill: 'search', q: 'garden' },
+    signal,
   });
   const { selection, head, watermark: known, notes } = request;
   const results: object[] = [];

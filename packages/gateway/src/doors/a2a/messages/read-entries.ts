@@ -93,23 +93,27 @@ const REFUSED = {
 export async function readEntries(
   context: DoorRequest,
   fields: JsonObject,
-  rawJson: RawJson,
+  { rawJson, signal }: { readonly rawJson: RawJson; readonly signal: AbortSignal },
 ): Promise<Part[]> {
   const { log } = context.app;
   const parameters = parametersOf(fields);
   rejectParameters(parameters, 'the entries', REFUSED);
   const selected = selectionOf(context, parameters);
   const isSearch = selected.textQuery !== undefined;
-  if (isSearch) await untilSearchable(log);
+  if (isSearch) await untilSearchable(log, signal);
   const head = log.head();
   const watermark = isSearch ? log.searchWatermark() : undefined;
   const notes = searchNotes(parameters, selected, { head, watermark });
   const selection = pageSelection(selected, parameters, head);
   const entries: string[] = [];
-  const end = await readPage(log.readEntries(selection), PAGE_SIZE, async (entry) => {
-    entries.push(await entryPlaceholder(entry, rawJson));
-    return entry.size;
-  });
+  const end = await readPage(
+    log.readEntries({ ...selection, signal }),
+    PAGE_SIZE,
+    async (entry) => {
+      entries.push(await entryPlaceholder(entry, rawJson));
+      return entry.size;
+    },
+  );
   const cursor = selection.order === 'newest' ? 'before' : 'after';
   const hasNext = end.more && end.last !== undefined;
   const next = hasNext ? { ...parameterFields(fields), [cursor]: end.last } : null;

@@ -99,13 +99,15 @@ export async function listEntries(
   { tool, parameters, selection: wanted, others }: ListingQuery,
 ): Promise<ToolResult> {
   const { log } = context.app;
+  using caller = abortOnDisconnect(context);
+  const signal = AbortSignal.any([context.signal, caller.signal]);
   const isSearch = wanted.textQuery !== undefined;
-  if (isSearch) await untilSearchable(log);
+  if (isSearch) await untilSearchable(log, signal);
   const head = log.head();
   const known = isSearch ? Math.min(log.searchWatermark(), head) : undefined;
   const notes = searchNotes(parameters, wanted, { head, watermark: known });
   const selection = boundedSelection(wanted, known ?? head);
-  const { entries, end } = await readListed(log.readEntries(selection));
+  const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
   const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
   const next = nextArguments(parameters, link, others);
   const watermark = known === undefined ? '' : `, known: ${known}`;
@@ -121,9 +123,11 @@ export async function listEntries(
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  using caller = abortOnDisconnect(context);
   const request = await searchRequest(app, parameters, {
     ranked: takeRanking(parameters),
     example: { q: 'garden' },
+    signal: AbortSignal.any([context.signal, caller.signal]),
   });
   markPresent(app, args);
   const { selection, head, watermark: known, notes } = request;

@@ -2,20 +2,20 @@
 import type { Seq } from '../../../log/log.ts';
 import { type FacetQuery, FacetSearch, type FacetSources } from '../index/facet-search.ts';
 import type { MatchQuery } from './messages.ts';
+import type { SearchSteps } from './search-turns.ts';
 
 /** Seqs per page: finding a page costs as much as finding many seqs. */
 const PAGE_SIZE = 512;
 
 /** Must be called with seqs in order. Returns the first seq at or beyond it that has the facets. */
-export type NextWithFacets = (seq: Seq) => Seq | undefined;
+export type NextWithFacets = (seq: Seq) => SearchSteps<Seq | undefined>;
 
 export function facetFilter(sources: FacetSources, query: FacetQuery): NextWithFacets {
-  const { facets, order } = query;
-  if (facets.length === 0) return (seq) => seq;
+  const { order } = query;
   const search = new FacetSearch(sources, query);
   let next: Seq | undefined;
   let ended = false;
-  return (seq) => {
+  return function* nextWithFacets(seq) {
     if (ended) return undefined;
     const isPassed = next === undefined || (order === 'newest' ? next > seq : next < seq);
     if (!isPassed) return next;
@@ -23,6 +23,7 @@ export function facetFilter(sources: FacetSources, query: FacetQuery): NextWithF
       const page = search.page(from, 1);
       if (page.seqs.length > 0) return (next = page.seqs[0]);
       from = page.next;
+      yield;
     }
     ended = true;
     return undefined;
@@ -30,12 +31,11 @@ export function facetFilter(sources: FacetSources, query: FacetQuery): NextWithF
 }
 
 /** All seqs with the facets, or undefined if there are more than `limit`. */
-export async function atMostWithFacets(
+export function* atMostWithFacets(
   sources: FacetSources,
   limit: number,
   { facets, low, high }: MatchQuery,
-  yieldTurn: () => Promise<void>,
-): Promise<readonly Seq[] | undefined> {
+): SearchSteps<readonly Seq[] | undefined> {
   const search = new FacetSearch(sources, { facets, order: 'oldest', until: high });
   const seqs: Seq[] = [];
   for (let from: Seq | undefined = low; from !== undefined;) {
@@ -43,7 +43,7 @@ export async function atMostWithFacets(
     seqs.push(...page.seqs);
     if (seqs.length > limit) return undefined;
     from = page.next;
-    await yieldTurn();
+    yield;
   }
   return seqs;
 }

@@ -20,30 +20,31 @@ export interface RankedMatchQuery extends MatchQuery {
   readonly limit: number;
 }
 
-/** Asks for the next page of ranked results; `query` comes with the first request. */
-export interface RankedPageRequest {
-  /** Identifies the ranked results among those of a port. */
-  readonly results: number;
-  readonly query: RankedMatchQuery | undefined;
-}
-
 export interface RankedPage {
   readonly seqs: readonly Seq[];
   readonly more: boolean;
 }
 
-/** Has either `page` or `ranked`. */
+/**
+ * Asks for a page of matches (`page`), or for the first (`ranked`) or next page of ranked results. One
+ * request of a search at a time.
+ */
 export interface QueryRequest {
-  readonly id: number;
+  /** Identifies the search among those of a port. */
+  readonly search: number;
+  /** In ms: what its requests for pages have cost so far. */
+  readonly cost?: number;
   readonly page?: PageQuery;
-  readonly ranked?: RankedPageRequest;
+  readonly ranked?: RankedMatchQuery;
 }
 
-/** A request, or that ranked results are not needed any more. */
-export type FromQueryClient = QueryRequest | { readonly endOfResults: number };
+/** A request, or that a search has ended: it ends what is done for it, and is sent no response. */
+export type FromQueryClient = QueryRequest | { readonly endOfSearch: number };
 
 export interface QueryResponse {
-  readonly id: number;
+  readonly search: number;
+  /** In ms: what the search has cost so far. */
+  readonly cost: number;
   readonly page?: SeqPage;
   readonly ranked?: RankedPage;
   /** There is neither, because the index cannot be read now. */

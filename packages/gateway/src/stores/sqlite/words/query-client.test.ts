@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 
 import type { Order, Seq } from '../../../log/log.ts';
+import { textQuery } from '../../../search/search.fixture.ts';
 import type { SeqPage } from '../seq-source.ts';
 import type { QueryRequest, QueryResponse } from './messages.ts';
 import { QueryClient } from './query-client.ts';
@@ -13,7 +14,7 @@ for (const order of ['newest', 'oldest'] satisfies Order[]) {
   it(`a reading of many, the ${order} first, sends a few requests, and has each once`, async () => {
     const { port1, port2 } = new MessageChannel();
     let requests = 0;
-    port2.on('message', ({ id, page }: QueryRequest) => {
+    port2.on('message', ({ search, page }: QueryRequest) => {
       requests += 1;
       const { low = 0, high = 0, limit = 0 } = page ?? {};
       const count = Math.min(limit, high - low + 1);
@@ -21,11 +22,14 @@ for (const order of ['newest', 'oldest'] satisfies Order[]) {
       const step = order === 'newest' ? -1 : 1;
       const seqs = Array.from({ length: count }, (_, at) => first + at * step);
       const next = count === high - low + 1 ? undefined : first + count * step;
-      port2.postMessage({ id, page: { seqs, next } } satisfies QueryResponse);
+      port2.postMessage({ search, cost: 0, page: { seqs, next } } satisfies QueryResponse);
     });
     const client = new QueryClient(port1);
-    const textQuery = { all: [{ words: ['gar'], isPrefix: true }], none: [] };
-    const matches = client.matches({ textQuery, facets: [], order }, { low: 1, high: MANY });
+    const query = textQuery('gar*');
+    const matches = client.matches(
+      { textQuery: query, facets: [], order, signal: undefined },
+      { low: 1, high: MANY },
+    );
     const given: Seq[] = [];
     for (let at: Seq | undefined = order === 'newest' ? MANY : 1; at !== undefined;) {
       const { seqs, next }: SeqPage = await matches.page(at, 64);

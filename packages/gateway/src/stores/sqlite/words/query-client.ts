@@ -18,22 +18,26 @@ interface PendingQuery {
   readonly reject: (error: unknown) => void;
 }
 
+interface Abortable {
+  readonly signal: AbortSignal | undefined;
+}
+
 const NO_RESULTS = { seqs: [], more: false };
 /** Maximum number of seqs per request. */
 const MAX_PAGE = 16 * 1024;
 
 export class QueryClient {
   readonly #port: MessagePort;
+  /** By their searches. */
   readonly #pending = new Map<number, PendingQuery>();
-  #lastId = 0;
-  #lastResults = 0;
+  #lastSearch = 0;
   #closed = false;
 
   constructor(port: MessagePort) {
     this.#port = port;
     port.on('message', (response: QueryResponse) => {
-      const pending = this.#pending.get(response.id);
-      this.#pending.delete(response.id);
+      const pending = this.#pending.get(response.search);
+      this.#pending.delete(response.search);
       if (response.unavailable === true) pending?.reject(unavailable());
       else if (response.error !== undefined) pending?.reject(response.error);
       else pending?.resolve(response);
@@ -45,19 +49,23 @@ export class QueryClient {
    * much as finding all matches, so each asks for twice as many as the one before.
    */
   matches(
-    query: Pick<PageQuery, 'textQuery' | 'facets' | 'order'>,
+    { signal, ...query }: Pick<PageQuery, 'textQuery' | 'facets' | 'order'> & Abortable,
     { low, high }: SeqRange,
   ): SeqSource {
     const newest = query.order === 'newest';
     let buffered: SeqPage = { seqs: [], next: newest ? high : low };
     let requested = 0;
+    let cost = 0;
+    const search = this.#newSearch();
     return {
       page: async (from, limit) => {
         if (buffered.seqs.length === 0) {
           const rest = newest ? { low, high: from } : { low: from, high };
           requested = Math.min(MAX_PAGE, Math.max(limit, 2 * requested));
-          const { page } = await this.#request({ page: { ...query, ...rest, limit: requested } });
-          buffered = page ?? { seqs: [], next: undefined };
+          const page = { ...query, ...rest, limit: requested };
+          const response = await this.#request({ search, cost, page }, signal);
+          buffered = response.page ?? { seqs: [], next: undefined };
+          cost = response.cost;
         }
         const seqs = buffered.seqs.slice(0, limit);
         buffered = { seqs: buffered.seqs.slice(limit), next: buffered.next };
@@ -68,24 +76,23 @@ export class QueryClient {
 
   /** The matches in the order of their rank. Until it ends, the other thread holds the ranking. */
   async *ranked(rankedQuery: RankedQuery, range: SeqRange): LogRead<Seq> {
-    const { textQuery, facets, skip, limit } = rankedQuery;
-    this.#lastResults += 1;
-    const results = this.#lastResults;
+    const { textQuery, facets, skip, limit, signal } = rankedQuery;
+    const search = this.#newSearch();
     let last: Seq | undefined;
     let left = limit;
-    let query: RankedMatchQuery | undefined = { textQuery, facets, ...range, skip, limit };
+    let ranked: RankedMatchQuery | undefined = { textQuery, facets, ...range, skip, limit };
     try {
       for (;;) {
-        const { ranked } = await this.#request({ ranked: { results, query } });
-        query = undefined;
-        const { seqs, more } = ranked ?? NO_RESULTS;
+        const request: QueryRequest = ranked === undefined ? { search } : { search, ranked };
+        const response = await this.#request(request, signal);
+        ranked = undefined;
+        const { seqs, more } = response.ranked ?? NO_RESULTS;
         for (const seq of seqs) yield (last = seq);
         left -= seqs.length;
         if (!more || left === 0) return { last, more };
       }
     } finally {
-      if (!this.#closed)
-        this.#port.postMessage({ endOfResults: results } satisfies FromQueryClient);
+      this.#end(search);
     }
   }
 
@@ -96,14 +103,33 @@ export class QueryClient {
     this.#port.close();
   }
 
-  #request(request: Omit<QueryRequest, 'id'>): Promise<QueryResponse> {
+  #newSearch(): number {
+    this.#lastSearch += 1;
+    return this.#lastSearch;
+  }
+
+  #end(search: number): void {
+    this.#pending.delete(search);
+    if (!this.#closed) this.#port.postMessage({ endOfSearch: search } satisfies FromQueryClient);
+  }
+
+  /** Ends the search when the signal is aborted meanwhile. */
+  async #request(request: QueryRequest, signal: AbortSignal | undefined): Promise<QueryResponse> {
     if (this.#closed) throw unavailable();
-    this.#lastId += 1;
-    const id = this.#lastId;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-      this.#port.postMessage({ id, ...request } satisfies FromQueryClient);
-    });
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<QueryResponse>();
+    this.#pending.set(request.search, { resolve, reject });
+    this.#port.postMessage(request satisfies FromQueryClient);
+    const abort = (): void => {
+      this.#end(request.search);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
   }
 }
 

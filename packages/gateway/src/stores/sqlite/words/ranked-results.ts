@@ -8,6 +8,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import type { RankedMatchQuery, RankedPage } from './messages.ts';
 import type { RankedSeq, Ranker, RankSink } from './ranker.ts';
+import type { SearchSteps } from './search-turns.ts';
 
 const MAX_PAGE = 1024;
 /** Maximum number of matches to select from in memory. */
@@ -31,13 +32,13 @@ export class RankedResults implements Disposable {
   }
 
   /** Must not be called before the page before has been returned. */
-  async nextPage(): Promise<RankedPage> {
+  *nextPage(): SearchSteps<RankedPage> {
     const limit = Math.min(this.#left, MAX_PAGE);
     const isFirst = this.#consumed.size === 0 && this.#ranking === undefined;
     const page =
       isFirst && this.#query.skip + limit <= MAX_IN_MEMORY
-        ? await this.#firstPage(limit)
-        : await this.#furtherPage(limit);
+        ? yield* this.#firstPage(limit)
+        : yield* this.#furtherPage(limit);
     this.#left -= page.seqs.length;
     return page;
   }
@@ -46,21 +47,21 @@ export class RankedResults implements Disposable {
     this.#ranking?.[Symbol.dispose]();
   }
 
-  async #firstPage(limit: number): Promise<RankedPage> {
+  *#firstPage(limit: number): SearchSteps<RankedPage> {
     const { skip } = this.#query;
     const top = new TopMatches(skip + limit + 1);
-    await this.#ranker.rank(this.#query, top);
+    yield* this.#ranker.rank(this.#query, top);
     const found = top.seqs();
     const consumed = found.slice(0, skip + limit);
     for (const seq of consumed) this.#consumed.add(seq);
     return { seqs: consumed.slice(skip), more: found.length > consumed.length };
   }
 
-  async #furtherPage(limit: number): Promise<RankedPage> {
+  *#furtherPage(limit: number): SearchSteps<RankedPage> {
     if (this.#ranking === undefined) {
       const skip = this.#consumed.size === 0 ? this.#query.skip : 0;
       this.#ranking = new DiskRanking(this.#consumed, skip);
-      await this.#ranker.rank(this.#query, this.#ranking);
+      yield* this.#ranker.rank(this.#query, this.#ranking);
     }
     return this.#ranking.nextPage(limit);
   }

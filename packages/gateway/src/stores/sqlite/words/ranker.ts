@@ -3,15 +3,19 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Seq } from '../../../log/log.ts';
-import { openForReading } from '../database.ts';
+import { termsIn, type TermList, type TextQuery } from '../../../log/text-query.ts';
 import type { FacetSources } from '../index/facet-search.ts';
+import type { SeqPage } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
-import { atMostWithFacets, facetFilter } from './facet-filter.ts';
-import { ftsQuery, joinTerms, largeRowId, lastLargeRowId, seqOfLargeRow } from './fts.ts';
-import { isOneTerm, type LargeEntries } from './large-entries.ts';
-import type { MatchQuery } from './messages.ts';
+import { atMostWithFacets, facetFilter, type NextWithFacets } from './facet-filter.ts';
+import { ftsPhrase, wholeQuery } from './fts.ts';
+import type { LargeEntries } from './large-entries.ts';
+import type { MatchQuery, PageQuery } from './messages.ts';
+import type { Part, PartReader } from './parts.ts';
+import type { SearchSteps } from './search-turns.ts';
+import { isOneTerm, type SmallEntries, type SmallPart } from './small-entries.ts';
+import { rounded, TermScores, type RowSelection } from './term-scores.ts';
 
 /** A match. The lower its rank, the better. */
 export interface RankedSeq {
@@ -26,24 +30,12 @@ export interface RankSink {
   add(match: RankedSeq): void;
 }
 
-/** Rankings at the same time: each has open files, and a cache. */
-const MAX_RANKINGS = 8;
-/** After this many rows, the query is started again with a lower maximum rank, if there is one. */
-const ROWS_PER_QUERY = 4096;
 /** If no more entries have the facets, only these are ranked. */
 const MAX_CANDIDATES = 16 * 1024;
-
-// Returning a row costs more than ranking two. Every 1024th is returned only to yield the thread.
-const rowsWhere = (condition: string): string =>
-  `SELECT rowid AS seq, bm25(texts) AS rank FROM texts
-   WHERE texts MATCH ? AND rowid BETWEEN ? AND ? AND (rowid & 1023 = 0 OR ${condition})
-   ORDER BY rowid DESC`;
-const RANK_ALL = rowsWhere('bm25(texts) < ?');
-const RANK_CANDIDATES = rowsWhere(
-  'CASE WHEN rowid IN (SELECT value FROM json_each(?)) THEN bm25(texts) < ? END',
-);
-const RANK_LARGE = `SELECT rowid, bm25(texts) AS rank FROM texts
-  WHERE texts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid`;
+/** If there are more matches in a part, all of its rows are ranked: naming them would cost more. */
+const MAX_LISTED = 512;
+/** Large entries that are looked for together. */
+const LARGE_PAGE = 256;
 
 /** Throws while the index is rebuilt, because it would find only some of the matches. */
 export function requireSearchable({ high }: MatchQuery, { searched }: SharedState): void {
@@ -54,98 +46,207 @@ export function requireSearchable({ high }: MatchQuery, { searched }: SharedStat
   );
 }
 
-type YieldTurn = () => Promise<void>;
+interface RankerSources {
+  readonly words: DatabaseSync;
+  readonly parts: PartReader;
+  readonly facets: FacetSources;
+  readonly small: SmallEntries;
+  readonly large: LargeEntries;
+}
 
 export class Ranker {
-  readonly #file: string;
   readonly #facets: FacetSources;
+  readonly #small: SmallEntries;
   readonly #large: LargeEntries;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #scores: TermScores;
 
-  /** `file`: the database of the full-text index. */
-  constructor(file: string, facets: FacetSources, large: LargeEntries) {
-    this.#file = file;
+  constructor({ words, parts, facets, small, large }: RankerSources) {
     this.#facets = facets;
+    this.#small = small;
     this.#large = large;
+    this.#scores = new TermScores(words, parts);
   }
 
   /** Adds all matches to the sink, except those that it does not need. */
-  async rank(query: MatchQuery, sink: RankSink): Promise<void> {
-    if (this.#running < MAX_RANKINGS) this.#running += 1;
-    else await new Promise<void>((resolve) => void this.#waiting.push(resolve));
-    try {
-      requireSearchable(query, this.#facets.shared);
-      const yieldTurn = yieldPeriodically();
-      // An open statement pins the snapshot of its connection, and pages need the latest one.
-      using words = openForReading(this.#file, 1024);
-      await this.#rankSmall(words, query, sink, yieldTurn);
-      await this.#rankLarge(words, query, sink, yieldTurn);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
-  }
-
-  /** Newest first, so that of equals the older ones need not be returned. */
-  async #rankSmall(
-    words: DatabaseSync,
-    query: MatchQuery,
-    sink: RankSink,
-    yieldTurn: YieldTurn,
-  ): Promise<void> {
-    const { textQuery, facets, low, high } = query;
+  *rank(query: MatchQuery, sink: RankSink): SearchSteps<void> {
+    requireSearchable(query, this.#facets.shared);
+    const { facets } = query;
     const candidates =
       facets.length === 0
         ? undefined
-        : await atMostWithFacets(this.#facets, MAX_CANDIDATES, query, yieldTurn);
-    const filter = candidates === undefined ? [] : [JSON.stringify(candidates)];
-    const nextWithFacets = facetFilter(this.#facets, { facets, order: 'newest', until: low });
-    for (let at: Seq | undefined = high; at !== undefined;) {
-      const { maxRank } = sink;
-      const statement = words.prepare(candidates === undefined ? RANK_ALL : RANK_CANDIDATES);
-      const rows = statement.iterate(ftsQuery(textQuery), low, at, ...filter, maxRank);
-      at = undefined;
-      let count = 0;
-      for (const row of rows) {
-        const { seq, rank } = row as unknown as RankedSeq;
-        if (rank < sink.maxRank && nextWithFacets(seq) === seq) sink.add({ seq, rank });
-        await yieldTurn();
-        count += 1;
-        if (count < ROWS_PER_QUERY || sink.maxRank === maxRank) continue;
-        at = seq - 1;
-        break;
+        : yield* atMostWithFacets(this.#facets, MAX_CANDIDATES, query);
+    if (candidates?.length === 0) return;
+    const weights = new TermWeights(this.#scores, query.textQuery.all);
+    yield* this.#rankSmall(query, candidates, weights, sink);
+    yield* this.#rankLarge(query, weights, sink);
+  }
+
+  /** Newest first, so that of equals the older ones need not be looked at. */
+  *#rankSmall(
+    query: MatchQuery,
+    candidates: readonly Seq[] | undefined,
+    weights: TermWeights,
+    sink: RankSink,
+  ): SearchSteps<void> {
+    const nextWithFacets = this.#filter(query, candidates);
+    for (const part of this.#small.partsIn(query, 'newest')) {
+      yield;
+      const { low, high } = part.range;
+      const among = candidates?.filter((seq) => seq >= low && seq <= high);
+      if (among?.length === 0) continue;
+      const matches = isOneTerm(query.textQuery)
+        ? yield* this.#rankTerm(part, query, among, sink.maxRank)
+        : yield* this.#rankTerms(part, query, { among, maxRank: sink.maxRank, weights });
+      for (const match of matches) {
+        yield;
+        if (match.rank >= sink.maxRank) continue;
+        if (nextWithFacets === undefined || (yield* nextWithFacets(match.seq)) === match.seq)
+          sink.add(match);
       }
     }
   }
 
-  /** The rank of a large entry is that of its best row. */
-  async #rankLarge(
-    words: DatabaseSync,
-    { textQuery, facets, low, high }: MatchQuery,
-    sink: RankSink,
-    yieldTurn: YieldTurn,
-  ): Promise<void> {
-    const nextWithFacets = facetFilter(this.#facets, { facets, order: 'oldest', until: high });
-    const addIfMatching = (entry: RankedSeq | undefined): void => {
-      if (entry === undefined || nextWithFacets(entry.seq) !== entry.seq) return;
-      if (isOneTerm(textQuery) || this.#large.matches(entry.seq, textQuery)) sink.add(entry);
-    };
-    const statement = words.prepare(RANK_LARGE);
-    statement.setReadBigInts(true);
-    const anyTerm = joinTerms(textQuery.all, 'OR');
-    let entry: RankedSeq | undefined;
-    for (const row of statement.iterate(anyTerm, largeRowId(low, 0), lastLargeRowId(high))) {
-      const { rowid, rank } = row as { rowid: bigint; rank: number };
-      const seq = seqOfLargeRow(rowid);
-      if (entry?.seq === seq) entry = { seq, rank: Math.min(rank, entry.rank) };
-      else {
-        addIfMatching(entry);
-        entry = { seq, rank };
-      }
-      await yieldTurn();
+  /** Undefined if no filter is needed: there are no facets, or all seqs that have them are known. */
+  #filter(
+    { facets, low }: MatchQuery,
+    candidates: readonly Seq[] | undefined,
+  ): NextWithFacets | undefined {
+    if (facets.length === 0 || candidates !== undefined) return undefined;
+    return facetFilter(this.#facets, { facets, order: 'newest', until: low });
+  }
+
+  /** Newest first. Leaves out matches of this rank or above. */
+  *#rankTerm(
+    part: SmallPart,
+    { textQuery }: MatchQuery,
+    among: readonly Seq[] | undefined,
+    maxRank: number,
+  ): SearchSteps<RankedSeq[]> {
+    const term = termsIn(textQuery.all).next().value ?? undefined;
+    const weight = term && this.#scores.weightIn(part, term);
+    if (term === undefined || weight === undefined) return [];
+    yield;
+    const most = maxRank * weight;
+    const selected = { ...part.range, maxRank: most, among: among && JSON.stringify(among) };
+    const rows = this.#scores.rows(ftsPhrase(term, part.prefix), selected);
+    return rows.map(({ id, rank }) => ({ seq: Number(id), rank: rounded(rank / weight) }));
+  }
+
+  /** Newest first. May leave out matches of this rank or above. */
+  *#rankTerms(
+    part: SmallPart,
+    { textQuery }: MatchQuery,
+    { among, maxRank, weights }: TermsSelection,
+  ): SearchSteps<RankedSeq[]> {
+    const candidates = among && new Set(among);
+    const found = yield* this.#candidates(part, textQuery, maxRank, weights);
+    const seqs = found.filter((seq) => candidates?.has(seq) !== false);
+    if (seqs.length === 0) return [];
+    const selected =
+      seqs.length > MAX_LISTED ? part.range : { ...part.range, among: JSON.stringify(seqs) };
+    const ranks = yield* weights.rank(part, selected);
+    return seqs.map((seq) => ({ seq, rank: rounded(ranks.get(seq) ?? 0) }));
+  }
+
+  /**
+   * The matches in a part, newest first. Leaves out, where one statement can match the query, those that
+   * cannot have a lower rank than this: the weight of no term grows more than that of another between
+   * the part and the whole.
+   */
+  *#candidates(
+    part: SmallPart,
+    textQuery: TextQuery,
+    maxRank: number,
+    weights: TermWeights,
+  ): SearchSteps<readonly Seq[]> {
+    const query = wholeQuery(textQuery, part.prefix);
+    if (query === undefined || maxRank === Infinity) {
+      const limit = Number.MAX_SAFE_INTEGER;
+      return yield* this.#small.matches(part, textQuery, { ...part.range, order: 'newest', limit });
     }
-    addIfMatching(entry);
+    const ratio = yield* weights.greatestRatio(part);
+    if (ratio === undefined) return [];
+    const rows = this.#scores.rows(query, { ...part.range, maxRank: maxRank / ratio });
+    yield;
+    return rows.map(({ id }) => Number(id));
+  }
+
+  /** The rank of a large entry is that of its best row. */
+  *#rankLarge(query: MatchQuery, weights: TermWeights, sink: RankSink): SearchSteps<void> {
+    const { facets, low } = query;
+    const nextWithFacets =
+      facets.length === 0
+        ? undefined
+        : facetFilter(this.#facets, { facets, order: 'newest', until: low });
+    for (let high: Seq | undefined = query.high; high !== undefined;) {
+      const wanted: PageQuery = { ...query, high, order: 'newest', limit: LARGE_PAGE };
+      const page: SeqPage = yield* this.#large.page(wanted);
+      for (const seq of page.seqs) {
+        if (nextWithFacets !== undefined && (yield* nextWithFacets(seq)) !== seq) continue;
+        let best = 0;
+        for (const part of this.#large.partsIn({ low: seq, high: seq }, 'newest')) {
+          const ranks = yield* weights.rank(part, part.range);
+          for (const rank of ranks.values()) best = Math.min(best, rank);
+        }
+        sink.add({ seq, rank: rounded(best) });
+      }
+      high = page.next;
+    }
+  }
+}
+
+interface TermsSelection {
+  readonly among: readonly Seq[] | undefined;
+  readonly maxRank: number;
+  readonly weights: TermWeights;
+}
+
+/** Ranks rows by several terms. */
+class TermWeights {
+  readonly #scores: TermScores;
+  readonly #terms: TermList;
+  /** Looked up once there is a match. */
+  #weights: Float64Array | undefined;
+
+  constructor(scores: TermScores, terms: TermList) {
+    this.#scores = scores;
+    this.#terms = terms;
+  }
+
+  /** The ranks of the selected rows of a part that have any of the terms, by their ids. */
+  *rank(part: Part, selected: RowSelection): SearchSteps<Map<bigint | number, number>> {
+    const weights = (this.#weights ??= yield* this.#scores.weights(this.#terms));
+    const ranks = new Map<bigint | number, number>();
+    let at = 0;
+    for (const term of termsIn(this.#terms)) {
+      yield;
+      const weight = weights[at] ?? 0;
+      at += 1;
+      const weightInPart = this.#scores.weightIn(part, term);
+      if (weightInPart === undefined) continue;
+      yield;
+      for (const { id, rank } of this.#scores.rows(ftsPhrase(term, part.prefix), selected)) {
+        ranks.set(id, (ranks.get(id) ?? 0) + (weight * rank) / weightInPart);
+      }
+    }
+    return ranks;
+  }
+
+  /**
+   * By how much the weight of a term grows at most between a part and the whole index; undefined if no
+   * row of the part has one of the terms.
+   */
+  *greatestRatio(part: Part): SearchSteps<number | undefined> {
+    const weights = (this.#weights ??= yield* this.#scores.weights(this.#terms));
+    let greatest = 0;
+    let at = 0;
+    for (const term of termsIn(this.#terms)) {
+      yield;
+      const weightInPart = this.#scores.weightIn(part, term);
+      if (weightInPart === undefined) return undefined;
+      greatest = Math.max(greatest, (weights[at] ?? 0) / weightInPart);
+      at += 1;
+    }
+    return greatest;
   }
 }

@@ -14,6 +14,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
 import { largeRowId } from './fts.ts';
+import { PartWriter } from './parts.ts';
 import { openWords } from './words-database.ts';
 
 /** Maximum number of entries, and approximate maximum of bytes, per transaction. */
@@ -41,6 +42,10 @@ export class WordIndexer {
   readonly #rows: StatementSync;
   readonly #add: StatementSync;
   readonly #position: PositionWriter;
+  readonly #setCount: StatementSync;
+  readonly #parts: PartWriter;
+  /** Rows of the full-text index. */
+  #count: number;
 
   constructor(paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
@@ -54,6 +59,11 @@ export class WordIndexer {
     this.#add = this.#db.prepare('INSERT INTO texts (rowid, words) VALUES (?, ?)');
     this.#add.setReadBigInts(true);
     this.#position = new PositionWriter(this.#db, this.#log, 'searched');
+    this.#setCount = this.#db.prepare("INSERT OR REPLACE INTO meta VALUES ('rows', ?)");
+    // `run` returns the last row id, which may be that of a large entry.
+    this.#setCount.setReadBigInts(true);
+    this.#parts = new PartWriter(this.#db);
+    this.#count = readMetaSeq(this.#db, 'rows');
     shared.searched = readMetaSeq(this.#db, 'searched');
   }
 
@@ -62,6 +72,7 @@ export class WordIndexer {
     const from = this.#shared.searched;
     const last = Math.min(this.#shared.head, from + BATCH_ENTRIES);
     if (last <= from) return;
+    const count = this.#count;
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       const larges: EntryRow[] = [];
@@ -69,11 +80,17 @@ export class WordIndexer {
       // After the small ones: FTS5 inserts ascending row ids at the least cost.
       for (const { seq, large } of larges) await this.#addLarge(seq, large ?? '', signal);
       signal.throwIfAborted();
+      this.#parts.flush();
+      this.#setCount.run(this.#count);
       this.#position.write(to);
       this.#db.exec('COMMIT');
       this.#shared.searched = to;
     } finally {
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      if (this.#db.isTransaction) {
+        this.#db.exec('ROLLBACK');
+        this.#parts.reset();
+        this.#count = count;
+      }
     }
   }
 
@@ -88,11 +105,18 @@ export class WordIndexer {
     for (const result of this.#readRows(from, last)) {
       const row = result as unknown as EntryRow;
       if (row.large !== null) larges.push(row);
-      else this.#add.run(row.seq, wordsIn(row));
+      else this.#addRow(BigInt(row.seq), row.text.length, (prefix) => wordsIn(row, prefix));
       size += row.text.length;
       if (size >= BATCH_SIZE) return row.seq;
     }
     return last;
+  }
+
+  /** `size`: bytes of its text. */
+  #addRow(rowId: bigint, size: number, wordsWith: (prefix: string) => string): void {
+    this.#add.run(rowId, wordsWith(this.#parts.prefixFor(rowId)));
+    this.#parts.add(rowId, size);
+    this.#count += 1;
   }
 
   /**
@@ -118,7 +142,10 @@ export class WordIndexer {
   }
 
   async #addLarge(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
-    const row = new LargeRowWriter(seq, this.#add);
+    const row = new LargeRowWriter((part, text) => {
+      const rowId = largeRowId(seq, part);
+      this.#addRow(rowId, text.length, (prefix) => prefixed(text, prefix));
+    });
     const words = new StreamTokenizer((more) => row.push(more));
     const reader = new StringValueReader({
       text(value: string): void {
@@ -146,18 +173,18 @@ export class WordIndexer {
  * words as strings would outlive the collections of young garbage, and pile up.
  */
 class LargeRowWriter {
-  readonly #seq: Seq;
-  readonly #add: StatementSync;
+  readonly #add: (part: number, words: string) => void;
   #row = Buffer.allocUnsafe(2 * ROW_SIZE);
   #length = 0;
   #part = 0;
 
-  constructor(seq: Seq, add: StatementSync) {
-    this.#seq = seq;
+  /** `add` is called with each row: its number, and its words. */
+  constructor(add: (part: number, words: string) => void) {
     this.#add = add;
   }
 
   push(words: readonly string[]): void {
+    if (words.length === 0) return;
     const joined = `${words.join(' ')} `;
     const end = this.#length + Buffer.byteLength(joined);
     if (end > this.#row.length) this.#row = Buffer.concat([this.#row], 2 * end);
@@ -167,17 +194,24 @@ class LargeRowWriter {
 
   flush(): void {
     if (this.#length === 0) return;
-    const row = this.#row.toString('utf8', 0, this.#length);
-    this.#add.run(largeRowId(this.#seq, this.#part), row);
+    this.#add(this.#part, this.#row.toString('utf8', 0, this.#length));
     this.#length = 0;
     this.#part += 1;
   }
 }
 
-/** The words of a small entry. */
-function wordsIn({ head, text }: EntryRow): string {
+/** The words of a small entry, each behind the prefix. */
+function wordsIn({ head, text }: EntryRow, prefix: string): string {
   let words = '';
-  for (const value of stringValuesIn(text.subarray(head)))
-    words += `${tokenize(value).join(' ')} ${VALUE_END} `;
+  for (const value of stringValuesIn(text.subarray(head))) {
+    const found = tokenize(value);
+    if (found.length > 0) words += `${prefix}${found.join(` ${prefix}`)} `;
+    words += `${VALUE_END} `;
+  }
   return words;
+}
+
+/** Words with a space behind each, with the prefix before each. */
+function prefixed(words: string, prefix: string): string {
+  return prefix + words.trimEnd().replaceAll(' ', ` ${prefix}`);
 }

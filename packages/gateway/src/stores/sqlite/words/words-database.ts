@@ -1,19 +1,22 @@
 /**
  * The format of `search.sqlite`: a contentless FTS5 table, which has the words of all string values
- * and their positions, but not the texts.
+ * and their positions, but not the texts; and the parts that it is divided into.
  */
 import type { DatabaseSync } from 'node:sqlite';
 
 import { openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { PART_TABLE } from './parts.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-const FORMAT = 2;
+const FORMAT = 3;
 
-// `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
+// `ascii` splits at spaces, and leaves the words of our own tokenizer and the prefixes of parts as
+// they are.
 const TABLES = `
-  CREATE VIRTUAL TABLE texts USING
-    fts5(words, content='', contentless_delete=0, detail=full, tokenize='ascii');
+  CREATE VIRTUAL TABLE texts USING fts5(
+    words, content='', contentless_delete=0, detail=full, tokenize="ascii tokenchars '.:'");
+  ${PART_TABLE}
 `;
 
 const SQLITE_ERROR = 1;

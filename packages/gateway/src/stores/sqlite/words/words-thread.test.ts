@@ -16,9 +16,17 @@ import { SharedState } from '../shared-state.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
 import { QueryEngine } from './query-engine.ts';
+import type { SearchSteps } from './search-turns.ts';
 
 const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
 const NAMES = ['Lumen', 'Мавка', 'Nobody'];
+
+function resultOf<Result>(steps: SearchSteps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 describe('words in the SQLite store', () => {
   it('are found as a plain list finds them, in the same order', async () => {
@@ -79,7 +87,7 @@ describe('words in the SQLite store', () => {
     const many = 20_000;
     const say = async (count: number): Promise<void> => {
       const appends = Array.from({ length: count }, (_, at) =>
-        log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))}"` })),
+        log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))} both"` })),
       );
       await Promise.all(appends);
       await untilSearchable(log);
@@ -89,6 +97,14 @@ describe('words in the SQLite store', () => {
       (one, other) => (other % 7) - (one % 7) || other - one,
     );
     const seqs = byRank.map((at) => at + 1);
+    // Equals are together, the newest first, whichever part of the index they are in.
+    const ranked = await bestSeqs(log, textQuery('garden', 'both'), many);
+    const groups = Map.groupBy(ranked, (seq) => (seq - 1) % 7);
+    assert.equal(ranked.length, many);
+    assert.deepEqual(
+      ranked,
+      [...groups.values()].flatMap((group) => group.toSorted((a, b) => b - a)),
+    );
     const reading = log.readRanked({
       facets: [],
       textQuery: textQuery('garden'),
@@ -130,6 +146,30 @@ describe('words in the SQLite store', () => {
     }
     ended.abort();
     await Promise.all(ranking);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are no longer ranked for a caller who has left, nor for a log that closes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const log = await openSqliteLog({ folder });
+    await Promise.all(
+      Array.from({ length: 3000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
+    );
+    await untilSearchable(log);
+    const query = { facets: [], textQuery: textQuery('gar*'), skip: 0, limit: Infinity };
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const begun = log.readRanked({ ...query, signal });
+    await begun.next();
+    const abandoned = Array.from({ length: 50 }, () => log.readRanked({ ...query, signal }).next());
+    const others = Array.from({ length: 50 }, () => log.readRanked(query).next());
+    const reason = new Error('left');
+    leaving.abort(reason);
+    for (const next of abandoned) await assert.rejects(next, reason);
+    await assert.rejects(begun.next(), reason);
+    const closing = log[Symbol.asyncDispose]();
+    for (const next of others) await assert.rejects(next, { code: 'unavailable' });
+    await closing;
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -201,11 +241,12 @@ describe('words in the SQLite store', () => {
     const query = { textQuery: textQuery('тиша'), facets: [], low: 1, high: 5 };
     const page = { ...query, order: 'newest', limit: 9 } as const;
     shared.searched = 5;
-    assert.equal(engine.page(page).seqs.length, 5);
+    assert.equal(resultOf(engine.page(page)).seqs.length, 5);
     shared.searched = 4;
     const refused = { code: 'unavailable' };
-    assert.throws(() => engine.page(page), refused);
-    await assert.rejects(engine.ranker.rank(query, { maxRank: Infinity, add: () => {} }), refused);
+    assert.throws(() => resultOf(engine.page(page)), refused);
+    const sink = { maxRank: Infinity, add: () => {} };
+    assert.throws(() => resultOf(engine.ranker.rank(query, sink)), refused);
     engine.close();
     await rm(folder, { recursive: true, force: true });
   });

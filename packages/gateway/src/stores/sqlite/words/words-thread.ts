@@ -11,15 +11,11 @@ import { GatewayError } from '@open-presence/protocol';
 import { causeOf, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { removeDatabase } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
-import type {
-  FromQueryClient,
-  QueryRequest,
-  QueryResponse,
-  RankedPage,
-  RankedPageRequest,
-} from './messages.ts';
+import type { FromQueryClient, QueryRequest, QueryResponse } from './messages.ts';
 import { QueryEngine } from './query-engine.ts';
+import type { Ranker } from './ranker.ts';
 import { RankedResults } from './ranked-results.ts';
+import { type SearchCost, SearchTurns } from './search-turns.ts';
 import { WordIndexer } from './word-indexer.ts';
 import { isCorrupt, isCorruptTable } from './words-database.ts';
 
@@ -28,24 +24,35 @@ const SLEEP_FACTOR = 4;
 /** A large entry is one long step: the entries after it do not wait four times as long. */
 const MAX_SLEEP_MS = 2000;
 
-/** The ranked results that a client is reading. */
-type OpenResults = Map<number, RankedResults>;
+/** A search of a client: its ranked results, or a page that was requested. */
+interface OpenSearch {
+  readonly ranker: Ranker;
+  readonly ending: AbortController;
+  readonly spent: SearchCost;
+  readonly results: RankedResults | undefined;
+}
+
+type OpenSearches = Map<number, OpenSearch>;
 
 const thread = new StoreThread();
 const { paths, shared, clients } = thread;
 let index: { readonly indexer: WordIndexer; readonly engine: QueryEngine } | undefined;
 /** Whether the index must be made again. */
 let isDamaged = false;
+const turns = new SearchTurns();
 
 thread.serve((client) => {
-  const open: OpenResults = new Map();
+  const open: OpenSearches = new Map();
   client.on('message', (message: FromQueryClient) => {
-    if ('endOfResults' in message) disposeResults(open, message.endOfResults);
+    if ('endOfSearch' in message) endSearch(open, message.endOfSearch);
     else void respond(client, open, message);
   });
-  client.on('close', () => {
-    for (const id of open.keys()) disposeResults(open, id);
-  });
+  const endAll = (): void => {
+    for (const search of open.keys()) endSearch(open, search);
+  };
+  client.on('close', endAll);
+  // A stop waits for no search.
+  thread.signal.addEventListener('abort', endAll);
 });
 await thread.repeat(indexNext, (fault) => {
   if (isCorrupt(fault)) isDamaged = true;
@@ -86,18 +93,29 @@ function openIndex(): NonNullable<typeof index> {
 
 async function respond(
   client: MessagePort,
-  open: OpenResults,
-  { id, page, ranked }: QueryRequest,
+  open: OpenSearches,
+  request: QueryRequest,
 ): Promise<void> {
-  const send = (response: Omit<QueryResponse, 'id'>): void =>
-    client.postMessage({ id, ...response } satisfies QueryResponse);
+  const id = request.search;
   const current = index;
+  let search: OpenSearch | undefined;
+  const send = (response: Omit<QueryResponse, 'search' | 'cost'>): void => {
+    const cost = search?.spent.cost ?? 0;
+    client.postMessage({ search: id, cost, ...response } satisfies QueryResponse);
+  };
   try {
     if (current === undefined) throw new StorageFault('The full-text index is not open.');
-    const { engine } = current;
-    if (page !== undefined) send({ page: engine.page(page) });
-    if (ranked !== undefined) send({ ranked: await rankedPage(engine, open, ranked) });
+    search = openSearch(current.engine, open, request);
+    const { ending, spent, results } = search;
+    if (results !== undefined) {
+      send({ ranked: await turns.run(results.nextPage(), spent, ending.signal) });
+    } else if (request.page !== undefined) {
+      send({ page: await turns.run(current.engine.page(request.page), spent, ending.signal) });
+      endSearch(open, id);
+    }
   } catch (error) {
+    if (search?.ending.signal.aborted === true) return;
+    endSearch(open, id);
     // An index that has been closed meanwhile has been reported already.
     const isClosed = current !== index || index === undefined || !clients.has(client);
     const isFault = isStorageFault(error);
@@ -106,7 +124,7 @@ async function respond(
     if (isClosed || !isFault) return;
     thread.report('search', causeOf(error));
     // With facets, the error may be of another database.
-    const hasFacets = (page ?? ranked?.query)?.facets.length !== 0;
+    const hasFacets = (request.page ?? request.ranked)?.facets.length !== 0;
     if (!existsSync(paths.search) || (isCorrupt(error) && (!hasFacets || isCorruptTable(error)))) {
       isDamaged = true;
       shared.wakeWaiters();
@@ -114,20 +132,27 @@ async function respond(
   }
 }
 
-async function rankedPage(
-  engine: QueryEngine,
-  open: OpenResults,
-  { results: id, query }: RankedPageRequest,
-): Promise<RankedPage> {
-  if (query !== undefined) open.set(id, new RankedResults(engine.ranker, query));
-  const results = open.get(id);
-  if (results === undefined) throw new Error('The results have been disposed of.');
-  return await results.nextPage();
+function openSearch(
+  { ranker }: QueryEngine,
+  open: OpenSearches,
+  { search: id, page, ranked, cost = 0 }: QueryRequest,
+): OpenSearch {
+  const existing = open.get(id);
+  if (existing?.ranker === ranker) return existing;
+  if (page === undefined && ranked === undefined) {
+    throw new StorageFault('The full-text index was opened again.');
+  }
+  const results = ranked && new RankedResults(ranker, ranked);
+  const search = { ranker, ending: new AbortController(), spent: { cost }, results };
+  open.set(id, search);
+  return search;
 }
 
-function disposeResults(open: OpenResults, id: number): void {
-  open.get(id)?.[Symbol.dispose]();
+function endSearch(open: OpenSearches, id: number): void {
+  const search = open.get(id);
   open.delete(id);
+  search?.ending.abort();
+  search?.results?.[Symbol.dispose]();
 }
 
 function closeIndex(): void {

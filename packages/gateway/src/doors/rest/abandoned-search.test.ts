@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { LogRead, Selection } from '../../log/log.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { fetchBytes, getRequest, openGateway } from '../../gateway.fixture.ts';
+
+describe('a search whose caller leaves', () => {
+  const call = (name: string, args: object): string => {
+    const params = { name, arguments: args };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    return postRequest('/mcp', body, 'Accept: application/json, text/event-stream');
+  };
+  const skill = (data: object): string => {
+    const message = { messageId: '1', role: 'ROLE_USER', parts: [{ data }] };
+    return postRequest('/a2a/v1/message:send', JSON.stringify({ message }), 'A2A-Version: 1.0');
+  };
+  const requests: Readonly<Record<string, string>> = {
+    'the best first': getRequest('/api/search?q=mint'),
+    'in the order of the log': getRequest('/api/search?q=mint&order=newest'),
+    'as a listing': getRequest('/api/garden?q=mint'),
+    'as a feed': getRequest('/api/garden.atom?q=mint'),
+    'through the MCP tool search': call('search', { q: 'mint' }),
+    'through the MCP tool read': call('read', { q: 'mint' }),
+    'through the A2A skill search': skill({ skill: 'search', q: 'mint' }),
+    'through the A2A skill read': skill({ skill: 'read', q: 'mint' }),
+  };
+  for (const [how, sent] of Object.entries(requests)) {
+    it(`ends (${how})`, async () => {
+      const log = openMemoryLog();
+      const started = Promise.withResolvers<AbortSignal>();
+      // A search that never comes to an end by itself.
+      // oxlint-disable-next-line require-yield
+      const endless = async function* ({ signal }: Partial<Selection>): LogRead<never> {
+        assert.ok(signal);
+        started.resolve(signal);
+        if (!signal.aborted) await once(signal, 'abort');
+        throw signal.reason;
+      };
+      log.readRanked = endless;
+      log.readEntries = endless;
+      log.readText = endless;
+      await using gateway = await openGateway(log);
+      const caller = await gateway.connect();
+      caller.send(sent);
+      const signal = await Promise.race([
+        started.promise,
+        caller.until(/^HTTP/).then((received) => assert.fail(received)),
+      ]);
+      assert.equal(signal.aborted, false);
+      await caller[Symbol.asyncDispose]();
+      if (!signal.aborted) await once(signal, 'abort');
+      assert.deepEqual(gateway.reported, []);
+    });
+  }
+
+  it('does not end for another who asked for the same', async () => {
+    const log = openMemoryLog();
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint');
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const readText = log.readText.bind(log);
+    log.readText = async function* (selection, joiner) {
+      ask();
+      await released;
+      return yield* readText(selection, joiner);
+    };
+    const path = '/api/garden?q=mint';
+    const leaving = await gateway.connect();
+    leaving.send(getRequest(path));
+    await asked;
+    const answer = fetchBytes(gateway, path);
+    await pause(100);
+    await leaving[Symbol.asyncDispose]();
+    await pause(100);
+    release();
+    const { status, bytes } = await answer;
+    assert.equal(status, 200);
+    assert.match(bytes.toString(), /"text":"mint"/);
+  });
+});
+
+function postRequest(path: string, body: string, ...headers: readonly string[]): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: presence',
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...headers,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
