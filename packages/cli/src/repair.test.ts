@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 
 import { startGateway } from '@open-presence/gateway';
@@ -15,9 +16,10 @@ interface Run {
   readonly stdout: string;
 }
 
-function repair(data: string, from: string): Promise<Run> {
+function repair(data: string, from?: string): Promise<Run> {
   const { promise, resolve } = Promise.withResolvers<Run>();
-  const args = [MAIN, 'repair', '--data', data, '--from', from];
+  const args = [MAIN, 'repair', '--data', data];
+  if (from !== undefined) args.push('--from', from);
   const child = execFile(process.execPath, args, (_, stdout, stderr) =>
     resolve({ code: child.exitCode ?? -1, stdout: stdout + stderr }),
   );
@@ -62,5 +64,31 @@ test('presence repair puts back the files that a copy has, and says which it doe
   for (const file of [lost, shortened])
     assert.deepEqual(await readFile(join(data, file)), await readFile(join(copy, file)));
   assert.equal((await repair(data, folder)).code, 1);
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('presence repair makes idempotency keys find their entries again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  const logger = pino({ level: 'silent' });
+  const place = { host: '127.0.0.1', port: 0, data: folder, language: undefined };
+  await using gateway = await startGateway({ ...place, threads: 1, logger });
+  const post = async (text: string): Promise<number> => {
+    const headers = { 'idempotency-key': text };
+    const body = JSON.stringify({ text });
+    const answer = await fetch(`${gateway.address}/api/seeds`, { method: 'POST', headers, body });
+    return Number(Reflect.get(Object(await answer.json()), 'seq'));
+  };
+  assert.deepEqual([await post('one'), await post('two'), await post('three')], [1, 2, 3]);
+  const db = new DatabaseSync(join(folder, 'log.sqlite'));
+  db.exec(`UPDATE keys SET key = CAST(x'ff' || substr(key, 2) AS BLOB) WHERE seq = 1;
+    UPDATE keys SET seq = 1 WHERE seq = 2; DELETE FROM keys WHERE seq = 3`);
+  db.close();
+  const { code, stdout } = await repair(folder);
+  assert.match(stdout, /^Entry 1: is not found by its idempotency key; put back$/m);
+  assert.match(stdout, /^Entry 2: has an idempotency key that leads to entry 1; put back$/m);
+  assert.equal(code, 0);
+  assert.match((await repair(folder)).stdout, /^0 put back, 0 not\.$/m);
+  assert.deepEqual([await post('one'), await post('two'), await post('three')], [1, 2, 3]);
+  await gateway[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });

@@ -1,4 +1,7 @@
-/** `presence repair`: puts lost files of large entries back from a copy of the data folder. */
+/**
+ * `presence repair`: makes idempotency keys find their entries again, and puts lost files of large
+ * entries back from a copy of the data folder.
+ */
 import { repairLog } from '@open-presence/gateway';
 import { Command } from 'commander';
 
@@ -6,7 +9,7 @@ import { type Configuration, DATA_SETTING, settingOption } from './configuration
 import type { ProcessContext } from './process-context.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
-  readonly from: string;
+  readonly from?: string;
 }
 
 const EXIT_NOT_REPAIRED = 1;
@@ -14,14 +17,14 @@ const EXIT_FAILED = 2;
 
 export function repairCommand(context: ProcessContext): Command {
   const command = new Command('repair')
-    .description('put lost files of large entries back from a copy of the data folder')
+    .description('put right the idempotency keys, and lost files of large entries from a copy')
     .addHelpText(
       'after',
-      `\nA gateway may be running. Takes only files whose bytes are those that were stored. Exits with 0 if every large entry can be read, ${EXIT_NOT_REPAIRED} if some cannot, ${EXIT_FAILED} if there is no readable log or a file cannot be written.`,
+      `\nA gateway may be running. Takes only files whose bytes are those that were stored. Exits with 0 if all that was looked at is right, ${EXIT_NOT_REPAIRED} if some cannot, ${EXIT_FAILED} if there is no readable log or a file cannot be written.`,
     );
   command
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
-    .requiredOption('--from <folder>', 'a copy or backup of the data folder');
+    .option('--from <folder>', 'a copy or backup of the data folder, for lost files');
   return command.action(async ({ data, from }: Options) => {
     const counts = { repaired: 0, lost: 0 };
     try {

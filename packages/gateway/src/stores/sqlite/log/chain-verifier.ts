@@ -6,8 +6,10 @@ import { entryHead, entryId, type Kind, SALTS, seqOfId } from '@open-presence/pr
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { keyColumnFault, linkedKey } from './key-column.ts';
 import { largeChunks } from './large-files.ts';
-import { FIRST_LINK, linkOf, sha256 } from './log-database.ts';
+import { FIRST_LINK, linkOf } from './log-database.ts';
+import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;
 const BRACE = 0x7d;
@@ -25,6 +27,7 @@ interface EntryRow {
   readonly size: number;
   readonly large: string | null;
   readonly link: Uint8Array;
+  readonly key: Uint8Array | null;
   readonly text: Buffer;
 }
 
@@ -81,6 +84,8 @@ export class ChainVerifier {
     const body = await readBody(this.#paths, row, head.length, signal);
     const description = typeof body === 'string' ? body : this.#bodyFault(row, head, body);
     if (description !== undefined) faults.push({ seq, description });
+    const keyFault = keyColumnFault(row.key);
+    if (keyFault !== undefined) faults.push({ seq, description: keyFault });
     if (typeof body === 'string') this.#previousLinks = [row.link];
     this.link = row.link;
     this.next = Math.max(seq + 1, 1);
@@ -103,7 +108,8 @@ export class ChainVerifier {
   #bodyFault(row: EntryRow, head: string, body: StoredBody): string | undefined {
     const { digest, size, framed } = body;
     const headBytes = Buffer.from(head);
-    const links = this.#previousLinks.map((previous) => linkOf(previous, headBytes, digest));
+    const key = linkedKey(row.key);
+    const links = this.#previousLinks.map((previous) => linkOf(previous, headBytes, digest, key));
     const holds = links.length === 0 || links.some((link) => Buffer.compare(link, row.link) === 0);
     // If it was the link that changed, the next entry is linked to the original one.
     this.#previousLinks = holds ? [row.link] : [row.link, ...links];
@@ -128,6 +134,7 @@ function rowOf(row: Record<string, unknown>): EntryRow {
     size: Number(row['size']),
     large: row['large'] as string | null,
     link: row['link'] as Uint8Array,
+    key: row['key'] as Uint8Array | null,
     text: Buffer.from(buffer, byteOffset, length),
   };
 }

@@ -2,13 +2,14 @@
  * The format of `log.sqlite`: every entry in order, flushed before it is acknowledged. All other
  * databases are derived from it.
  */
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { migratedKeyColumn } from './key-column.ts';
+import { sha256 } from './sha256.ts';
 
 /** "OPGL" */
 const APPLICATION_ID = 0x4f50474c;
@@ -41,6 +42,12 @@ const MIGRATIONS: readonly string[] = [
     WITHOUT ROWID, STRICT;
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `,
+  `
+  -- key: see key-column.ts. The table keys only finds it, and can be made from the entries.
+  ALTER TABLE entries ADD COLUMN key BLOB;
+  UPDATE entries SET key = migrated_key_column(keys.key) FROM keys WHERE keys.seq = entries.seq;
+  ALTER TABLE keys DROP COLUMN content;
+  `,
 ];
 const FORMAT = MIGRATIONS.length;
 
@@ -57,11 +64,21 @@ export function openLogForWriting(paths: DataPaths): DatabaseSync {
     db.close();
     throw new Error(refusal);
   }
+  if (version < FORMAT)
+    db.function('migrated_key_column', (key) => migratedKeyColumn(key as Uint8Array));
   for (let step = version; step < FORMAT; step += 1) {
     db.exec(
       `BEGIN IMMEDIATE; ${MIGRATIONS[step]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step + 1}; COMMIT`,
     );
   }
+  return db;
+}
+
+/** Opens a log of this format to change it beside a gateway that may be running. */
+export function openLogForRepair(paths: DataPaths): DatabaseSync {
+  const db = new DatabaseSync(paths.log, { timeout: 5000 });
+  // What an earlier process has left in the WAL is flushed before anything is written after it.
+  db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)');
   return db;
 }
 
@@ -117,22 +134,25 @@ export function openAnyLogForReading(paths: DataPaths): DatabaseSync | undefined
 }
 
 /** What an entry is verified by (see `ChainVerifier`). */
-export const ENTRY_COLUMNS = 'seq, time, kind, room, head, size, large, link, text';
+export const ENTRY_COLUMNS = 'seq, time, kind, room, head, size, large, link, key, text';
 
 /** The link before the first entry. */
 export const FIRST_LINK: Uint8Array = new Uint8Array(32);
 
 /**
- * The link of an entry is SHA-256 over the link of the entry before, the gateway's members
- * (`head`), and the SHA-256 of the body: whoever knows one link can detect a change of any byte
- * before.
+ * The link of an entry is SHA-256 over the link of the entry before, the gateway's members (`head`),
+ * the SHA-256 of the body, and, if the entry has an idempotency key, 32 bytes made from it (see
+ * `key-column.ts`). Whoever knows one link can detect a change of any byte before.
  */
-export function linkOf(previous: Uint8Array, head: Uint8Array, bodyDigest: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([previous, head, bodyDigest]));
-}
-
-export function sha256(bytes: Uint8Array): Uint8Array {
-  return hash('sha256', bytes, 'buffer');
+export function linkOf(
+  previous: Uint8Array,
+  head: Uint8Array,
+  bodyDigest: Uint8Array,
+  linkedKey?: Uint8Array,
+): Uint8Array {
+  const parts = [previous, head, bodyDigest];
+  if (linkedKey !== undefined) parts.push(linkedKey);
+  return sha256(Buffer.concat(parts));
 }
 
 /** Why this program cannot use a file that is not empty. */

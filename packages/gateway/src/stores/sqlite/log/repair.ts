@@ -1,16 +1,19 @@
 /**
- * Puts the files of large entries back from a copy of the data folder. A file is taken only if its
- * bytes are those that the entry's link was made of, and takes the place of another at once, so a
- * gateway may run meanwhile. Nothing else is changed.
+ * Puts right what the entries of a log themselves say: the table of idempotency keys; and puts the
+ * files of large entries back from a copy of the data folder. A file is taken only if its bytes are
+ * those that the entry's link was made of, and takes the place of another at once. A gateway may run
+ * meanwhile. Nothing else is changed.
  */
 import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, filesOf, finalPath } from './large-files.ts';
-import { openLogForReading } from './log-database.ts';
+import { openLogForReading, openLogForRepair } from './log-database.ts';
+import { repairKey, verifyKeys } from './verify-keys.ts';
 
 interface RepairEvent {
   readonly seq: Seq;
@@ -21,11 +24,39 @@ interface RepairEvent {
 }
 
 /**
- * Yields every large entry that was found unreadable, once it was put back or could not be. Throws
- * when `folder` has no log that this program can read, and when a file cannot be written.
+ * Yields every entry that was not found by its key, and, with a copy, every large entry that was
+ * found unreadable, once it was put back or could not be. Throws when `folder` has no log that this
+ * program can read, and when a file cannot be written.
  */
-export async function* repairLog(folder: string, from: string): AsyncGenerator<RepairEvent> {
+export async function* repairLog(
+  folder: string,
+  from: string | undefined,
+): AsyncGenerator<RepairEvent> {
   const paths = dataPathsIn(folder);
+  yield* repairKeys(paths);
+  if (from !== undefined) yield* repairFiles(paths, from);
+}
+
+/** Each in a transaction of its own, so that a running gateway waits for none. */
+function* repairKeys(paths: DataPaths): Generator<RepairEvent> {
+  const db = openLogForReading(paths);
+  let writing: DatabaseSync | undefined;
+  try {
+    const head = db.prepare('SELECT max(seq) AS seq FROM entries').get()?.['seq'];
+    for (const faults of verifyKeys(db, Number(head))) {
+      for (const fault of faults) {
+        writing ??= openLogForRepair(paths);
+        repairKey(writing, fault);
+        yield { seq: fault.seq, fault: fault.description, reason: undefined };
+      }
+    }
+  } finally {
+    writing?.close();
+    db.close();
+  }
+}
+
+async function* repairFiles(paths: DataPaths, from: string): AsyncGenerator<RepairEvent> {
   const copy = dataPathsIn(from);
   const db = openLogForReading(paths);
   try {

@@ -221,6 +221,25 @@ suite('verifyLog()', () => {
     });
   }
 
+  test('finds any changed bit of the idempotency key of an entry, or of the table that finds it', async () => {
+    for (let bit = 0; bit < 8 * 48; bit += 7) {
+      const own = await found((_, db) => flipKey(db, 'entries', SMALL, bit));
+      assert.ok(own.length > 0 && own.every(({ seq }) => seq === SMALL), `bit ${bit}`);
+      if (bit >= 8 * 32) continue;
+      const table = await found((_, db) => flipKey(db, 'keys', SMALL, bit));
+      assert.deepEqual(new Set(seqs(table)), new Set([SMALL]), `bit ${bit} of the table`);
+    }
+    for (const change of [
+      'DELETE FROM keys WHERE seq = 100',
+      'UPDATE keys SET seq = 90 WHERE seq = 100',
+      'UPDATE entries SET key = NULL WHERE seq = 100',
+      "UPDATE entries SET key = x'00' WHERE seq = 100",
+    ]) {
+      const faults = await found((_, db) => db.exec(change));
+      assert.ok(seqs(faults).includes(SMALL), change);
+    }
+  });
+
   test('finds a time that goes backwards', async () => {
     await using copy = await copied(original);
     const db = new DatabaseSync(dataPathsIn(copy.path).log);
@@ -244,7 +263,7 @@ suite('verifyLog()', () => {
       for (const seq of [3, 64, 65, 129]) flip(db, seq, -3);
       db.exec('DELETE FROM entries WHERE seq = 100; UPDATE keys SET seq = 999 WHERE seq = 20');
     });
-    assert.deepEqual(seqs(faults), [3, 64, 65, 100, 129, 999, 100].toSorted(inOrder));
+    assert.deepEqual(seqs(faults), [3, 20, 64, 65, 100, 129, 999, 100].toSorted(inOrder));
   });
 
   test('finds damaged pages, and says what was not verified', async () => {
@@ -313,6 +332,13 @@ function flip(db: DatabaseSync, seq: number, place: number): void {
   const at = place < 0 ? text.length + place : place;
   text[at] = (text[at] ?? 0) ^ 1;
   db.prepare('UPDATE entries SET text = ? WHERE seq = ?').run(text, seq);
+}
+
+function flipKey(db: DatabaseSync, table: 'entries' | 'keys', seq: number, bit: number): void {
+  const row = db.prepare(`SELECT key FROM ${table} WHERE seq = ?`).get(seq);
+  const key = Uint8Array.from(row?.['key'] as Uint8Array);
+  key[bit >> 3] = (key[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  db.prepare(`UPDATE ${table} SET key = ? WHERE seq = ?`).run(key, seq);
 }
 
 function seqs(faults: readonly LogFault[]): (number | undefined)[] {

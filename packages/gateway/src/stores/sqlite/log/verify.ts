@@ -2,8 +2,8 @@
  * Verifies a log from its first entry to its last: reports every entry that has changed since it was
  * stored, or is missing.
  *
- * Of the indexes, which can be rebuilt from the log, it reads only how far the log was. Changes nothing, although SQLite may leave
- * empty WAL files beside the log. Memory is bounded, and a gateway may run meanwhile: each page of
+ * Of the indexes, which can be rebuilt from the log, it reads only how far the log was. Changes
+ * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway may run meanwhile: each page of
  * entries is a transaction of its own, up to the entry that was the newest at the start.
  */
 import type { DatabaseSync } from 'node:sqlite';
@@ -15,6 +15,7 @@ import { readMeta } from '../database.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
 import { ENTRY_COLUMNS, openLogForReading } from './log-database.ts';
 import { findLostHistory } from './lost-history.ts';
+import { verifyKeys } from './verify-keys.ts';
 
 export type VerifyEvent =
   | ({ readonly type: 'fault' } & LogFault)
@@ -39,7 +40,6 @@ export interface VerifyResult {
 }
 
 const PAGE_ROWS = 64;
-const PAGE_KEYS = 1024;
 
 /**
  * Yields faults as they are found, and the progress after each page. Throws when the folder has no
@@ -81,7 +81,7 @@ interface VerifyTask {
 }
 
 async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
-  const { verifier } = task;
+  const { verifier, head, signal } = task;
   try {
     yield* verifyEntries(db, task);
   } catch (error) {
@@ -90,7 +90,10 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
     yield { type: 'fault', seq: verifier.next, description };
   }
   try {
-    yield* verifyKeys(db, task);
+    for (const faults of verifyKeys(db, head)) {
+      for (const { seq, description } of faults) yield { type: 'fault', seq, description };
+      await nextTick(undefined, { signal });
+    }
   } catch (error) {
     if (!isDamage(error)) throw error;
     const description = `the idempotency keys cannot be read (${error.message})`;
@@ -117,25 +120,6 @@ async function* verifyEntries(db: DatabaseSync, task: VerifyTask): AsyncGenerato
     const { entries, bytes } = verifier;
     yield { type: 'progress', entries, bytes, at: Math.max(at, 0), head };
     if (rows.length < PAGE_ROWS) return;
-    await nextTick(undefined, { signal });
-  }
-}
-
-async function* verifyKeys(db: DatabaseSync, { signal }: VerifyTask): AsyncGenerator<VerifyEvent> {
-  const page = db.prepare(
-    `SELECT key, k.seq AS seq, e.seq IS NULL AS lost FROM keys AS k LEFT JOIN entries AS e USING (seq)
-     WHERE key > ? ORDER BY key LIMIT ?`,
-  );
-  page.setReadBigInts(true);
-  for (let at: Uint8Array = Buffer.alloc(0); ;) {
-    const rows = page.all(at, PAGE_KEYS);
-    for (const { seq, lost } of rows) {
-      if (lost !== 1n) continue;
-      const description = 'has an idempotency key, but is not there';
-      yield { type: 'fault', seq: Number(seq), description };
-    }
-    if (rows.length < PAGE_KEYS) return;
-    at = rows.at(-1)?.['key'] as Uint8Array;
     await nextTick(undefined, { signal });
   }
 }

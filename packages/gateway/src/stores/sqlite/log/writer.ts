@@ -15,10 +15,13 @@ import { readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
+import { keyColumn, linkedKey } from './key-column.ts';
+import { KeyLookup } from './key-lookup.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
-import { FIRST_LINK, flushWal, linkOf, openLogForWriting, sha256 } from './log-database.ts';
+import { FIRST_LINK, flushWal, linkOf, openLogForWriting } from './log-database.ts';
 import { OpenFiles } from './open-files.ts';
+import { sha256 } from './sha256.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
@@ -33,8 +36,7 @@ export class Writer {
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
   readonly #insert: StatementSync;
-  readonly #findKey: StatementSync;
-  readonly #addKey: StatementSync;
+  readonly #keys: KeyLookup;
   readonly #stampOf: StatementSync;
   readonly #lastCommit: LastCommitFile;
   #seq = 0;
@@ -59,9 +61,10 @@ export class Writer {
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
-    this.#insert = this.#db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-    this.#findKey = this.#db.prepare('SELECT content, seq FROM keys WHERE key = ?');
-    this.#addKey = this.#db.prepare('INSERT INTO keys VALUES (?, ?, ?)');
+    this.#insert = this.#db.prepare(
+      'INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#keys = new KeyLookup(this.#db, paths);
     this.#stampOf = this.#db.prepare(
       'SELECT time, substr(text, 8, 36) AS id FROM entries WHERE seq = ?',
     );
@@ -176,15 +179,10 @@ export class Writer {
 
   #append(draft: PackedDraft, time: number, uploads: string[]): WriteResult {
     const body = draft.large ? Buffer.from(draft.large.digest, 'hex') : sha256(draft.body);
-    const content =
-      draft.key && sha256(Buffer.concat([Buffer.from(`${draft.kind} ${draft.room} `), body]));
-    if (draft.key && content) {
-      const existing = this.#findKey.get(draft.key);
-      if (existing !== undefined) {
-        if (draft.large) uploads.push(draft.large.name);
-        const same = Buffer.compare(content, existing['content'] as Uint8Array) === 0;
-        return this.#existing(existing['seq'] as number, same ? 'repeated' : 'conflict');
-      }
+    const existing = draft.key && this.#keys.find(draft.key, draft, body);
+    if (existing !== undefined) {
+      if (draft.large) uploads.push(draft.large.name);
+      return this.#existing(existing.seq, existing.outcome);
     }
     const seq = this.#seq + 1;
     const salt = Math.floor(Math.random() * SALTS);
@@ -196,14 +194,15 @@ export class Writer {
       time,
     };
     this.#store(stamp, draft, body);
-    if (draft.key && content) this.#addKey.run(draft.key, content, seq);
+    if (draft.key) this.#keys.put(draft.key, seq);
     if (draft.large) uploads.push(draft.large.name);
     return { outcome: 'appended', seq, time, salt };
   }
 
   #store(stamp: Stamp, draft: PackedDraft, body: Uint8Array): void {
     const head = Buffer.from(entryHead(stamp));
-    const link = linkOf(this.#link, head, body);
+    const key = draft.key === undefined ? null : keyColumn(draft.key);
+    const link = linkOf(this.#link, head, body, linkedKey(key));
     let text: Buffer;
     if (draft.large) text = draft.large.size > 1 ? Buffer.concat([head, COMMA]) : head;
     else if (draft.body.length === 0) text = Buffer.concat([head, BRACE]);
@@ -220,6 +219,7 @@ export class Writer {
       link,
       draft.facets,
       text,
+      key,
     );
     this.#seq = stamp.seq;
     this.#time = stamp.time;
