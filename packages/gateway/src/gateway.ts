@@ -75,6 +75,10 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     failing: 'holding: entries cannot be stored now; reading goes on',
     working: 'breathing: entries can be stored again',
   },
+  lastCommit: {
+    failing: 'last-commit cannot be written: a start could not tell that the log has lost entries',
+    working: 'last-commit is written again',
+  },
   uploads: {
     failing: 'uploads: large entries cannot be written',
     working: 'uploads: large entries are written again',

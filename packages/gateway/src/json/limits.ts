@@ -1,4 +1,6 @@
 /** Limits that a JSON text must keep before it is parsed into values. */
+import { GatewayError } from '@open-presence/protocol';
+
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
@@ -19,8 +21,9 @@ export function isDeeper(bytes: Uint8Array, max: number): boolean {
   const meter = new DepthMeter();
   try {
     new JsonScanner(meter).feed(bytes);
-  } catch {
+  } catch (error) {
     // What follows is not JSON.
+    if (!(error instanceof GatewayError)) throw error;
   }
   return meter.depth > max;
 }

@@ -27,6 +27,16 @@ function stringsIn(value: unknown): string[] {
 }
 
 suite('the string values of a body', () => {
+  test('are no cause to hide what their reader throws, such as a full disk', () => {
+    const reader = new StringValueReader({
+      text() {
+        throw new Error('the disk is full');
+      },
+      end() {},
+    });
+    assert.throws(() => reader.feed(Buffer.from('"text":"moss"')), /the disk is full/);
+  });
+
   test('are found at any depth, without names, however the body is cut', () => {
     const text = fc.string({ unit: anyCharacter() });
     const bodies = fc.dictionary(text, fc.jsonValue({ stringUnit: anyCharacter() }));

@@ -5,7 +5,7 @@
  */
 import { isAscii } from 'node:buffer';
 
-import { UNSEARCHED_MEMBERS } from '@open-presence/protocol';
+import { GatewayError, UNSEARCHED_MEMBERS } from '@open-presence/protocol';
 
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
@@ -38,7 +38,9 @@ export class StringValueReader {
     this.#isStarted = true;
     try {
       this.#scanner.feed(bytes);
-    } catch {
+    } catch (error) {
+      // What the sink throws is no damage of the bytes.
+      if (!(error instanceof GatewayError)) throw error;
       this.#isDamaged = true;
     }
   }

@@ -17,7 +17,14 @@ export interface ThreadStart {
 export type ToThread = MessagePort | 'close';
 
 /** What a disk can make fail, each apart from the others. */
-export type StorePart = 'storing' | 'uploads' | 'index' | 'search' | 'derived' | 'entry';
+export type StorePart =
+  | 'storing'
+  | 'lastCommit'
+  | 'uploads'
+  | 'index'
+  | 'search'
+  | 'derived'
+  | 'entry';
 
 /** A part has begun to fail, or works again. */
 export interface StoreChange {

@@ -26,10 +26,16 @@ export class LastCommitFile implements Disposable {
   readonly #path: string;
   readonly #log: string;
   #handle: number | undefined;
+  #fault: Error | undefined;
 
   constructor(paths: DataPaths, log: string) {
     this.#path = paths.lastCommit;
     this.#log = log;
+  }
+
+  /** Why the last attempt to write failed; undefined if it succeeded. */
+  get fault(): Error | undefined {
+    return this.#fault;
   }
 
   /** A disk that refuses it changes nothing: the commit is durable without it. */
@@ -39,8 +45,10 @@ export class LastCommitFile implements Disposable {
     try {
       this.#handle ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT);
       writeSync(this.#handle, `${line} ${checksumOf(line)}\n`, 0);
+      this.#fault = undefined;
     } catch (error) {
       assertStorageFault(error);
+      this.#fault = error;
     }
   }
 

@@ -76,6 +76,7 @@ function store(batches: readonly Batch[]): void {
 /** Reports what has changed. */
 function reportState(): void {
   thread.report('storing', writer.fault && causeOf(writer.fault));
+  thread.report('lastCommit', writer.lastCommitFault && causeOf(writer.lastCommitFault));
   thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
@@ -10,17 +10,39 @@ import type { PackedDraft } from './batch.ts';
 import { Writer } from './writer.ts';
 
 describe('the writer', () => {
+  let folder: string;
+  let shared: SharedState;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'presence-'));
+    shared = new SharedState();
+    mkdirSync(dataPathsIn(folder).incoming, { recursive: true });
+    writeFileSync(dataPathsIn(folder).lock, '');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
   it('throws a fault of its own, rather than take it for one of the disk', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'presence-'));
-    const paths = dataPathsIn(folder);
-    mkdirSync(paths.incoming, { recursive: true });
-    writeFileSync(paths.lock, '');
-    const shared = new SharedState();
-    const writer = new Writer(paths, shared);
+    const writer = new Writer(dataPathsIn(folder), shared);
     const draft = { kind: 'garden', room: 'garden' } as unknown as PackedDraft;
     assert.throws(() => writer.commit([draft]), TypeError);
     assert.equal(shared.writable, true);
     writer.close();
-    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('stores, and tells the cause, where only last-commit cannot be written', () => {
+    mkdirSync(dataPathsIn(folder).lastCommit);
+    const writer = new Writer(dataPathsIn(folder), shared);
+    const [result] = writer.commit([
+      {
+        kind: 'garden',
+        room: 'garden',
+        facets: Buffer.alloc(0),
+        key: undefined,
+        body: Buffer.from('"text":"moss"'),
+        large: undefined,
+      },
+    ]);
+    assert.equal(result?.outcome, 'appended');
+    assert.match(String(writer.lastCommitFault), /EISDIR/);
+    writer.close();
   });
 });

@@ -91,6 +91,11 @@ export class Writer {
     return this.#uploadFault;
   }
 
+  /** Why the file `last-commit` could not be written; undefined if it was. */
+  get lastCommitFault(): Error | undefined {
+    return this.#lastCommit.fault;
+  }
+
   /** Stores the drafts in their order, in one transaction. */
   commit(drafts: readonly PackedDraft[]): WriteResult[] {
     const results: WriteResult[] = [];
