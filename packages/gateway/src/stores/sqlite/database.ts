@@ -106,7 +106,17 @@ export class PositionWriter {
   }
 
   write(seq: number): void {
-    this.#write.run(seq, this.#link.get(seq)?.['link'] ?? null);
+    this.#write.run(seq, this.#linkOf(seq));
+  }
+
+  /** Null where the page of the log that has the entry is spoiled. */
+  #linkOf(seq: number): string | null {
+    try {
+      return (this.#link.get(seq)?.['link'] as string | undefined) ?? null;
+    } catch (error) {
+      if (isSpoiled(error)) return null;
+      throw error;
+    }
   }
 }
 

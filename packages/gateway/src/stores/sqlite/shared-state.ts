@@ -9,12 +9,15 @@ const INDEX_FAILING = 3;
 const SEARCHED = 4;
 const DAMAGE = 5;
 const SPOILED_RUN = 6;
+const INDEX_SPOILED = 7;
+const INDEX_GENERATION = 8;
+const INDEX_CHECKED = 9;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(7 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(10 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -84,5 +87,29 @@ export class SharedState {
   }
   set spoiledRun(last: number) {
     Atomics.store(this.#cells, SPOILED_RUN, BigInt(last));
+  }
+
+  /** Whether the index was found to be spoiled. Set by any thread; the index's thread makes it again. */
+  get indexSpoiled(): boolean {
+    return Atomics.load(this.#cells, INDEX_SPOILED) === 1n;
+  }
+  set indexSpoiled(value: boolean) {
+    Atomics.store(this.#cells, INDEX_SPOILED, value ? 1n : 0n);
+  }
+
+  /** Changes when the index is replaced by a new one. Set by the indexer only. */
+  get indexGeneration(): number {
+    return Number(Atomics.load(this.#cells, INDEX_GENERATION));
+  }
+  set indexGeneration(generation: number) {
+    Atomics.store(this.#cells, INDEX_GENERATION, BigInt(generation));
+  }
+
+  /** The index was checked as a whole from this seq on since the start. Set by the indexer only. */
+  get indexChecked(): number {
+    return Number(Atomics.load(this.#cells, INDEX_CHECKED));
+  }
+  set indexChecked(seq: number) {
+    Atomics.store(this.#cells, INDEX_CHECKED, BigInt(seq));
   }
 }

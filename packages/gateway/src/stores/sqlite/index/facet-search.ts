@@ -1,10 +1,10 @@
-import type { DatabaseSync } from 'node:sqlite';
-
-import { alternatives, type FacetCondition } from '../../../log/facet.ts';
+import { alternatives, type Facet, type FacetCondition } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { SeqPage, SeqSource } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
-import { type PostingsCursor, postingsCursors, type SeekResult } from './postings.ts';
+import type { IndexConnection } from './index-connection.ts';
+import { type LogScan, LogScanCursor } from './log-scan.ts';
+import { PostingsCursor, type SeekResult, SpoiledIndex } from './postings.ts';
 import type { UnindexedTail } from './unindexed-tail.ts';
 
 /** Lookups without a result that end a page: a few milliseconds of work. */
@@ -12,8 +12,10 @@ const MAX_MISSES = 512;
 const MAX_PARTS = 64;
 
 export interface FacetSources {
-  readonly index: DatabaseSync;
+  readonly index: IndexConnection;
   readonly tail: UnindexedTail;
+  /** Finds what neither of them has: while the index is made again, or was not checked yet. */
+  readonly scan: LogScan;
   readonly shared: SharedState;
 }
 
@@ -24,9 +26,22 @@ export interface FacetQuery {
   readonly until: Seq;
 }
 
-/** The postings of the facets of one condition. */
+interface FacetCursor {
+  readonly facet: Facet;
+  readonly postings: PostingsCursor;
+  readonly scan: LogScanCursor;
+}
+
+/** Where to look: the index has the seqs from `first` to `last`, the tail those from `tail` on. */
+interface Places {
+  readonly first: Seq;
+  readonly last: Seq;
+  readonly tail: Seq;
+}
+
+/** The facets of one condition. */
 interface ConditionCursor {
-  readonly cursors: readonly PostingsCursor[];
+  readonly cursors: readonly FacetCursor[];
   /** What each cursor found last. It counts until the search has passed it. */
   readonly found: (SeekResult | undefined)[];
 }
@@ -44,21 +59,42 @@ export class FacetSearch implements SeqSource {
     this.#step = order === 'newest' ? -1 : 1;
     this.#until = until;
     this.#sources = sources;
-    const cursorOf = postingsCursors(sources.index, order);
+    const { index, scan } = sources;
+    const cursorOf = (facet: Facet): FacetCursor => ({
+      facet,
+      postings: new PostingsCursor(index, facet, order),
+      scan: new LogScanCursor(scan, facet, order),
+    });
     this.#conditions = facets.map((condition) => {
-      return { cursors: alternatives(condition).map((facet) => cursorOf(facet)), found: [] };
+      return { cursors: alternatives(condition).map(cursorOf), found: [] };
     });
   }
 
   page(from: Seq, limit: number): SeqPage {
+    for (;;) {
+      try {
+        return this.#pageIn(this.#places(), from, limit);
+      } catch (error) {
+        // The index is not looked into again until it has been made again.
+        if (!(error instanceof SpoiledIndex)) throw error;
+      }
+    }
+  }
+
+  #places(): Places {
     const { tail, shared } = this.#sources;
-    const { indexed } = shared;
-    tail.update(indexed, shared.head);
+    const { head, indexed, indexSpoiled } = shared;
+    const last = indexSpoiled ? 0 : indexed;
+    tail.update(last, head);
+    return { first: shared.indexChecked, last, tail: Math.max(tail.start, last + 1) };
+  }
+
+  #pageIn(places: Places, from: Seq, limit: number): SeqPage {
     const seqs: Seq[] = [];
     let at = from;
     for (let work = 0; seqs.length < limit; work += 1) {
       if (work >= limit + MAX_MISSES) return { seqs, next: at };
-      const found = this.#intersect(at, indexed);
+      const found = this.#intersect(at, places);
       if (found === 'none') return { seqs, next: undefined };
       if ('seq' in found) {
         seqs.push(found.seq);
@@ -72,10 +108,10 @@ export class FacetSearch implements SeqSource {
   }
 
   /** One round over all conditions: the seq that meets all, or the first seq that may meet all. */
-  #intersect(from: Seq, indexed: Seq): SeekResult {
+  #intersect(from: Seq, places: Places): SeekResult {
     let common: Seq | undefined;
     for (const condition of this.#conditions) {
-      const found = this.#seekAny(condition, common ?? from, indexed);
+      const found = this.#seekAny(condition, common ?? from, places);
       if (found === 'none' || 'nothingUntil' in found) return found;
       if (common !== undefined && found.seq !== common)
         return { nothingUntil: found.seq, parts: 0 };
@@ -85,14 +121,14 @@ export class FacetSearch implements SeqSource {
   }
 
   /** The nearest of what the cursors of a condition find. */
-  #seekAny({ cursors, found }: ConditionCursor, from: Seq, indexed: Seq): SeekResult {
+  #seekAny({ cursors, found }: ConditionCursor, from: Seq, places: Places): SeekResult {
     const [only] = cursors;
-    if (only !== undefined && cursors.length === 1) return this.#seek(only, from, indexed);
+    if (only !== undefined && cursors.length === 1) return this.#seek(only, from, places);
     let nearest: SeekResult = 'none';
     for (const [index, cursor] of cursors.entries()) {
       let result = found[index];
       if (result === undefined || this.#isPassed(result, from)) {
-        result = this.#seek(cursor, from, indexed);
+        result = this.#seek(cursor, from, places);
         found[index] = result;
       }
       if (this.#isNearer(result, nearest)) nearest = result;
@@ -112,23 +148,34 @@ export class FacetSearch implements SeqSource {
     return other === 'none' || (positionOf(result) - positionOf(other)) * this.#step < 0;
   }
 
-  #seek(postings: PostingsCursor, from: Seq, indexed: Seq): SeekResult {
-    const { facet } = postings;
-    const { tail } = this.#sources;
-    if (this.#step < 0) {
-      if (from > indexed) {
-        const seq = tail.seek(facet, from, Math.max(this.#until, indexed + 1), this.#order);
-        if (seq !== undefined) return { seq };
-      }
-      return postings.seek(Math.min(from, indexed), this.#until, MAX_PARTS);
-    }
-    if (from <= indexed) {
-      const found = postings.seek(from, Math.min(this.#until, indexed), MAX_PARTS);
+  /** Goes from place to place, up to the first result. */
+  #seek(cursor: FacetCursor, from: Seq, places: Places): SeekResult {
+    for (let at = from; (this.#until - at) * this.#step >= 0;) {
+      const [low, high] = placeOf(at, places);
+      const until = this.#step < 0 ? Math.max(this.#until, low) : Math.min(this.#until, high);
+      const found = this.#seekIn(cursor, at, until, places);
       if (found !== 'none') return found;
+      at = this.#step < 0 ? low - 1 : high + 1;
     }
-    const seq = tail.seek(facet, Math.max(from, indexed + 1), this.#until, this.#order);
-    return seq === undefined ? 'none' : { seq };
+    return 'none';
   }
+
+  #seekIn(cursor: FacetCursor, from: Seq, until: Seq, places: Places): SeekResult {
+    const { facet, postings, scan } = cursor;
+    if (from >= places.tail) {
+      const seq = this.#sources.tail.seek(facet, from, until, this.#order);
+      return seq === undefined ? 'none' : { seq };
+    }
+    const isIndexed = from >= places.first && from <= places.last;
+    return isIndexed ? postings.seek(from, until, MAX_PARTS) : scan.seek(from, until);
+  }
+}
+
+/** The first and the last seq that are looked up in the same place. */
+function placeOf(seq: Seq, { first, last, tail }: Places): readonly [Seq, Seq] {
+  if (seq >= tail) return [tail, Infinity];
+  if (seq > last) return [last + 1, tail - 1];
+  return seq >= first ? [first, last] : [1, first - 1];
 }
 
 function positionOf(result: Exclude<SeekResult, 'none'>): Seq {

@@ -1,21 +1,27 @@
 /** The format of `index.sqlite`: posting lists, runs, and the number of entries of each room. */
+import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
-import { openDerived, readMetaSeq } from '../database.ts';
+import { openDerived, readMetaSeq, removeDatabase } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { talliesHold } from './room-counter.ts';
 import { hasAllRuns } from './runs-writer.ts';
 
-const FORMAT = 2;
+const FORMAT = 3;
 
 const TABLES = `
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
+  -- sum: CRC-32 of the row.
   CREATE TABLE postings (
     part INTEGER NOT NULL,
     facet BLOB NOT NULL,
     first INTEGER NOT NULL,
     seqs BLOB NOT NULL,
+    sum INTEGER NOT NULL,
     PRIMARY KEY (part, facet, first)
   ) WITHOUT ROWID, STRICT;
+  -- The sums of all postings of a part, combined by XOR: they tell where a row is missing.
+  CREATE TABLE parts (part INTEGER PRIMARY KEY, sums INTEGER NOT NULL) STRICT;
   -- sum: CRC-32 of the row and of the bytes in the file.
   CREATE TABLE runs (
     kind TEXT NOT NULL,
@@ -46,7 +52,13 @@ export function openIndex(paths: DataPaths, logId: string, head: number): Databa
     format: FORMAT,
     tables: TABLES,
     logId,
-    isUsable: (db) => readMetaSeq(db, 'indexed') <= head && hasAllRuns(db, paths),
+    isUsable: (db) =>
+      readMetaSeq(db, 'indexed') <= head && hasAllRuns(db, paths) && talliesHold(db),
     isDamage: () => true,
   });
+}
+
+export function removeIndex(paths: DataPaths): void {
+  rmSync(paths.runs, { recursive: true, force: true });
+  removeDatabase(paths.index);
 }

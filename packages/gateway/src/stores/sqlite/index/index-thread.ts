@@ -1,30 +1,46 @@
-/** The indexer's thread: follows the log with a small lag, many entries at a time. */
+/**
+ * The indexer's thread: follows the log with a small lag, many entries at a time. Checks the index
+ * and the entries, and makes a spoiled index again while readers use the log.
+ */
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
 import { DamageRegistry } from '../damage/damage-registry.ts';
-import { openForReading } from '../database.ts';
+import { isSpoiled, openForReading } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
+import { removeIndex } from './index-database.ts';
 import { Indexer } from './indexer.ts';
+import { SpoiledIndex } from './postings.ts';
 
 /** How often it is looked whether something has to be repaired, or was. */
 const REPAIR_INTERVAL_MS = 1000;
+/** What a start spends on checking the newest parts of the index. The others are checked behind it. */
+const MAX_START_CHECK_MS = 50;
 
 const thread = new StoreThread();
 const { paths, shared } = thread;
 const log = openForReading(paths.log, 256);
 const damage = new DamageRegistry(thread, log);
-const indexer = new Indexer(paths, shared);
+/** Undefined while the index has to be made again, and cannot. */
+let indexer: Indexer | undefined;
 
+// A start without an index that can be written is refused.
+attempt(() => {});
 try {
-  while (shared.indexed < shared.head) indexer.step();
+  const started = performance.now();
+  while (shared.indexed < shared.head) attempt((current) => current.step());
+  while (performance.now() - started < MAX_START_CHECK_MS && checkNextPart());
 } catch (error) {
   assertStorageFault(error);
   onOutcome(error);
 }
 thread.serve((client) => damage.addClient(client));
-await Promise.all([thread.repeat(indexNext, onOutcome), thread.repeat(repair, () => {})]);
-indexer.close();
+await Promise.all([
+  thread.repeat(indexNext, onOutcome),
+  thread.repeat(check, () => {}),
+  thread.repeat(repair, () => {}),
+]);
+indexer?.close();
 log.close();
 thread.close();
 
@@ -35,15 +51,51 @@ function onOutcome(fault?: Error): void {
 }
 
 async function indexNext(): Promise<void> {
-  if (indexer.isFarBehind()) await nextTick();
+  if (indexer === undefined || indexer.isFarBehind()) await nextTick();
   else await thread.headMoved(shared.indexed);
-  indexer.step();
+  attempt((current) => current.step());
+  if (shared.indexed === shared.head) thread.report('derived', undefined);
+}
+
+/** Does something with the index, or makes it again where it turns out to be spoiled. */
+function attempt<T>(work: (current: Indexer) => T): T | undefined {
+  try {
+    indexer ??= new Indexer(paths, shared);
+    if (shared.indexSpoiled) throw new SpoiledIndex('A reader has found a change in the index.');
+    return work(indexer);
+  } catch (error) {
+    if (!isSpoiled(error) && !(error instanceof SpoiledIndex)) throw error;
+    replaceIndex(error);
+    return undefined;
+  }
+}
+
+function replaceIndex(fault: Error): void {
+  thread.report('derived', causeOf(fault));
+  shared.indexSpoiled = true;
+  indexer?.close();
+  indexer = undefined;
+  removeIndex(paths);
+  indexer = new Indexer(paths, shared);
+  shared.indexGeneration += 1;
+  shared.indexSpoiled = false;
+  // The indexer may wait for new entries.
+  shared.wakeWaiters();
+}
+
+function checkNextPart(): boolean {
+  return attempt((current) => current.checkNextPart()) ?? false;
+}
+
+async function check(): Promise<void> {
+  if (checkNextPart()) await nextTick();
+  else await thread.sleep(REPAIR_INTERVAL_MS);
 }
 
 async function repair(): Promise<void> {
   await thread.sleep(REPAIR_INTERVAL_MS);
-  if (indexer.repairRun()) {
-    thread.report('derived', { code: 'CHECKSUM', message: 'a run of entries has changed' });
+  if (attempt((current) => current.repairRun()) === true) {
+    thread.report('derived', { code: 'CHECKSUM', message: 'A run of entries has changed.' });
     thread.report('derived', undefined);
   }
   await damage.recheck(thread.signal);

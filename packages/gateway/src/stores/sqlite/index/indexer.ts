@@ -12,8 +12,15 @@ import { largeFacets } from '../log/large-files.ts';
 import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
 import type { SharedState } from '../shared-state.ts';
 import { openIndex } from './index-database.ts';
-import { facetKey, KIND_BY_FACET_KEY, partOf, PART_SIZE, PostingsWriter } from './postings.ts';
-import { COUNT_ENTRIES, countRows } from './room-counter.ts';
+import {
+  facetKey,
+  KIND_BY_FACET_KEY,
+  partOf,
+  PART_SIZE,
+  PostingsWriter,
+  SpoiledIndex,
+} from './postings.ts';
+import { COUNT_ENTRIES, countRows, TalliesWriter } from './room-counter.ts';
 import { RunsWriter } from './runs-writer.ts';
 
 /** Maximum number of entries per transaction. */
@@ -41,7 +48,7 @@ export class Indexer {
   readonly #index: DatabaseSync;
   readonly #rows: StatementSync;
   readonly #counts: StatementSync;
-  readonly #addCount: StatementSync;
+  readonly #tallies: TalliesWriter;
   readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
   readonly #runs: RunsWriter;
@@ -62,14 +69,13 @@ export class Indexer {
        FROM (SELECT * FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT -1)`,
     );
     this.#counts = this.#log.prepare(COUNT_ENTRIES);
-    this.#addCount = this.#index.prepare(
-      `INSERT INTO tallies VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
-       SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`,
-    );
+    this.#tallies = new TalliesWriter(this.#index);
     this.#position = new PositionWriter(this.#index, this.#log, 'indexed');
     this.#postings = new PostingsWriter(this.#index);
     this.#runs = new RunsWriter(this.#log, this.#index, paths);
-    shared.indexed = readMetaSeq(this.#index, 'indexed');
+    const indexed = readMetaSeq(this.#index, 'indexed');
+    shared.indexChecked = indexed + 1;
+    shared.indexed = indexed;
     this.#runs.restore(shared.indexed);
   }
 
@@ -91,11 +97,31 @@ export class Indexer {
       this.#index.exec('COMMIT');
     } catch (error) {
       this.#pending.clear();
+      this.#postings.reset();
       if (this.#index.isTransaction) this.#index.exec('ROLLBACK');
       this.#runs.restore(from);
       throw error;
     }
     this.#shared.indexed = to;
+  }
+
+  /**
+   * Checks the part of the index before those that were checked since the start, from which on it is
+   * used. Returns whether there are more. Throws `SpoiledIndex`.
+   */
+  checkNextPart(): boolean {
+    const { indexChecked } = this.#shared;
+    if (indexChecked <= 1) return false;
+    const part = partOf(indexChecked - 1);
+    this.checkPart(part);
+    this.#shared.indexChecked = Math.max(1, part * PART_SIZE);
+    return part > 0;
+  }
+
+  /** Throws `SpoiledIndex`. */
+  checkPart(part: number): void {
+    if (!this.#postings.holds(part))
+      throw new SpoiledIndex(`The index of the entries from ${part * PART_SIZE} on has changed.`);
   }
 
   /** Makes the spoiled run again that a reader has found, if there is one. Returns whether there was. */
@@ -121,8 +147,8 @@ export class Indexer {
         this.#addRows(read.from, rows);
     }
     this.#writePostings();
-    for (const { room, kind, count, seq, time } of countRows(this.#counts, from, to))
-      this.#addCount.run(room, kind, count, seq, time);
+    this.#postings.flush();
+    this.#tallies.add(countRows(this.#counts, from, to), to);
   }
 
   /** Undefined if some of the rows are missing. */

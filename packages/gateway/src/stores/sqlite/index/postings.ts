@@ -5,11 +5,17 @@
  * the cost of indexing does not depend on the length of the log, and a seq takes two bytes.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 
 import { type Kind, KINDS } from '@open-presence/protocol';
 
 import { type Facet, facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
+import { StorageFault } from '../../../storage-fault.ts';
+import type { IndexSource } from './index-connection.ts';
+
+/** The index is not what was written, and has to be made again. */
+export class SpoiledIndex extends StorageFault {}
 
 export const PART_SIZE = 65_536;
 /** Maximum number of seqs in a row: a page or two of the database. */
@@ -31,27 +37,52 @@ export function partOf(seq: Seq): number {
   return Math.floor(seq / PART_SIZE);
 }
 
-/** Adds postings, inside the indexer's transaction. */
+/** The checksum of a row of postings. */
+function postingsSum(part: number, facet: Facet, first: number, seqs: Uint8Array): number {
+  return crc32(seqs, crc32(facet, (part * PART_SIZE + first) >>> 0));
+}
+
+/** Columns of a row of postings. */
+interface PostingsRow {
+  readonly first: number;
+  readonly seqs: Uint8Array;
+  readonly sum: number;
+}
+
+/** Adds postings, inside the indexer's transaction, and keeps the totals of the parts. */
 export class PostingsWriter {
   readonly #last: StatementSync;
   readonly #put: StatementSync;
+  readonly #total: StatementSync;
+  readonly #putTotal: StatementSync;
+  readonly #rows: StatementSync;
   /** Reused for each row: millions of small arrays would burden the garbage collector. */
   readonly #bytes = Buffer.allocUnsafeSlow(ROW_SEQS * WIDTH);
+  /** The part that is being written, and the sums of its rows combined. */
+  #part = -1;
+  #sums = 0;
 
   constructor(db: DatabaseSync) {
     this.#last = db.prepare(
-      'SELECT seqs FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
+      'SELECT first, seqs, sum FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
     );
-    this.#put = db.prepare('INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?)');
+    this.#put = db.prepare('INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)');
+    this.#total = db.prepare('SELECT sums FROM parts WHERE part = ?');
+    this.#putTotal = db.prepare('INSERT OR REPLACE INTO parts VALUES (?, ?)');
+    this.#rows = db.prepare('SELECT facet, first, seqs, sum FROM postings WHERE part = ?');
   }
 
   /** `seqs`: ascending, of one part, all newer than the seqs that the facet has. */
   add(part: number, facet: Facet, seqs: readonly Seq[]): void {
-    const last = this.#last.get(part, facet)?.['seqs'] as Uint8Array | undefined;
+    this.#start(part);
+    const last = this.#last.get(part, facet) as PostingsRow | undefined;
     let count = 0;
-    if (last !== undefined && last.length < ROW_SEQS * WIDTH) {
-      this.#bytes.set(last);
-      count = last.length / WIDTH;
+    if (last !== undefined && last.seqs.length < ROW_SEQS * WIDTH) {
+      if (postingsSum(part, facet, last.first, last.seqs) !== last.sum)
+        throw new SpoiledIndex('A row of postings has changed.');
+      this.#sums ^= last.sum;
+      this.#bytes.set(last.seqs);
+      count = last.seqs.length / WIDTH;
     }
     for (const seq of seqs) {
       if (count === ROW_SEQS) {
@@ -64,9 +95,41 @@ export class PostingsWriter {
     this.#write(part, facet, count);
   }
 
+  /** Must be called before the commit. */
+  flush(): void {
+    if (this.#part >= 0) this.#putTotal.run(this.#part, this.#sums);
+    this.#part = -1;
+  }
+
+  /** Must be called where the transaction is rolled back. */
+  reset(): void {
+    this.#part = -1;
+  }
+
+  /** Whether a part has all rows that were written, as they were written. */
+  holds(part: number): boolean {
+    let sums = 0;
+    for (const row of this.#rows.iterate(part)) {
+      const { facet, first, seqs, sum } = row as unknown as PostingsRow & { readonly facet: Facet };
+      if (postingsSum(part, facet, first, seqs) !== sum) return false;
+      sums ^= sum;
+    }
+    return sums === ((this.#total.get(part)?.['sums'] as number | undefined) ?? 0);
+  }
+
+  #start(part: number): void {
+    if (part === this.#part) return;
+    this.flush();
+    this.#part = part;
+    this.#sums = (this.#total.get(part)?.['sums'] as number | undefined) ?? 0;
+  }
+
   #write(part: number, facet: Facet, count: number): void {
     const first = this.#bytes.readUInt16LE(0);
-    this.#put.run(part, facet, first, this.#bytes.subarray(0, count * WIDTH));
+    const seqs = this.#bytes.subarray(0, count * WIDTH);
+    const sum = postingsSum(part, facet, first, seqs);
+    this.#sums ^= sum;
+    this.#put.run(part, facet, first, seqs, sum);
   }
 }
 
@@ -77,36 +140,35 @@ export type SeekResult =
   | { readonly nothingUntil: Seq; readonly parts: number }
   | 'none';
 
-/** Makes cursors of one direction. They share a statement, since there may be a million of them. */
-export function postingsCursors(db: DatabaseSync, order: Order): (facet: Facet) => PostingsCursor {
-  const find = db.prepare(
-    order === 'newest'
-      ? 'SELECT seqs FROM postings WHERE part = ? AND facet = ? AND first <= ? ORDER BY first DESC LIMIT 1'
-      : // The row that starts at or before the offset may have seqs behind it.
-        `SELECT seqs FROM postings WHERE part = ?1 AND facet = ?2 AND first >= coalesce(
-           (SELECT max(first) FROM postings WHERE part = ?1 AND facet = ?2 AND first <= ?3), 0)
-         ORDER BY first LIMIT 2`,
-  );
-  return (facet) => new PostingsCursor(find, facet, order);
-}
+/** Columns of the rows that may have the first seq at or beyond an offset. */
+const FIND = {
+  newest:
+    'SELECT first, seqs, sum FROM postings WHERE part = ? AND facet = ? AND first <= ? ORDER BY first DESC LIMIT 1',
+  // The row that starts at or before the offset may have seqs behind it.
+  oldest: `SELECT first, seqs, sum FROM postings WHERE part = ?1 AND facet = ?2 AND first >= coalesce(
+    (SELECT max(first) FROM postings WHERE part = ?1 AND facet = ?2 AND first <= ?3), 0)
+    ORDER BY first LIMIT 2`,
+} as const;
 
 /** Walks the posting list of one facet in one direction. Holds one row, and no transaction. */
 export class PostingsCursor {
-  readonly facet: Facet;
-  readonly #find: StatementSync;
+  readonly #facet: Facet;
+  readonly #index: IndexSource;
+  readonly #order: Order;
   readonly #step: 1 | -1;
   #part = -1;
   #offsets: Uint16Array = NONE;
 
-  constructor(find: StatementSync, facet: Facet, order: Order) {
-    this.facet = facet;
+  constructor(index: IndexSource, facet: Facet, order: Order) {
+    this.#facet = facet;
+    this.#index = index;
+    this.#order = order;
     this.#step = order === 'newest' ? -1 : 1;
-    this.#find = find;
   }
 
   /**
    * The first seq with the facet at or beyond `from` in the cursor's direction, but not beyond
-   * `until`. Looks into at most `maxParts` parts of the log.
+   * `until`. Looks into at most `maxParts` parts of the log. Throws `SpoiledIndex`.
    */
   seek(from: Seq, until: Seq, maxParts: number): SeekResult {
     let at = from;
@@ -132,12 +194,18 @@ export class PostingsCursor {
   }
 
   #load(part: number, offset: number): void {
+    const offsets = this.#index.read(FIND[this.#order], (find) => {
+      let found: Uint16Array = NONE;
+      for (const row of find.all(part, this.#facet, offset) as unknown as PostingsRow[]) {
+        if (postingsSum(part, this.#facet, row.first, row.seqs) !== row.sum) return undefined;
+        found = offsetsOf(row.seqs);
+        if (this.#step < 0 || (found.at(-1) ?? -1) >= offset) return found;
+      }
+      return NONE;
+    });
+    if (offsets === undefined) throw new SpoiledIndex('The index cannot be read.');
     this.#part = part;
-    for (const row of this.#find.all(part, this.facet, offset)) {
-      this.#offsets = offsetsOf(row['seqs'] as Uint8Array);
-      if (this.#step < 0 || (this.#offsets.at(-1) ?? -1) >= offset) return;
-    }
-    this.#offsets = NONE;
+    this.#offsets = offsets;
   }
 }
 

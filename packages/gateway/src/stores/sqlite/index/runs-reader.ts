@@ -1,5 +1,5 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
 
@@ -7,30 +7,59 @@ import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SharedState } from '../shared-state.ts';
+import type { IndexConnection } from './index-connection.ts';
 import { MAX_RUN_SIZE, type Run, runsFile, runSum } from './runs-writer.ts';
 
 /** Pooled buffers: allocating and collecting them costs V8 more than reading the file. */
 const MAX_POOLED = 4;
 
+/** Maximum number of runs of a kind that are remembered as checked. */
+const MAX_CHECKED = 4096;
+
+const NEWEST = `SELECT first, last, count, position, length, sum FROM runs
+  WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 16`;
+
 /** Reads runs of the files of all kinds. */
 export class RunsReader {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
-  readonly #newest: StatementSync;
+  readonly #index: IndexConnection;
+  /** Runs that were checked, as long as their file is not written to: that takes half a millisecond each. */
+  readonly #checked = new Map<Kind, { readonly state: string; readonly runs: Set<string> }>();
+  #generation = 0;
   readonly #handles = new Map<Kind, Promise<FileHandle>>();
   readonly #pool: Buffer[] = [];
 
-  constructor(db: DatabaseSync, paths: DataPaths, shared: SharedState) {
+  constructor(index: IndexConnection, paths: DataPaths, shared: SharedState) {
     this.#paths = paths;
     this.#shared = shared;
-    this.#newest = db.prepare(
-      'SELECT first, last, count, position, length, sum FROM runs WHERE kind = ? AND last <= ? ORDER BY last DESC LIMIT 16',
-    );
+    this.#index = index;
   }
 
   /** Some of the runs of a kind that end at `last` or before, newest first. */
   newest(kind: Kind, last: Seq): readonly Run[] {
-    return this.#newest.all(kind, last) as unknown as readonly Run[];
+    this.#updateChecked(kind);
+    const runs = this.#index.read(NEWEST, (newest) => newest.all(kind, last));
+    return (runs ?? []) as unknown as readonly Run[];
+  }
+
+  /** Whether the bytes are those that were written. */
+  holds(kind: Kind, run: Run, bytes: Uint8Array): boolean {
+    const key = Object.values(run).join(' ');
+    const checked = this.#checked.get(kind)?.runs;
+    if (checked?.has(key) === true) return true;
+    if (runSum(kind, run, bytes) !== run.sum) return false;
+    if (checked !== undefined && checked.size >= MAX_CHECKED) checked.clear();
+    checked?.add(key);
+    return true;
+  }
+
+  /** Forgets which runs were checked if their file has been written to since. */
+  #updateChecked(kind: Kind): void {
+    const stat = statSync(runsFile(this.#paths, kind), { throwIfNoEntry: false });
+    const state = `${stat?.ino} ${stat?.ctimeMs}`;
+    if (this.#checked.get(kind)?.state !== state)
+      this.#checked.set(kind, { state, runs: new Set() });
   }
 
   /** Has the run written again. */
@@ -40,6 +69,11 @@ export class RunsReader {
 
   /** Fills the buffer from the file of a kind. */
   async fill(kind: Kind, position: number, buffer: Buffer): Promise<Buffer> {
+    if (this.#generation !== this.#index.generation) {
+      // The files were replaced with the index.
+      this.#generation = this.#index.generation;
+      void this.close();
+    }
     let handle = this.#handles.get(kind);
     if (handle === undefined) {
       handle = open(runsFile(this.#paths, kind));
@@ -66,7 +100,9 @@ export class RunsReader {
   }
 
   async close(): Promise<void> {
-    const handles = await Promise.allSettled(this.#handles.values());
+    const opened = [...this.#handles.values()];
+    this.#handles.clear();
+    const handles = await Promise.allSettled(opened);
     for (const result of handles) if (result.status === 'fulfilled') await result.value.close();
   }
 }
@@ -118,7 +154,7 @@ export class RunCursor implements AsyncDisposable {
       assertStorageFault(error);
       return undefined;
     });
-    const holds = bytes !== undefined && runSum(this.#kind, run, bytes) === run.sum;
+    const holds = bytes !== undefined && this.#runs.holds(this.#kind, run, bytes);
     if (!holds) this.#runs.reportSpoiled(run);
     else if (following !== undefined) this.#ahead = this.#startRead(following);
     return holds ? bytes : undefined;

@@ -25,7 +25,8 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import { TextJoiner } from '../log/entry-reader.ts';
-import { postingsCursors } from './postings.ts';
+import type { IndexSource } from './index-connection.ts';
+import { PostingsCursor } from './postings.ts';
 
 /** A run is written when it has this many bytes of entries. */
 const RUN_SIZE = 1024 * 1024;
@@ -132,6 +133,12 @@ export class RunsWriter {
     }
   }
 
+  /** The last seq of the next run, of any kind. */
+  next(last: Seq): Seq | undefined {
+    const row = this.#index.prepare('SELECT min(last) AS last FROM runs WHERE last > ?').get(last);
+    return (row?.['last'] as Seq | null) ?? undefined;
+  }
+
   /**
    * Writes the bytes of the run that ends at `last` again if they have changed, or removes it, so that
    * its entries are read from the log. Returns whether they had changed.
@@ -232,7 +239,8 @@ export class RunsWriter {
 }
 
 function* newestFirst(index: DatabaseSync, wanted: Facet, from: Seq, until: Seq): Generator<Seq> {
-  const cursor = postingsCursors(index, 'newest')(wanted);
+  const source: IndexSource = { read: (sql, read) => read(index.prepare(sql)) };
+  const cursor = new PostingsCursor(source, wanted, 'newest');
   for (let at = from; ;) {
     const found = cursor.seek(at, until, Number.POSITIVE_INFINITY);
     if (found === 'none' || !('seq' in found)) return;

@@ -3,13 +3,15 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 
 import { until } from '../../../../../../conformance/until.ts';
 import { facet } from '../../../log/facet.ts';
-import { draftOf } from '../../../log/log.fixture.ts';
+import { draftOf, randomOf } from '../../../log/log.fixture.ts';
 import type { Log, Selection } from '../../../log/log.ts';
 import type { StoreChange } from '../store-thread.ts';
+import { SqliteLog } from '../sqlite-log.ts';
 import { openSqliteLog } from '../store.ts';
 
 const GARDEN: Selection = { facets: [facet('kind', 'garden')], order: 'newest' };
@@ -57,4 +59,76 @@ describe('what is derived from the log', () => {
     }
     assert.deepEqual([...new Set(changes.map(({ part }) => part))], ['derived']);
   });
+
+  const VISITOR: Selection = {
+    facets: [facet('kind', 'garden'), facet('identity', 'visitor 7')],
+    order: 'oldest',
+  };
+
+  /** What is read in the ways that use the index. */
+  async function readings(log: Log): Promise<unknown[]> {
+    const ordered = (order: 'newest' | 'oldest'): Promise<string> =>
+      textOf(log, { ...VISITOR, order });
+    return [await textOf(log), await ordered('newest'), await ordered('oldest'), log.roomCounts()];
+  }
+
+  async function spoil(change: (bytes: Buffer) => void): Promise<void> {
+    const file = join(folder, 'index.sqlite');
+    const bytes = await readFile(file);
+    change(bytes);
+    await writeFile(file, bytes);
+  }
+
+  for (const [how, change] of [
+    ['thirty changed bytes', flipThirty],
+    ['other thirty', (bytes: Buffer) => flipThirty(bytes, 2)],
+    ['a page of zeros', (bytes: Buffer) => bytes.fill(0, 4096, 2 * 4096)],
+    ['no header', (bytes: Buffer) => bytes.fill(0xff, 0, 100)],
+    ['half of its pages', (bytes: Buffer) => bytes.fill(0xff, bytes.length / 2)],
+  ] as const) {
+    it(`is right from the start with an index that has ${how}`, async () => {
+      let original: unknown[];
+      {
+        await using log = await openSqliteLog({ folder });
+        original = await readings(log);
+      }
+      await spoil(change);
+      await using log = await openSqliteLog({ folder });
+      assert.deepEqual(await readings(log), original);
+    });
+
+    it(`stays right when the index gets ${how} under it, and the index is made again`, async () => {
+      const changes: StoreChange[] = [];
+      await using log = await openSqliteLog({ folder, onChange: (made) => changes.push(made) });
+      const original = await readings(log);
+      checkpoint(join(folder, 'index.sqlite'));
+      await spoil(change);
+      // Has read nothing of it before.
+      await using other = new SqliteLog(log.connect());
+      assert.deepEqual(await readings(other), original);
+      await log.append(draftOf({ kind: 'seeds', body: '"text":"one more"' }));
+      await until(
+        async () => changes.at(-1),
+        (last) => last === undefined || last.cause === undefined,
+        (last) => JSON.stringify(last),
+      );
+      assert.deepEqual((await readings(other)).slice(0, 3), original.slice(0, 3));
+      assert.deepEqual((await readings(log)).slice(0, 3), original.slice(0, 3));
+    });
+  }
 });
+
+function flipThirty(bytes: Buffer, seed = 1): void {
+  const random = randomOf(seed);
+  for (let count = 0; count < 30; count += 1) {
+    const at = 4096 + random(bytes.length - 4096);
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+  }
+}
+
+/** Moves the WAL into the file. */
+function checkpoint(file: string): void {
+  const db = new DatabaseSync(file);
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+}

@@ -14,6 +14,9 @@ interface Segment {
 /** Long enough to be few, short enough to be discarded soon. */
 const SEGMENT_SEQS = 4096;
 
+/** Entries before these are not in the tail, even if the index does not have them. */
+const MAX_TAIL = 65_536;
+
 /**
  * Posting lists of the newest entries, which the index does not have yet, so that an entry is found
  * as soon as it is acknowledged. Filled on demand, discarded as the index catches up.
@@ -24,19 +27,28 @@ export class UnindexedTail {
   #head: Seq = 0;
 
   constructor(log: DatabaseSync) {
-    this.#rows = log.prepare('SELECT seq, facets FROM entries WHERE seq > ? AND seq <= ?');
+    this.#rows = log.prepare('SELECT seq, facets, marked FROM entries WHERE seq > ? AND seq <= ?');
   }
 
-  /** Makes the tail cover all seqs after `indexed` up to `head`. */
+  /** The first seq that the tail has. */
+  get start(): Seq {
+    return this.#segments[0]?.first ?? this.#head + 1;
+  }
+
+  /** Makes the tail cover the newest seqs after `indexed` up to `head`. */
   update(indexed: Seq, head: Seq): void {
-    this.#segments = this.#segments.filter(({ last }) => last > indexed);
-    const from = Math.max(this.#head, indexed);
+    const before = Math.max(indexed, head - MAX_TAIL);
+    this.#segments = this.#segments.filter(({ last }) => last > before);
+    const from = Math.max(this.#head, before);
     if (head <= from) return;
     for (let at = from; at < head; at += SEGMENT_SEQS) {
       const span = { from: at + 1, to: Math.min(head, at + SEGMENT_SEQS) };
       for (const { rows } of readSpans(span, ({ from, to }) => this.#rows.all(from - 1, to))) {
-        for (const row of rows)
-          this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
+        for (const row of rows) {
+          // Facets in files may be too many for memory: the tail begins behind such an entry.
+          if (row['marked'] === 1) this.#segments = [];
+          else this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
+        }
       }
     }
     this.#head = head;

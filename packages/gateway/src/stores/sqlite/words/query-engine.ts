@@ -10,6 +10,8 @@ import { openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SeqPage, SeqRange } from '../seq-source.ts';
 import type { FacetSources } from '../index/facet-search.ts';
+import { IndexConnection } from '../index/index-connection.ts';
+import { LogScan } from '../index/log-scan.ts';
 import { UnindexedTail } from '../index/unindexed-tail.ts';
 import type { SharedState } from '../shared-state.ts';
 import { facetFilter } from './facet-filter.ts';
@@ -38,10 +40,11 @@ export class QueryEngine {
   constructor(paths: DataPaths, shared: SharedState) {
     this.#words = openForReading(paths.search, WORDS_CACHE_KIB);
     this.#log = openForReading(paths.log, CACHE_KIB);
-    const index = openForReading(paths.index, CACHE_KIB);
+    const index = new IndexConnection(paths, shared, CACHE_KIB);
+    const [tail, scan] = [new UnindexedTail(this.#log), new LogScan(this.#log, paths)];
     const words = this.#words;
     const parts = new PartReader(words);
-    const facets = { index, tail: new UnindexedTail(this.#log), shared };
+    const facets = { index, tail, scan, shared };
     const small = new SmallEntries(words, parts);
     const large = new LargeEntries(words, parts);
     this.#facets = facets;
