@@ -1,7 +1,9 @@
 /** Messages longer than memory should hold: what they contribute is stored as HTTP stores it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
@@ -185,5 +187,16 @@ suite('an MCP message of any size', () => {
     for await (const piece of body) size += piece.length;
     assert.ok(size > 264 * MEGABYTE, `${size} bytes`);
     assert.ok((await residentOf(gateway.pid)) < 600 * MEGABYTE);
+  });
+
+  test('is answered when to send it again where it cannot be written to the disk', async () => {
+    await rm(join(gateway.data, 'large', 'incoming'), { recursive: true });
+    const body = call('whisper', `{"text":"${'x'.repeat(100_000)}"}`);
+    const response = await fetch(`${gateway.url}/mcp`, { method: 'POST', body });
+    assert.equal(response.status, 503);
+    assert.match(response.headers.get('Retry-After') ?? '', /^\d+$/);
+    const { error } = asObject(await response.json());
+    assert.equal(asObject(error)['code'], -32_603);
+    assert.equal((await post(call('read', '{}'))).status, 200);
   });
 });

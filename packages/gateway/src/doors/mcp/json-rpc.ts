@@ -99,15 +99,24 @@ function quoted(value: unknown): string {
 
 const EMPTY_OBJECT = Buffer.from('{}');
 
+const argumentsOf = new WeakMap<Buffer, Promise<ReadonlyMap<unknown, Buffer>>>();
+
 /** The bytes of the arguments in the request with this id. */
 export async function rawArguments(message: Buffer, id: string | number): Promise<Buffer> {
+  const byId = argumentsOf.get(message) ?? argumentsById(message);
+  argumentsOf.set(message, byId);
+  return (await byId).get(id) ?? EMPTY_OBJECT;
+}
+
+async function argumentsById(message: Buffer): Promise<ReadonlyMap<unknown, Buffer>> {
+  const byId = new Map<unknown, Buffer>();
   for await (const valueOf of requestsIn(message)) {
     // Ids of responses are those of the gateway's requests.
-    if (valueOf('method') === undefined || parse(valueOf('id')) !== id) continue;
-    const params = valueOf('params');
-    return (params && (await rawValue(params, ['arguments']))) ?? EMPTY_OBJECT;
+    const params = valueOf('method') === undefined ? undefined : valueOf('params');
+    const args = params && (await rawValue(params, ['arguments']));
+    if (args !== undefined) byId.set(parse(valueOf('id')), args);
   }
-  return EMPTY_OBJECT;
+  return byId;
 }
 
 /** Looks up the bytes of a member's value by the member's name. */

@@ -10,8 +10,8 @@
 import { GatewayError, statusOf } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
-import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
-import { sendProblem } from '../../http/response/problem.ts';
+import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.ts';
+import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
 import { EVENT_STREAM } from '../../http/router.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from '../context.ts';
@@ -105,7 +105,9 @@ const SMALL = { large: undefined, release: (): void => {} };
 async function refuse(context: DoorRequest, status: number, fault: MessageFault): Promise<void> {
   const { id, code, message } = fault;
   const body = jsonBody({ jsonrpc: '2.0', id, error: { code, message } });
-  await sendResponse(context, { status, type: JSON_TYPE, headers: NO_STORE, body });
+  const retry: Headers = status >= 500 ? { 'Retry-After': RETRY_AFTER } : {};
+  const headers = { ...NO_STORE, ...retry };
+  await sendResponse(context, { status, type: JSON_TYPE, headers, body });
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Message, Part } from '@a2a-js/sdk';
 import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../../fair-turns.ts';
+import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
 import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Entry } from '../../../log/log.ts';
@@ -17,7 +18,9 @@ import { agentMessage, dataPart, entryPlaceholder, textPart, visitorPart } from 
 import type { ReceivedMessage } from './received-message.ts';
 
 /** Entries of one message that are in memory as drafts at once. */
-const BATCH_SIZE = 256;
+const MAX_BATCH = 256;
+/** Their bytes, in about: a batch ends with the entry that reaches them. */
+const MAX_BATCH_SIZE = 1024 * 1024;
 /**
  * An answer has whole entries up to this length, in UTF-16 code units, then only ids: clients limit
  * what they read.
@@ -38,22 +41,26 @@ export async function storeMessage(
   const count = contributions.length;
   const draftOf: DraftReader = ({ kind, json, key }) =>
     draftFor(context.app, { kind, body: large?.expand(json) ?? Buffer.from(json), key });
-  if (count > BATCH_SIZE) await validateAll(contributions, draftOf);
+  const sizeOf = ({ json }: MessageContribution): number =>
+    large?.expandedSize(json) ?? json.length;
+  const batches = batchesOf(contributions, sizeOf);
+  if (batches.length > 1) await validateAll(contributions, draftOf);
   const yieldTurn = yieldPeriodically();
   const parts: Part[] = [];
   const omitted: string[] = [];
   let length = 0;
-  for (let start = 0; start < count; start += BATCH_SIZE) {
-    const batch = contributions.slice(start, start + BATCH_SIZE);
+  let start = 0;
+  for (const batch of batches) {
     const stored = await appendBatch(context, { contributions: batch, draftOf, start, count });
     for (const [index, entry] of stored.entries()) {
-      const { json = '' } = batch[index] ?? {};
-      length += ENTRY_OVERHEAD + (large?.expandedSize(json) ?? json.length);
+      const contribution = batch[index];
+      length += ENTRY_OVERHEAD + (contribution === undefined ? 0 : sizeOf(contribution));
       if (length <= MAX_ANSWER_LENGTH || parts.length === 0) {
         parts.push(...(await storedParts(context, entry, rawJson)));
       } else omitted.push(`{"id":"${entry.stamp.id}","seq":${entry.stamp.seq}}`);
       await yieldTurn();
     }
+    start += batch.length;
   }
   // After the text that says where the entry is.
   if (isUnsignedText(received)) parts.splice(1, 0, unsignedPart(context));
@@ -61,6 +68,26 @@ export async function storeMessage(
     parts.push(dataPart({ others: rawJson.placeholder(`[${omitted.join(',')}]`) }));
   }
   return agentMessage(parts, received.message.contextId);
+}
+
+function batchesOf(
+  contributions: readonly MessageContribution[],
+  sizeOf: (contribution: MessageContribution) => number,
+): MessageContribution[][] {
+  let batch: MessageContribution[] = [];
+  let size = 0;
+  const batches = [batch];
+  for (const contribution of contributions) {
+    if (batch.length === MAX_BATCH || size >= MAX_BATCH_SIZE) {
+      batch = [];
+      size = 0;
+      batches.push(batch);
+    }
+    batch.push(contribution);
+    // A larger body is not in memory.
+    size += Math.min(sizeOf(contribution), SMALL_BODY_SIZE);
+  }
+  return batches;
 }
 
 /** Throws for the first invalid one, so that a message of several batches is stored whole or not. */
