@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -84,6 +84,23 @@ describe('the index of the SQLite store', () => {
     await assert.rejects(openSqliteLog({ folder }));
     await rm(join(folder, 'index.sqlite'), { recursive: true });
     const log = await openSqliteLog({ folder });
+    await log[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+});
+
+describe('a first start', () => {
+  it('that was interrupted in the midst of making the log is done again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const journal = Buffer.alloc(512);
+    Buffer.from('d9d505f920a163d7', 'hex').copy(journal);
+    // Pages before the transaction: none. Sectors of 512 bytes, pages of 4096.
+    journal.writeUInt32BE(512, 20);
+    journal.writeUInt32BE(4096, 24);
+    await writeFile(join(folder, 'log.sqlite'), Buffer.alloc(4096));
+    await writeFile(join(folder, 'log.sqlite-journal'), journal);
+    const log = await openSqliteLog({ folder });
+    assert.equal(stampOf(await log.append(draftOf())).seq, 1);
     await log[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });

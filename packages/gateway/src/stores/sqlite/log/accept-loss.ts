@@ -9,7 +9,8 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from '
 import { basename, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
-import { flushWal, openLogForWriting, renameLog } from './log-database.ts';
+import { flushFolder } from '../prepare-folder.ts';
+import { flushWal, openLogForWriting, renameLog, rollBackJournal } from './log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {
@@ -21,8 +22,9 @@ export interface AcceptedLoss {
   readonly folder: string;
 }
 
-/** Throws where history is lost and `accept` is false. Changes nothing then. */
+/** Throws where history is lost and `accept` is false. Changes no entry then. */
 export function checkHistory(paths: DataPaths, accept: boolean): AcceptedLoss | undefined {
+  rollBackJournal(paths);
   const history = findLostHistory(paths);
   if (history === undefined) return undefined;
   const description = describeLoss(paths, history);
@@ -83,4 +85,5 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
   for (const path of [...derived, paths.runs, paths.lastCommit]) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
   }
+  for (const changed of [join(folder, 'large'), folder, paths.folder]) flushFolder(changed);
 }

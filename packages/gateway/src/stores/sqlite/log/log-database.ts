@@ -99,6 +99,20 @@ export function flushWal(db: DatabaseSync): void {
 }
 
 /**
+ * Rolls back what a first start that was interrupted has begun: a log has a journal only before it
+ * has its first entry. Connections that only read cannot open such a log.
+ */
+export function rollBackJournal({ log }: DataPaths): void {
+  if (!existsSync(log) || !existsSync(`${log}-journal`)) return;
+  const db = new DatabaseSync(log);
+  try {
+    db.exec('SELECT count(*) FROM sqlite_schema');
+  } finally {
+    db.close();
+  }
+}
+
+/**
  * Opens the log without changing it, whether a gateway runs on it or not. Throws when there is
  * none, or one of another format than this program writes.
  */

@@ -10,6 +10,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { flushFolder } from '../prepare-folder.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, filesOf, finalPath } from './large-files.ts';
 import { openLogForReading, openLogForRepair } from './log-database.ts';
@@ -101,7 +102,7 @@ async function existing(...candidates: readonly string[]): Promise<string | unde
   return undefined;
 }
 
-/** The file is flushed before it has its name, and its folder after. */
+/** The file is flushed before it has its name, and the folders after. */
 async function replaceFile(source: string, target: string): Promise<void> {
   const folder = dirname(target);
   await mkdir(folder, { recursive: true });
@@ -115,6 +116,5 @@ async function replaceFile(source: string, target: string): Promise<void> {
     throw error;
   }
   await rename(unfinished, target);
-  await using handle = await open(folder, 'r');
-  await handle.sync();
+  for (const changed of [folder, dirname(folder)]) flushFolder(changed);
 }
