@@ -1,21 +1,60 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
-import { termList } from '../log/text-query.ts';
+import { termList, termsIn } from '../log/text-query.ts';
 import { parseTextQuery } from './parse-text-query.ts';
 
-test('a term is in the query once, however it is spelled', () => {
+test('a term is in the query once, however it is spelled', async () => {
   const one = { words: ['mint'], isPrefix: false };
   const two = { words: ['well', 'being'], isPrefix: false };
   assert.deepEqual(
-    parseTextQuery(['mint Mint, "mint!" well-being', '"well  being" -stone -Stone.']),
+    await parseTextQuery(['mint Mint, "mint!" well-being', '"well  being" -stone -Stone.']),
     {
       all: termList([one, two]),
       none: termList([{ words: ['stone'], isPrefix: false }]),
     },
   );
-  assert.deepEqual(parseTextQuery(['mint mint* "mint"* -mint']), {
+  assert.deepEqual(await parseTextQuery(['mint mint* "mint"* -mint']), {
     all: termList([one, { ...one, isPrefix: true }]),
     none: termList([one]),
   });
+});
+
+test('a phrase of many words is several terms, which overlap', async () => {
+  const words = Array.from({ length: 100 }, (_, at) => `w${at}`);
+  const first = { words: words.slice(0, 64), isPrefix: false };
+  assert.deepEqual(await parseTextQuery([`"${words.join(' ')}"*`]), {
+    all: termList([
+      first,
+      { words: words.slice(32, 96), isPrefix: false },
+      { words: words.slice(64), isPrefix: true },
+    ]),
+    none: termList([]),
+  });
+  assert.deepEqual(await parseTextQuery([`mint -"${words.join('-')}"`]), {
+    all: termList([{ words: ['mint'], isPrefix: false }]),
+    none: termList([first]),
+  });
+});
+
+test('megabytes of words are terms, each once, while others have their turns', async () => {
+  const many = 300_000;
+  const words = Array.from({ length: many }, (_, at) => at.toString(36));
+  const query = `${words.join(' ')} ${words.join(' ')}`;
+  const state = { turns: 0, ended: false };
+  const others = async (): Promise<void> => {
+    for (; !state.ended; state.turns += 1) await nextTick();
+  };
+  const taking = others();
+  const parsed = await parseTextQuery([query]);
+  state.ended = true;
+  await taking;
+  assert.ok('all' in parsed);
+  assert.deepEqual(
+    Array.from(termsIn(parsed.all), (term) => term.words[0]),
+    words,
+  );
+  assert.equal(parsed.all.count, many);
+  assert.ok(state.turns > 20, `${state.turns} turns`);
 });

@@ -1,8 +1,10 @@
 /** Parses the parameter `q` (PROTOCOL.md section 14.2). */
 import { FILTER_NAMES } from '@open-presence/protocol';
 
-import { termList, type TextQuery, type Term } from '../log/text-query.ts';
-import { tokenize } from '../search/tokenizer.ts';
+import { yieldPeriodically } from '../fair-turns.ts';
+import type { TextQuery } from '../log/text-query.ts';
+import { MAX_CHUNK_LENGTH, StreamTokenizer, tokenize } from '../search/tokenizer.ts';
+import { TermSet } from './term-set.ts';
 
 /** Why a query cannot be used: what it must be, and what it was. */
 export interface TextQueryFault {
@@ -12,6 +14,17 @@ export interface TextQueryFault {
 
 const QUOTES = /[“”„«»]/g;
 const SPACE = /^\s$/v;
+const QUOTE = 0x22;
+/**
+ * Words of a phrase that are looked up together. A longer one is looked up as parts of this many words,
+ * each of which begins with the last ones of the part before; only the first part is excluded.
+ */
+const MAX_PHRASE = 64;
+const OVERLAP = 32;
+/** A turn is checked for after this many items. */
+const ITEMS_PER_CHECK = 32;
+/** How much of a query is looked at for notes on how it was read. */
+const MAX_NOTED = 16 * 1024;
 const EXAMPLE = 'such as garden "shared memory" trac* -noise';
 
 /** A word or phrase as it was written. */
@@ -41,7 +54,7 @@ const MEMBER_PART = /(?:^|\s)-?([a-z][a-z_]*):(?!\/\/)["\p{L}]/iv;
 /** How a query was read, where its writer may have meant something else. */
 export function queryNotes(queries: readonly string[]): readonly string[] {
   return queries.flatMap((query) => {
-    const name = MEMBER_PART.exec(query)?.[1];
+    const name = MEMBER_PART.exec(query.slice(0, MAX_NOTED))?.[1];
     if (name === undefined) return [];
     return [
       `"${name}:" was searched as a word: "q" finds words in all members. To select by a member, use one of the parameters ${FILTER_NAMES.join(', ')}, room or kind.`,
@@ -49,16 +62,22 @@ export function queryNotes(queries: readonly string[]): readonly string[] {
   });
 }
 
-/** One query with the terms of all of these. */
-export function parseTextQuery(queries: readonly string[]): TextQuery | TextQueryFault {
-  const all: Term[] = [];
-  const none: Term[] = [];
-  const seen = new Set<string>();
+/**
+ * One query with the terms of all of these. Takes turns with other work, because a query may be
+ * megabytes long.
+ */
+export async function parseTextQuery(
+  queries: readonly string[],
+): Promise<TextQuery | TextQueryFault> {
+  const terms = { all: new TermSet(), none: new TermSet() };
+  const yieldTurn = yieldPeriodically();
+  let count = 0;
   for (const query of queries) {
     let isNegated = false;
     for (const item of itemsOf(query.replace(QUOTES, '"'))) {
+      count += 1;
+      if (count % ITEMS_PER_CHECK === 0) await yieldTurn();
       if ('wanted' in item) return item;
-      const { isPhrase, text, isPrefix } = item;
       if (isOperator(item, 'OR')) return NO_ALTERNATIVES;
       if (isOperator(item, 'AND')) continue;
       if (isOperator(item, 'NOT')) {
@@ -67,30 +86,87 @@ export function parseTextQuery(queries: readonly string[]): TextQuery | TextQuer
       }
       const isExcluded = item.isExcluded || isNegated;
       isNegated = false;
-      if (!isPhrase && text.includes('*')) {
-        return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
-      }
-      const words = tokenize(text);
-      if (isPrefix && words.length === 0) {
-        const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
-        return { wanted, got: `${text}*` };
-      }
-      const key = `${isExcluded ? '-' : ''}${words.join(' ')}${isPrefix ? '*' : ''}`;
-      if (words.length > 0 && !seen.has(key)) (isExcluded ? none : all).push({ words, isPrefix });
-      seen.add(key);
+      const phrase = new PhraseTerms(terms[isExcluded ? 'none' : 'all'], isExcluded);
+      const added = addTerms(item, phrase);
+      const fault = added instanceof Promise ? await added : added;
+      if (fault !== undefined) return fault;
     }
   }
-  if (all.length > 0) return { all: termList(all), none: termList(none) };
+  const [all, none] = [terms.all.list, terms.none.list];
+  if (all.count > 0) return { all, none };
   const got = queries.join(' ');
-  return none.length > 0
+  return none.count > 0
     ? { wanted: `at least one word to find besides those to exclude, ${EXAMPLE}`, got }
     : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
+}
+
+/** Adds the words of an item as one term, or as several where they are many. */
+class PhraseTerms {
+  readonly #terms: TermSet;
+  readonly #isExcluded: boolean;
+  #words: string[] = [];
+  #isCut = false;
+
+  constructor(terms: TermSet, isExcluded: boolean) {
+    this.#terms = terms;
+    this.#isExcluded = isExcluded;
+  }
+
+  readonly push = (words: readonly string[]): void => {
+    for (const word of words) {
+      if (this.#words.length === MAX_PHRASE) {
+        if (!this.#isCut || !this.#isExcluded) this.#add(false);
+        this.#isCut = true;
+        this.#words = this.#words.slice(-OVERLAP);
+      }
+      this.#words.push(word);
+    }
+  };
+
+  /** Whether there were words. */
+  end(isPrefix: boolean): boolean {
+    if (this.#words.length === 0) return false;
+    if (!this.#isCut || !this.#isExcluded) this.#add(isPrefix);
+    return true;
+  }
+
+  #add(isPrefix: boolean): void {
+    this.#terms.add({ words: this.#words, isPrefix });
+  }
+}
+
+/** Adds the words of an item; in turns where it is long. */
+function addTerms(
+  { isPhrase, text, isPrefix }: QueryItem,
+  phrase: PhraseTerms,
+): TextQueryFault | undefined | Promise<TextQueryFault | undefined> {
+  if (!isPhrase && text.includes('*')) {
+    return { wanted: `words with a * only at the end, ${EXAMPLE}`, got: text };
+  }
+  const end = (): TextQueryFault | undefined => {
+    if (phrase.end(isPrefix) || !isPrefix) return undefined;
+    const wanted = `words that begin with a letter or digit before the *, ${EXAMPLE}`;
+    return { wanted, got: `${text}*` };
+  };
+  if (text.length > MAX_CHUNK_LENGTH) return pushInTurns(text, phrase).then(end);
+  phrase.push(tokenize(text));
+  return end();
+}
+
+async function pushInTurns(text: string, phrase: PhraseTerms): Promise<void> {
+  const yieldTurn = yieldPeriodically();
+  const stream = new StreamTokenizer(phrase.push);
+  for (let at = 0; at < text.length; at += MAX_CHUNK_LENGTH) {
+    stream.push(text.slice(at, at + MAX_CHUNK_LENGTH));
+    await yieldTurn();
+  }
+  stream.end();
 }
 
 /** A loop, because a query may be megabytes long and a regular expression needs stack for it. */
 function* itemsOf(query: string): Generator<QueryItem | TextQueryFault> {
   for (let at = 0; at < query.length;) {
-    if (SPACE.test(query.charAt(at))) {
+    if (isSpace(query, at)) {
       at += 1;
       continue;
     }
@@ -117,7 +193,11 @@ function* itemsOf(query: string): Generator<QueryItem | TextQueryFault> {
 
 function wordEnd(query: string, from: number): number {
   let end = from;
-  while (end < query.length && query.charAt(end) !== '"' && !SPACE.test(query.charAt(end)))
-    end += 1;
+  while (end < query.length && query.charCodeAt(end) !== QUOTE && !isSpace(query, end)) end += 1;
   return end;
+}
+
+function isSpace(query: string, at: number): boolean {
+  const code = query.charCodeAt(at);
+  return code <= 0x20 || code >= 0x80 ? SPACE.test(query.charAt(at)) : false;
 }

@@ -5,7 +5,7 @@ import { facet, type FacetCondition } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import type { Grammar } from './grammar.ts';
-import { parseTextQuery } from './parse-text-query.ts';
+import { parseTextQuery, type TextQueryFault } from './parse-text-query.ts';
 import { parseTime } from './parse-time.ts';
 
 /** What the parameters select from. */
@@ -43,10 +43,15 @@ const CURSOR = 'a cursor (a seq) from an earlier answer';
 const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09:37:00Z';
 
 /**
- * Every occurrence of a repeated parameter applies. Throws `invalid-parameter` with all unusable
- * values, or `unknown-room` or `unknown-kind` if that is the only fault.
+ * Every occurrence of a repeated parameter applies. Ignores `q`, whose meaning is `query`. Throws
+ * `invalid-parameter` with all unusable values, or `unknown-room` or `unknown-kind` if that is the only
+ * fault.
  */
-export function parseSelection(parameters: URLSearchParams, listing: SelectionScope): Selection {
+export function parseSelection(
+  parameters: URLSearchParams,
+  listing: SelectionScope,
+  query?: TextQuery | TextQueryFault,
+): Selection {
   const selection = read(parameters, listing.subject, (reader): Selection => {
     const order = reader.order(listing.hasBest === true);
     const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
@@ -55,7 +60,7 @@ export function parseSelection(parameters: URLSearchParams, listing: SelectionSc
     const since = reader.bound('since', parseTime, TIME, Math.max);
     const until = reader.bound('until', parseTime, TIME, Math.min);
     const facets = [...listing.facets, ...reader.facets(listing)];
-    const textQuery = reader.textQuery();
+    const textQuery = reader.textQuery(query);
     return {
       facets,
       order,
@@ -71,6 +76,16 @@ export function parseSelection(parameters: URLSearchParams, listing: SelectionSc
   const { after = 0 } = selection;
   if (log !== undefined && after > log.head()) throw foreignCursor(after, log, subject);
   return selection;
+}
+
+/** As `parseSelection`, with `q`. Takes turns with other work, because `q` may be megabytes long. */
+export async function parseSearchSelection(
+  parameters: URLSearchParams,
+  listing: SelectionScope,
+): Promise<Selection> {
+  const queries = parameters.getAll('q');
+  const query = queries.length === 0 ? undefined : await parseTextQuery(queries);
+  return parseSelection(parameters, listing, query);
 }
 
 function foreignCursor(after: Seq, log: Pick<Log, 'head' | 'id'>, subject: string): GatewayError {
@@ -198,11 +213,8 @@ class ParameterReader {
     return [...values];
   }
 
-  textQuery(): TextQuery | undefined {
-    const queries = this.#parameters.getAll('q');
-    if (queries.length === 0) return undefined;
-    const parsed = parseTextQuery(queries);
-    if ('all' in parsed) return parsed;
+  textQuery(parsed: TextQuery | TextQueryFault | undefined): TextQuery | undefined {
+    if (parsed === undefined || 'all' in parsed) return parsed;
     this.#addInvalid('q', parsed.wanted, quote(parsed.got));
     return undefined;
   }

@@ -22,7 +22,7 @@ export interface TextQuery {
 const NEWLINE = 0x0a;
 
 /** The words joined by spaces, and `*` behind a prefix: no word has these characters. */
-function termText({ words, isPrefix }: Term): string {
+export function termText({ words, isPrefix }: Term): string {
   return `${words.join(' ')}${isPrefix ? '*' : ''}`;
 }
 

@@ -5,7 +5,7 @@
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import { parseSelection, parseSkip } from '../intake/selection.ts';
+import { parseSearchSelection, parseSkip } from '../intake/selection.ts';
 import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
 import type { Entry, Log, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
@@ -63,7 +63,8 @@ export async function searchRequest(
   parameters: URLSearchParams,
   { ranked, example, signal }: SearchOptions,
 ): Promise<SearchRequest> {
-  const { textQuery, ...wanted } = parseSelection(parameters, { ...SEARCH_SCOPE, grammar, log });
+  const scope = { ...SEARCH_SCOPE, grammar, log };
+  const { textQuery, ...wanted } = await parseSearchSelection(parameters, scope);
   if (textQuery === undefined) throw noQuery(example);
   await untilSearchable(log, signal);
   const watermark = log.searchWatermark();

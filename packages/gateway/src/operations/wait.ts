@@ -1,6 +1,6 @@
 /** Long polling: waiting until a listing has a new entry (PROTOCOL.md section 12.4). */
 import { waitForEntries } from '../feed/wait-for-entries.ts';
-import { parseSelection, parseWait } from '../intake/selection.ts';
+import { parseSearchSelection, parseWait } from '../intake/selection.ts';
 import type { OperationsContext } from './context.ts';
 import type { ListingScope } from './listing-scope.ts';
 
@@ -14,7 +14,9 @@ export async function waitForListing(
   parameters: URLSearchParams,
   signal: AbortSignal,
 ): Promise<void> {
-  const selection = parseSelection(parameters, { ...scope, grammar, log });
+  // Whoever lists afterwards parses the others.
+  if (!parameters.has('wait')) return;
+  const selection = await parseSearchSelection(parameters, { ...scope, grammar, log });
   const wait = parseWait(parameters, scope.subject);
   const { after } = selection;
   if (wait === undefined || wait === 0 || after === undefined) return;

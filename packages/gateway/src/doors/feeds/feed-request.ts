@@ -12,7 +12,7 @@ import {
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 import type { Localization, ParameterDescription } from '../../http/route-description.ts';
-import { parseSelection } from '../../intake/selection.ts';
+import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Selection, Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
 import { DEFAULT_LIMIT, pageSelection } from '../../operations/read-page.ts';
@@ -70,10 +70,14 @@ export function cacheKeyOf(wanted: FeedRequest, url: string): string {
 }
 
 /** Throws for parameters that cannot be used. */
-export function feedQuery({ app, request }: DoorRequest, wanted: FeedRequest): FeedQuery {
+export async function feedQuery(
+  { app, request }: DoorRequest,
+  wanted: FeedRequest,
+): Promise<FeedQuery> {
   const { scope, locale, head } = wanted;
   const parameters = queryOf(request);
-  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
+  const { grammar, log } = app;
+  const selected = await parseSearchSelection(parameters, { ...scope, grammar, log });
   const tag = tagOf(app.log.id, app.languageHash, wanted);
   return {
     ...wanted,

@@ -54,7 +54,7 @@ async function sendFeed(
   const key = cacheKeyOf(wanted, request.url ?? '');
   const cached = responseCache.get(key, wanted.head);
   if (cached !== undefined) return sendCached(context, cached);
-  const query = feedQuery(context, wanted);
+  const query = await feedQuery(context, wanted);
   if (matchesEtag(request.headers['if-none-match'], query.tag)) {
     response.writeHead(304, query.headers).end();
     return;

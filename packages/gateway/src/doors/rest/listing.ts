@@ -22,7 +22,7 @@ import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
-import { parseSelection } from '../../intake/selection.ts';
+import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
@@ -143,7 +143,7 @@ async function answerFromLog(
   wanted: ListingRequest,
 ): Promise<void> {
   const { log, responseCache } = context.app;
-  const listed = listingOf(context, wanted);
+  const listed = await listingOf(context, wanted);
   if (sendNotModified(context, listed.tag, listed.headers)) return;
   const { selection, form, head, signal } = listed;
   const read = (ending: AbortSignal | undefined): Promise<Start> => {
@@ -162,10 +162,11 @@ async function answerFromLog(
 }
 
 /** Throws for parameters that cannot be used. */
-function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Listing {
+async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest): Promise<Listing> {
   const { scope, form, locale, head, watermark } = wanted;
   const parameters = queryOf(request);
-  const selected = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
+  const { grammar, log } = app;
+  const selected = await parseSearchSelection(parameters, { ...scope, grammar, log });
   const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
   const { version } = app.log.damage();

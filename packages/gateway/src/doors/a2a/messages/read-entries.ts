@@ -2,7 +2,11 @@
 import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
-import { parseSelection, rejectParameters } from '../../../intake/selection.ts';
+import {
+  parseSearchSelection,
+  parseSelection,
+  rejectParameters,
+} from '../../../intake/selection.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
@@ -78,7 +82,7 @@ export function parametersOf(fields: JsonObject): URLSearchParams {
   return parameters;
 }
 
-/** Throws for parameters that cannot be used. */
+/** Ignores `q`. Throws for parameters that cannot be used. */
 export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): Selection {
   const { grammar, log } = app;
   return parseSelection(parameters, { ...everythingScope(), grammar, log });
@@ -98,7 +102,8 @@ export async function readEntries(
   const { log } = context.app;
   const parameters = parametersOf(fields);
   rejectParameters(parameters, 'the entries', REFUSED);
-  const selected = selectionOf(context, parameters);
+  const scope = { ...everythingScope(), grammar: context.app.grammar, log };
+  const selected = await parseSearchSelection(parameters, scope);
   const isSearch = selected.textQuery !== undefined;
   if (isSearch) await untilSearchable(log, signal);
   const head = log.head();

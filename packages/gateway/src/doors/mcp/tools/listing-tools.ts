@@ -57,7 +57,7 @@ export interface ListingQuery {
 export async function read(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const parameters = parametersOf(args, 'the entries');
-  const selection = selectionOf(app, parameters);
+  const selection = await selectionOf(app, parameters);
   markPresent(app, args);
   const others = pickArguments(args, ['as']);
   const listing = await listEntries(context, { tool: 'read', parameters, selection, others });
@@ -71,7 +71,7 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   requireLogOrder(parameters, 'the news');
   parameters.set('order', 'oldest');
   const timeoutMs = waitSeconds(args) * 1000;
-  const { after = log.head(), ...filters } = selectionOf(app, parameters);
+  const { after = log.head(), ...filters } = await selectionOf(app, parameters);
   const selection = { ...filters, after };
   markPresent(app, args);
   using caller = abortOnDisconnect(context);

@@ -9,7 +9,7 @@ import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool
 export async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, language, text, signal } = context;
   const parameters = parametersOf(args, 'presence', ['room', 'limit']);
-  const { limit: max = Infinity } = selectionOf(app, parameters);
+  const { limit: max = Infinity } = await selectionOf(app, parameters);
   markPresent(app, args);
   const rooms = parameters.getAll('room');
   const query = { rooms, limit: max, maxSize: MAX_RESULT_SIZE / 2, signal };

@@ -2,7 +2,7 @@
 import { FILTER_NAMES, GatewayError, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
-import { parseSelection } from '../../../intake/selection.ts';
+import { parseSearchSelection } from '../../../intake/selection.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
@@ -84,8 +84,11 @@ export function parametersOf(
 }
 
 /** Throws for parameters that cannot be used. */
-export function selectionOf({ grammar, log }: DoorContext, parameters: URLSearchParams): Selection {
-  return parseSelection(parameters, { ...everythingScope(), grammar, log });
+export async function selectionOf(
+  { grammar, log }: DoorContext,
+  parameters: URLSearchParams,
+): Promise<Selection> {
+  return await parseSearchSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
 /**
