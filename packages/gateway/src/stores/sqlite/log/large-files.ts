@@ -14,8 +14,7 @@ import { dirname, join } from 'node:path';
 
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
-import { assertStorageFault } from '../../../storage-fault.ts';
-import { isStorageFault, StorageFault } from '../../../storage-fault.ts';
+import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
 
