@@ -73,7 +73,9 @@ suite('values in a JSON text of any size', () => {
   test('are strings, spelled as JSON.stringify spells them', async () => {
     const units = fc.array(
       fc.oneof(
-        fc.string({ unit: 'binary' }).map((value) => JSON.stringify(value).slice(1, -1)),
+        fc
+          .constantFrom('a', '"', '\\', 'ї', '🌒', '\u2028', '\x7f', '\n', '\0')
+          .map((value) => JSON.stringify(value).slice(1, -1)),
         fc.nat({ max: 0xffff }).map((code) => `\\u${code.toString(16).padStart(4, '0')}`),
         fc.constantFrom('\\ud83c\\udf12', '\\ud83c', '\\udf12', '\\/', '\\n'),
       ),
