@@ -7,7 +7,7 @@ import { availableParallelism, platform } from 'node:os';
 import { InvalidArgumentError, Option } from 'commander';
 
 export interface Setting {
-  readonly name: Exclude<keyof Configuration, 'acceptLoss'>;
+  readonly name: Exclude<keyof Configuration, 'acceptLoss' | 'acceptClock'>;
   readonly flag: string;
   readonly variable: string;
   readonly default: string | number | undefined;
@@ -30,6 +30,7 @@ export interface Configuration {
   readonly threads: number;
   readonly logLevel: string;
   readonly acceptLoss?: boolean;
+  readonly acceptClock?: boolean;
 }
 
 export const DATA_SETTING: Setting = {
@@ -96,10 +97,16 @@ export const SETTINGS: readonly Setting[] = [
 ];
 
 /** Answers to what a start asks. Without variables: each is for one start, not for all. */
-export const ACCEPT_LOSS: Option = new Option(
-  '--accept-loss',
-  'go on with what is there after a start has said that the log has lost entries',
-);
+export const ANSWERS: readonly Option[] = [
+  new Option(
+    '--accept-loss',
+    'go on with what is there after a start has said that the log has lost entries',
+  ),
+  new Option(
+    '--accept-clock',
+    'the clock is right, after a start has said that it is far ahead of the newest entry',
+  ),
+];
 
 /** The option for a setting, with a description of what a command uses it for. */
 export function settingOption(setting: Setting, description: string = setting.description): Option {

@@ -5,14 +5,14 @@ import { startGateway, type Gateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
 
-import { ACCEPT_LOSS, type Configuration, settingOption, SETTINGS } from './configuration.ts';
+import { ANSWERS, type Configuration, settingOption, SETTINGS } from './configuration.ts';
 import type { ProcessContext } from './process-context.ts';
 import { startReport, type StartReport } from './start-report.ts';
 
 export function serveCommand(context: ProcessContext): Command {
   const command = new Command('serve').description('run the gateway');
   for (const setting of SETTINGS) command.addOption(settingOption(setting));
-  command.addOption(ACCEPT_LOSS);
+  for (const answer of ANSWERS) command.addOption(answer);
   return command.action(async (configuration: Configuration) => {
     await serve(configuration, context);
   });

@@ -26,7 +26,7 @@ import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { loadLanguage } from './load-language.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
-import type { StoreChange } from './stores/sqlite/store-thread.ts';
+import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
 import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
@@ -48,6 +48,8 @@ export interface GatewayConfig {
   readonly logger: Logger;
   /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
   readonly acceptLoss?: boolean;
+  /** Whether the clock is right although it is far ahead. Without it, the start fails. */
+  readonly acceptClock?: boolean;
   /** Called about once a second while the gateway listens, but is still reading its log. */
   readonly onWaking?: (progress: WakingProgress) => void;
 }
@@ -164,7 +166,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function openLog(
-  { data: folder, logger: report, acceptLoss = false }: GatewayConfig,
+  { data: folder, logger: report, acceptLoss = false, acceptClock = false }: GatewayConfig,
   onProgress: (indexed: number, head: number) => void,
 ): Promise<OwnedLog> {
   return openSqliteLog({
@@ -180,7 +182,17 @@ function openLog(
     },
     acceptLoss,
     onAcceptedLoss: (loss) => report.warn(loss, LOSS_ACCEPTED),
+    acceptClock,
+    onClock: (clock) => report.warn(clock, describeClock(clock)),
   });
+}
+
+/** In the log, with the milliseconds of the report. */
+function describeClock({ jump }: ClockReport): string {
+  if (jump > 0)
+    return 'clock: it has jumped ahead; entries get its time, and later ones no earlier time';
+  if (jump < 0) return 'clock: it was set back; entries go on from the newest time';
+  return 'clock: it is behind the newest entry; entries go on from that time';
 }
 
 /** Rejects if the promise rejects within that time. */

@@ -152,6 +152,8 @@ export interface Log extends AsyncDisposable {
   /** False while entries cannot be stored, for example on a full disk. Reads go on. */
   writable(): boolean;
   damage(): Damage;
+  /** The time that an entry would get now, in ms since 1970: not less than that of any entry. */
+  now(): number;
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
   spool(): Spool;

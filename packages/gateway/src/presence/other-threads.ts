@@ -7,14 +7,14 @@ export interface Visitor {
   readonly room: string | undefined;
 }
 
-/** A visitor named by an open event stream. Times are ms since 1970. */
+/** A visitor named by an open event stream. Times are those of the steady clock. */
 export interface StreamPresence extends Visitor {
   readonly since: number;
   /** The id of its thread, and a number. */
   readonly id: string;
 }
 
-/** A visitor named by requests, in the room of the last one. */
+/** A visitor named by requests, in the room of the last one. Times are those of the steady clock. */
 export interface RequestPresence extends Visitor {
   readonly since: number;
   readonly lastSeen: number;

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { steadyNow } from './steady-clock.ts';
 import { Presence, type PresenceChange, type PresentVisitor } from './presence.ts';
 
 /** Resolves when it is so. Where it never is, the test hangs. */
@@ -11,10 +12,10 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await pause(1);
 }
 
-/** The clock of the machine goes on. */
+/** The clock of presence goes on. */
 async function later(): Promise<void> {
-  const now = Date.now();
-  await until(() => Date.now() > now);
+  const now = steadyNow();
+  await until(() => steadyNow() > now);
 }
 
 const names = (present: readonly PresentVisitor[]): string[] =>

@@ -7,6 +7,7 @@
  * - a visitor is present once, by however many streams and requests, in whichever threads.
  * - listeners get every arrival and every departure once.
  * - the memory for requests is bounded.
+ * - a clock that is set neither makes anybody stay nor leave.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -17,6 +18,8 @@ import {
   type StreamPresence,
   type Visitor,
 } from './other-threads.ts';
+
+import { machineTime, steadyNow } from './steady-clock.ts';
 
 export type { Visitor } from './other-threads.ts';
 
@@ -73,7 +76,7 @@ export class Presence implements Disposable {
   openStream({ identity, room }: Visitor): Disposable {
     this.#lastNumber += 1;
     const id = this.#thread + this.#lastNumber;
-    const stream = { identity: copyOf(identity), room, since: Date.now(), id };
+    const stream = { identity: copyOf(identity), room, since: steadyNow(), id };
     this.#addStream(stream);
     this.#others.send({ type: 'stream opened', stream });
     return {
@@ -84,14 +87,14 @@ export class Presence implements Disposable {
   }
 
   recordRequest({ identity, room }: Visitor): void {
-    const now = Date.now();
+    const now = steadyNow();
     const request = this.#addRequest({ identity, room, since: now, lastSeen: now });
     this.#others.send({ type: 'request', request });
   }
 
   /** The newest arrival first. */
   list(limit: number = Infinity): PresentVisitor[] {
-    const now = Date.now();
+    const now = steadyNow();
     this.#removeExpired(now);
     let visitors: (RequestPresence | MergedStreams)[] = [];
     const add = (visitor: RequestPresence | MergedStreams): void => {
@@ -103,11 +106,7 @@ export class Presence implements Disposable {
     for (const streams of this.#streams.values()) add(merge(streams));
     return newest(visitors, limit)
       .toReversed()
-      .map((visitor) =>
-        'lastSeen' in visitor
-          ? { ...visitor, via: 'request', until: visitor.lastSeen + this.#requestTtlMs }
-          : { ...visitor, via: 'stream', lastSeen: now, until: undefined },
-      );
+      .map((visitor) => this.#presentVisitor(visitor, now));
   }
 
   /** Calls back when a visitor arrives or goes. The listener must not throw. */
@@ -153,7 +152,7 @@ export class Presence implements Disposable {
   }
 
   #addStream(stream: StreamPresence): void {
-    this.#removeExpired(Date.now());
+    this.#removeExpired(steadyNow());
     const { identity, room, since, id } = stream;
     const isNew = !this.#isHere(identity);
     const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
@@ -163,7 +162,7 @@ export class Presence implements Disposable {
 
   /** Returns whether the stream was there. */
   #removeStream({ identity, room, id }: StreamPresence): boolean {
-    const now = Date.now();
+    const now = steadyNow();
     this.#removeExpired(now);
     const streams = this.#streams.get(identity);
     if (streams?.delete(id) !== true) return false;
@@ -174,7 +173,7 @@ export class Presence implements Disposable {
 
   /** Returns the request merged with the earlier ones of the visitor. */
   #addRequest(request: RequestPresence): RequestPresence {
-    const now = Date.now();
+    const now = steadyNow();
     this.#removeExpired(now);
     if (request.lastSeen + this.#requestTtlMs <= now) return request;
     const earlier = this.#requests.get(request.identity);
@@ -221,14 +220,22 @@ export class Presence implements Disposable {
     if (this.#expiry !== undefined) return;
     const [oldest] = this.#requests.values();
     if (oldest === undefined) return;
-    // Limited, so that a clock that is set back does not extend it.
-    const delay = Math.min(oldest.lastSeen + this.#requestTtlMs - now, this.#requestTtlMs);
+    const delay = oldest.lastSeen + this.#requestTtlMs - now;
     this.#expiry = setTimeout(() => {
       this.#expiry = undefined;
-      const now = Date.now();
+      const now = steadyNow();
       this.#removeExpired(now);
       this.#scheduleExpiry(now);
     }, delay).unref();
+  }
+
+  #presentVisitor(visitor: RequestPresence | MergedStreams, now: number): PresentVisitor {
+    const { identity, room } = visitor;
+    const isRequest = 'lastSeen' in visitor;
+    const since = machineTime(visitor.since);
+    const lastSeen = machineTime(isRequest ? visitor.lastSeen : now);
+    const until = isRequest ? lastSeen + this.#requestTtlMs : undefined;
+    return { identity, room, via: isRequest ? 'request' : 'stream', since, lastSeen, until };
   }
 
   #isHere(identity: string): boolean {
@@ -239,8 +246,10 @@ export class Presence implements Disposable {
     if (!this.#isHere(visitor.identity)) this.#emit({ ...visitor, state: 'gone', time });
   }
 
+  /** `change`: with a time of the steady clock. */
   #emit(change: PresenceChange): void {
-    for (const listener of this.#listeners) listener(change);
+    const time = machineTime(change.time);
+    for (const listener of this.#listeners) listener({ ...change, time });
   }
 }
 

@@ -63,7 +63,7 @@ export class RecentAuthors {
     { head, authors, floor }: RecentAuthorsSnapshot,
     { rooms, signal }: { readonly rooms: readonly string[]; readonly signal: AbortSignal },
   ): AsyncGenerator<RecentAuthor, void, undefined> {
-    const since = Date.now() - RECENT_MS;
+    const since = this.#log.now() - RECENT_MS;
     for (const author of authors) {
       const { room, time } = author.stamp;
       if (time >= since && (rooms.length === 0 || rooms.includes(room))) yield author;
@@ -83,7 +83,7 @@ export class RecentAuthors {
   /** Adds the authors of the entries since the last update. */
   async #update(): Promise<void> {
     const head = this.#log.head();
-    const since = Date.now() - RECENT_MS;
+    const since = this.#log.now() - RECENT_MS;
     const range = { after: this.#head, before: head + 1 };
     const selection = { facets: [], order: 'newest', ...range, since } as const;
     const found = new Map<string, Stamp>();

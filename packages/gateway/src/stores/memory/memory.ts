@@ -70,6 +70,10 @@ class MemoryLog implements Log {
     return { unreadable: 0, version: 0 };
   }
 
+  now(): number {
+    return Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
+  }
+
   head(): Seq {
     return this.#entries.length;
   }
@@ -163,7 +167,7 @@ class MemoryLog implements Log {
 
   #nextStamp(kind: Kind, room: string): Stamp {
     const seq = this.#entries.length + 1;
-    const time = Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
+    const time = this.now();
     return { seq, id: entryId(time, seq, this.#salt), kind, room, time };
   }
 

@@ -80,6 +80,10 @@ export class LogReader implements Omit<
     return this.shared.head;
   }
 
+  now(): number {
+    return Date.now() + this.shared.clockAhead;
+  }
+
   searchWatermark(): Seq {
     return this.shared.searched;
   }

@@ -1,6 +1,6 @@
 /**
  * What the threads of the store share through memory: the head, the watermarks of the index and of
- * search, and whether entries can be stored.
+ * search, whether entries can be stored, and how far their clock is ahead.
  */
 const HEAD = 0;
 const INDEXED = 1;
@@ -12,14 +12,23 @@ const SPOILED_RUN = 6;
 const INDEX_SPOILED = 7;
 const INDEX_GENERATION = 8;
 const INDEX_CHECKED = 9;
+const CLOCK_AHEAD = 10;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(10 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(11 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
+  }
+
+  /** By how many ms the clock of entries is ahead of `Date.now()`. Set by the writer only. */
+  get clockAhead(): number {
+    return Number(Atomics.load(this.#cells, CLOCK_AHEAD));
+  }
+  set clockAhead(ms: number) {
+    Atomics.store(this.#cells, CLOCK_AHEAD, BigInt(ms));
   }
 
   /** The newest durable seq. Set by the writer only. */

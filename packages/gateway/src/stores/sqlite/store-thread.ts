@@ -35,7 +35,15 @@ export interface StoreChange {
   readonly cause: FaultCause | undefined;
 }
 
-export type FromThread = 'ready' | StoreChange;
+/** From the writer. Of the clock of the machine, in ms. */
+export interface ClockReport {
+  /** By how much it has jumped against the monotonic clock; 0 at the start. */
+  readonly jump: number;
+  /** By how much the newest time of an entry is ahead of it. */
+  readonly ahead: number;
+}
+
+export type FromThread = 'ready' | StoreChange | { readonly clock: ClockReport };
 
 /** Entries are indexed together after this delay, so that a facet gets few rows. */
 const BATCH_DELAY_MS = 250;
@@ -85,6 +93,10 @@ export class StoreThread {
   /** Reports why an entry cannot be read, or that it can be again. */
   reportEntry(seq: Seq, cause: FaultCause | undefined): void {
     this.#send({ part: 'entry', seq, cause });
+  }
+
+  reportClock(clock: ClockReport): void {
+    this.#send({ clock });
   }
 
   /**

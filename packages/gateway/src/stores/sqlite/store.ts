@@ -15,10 +15,17 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { Log } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
+import { checkClock } from './log/check-clock.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
-import type { FromThread, StoreChange, ThreadStart, ToThread } from './store-thread.ts';
+import type {
+  ClockReport,
+  FromThread,
+  StoreChange,
+  ThreadStart,
+  ToThread,
+} from './store-thread.ts';
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -29,6 +36,10 @@ export interface SqliteOptions {
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
   readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
+  /** Whether the clock is right although it is far ahead of the newest entry. */
+  readonly acceptClock?: boolean;
+  /** Called when the clock jumps, and at the start if it is behind the newest entry. */
+  readonly onClock?: (report: ClockReport) => void;
 }
 
 /** The log in the thread that opened it. */
@@ -49,13 +60,14 @@ const PROGRESS_INTERVAL_MS = 1000;
 /**
  * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
  * caught up. Throws when another process has the folder, when it has something else than a log, and
- * when the log has lost entries, unless that is accepted.
+ * when the log has lost entries or the clock is far ahead, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const paths = dataPathsIn(resolve(options.folder));
   prepareFolder(paths);
   await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
+  if (options.acceptClock !== true) checkClock(paths);
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   mkdirSync(paths.incoming, { recursive: true });
@@ -67,7 +79,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
     const resourceLimits = { maxYoungGenerationSizeMb: youngGenerationMb };
     const workerData: ThreadStart = { paths, shared: shared.memory };
     const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits });
-    await threadStarted(worker, options.onChange);
+    await threadStarted(worker, options);
     return opened.adopt(worker, closeThread);
   };
   const writer = await start('./log/writer-thread.ts', YOUNG_GENERATION_MB);
@@ -103,11 +115,12 @@ function lockFolder(paths: DataPaths): DatabaseSync {
 }
 
 /** Resolves when the thread is ready. */
-async function threadStarted(worker: Worker, onChange: SqliteOptions['onChange']): Promise<void> {
+async function threadStarted(worker: Worker, { onChange, onClock }: SqliteOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   worker.once('error', reject);
   worker.on('message', (message: FromThread) => {
     if (message === 'ready') resolve();
+    else if ('clock' in message) onClock?.(message.clock);
     else onChange?.(message);
   });
   await promise;

@@ -22,7 +22,7 @@ const PROBE_INTERVAL_MS = 500;
 
 const thread = new StoreThread();
 const { shared, clients } = thread;
-const writer = new Writer(thread.paths, shared);
+const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
 const waiting: Batch[] = [];
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
@@ -81,6 +81,7 @@ function reportState(): void {
 }
 
 function probe(): void {
+  writer.checkClock();
   if (shared.writable) writer.checkFiles();
   else writer.probe();
   reportState();

@@ -14,12 +14,14 @@ import type { DataPaths } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
+import type { ClockReport } from '../store-thread.ts';
 import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
 import { keyColumn, linkedKey } from './key-column.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
 import { FIRST_LINK, flushWal, linkOf, openLogForWriting } from './log-database.ts';
+import { LogClock } from './log-clock.ts';
 import { OpenFiles } from './open-files.ts';
 import { sha256 } from './sha256.ts';
 
@@ -39,6 +41,7 @@ export class Writer {
   readonly #keys: KeyLookup;
   readonly #stampOf: StatementSync;
   readonly #lastCommit: LastCommitFile;
+  readonly #clock: LogClock;
   #seq = 0;
   #time = 0;
   #link: Uint8Array = FIRST_LINK;
@@ -55,7 +58,11 @@ export class Writer {
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
-  constructor(paths: DataPaths, shared: SharedState) {
+  constructor(
+    paths: DataPaths,
+    shared: SharedState,
+    onClock: (report: ClockReport) => void = () => {},
+  ) {
     this.#paths = paths;
     this.#shared = shared;
     this.#db = openLogForWriting(paths);
@@ -70,6 +77,8 @@ export class Writer {
     );
     this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
+    this.#clock = new LogClock(this.#time, onClock);
+    this.checkClock();
     try {
       this.#recover();
       this.#lastCommit.write(this.#seq, this.#link);
@@ -104,7 +113,7 @@ export class Writer {
       if (!this.#shared.writable) this.#openFiles?.assertAll();
       this.#recover();
       this.#begin.run();
-      const now = Math.max(this.#time, Date.now());
+      const now = Math.max(this.#time, this.checkClock());
       for (const draft of drafts) results.push(this.#append(draft, now, uploads));
       this.#end.run();
       this.#openFiles?.assertStored(largeNames(drafts));
@@ -116,6 +125,13 @@ export class Writer {
     this.#unconfirmedUploads.push(...uploads);
     this.#committed();
     return results;
+  }
+
+  /** The time for an entry now. Tells the other threads how it differs from the machine's. */
+  checkClock(): number {
+    const now = this.#clock.now();
+    this.#shared.clockAhead = this.#clock.ahead;
+    return now;
   }
 
   /** Notices, between commits, that files were moved or removed, and updates the shared state. */

@@ -1,0 +1,43 @@
+/**
+ * The clock by which entries get their times. It is the clock of the machine, unless that is behind
+ * the newest entry: then it goes on from there at the pace of the monotonic clock, since times never
+ * go backwards along seq.
+ */
+import type { ClockReport } from '../store-thread.ts';
+
+/** A clock that was set back is caught up slowly: one second in 100. */
+const CATCH_UP_PACE = 0.99;
+/** Smaller steps are corrections by NTP. */
+const JUMP_MS = 5000;
+
+export class LogClock {
+  readonly #onReport: (report: ClockReport) => void;
+  #time: number;
+  #wall: number = Date.now();
+  #monotonic: number = performance.now();
+
+  /** `newest`: the time of the newest entry. Reports jumps, and a start before that time. */
+  constructor(newest: number, onReport: (report: ClockReport) => void) {
+    this.#onReport = onReport;
+    this.#time = Math.max(newest, this.#wall);
+    if (this.ahead >= JUMP_MS) onReport({ jump: 0, ahead: this.ahead });
+  }
+
+  /** By how many ms it is ahead of the clock of the machine, as of the last call of `now`. */
+  get ahead(): number {
+    return Math.floor(this.#time) - this.#wall;
+  }
+
+  /** Milliseconds since 1970, never less than before. */
+  now(): number {
+    const wall = Date.now();
+    const monotonic = performance.now();
+    const elapsed = monotonic - this.#monotonic;
+    const jump = Math.round(wall - this.#wall - elapsed);
+    this.#time = Math.max(wall, this.#time + elapsed * CATCH_UP_PACE);
+    this.#wall = wall;
+    this.#monotonic = monotonic;
+    if (Math.abs(jump) >= JUMP_MS) this.#onReport({ jump, ahead: this.ahead });
+    return Math.floor(this.#time);
+  }
+}

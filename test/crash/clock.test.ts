@@ -1,0 +1,101 @@
+// A gateway whose machine has a wrong clock, at its start or while it runs.
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { Gateway } from '../../conformance/gateway.ts';
+import { asArray } from '../../conformance/value.ts';
+import { dataFolder, type GatewayOptions, startGatewayProcess } from '../gateway-process.ts';
+
+const DAY = 24 * 60 * 60_000;
+const YEARS = 20 * 365 * DAY;
+
+/** Runs a gateway whose clock differs from the machine's by the milliseconds in a file. */
+function withClock(file: string, data: string, ...args: readonly string[]): GatewayOptions {
+  const source = `
+    import { readFileSync } from 'node:fs';
+    const now = Date.now;
+    Date.now = () => now() + Number(readFileSync(${JSON.stringify(file)}, 'latin1'));`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(source)}`;
+  return { data, args: ['--threads', '2', ...args], env: { NODE_OPTIONS } };
+}
+
+async function say(visitor: Gateway, identity: string): Promise<number> {
+  const { text } = (
+    await visitor.post('shepit', JSON.stringify({ text: 'tick', identity }))
+  ).expect(201);
+  return Date.parse(/"timestamp":"([^"]+)"/.exec(text)?.[1] ?? '');
+}
+
+async function lately(visitor: Gateway): Promise<(string | undefined)[]> {
+  const { json } = (await visitor.get('/api/presence')).expect(200);
+  const authors = asArray(json['lately']).map((author) => JSON.stringify(author));
+  return authors.map((author) => /"identity":"([^"]+)"/.exec(author)?.[1]);
+}
+
+test('a clock that is years ahead at the start is asked about, and entries go on once it is right again', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'clock');
+  const data = join(folder.path, 'data');
+  await writeFile(file, '0');
+  {
+    await using gateway = await startGatewayProcess(withClock(file, data));
+    using visitor = new Gateway(gateway.url);
+    await say(visitor, 'first');
+    await gateway.stop();
+    // A rest of months is none to ask about.
+    await writeFile(file, `${200 * DAY}`);
+    await using later = await startGatewayProcess(withClock(file, data));
+    await later.stop();
+  }
+  await writeFile(file, `${YEARS}`);
+  const question = /ended with 1[^]*days after the newest entry[^]*--accept-clock/;
+  await assert.rejects(startGatewayProcess(withClock(file, data)), question);
+  await assert.rejects(startGatewayProcess(withClock(file, data)), question);
+  {
+    await using gateway = await startGatewayProcess(withClock(file, data, '--accept-clock'));
+    using visitor = new Gateway(gateway.url);
+    assert.ok((await say(visitor, 'second')) > Date.now() + YEARS - DAY);
+    await gateway.stop();
+  }
+  await writeFile(file, '0');
+  await using gateway = await startGatewayProcess(withClock(file, data));
+  using visitor = new Gateway(gateway.url);
+  assert.match(gateway.output(), /clock: it is behind the newest entry/);
+  const before = await say(visitor, 'third');
+  await pause(1500);
+  const later = await say(visitor, 'fourth');
+  assert.ok(later - before >= 1000 && before > Date.now() + YEARS - DAY);
+  assert.deepEqual(await lately(visitor), ['fourth', 'third', 'second']);
+});
+
+test('a clock that jumps while the gateway runs is logged at once, and moves nobody', async () => {
+  await using folder = await dataFolder();
+  const file = join(folder.path, 'clock');
+  await writeFile(file, '0');
+  await using gateway = await startGatewayProcess(withClock(file, join(folder.path, 'data')));
+  using visitor = new Gateway(gateway.url);
+  const times = [await say(visitor, 'first')];
+  const here = async (): Promise<number> => {
+    const { json } = (await visitor.get('/api/presence')).expect(200);
+    return asArray(json['here']).length;
+  };
+  (await visitor.get('/api/entries?as=Lumen')).expect(200);
+  const present = await here();
+  for (const [shift, logged] of [
+    [2 * DAY, /"jump":17\d{7},[^\n]*clock: it has jumped ahead/],
+    [-2 * DAY, /"jump":-34\d{7},[^\n]*clock: it was set back/],
+  ] as const) {
+    await writeFile(file, `${shift}`);
+    while (!logged.test(gateway.output())) await pause(50);
+    assert.equal(await here(), present);
+    times.push(await say(visitor, 'visitor'));
+  }
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+  assert.deepEqual(await lately(visitor), ['visitor']);
+});
