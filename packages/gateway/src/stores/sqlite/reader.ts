@@ -93,7 +93,7 @@ export class LogReader implements Omit<
   }
 
   async entry(seq: Seq): Promise<Entry | undefined> {
-    return this.#entryAt(seq);
+    return this.#isSeq(seq) ? await this.#entries.verifiedEntry(seq) : undefined;
   }
 
   // These are not generators themselves, because a read starts when it is called.
@@ -117,8 +117,11 @@ export class LogReader implements Omit<
   }
 
   #entryAt(seq: Seq): Entry | Promise<Entry> | undefined {
-    if (!Number.isSafeInteger(seq) || seq < 1 || seq > this.head()) return undefined;
-    return this.#entries.entry(seq);
+    return this.#isSeq(seq) ? this.#entries.entry(seq) : undefined;
+  }
+
+  #isSeq(seq: Seq): boolean {
+    return Number.isSafeInteger(seq) && seq >= 1 && seq <= this.head();
   }
 
   async *#scanTexts(options: ScanOptions, joiner: string): LogRead<Uint8Array> {

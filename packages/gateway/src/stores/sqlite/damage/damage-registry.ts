@@ -70,7 +70,7 @@ export class DamageRegistry {
       const fileState = this.#fileState(seq);
       if (fileState === entry.fileState) continue;
       entry.fileState = fileState;
-      if ((await this.#verifier.fault(seq, signal)) === undefined) this.remove(seq);
+      if ((await this.#verifier.fault(seq, { signal })) === undefined) this.remove(seq);
     }
   }
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
 import { DamageRegistry } from '../damage/damage-registry.ts';
+import { Scrubber } from '../damage/scrubber.ts';
 import { isSpoiled, openForReading } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import { removeIndex } from './index-database.ts';
@@ -17,10 +18,15 @@ const REPAIR_INTERVAL_MS = 1000;
 /** What a start spends on checking the newest parts of the index. The others are checked behind it. */
 const MAX_START_CHECK_MS = 50;
 
+/** Of the thread's time, one part in so many goes into looking for changes on the disk. */
+const SCRUB_SHARE = 50;
+const MIN_SCRUB_PAUSE_MS = 100;
+
 const thread = new StoreThread();
 const { paths, shared } = thread;
 const log = openForReading(paths.log, 256);
 const damage = new DamageRegistry(thread, log);
+const scrubber = new Scrubber(paths, shared, damage);
 /** Undefined while the index has to be made again, and cannot. */
 let indexer: Indexer | undefined;
 
@@ -39,7 +45,9 @@ await Promise.all([
   thread.repeat(indexNext, onOutcome),
   thread.repeat(check, () => {}),
   thread.repeat(repair, () => {}),
+  thread.repeat(scrub, () => {}),
 ]);
+scrubber.close();
 indexer?.close();
 log.close();
 thread.close();
@@ -99,4 +107,13 @@ async function repair(): Promise<void> {
     thread.report('derived', undefined);
   }
   await damage.recheck(thread.signal);
+}
+
+/** Verifies some entries, and one part of the index with one run, as they are on the disk. */
+async function scrub(): Promise<void> {
+  const started = performance.now();
+  await scrubber.step(thread.signal);
+  attempt((current) => current.scrub());
+  const elapsed = performance.now() - started;
+  await thread.sleep(Math.max(MIN_SCRUB_PAUSE_MS, elapsed * (SCRUB_SHARE - 1)));
 }

@@ -16,6 +16,7 @@ import {
   facetKey,
   KIND_BY_FACET_KEY,
   partOf,
+  partHolds,
   PART_SIZE,
   PostingsWriter,
   SpoiledIndex,
@@ -52,6 +53,9 @@ export class Indexer {
   readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
   readonly #runs: RunsWriter;
+  /** The next part to be checked in the background, and the run that was checked last. */
+  #scrubbedPart = 0;
+  #scrubbedRun: Seq = 0;
   /** Postings by facet that are not in the database yet. */
   readonly #pending = new Map<string, Seq[]>();
   /** Reused for the facet that is being written. */
@@ -113,15 +117,27 @@ export class Indexer {
     const { indexChecked } = this.#shared;
     if (indexChecked <= 1) return false;
     const part = partOf(indexChecked - 1);
-    this.checkPart(part);
+    if (!partHolds(this.#index, part)) throw changedPart(part);
     this.#shared.indexChecked = Math.max(1, part * PART_SIZE);
     return part > 0;
   }
 
-  /** Throws `SpoiledIndex`. */
-  checkPart(part: number): void {
-    if (!this.#postings.holds(part))
-      throw new SpoiledIndex(`The index of the entries from ${part * PART_SIZE} on has changed.`);
+  /**
+   * Checks the next part of the index and the next run, as they are on the disk. Throws `SpoiledIndex`.
+   */
+  scrub(): void {
+    const { indexed, spoiledRun } = this.#shared;
+    const db = openForReading(this.#paths.index, 256);
+    try {
+      const part = this.#scrubbedPart;
+      this.#scrubbedPart = partOf(indexed) > part ? part + 1 : 0;
+      if (!partHolds(db, part)) throw changedPart(part);
+    } finally {
+      db.close();
+    }
+    const last = this.#runs.next(this.#scrubbedRun);
+    this.#scrubbedRun = last ?? 0;
+    if (last !== undefined && spoiledRun === 0) this.#shared.spoiledRun = last;
   }
 
   /** Makes the spoiled run again that a reader has found, if there is one. Returns whether there was. */
@@ -197,4 +213,8 @@ export class Indexer {
     }
     this.#pending.clear();
   }
+}
+
+function changedPart(part: number): SpoiledIndex {
+  return new SpoiledIndex(`The index of the entries from ${part * PART_SIZE} on has changed.`);
 }

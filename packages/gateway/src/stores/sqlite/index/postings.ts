@@ -49,13 +49,14 @@ interface PostingsRow {
   readonly sum: number;
 }
 
+const TOTAL = 'SELECT sums FROM parts WHERE part = ?';
+
 /** Adds postings, inside the indexer's transaction, and keeps the totals of the parts. */
 export class PostingsWriter {
   readonly #last: StatementSync;
   readonly #put: StatementSync;
   readonly #total: StatementSync;
   readonly #putTotal: StatementSync;
-  readonly #rows: StatementSync;
   /** Reused for each row: millions of small arrays would burden the garbage collector. */
   readonly #bytes = Buffer.allocUnsafeSlow(ROW_SEQS * WIDTH);
   /** The part that is being written, and the sums of its rows combined. */
@@ -67,9 +68,8 @@ export class PostingsWriter {
       'SELECT first, seqs, sum FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
     );
     this.#put = db.prepare('INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)');
-    this.#total = db.prepare('SELECT sums FROM parts WHERE part = ?');
+    this.#total = db.prepare(TOTAL);
     this.#putTotal = db.prepare('INSERT OR REPLACE INTO parts VALUES (?, ?)');
-    this.#rows = db.prepare('SELECT facet, first, seqs, sum FROM postings WHERE part = ?');
   }
 
   /** `seqs`: ascending, of one part, all newer than the seqs that the facet has. */
@@ -106,17 +106,6 @@ export class PostingsWriter {
     this.#part = -1;
   }
 
-  /** Whether a part has all rows that were written, as they were written. */
-  holds(part: number): boolean {
-    let sums = 0;
-    for (const row of this.#rows.iterate(part)) {
-      const { facet, first, seqs, sum } = row as unknown as PostingsRow & { readonly facet: Facet };
-      if (postingsSum(part, facet, first, seqs) !== sum) return false;
-      sums ^= sum;
-    }
-    return sums === ((this.#total.get(part)?.['sums'] as number | undefined) ?? 0);
-  }
-
   #start(part: number): void {
     if (part === this.#part) return;
     this.flush();
@@ -131,6 +120,19 @@ export class PostingsWriter {
     this.#sums ^= sum;
     this.#put.run(part, facet, first, seqs, sum);
   }
+}
+
+/** Whether a part has all rows that were written, as they were written. */
+export function partHolds(db: DatabaseSync, part: number): boolean {
+  const rows = db.prepare('SELECT facet, first, seqs, sum FROM postings WHERE part = ?');
+  const total = (db.prepare(TOTAL).get(part)?.['sums'] as number | undefined) ?? 0;
+  let sums = 0;
+  for (const row of rows.iterate(part)) {
+    const { facet, first, seqs, sum } = row as unknown as PostingsRow & { readonly facet: Facet };
+    if (postingsSum(part, facet, first, seqs) !== sum) return false;
+    sums ^= sum;
+  }
+  return sums === total;
 }
 
 /** The result of a seek: a seq, or how far it has looked without finding one. */

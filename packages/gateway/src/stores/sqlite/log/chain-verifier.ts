@@ -32,7 +32,7 @@ interface EntryRow {
 }
 
 /** The visitor's members as they are stored. */
-interface StoredBody {
+export interface StoredBody {
   readonly digest: Uint8Array;
   /** Bytes of the whole entry. */
   readonly size: number;
@@ -69,6 +69,7 @@ export class ChainVerifier {
   async verify(
     columns: Record<string, unknown>,
     signal: AbortSignal | undefined,
+    readAlready?: StoredBody,
   ): Promise<LogFault[]> {
     const row = rowOf(columns);
     const { seq, text } = row;
@@ -81,7 +82,7 @@ export class ChainVerifier {
     for (const description of this.#headFaults(row, expectedHead))
       faults.push({ seq, description });
     const head = expectedHead ?? text.toString('latin1', 0, row.head);
-    const body = await readBody(this.#paths, row, head.length, signal);
+    const body = readAlready ?? (await readBody(this.#paths, row, head.length, signal));
     const description = typeof body === 'string' ? body : this.#bodyFault(row, head, body);
     if (description !== undefined) faults.push({ seq, description });
     const keyFault = keyColumnFault(row.key);

@@ -1,18 +1,24 @@
 /** Reads entries from the log's database, in the calling thread. */
+import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { entryHead, entryId, type Kind, seqOfId, type Stamp } from '@open-presence/protocol';
 
 import type { Entry, Order, Seq } from '../../../log/log.ts';
+import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { DamageClient } from '../damage/damage-client.ts';
 import { isSpoiled } from '../database.ts';
+import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from './large-files.ts';
+
+const EMPTY = new Uint8Array(0);
 
 export class EntryReader {
   readonly #paths: DataPaths;
   readonly #log: DatabaseSync;
   readonly #damage: DamageClient;
+  readonly #verifier: EntryVerifier;
   readonly #row: StatementSync;
   readonly #time: StatementSync;
   readonly #joiners = new Map<string, TextJoiner>();
@@ -21,6 +27,7 @@ export class EntryReader {
     this.#paths = paths;
     this.#log = log;
     this.#damage = damage;
+    this.#verifier = new EntryVerifier(log, paths);
     this.#row = log.prepare(
       'SELECT seq, time, kind, room, size, large, text FROM entries WHERE seq = ?',
     );
@@ -45,6 +52,51 @@ export class EntryReader {
         if (from < text.length) yield text.subarray(from);
       },
     };
+  }
+
+  /**
+   * The same, verified by its link: an entry that is not what was stored is unreadable. The last bytes
+   * of a large entry are given once all were verified.
+   */
+  async verifiedEntry(seq: Seq): Promise<Entry | undefined> {
+    const found = await this.entry(seq);
+    if (found === undefined || found.unreadable === true) return found;
+    if (found.text === undefined) {
+      const chunks = (from = 0): AsyncIterable<Uint8Array> =>
+        from === 0 ? this.#verifiedChunks(found) : found.chunks(from);
+      return { ...found, chunks };
+    }
+    const fault = await this.#verifier.fault(seq);
+    if (fault === undefined) return found;
+    this.#damage.report(seq, new StorageFault(fault));
+    return await this.entry(seq);
+  }
+
+  /** The first chunk is the part of a large entry that is not in its file. */
+  async *#verifiedChunks(entry: Entry): AsyncGenerator<Uint8Array> {
+    const { size } = entry;
+    const { seq } = entry.stamp;
+    const hash = createHash('sha256');
+    let isInRow = true;
+    let held: Uint8Array = EMPTY;
+    for await (const chunk of entry.chunks()) {
+      if (isInRow) yield chunk;
+      else {
+        hash.update(held);
+        if (held.length > 0) yield held;
+        held = Buffer.from(chunk);
+      }
+      isInRow = false;
+    }
+    hash.update(held.subarray(0, -1));
+    const body = { digest: hash.digest(), size, framed: true };
+    const fault = await this.#verifier.fault(seq, { body });
+    if (fault !== undefined) {
+      const error = new StorageFault(`Entry ${seq} ${fault}.`);
+      this.#damage.report(seq, error);
+      throw error;
+    }
+    yield held;
   }
 
   /** `text`: the bytes of the entry that are not in the file. */

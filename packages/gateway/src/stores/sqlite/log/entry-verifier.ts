@@ -4,8 +4,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import { ChainVerifier } from './chain-verifier.ts';
+import { ChainVerifier, type StoredBody } from './chain-verifier.ts';
 import { ENTRY_COLUMNS, FIRST_LINK } from './log-database.ts';
+
+interface VerifyOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly body?: StoredBody | undefined;
+}
 
 export class EntryVerifier {
   readonly #paths: DataPaths;
@@ -19,16 +24,20 @@ export class EntryVerifier {
     this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
   }
 
-  /** What is wrong with an entry, or undefined. */
-  async fault(seq: Seq, signal?: AbortSignal): Promise<string | undefined> {
-    const fault = await this.#faultAfter(seq - 1, seq, signal);
+  /** What is wrong with an entry, or undefined. `body`: if it was read already. */
+  async fault(seq: Seq, { signal, body }: VerifyOptions = {}): Promise<string | undefined> {
+    const fault = await this.#faultAfter(seq - 1, seq, { signal, body });
     if (fault === undefined || seq < 2) return fault;
     // It may be the link before that has changed: derive it from the entry before.
-    return await this.#faultAfter(seq - 2, seq, signal);
+    return await this.#faultAfter(seq - 2, seq, { signal, body });
   }
 
   /** Verifies the entries behind `previous` up to `seq`, and returns what is wrong with the last. */
-  async #faultAfter(previous: Seq, seq: Seq, signal?: AbortSignal): Promise<string | undefined> {
+  async #faultAfter(
+    previous: Seq,
+    seq: Seq,
+    { signal, body }: VerifyOptions,
+  ): Promise<string | undefined> {
     try {
       const link = previous < 1 ? FIRST_LINK : this.#link.get(previous)?.['link'];
       if (!(link instanceof Uint8Array)) return `cannot be verified without entry ${previous}`;
@@ -39,7 +48,7 @@ export class EntryVerifier {
       }
       const row = this.#row.get(seq);
       if (row === undefined) return 'is missing';
-      const faults = await verifier.verify(row, signal);
+      const faults = await verifier.verify(row, signal, body);
       return faults.at(-1)?.description;
     } catch (error) {
       if (isSpoiled(error)) return `cannot be read (${String(error)})`;

@@ -1,0 +1,117 @@
+/** Bytes of entries are changed on the disk: nobody is given them as what was stored. */
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+
+import { until } from '../../../../../../conformance/until.ts';
+import { dataFolder } from '../../../../../../test/gateway-process.ts';
+import { draftOf, fill } from '../../../log/log.fixture.ts';
+import type { Entry, Log } from '../../../log/log.ts';
+import type { StoreChange } from '../store-thread.ts';
+import { openSqliteLog } from '../store.ts';
+
+const COUNT = 20;
+const CHANGED = 7;
+
+async function appendLarge(log: Log, byte: number): Promise<void> {
+  const spool = log.spool();
+  await fill(spool, [Buffer.from('"text":"'), Buffer.alloc(700_000, byte), Buffer.from('"')]);
+  await log.append({ ...draftOf(), body: spool });
+}
+
+async function textOf(entry: Entry | undefined): Promise<string> {
+  const chunks = await Array.fromAsync(entry?.chunks() ?? [], (chunk) => Buffer.from(chunk));
+  return Buffer.concat(chunks).toString();
+}
+
+describe('an entry whose bytes have changed', () => {
+  it('is unreadable when it is asked for, and is found where nobody asks', async () => {
+    await using folder = await dataFolder();
+    {
+      await using log = await openSqliteLog({ folder: folder.path });
+      for (let seq = 1; seq <= COUNT; seq += 1)
+        await log.append(draftOf({ body: `"text":"entry ${seq}"` }));
+    }
+    const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
+    db.exec(
+      `UPDATE entries SET text = CAST(replace(text, '"entry', '"Entry') AS BLOB) WHERE seq = ${CHANGED}`,
+    );
+    db.close();
+    const changes: StoreChange[] = [];
+    await using log = await openSqliteLog({
+      folder: folder.path,
+      onChange: (change) => changes.push(change),
+    });
+    assert.match(await textOf(await log.entry(CHANGED)), /,"unreadable":true\}$/);
+    assert.match(await textOf(await log.entry(CHANGED + 1)), /"text":"entry 8"\}$/);
+    await until(
+      async () => changes,
+      (found) => found.length > 0,
+      () => 'It is not reported.',
+    );
+    assert.deepEqual(
+      changes.map(({ part, seq }) => [part, seq]),
+      [['entry', CHANGED]],
+    );
+    const listed = log.readEntries({ facets: [], order: 'oldest' });
+    const unreadable = await Array.fromAsync(listed, ({ unreadable = false }) => unreadable);
+    assert.deepEqual(
+      unreadable,
+      Array.from({ length: COUNT }, (_, at) => at + 1 === CHANGED),
+    );
+  });
+
+  it('is not given to its end if it is large, and is readable once it is put back', async () => {
+    await using folder = await dataFolder();
+    const changes: StoreChange[] = [];
+    await using log = await openSqliteLog({
+      folder: folder.path,
+      onChange: (change) => changes.push(change),
+    });
+    await appendLarge(log, 0x61);
+    await appendLarge(log, 0x62);
+    const files = await readdir(join(folder.path, 'large'), { recursive: true });
+    const names = files.filter((name) => name.length > 36 && !name.includes('.'));
+    const contents = await Promise.all(
+      names.map(async (name) => await readFile(join(folder.path, 'large', name))),
+    );
+    const first = contents.findIndex((bytes) => bytes[100] === 0x61);
+    const file = join(folder.path, 'large', names[first] ?? '');
+    const bytes = contents[first] ?? Buffer.alloc(0);
+    const read = await log.entry(1);
+    await writeFile(file, Buffer.from(bytes).fill(0x63, 400_000, 400_001));
+    await assert.rejects(textOf(read), /is not what its link was made of/);
+    assert.equal((await log.entry(1))?.unreadable, true);
+    assert.equal((await textOf(await log.entry(2))).length > 700_000, true);
+    await writeFile(file, bytes);
+    await until(
+      async () => changes.at(-1),
+      (last) => last?.part === 'entry' && last.cause === undefined,
+      (last) => JSON.stringify(last),
+    );
+    assert.equal((await textOf(await log.entry(1))).includes('aaa'), true);
+  });
+
+  it('is found though nobody reads it', async () => {
+    await using folder = await dataFolder();
+    const changes: StoreChange[] = [];
+    await using log = await openSqliteLog({
+      folder: folder.path,
+      onChange: (change) => changes.push(change),
+    });
+    await appendLarge(log, 0x61);
+    const files = await readdir(join(folder.path, 'large'), { recursive: true });
+    const name = files.find((found) => found.length > 36 && !found.includes('.')) ?? '';
+    const file = join(folder.path, 'large', name);
+    const bytes = await readFile(file);
+    await writeFile(file, Buffer.from(bytes).fill(0x63, 400_000, 400_001));
+    await until(
+      async () => changes,
+      (found) => found.some(({ part, seq, cause }) => part === 'entry' && seq === 1 && cause),
+      () => 'It is not found.',
+    );
+    assert.equal((await log.entry(1))?.unreadable, true);
+  });
+});
