@@ -26,6 +26,18 @@ const READS = [
   '/feed.atom',
 ];
 
+const MCP_HEADERS = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+};
+/** It is read by way of a temporary file. */
+const LONG_MESSAGE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'search', arguments: { query: 'word '.repeat(60_000) } },
+});
+
 /** Speaks and reads over connections of its own, so that each thread of the gateway has some. */
 async function statusesOf(url: string, ledger: Ledger): Promise<number[]> {
   using visitor = new Gateway(url);
@@ -33,6 +45,7 @@ async function statusesOf(url: string, ledger: Ledger): Promise<number[]> {
   const answers = await Promise.allSettled([
     ...sayings.map((saying) => ledger.submit(visitor, saying)),
     ...READS.map((path) => visitor.get(path)),
+    visitor.request('POST', '/mcp', MCP_HEADERS, LONG_MESSAGE),
   ]);
   // An answer that has been broken off is none.
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.status : []));
