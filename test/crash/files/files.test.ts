@@ -29,6 +29,11 @@ interface Row {
   readonly files: readonly string[];
   readonly faults: readonly Fault[];
   readonly outcomes: readonly Outcome[];
+  /**
+   * Whether each entry is read by itself first: listings do not verify bytes, so they have a changed
+   * entry until it has been found, by a reader or in the background.
+   */
+  readonly readsEach?: true;
 }
 
 const AT_START: readonly Row[] = [
@@ -44,10 +49,10 @@ const AT_START: readonly Row[] = [
   },
   {
     files: ['index.sqlite-wal', 'large/1'],
-    faults: ['missing', 'truncated'],
+    faults: CHANGES,
     outcomes: ['unreadable'],
+    readsEach: true,
   },
-  { files: ['index.sqlite-wal'], faults: ['bit', 'page'], outcomes: ['right'] },
   { files: ['log.sqlite'], faults: ['missing'], outcomes: ['refused'] },
   // The last bytes of a WAL may belong to no commit.
   { files: ['log.sqlite-wal'], faults: CHANGES, outcomes: ['refused', 'right'] },
@@ -76,7 +81,7 @@ const WHILE_OPEN: readonly Row[] = [
     faults: FAULTS,
     outcomes: ['right', 'holding', 'refused'],
   },
-  { files: ['large/1'], faults: ['missing', 'truncated'], outcomes: ['unreadable'] },
+  { files: ['large/1'], faults: CHANGES, outcomes: ['unreadable'], readsEach: true },
   // Search may not have opened it yet.
   { files: ['log.sqlite'], faults: ['missing'], outcomes: ['holding', 'refused'] },
   { files: ['log.sqlite'], faults: ['not writable'], outcomes: ['right', 'holding'] },
@@ -144,7 +149,8 @@ async function spoilAll(data: string, { files }: Row, fault: Fault): Promise<Dis
   };
 }
 
-async function outcomeOf(log: OwnedLog, known: Remembered): Promise<Outcome> {
+async function outcomeOf(log: OwnedLog, known: Remembered, row?: Row): Promise<Outcome> {
+  if (row?.readsEach === true) await known.readEach(log);
   const { unreadable, errors } = await known.read(log);
   for (const error of errors) assertClear(error);
   const isStored = await known.append(log, 'garden', 20);
@@ -153,7 +159,7 @@ async function outcomeOf(log: OwnedLog, known: Remembered): Promise<Outcome> {
   return isStored ? 'right' : 'holding';
 }
 
-async function outcomeOfStart(folder: string, known: Remembered): Promise<Outcome> {
+async function outcomeOfStart(folder: string, known: Remembered, row?: Row): Promise<Outcome> {
   let log: OwnedLog;
   try {
     log = await openSqliteLog({ folder });
@@ -162,7 +168,7 @@ async function outcomeOfStart(folder: string, known: Remembered): Promise<Outcom
     return 'refused';
   }
   await using _ = log;
-  return await outcomeOf(log, known);
+  return await outcomeOf(log, known, row);
 }
 
 /** A fault of ours is no answer. */
@@ -178,7 +184,7 @@ describe(`files that are spoiled before a start (PRESENCE_SEED=${SEED})`, () => 
         await using folder = await dataFolder();
         await cp(template.path, folder.path, { recursive: true });
         using _ = await spoilAll(folder.path, row, fault);
-        const outcome = await outcomeOfStart(folder.path, new Remembered(acknowledged));
+        const outcome = await outcomeOfStart(folder.path, new Remembered(acknowledged), row);
         assert.ok(row.outcomes.includes(outcome), outcome);
       });
     }
@@ -197,11 +203,11 @@ describe(`files that are spoiled while the log is open (PRESENCE_SEED=${SEED})`,
           using _ = await spoilAll(folder.path, row, fault);
           await known.append(log, 'garden', 20);
           await known.append(log, 'seeds', 100_000);
-          const outcome = await outcomeOf(log, known);
+          const outcome = await outcomeOf(log, known, row);
           assert.ok(row.outcomes.includes(outcome), outcome);
         }
         // Nothing that was acknowledged is lost without a word.
-        await outcomeOfStart(folder.path, known);
+        await outcomeOfStart(folder.path, known, row);
       });
     }
   }
