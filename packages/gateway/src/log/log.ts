@@ -103,6 +103,24 @@ export interface ReadEnd {
 /** A read as it runs. */
 export type LogRead<T> = AsyncGenerator<T, ReadEnd, undefined>;
 
+/** Where a read of texts can be continued by a new one. */
+export interface ReadPosition {
+  /** The last entry before it, undefined at the start. */
+  readonly last: Seq | undefined;
+  /** What is left of the limit. */
+  readonly left: number;
+}
+
+/** A read of texts as it runs. */
+export interface TextRead extends LogRead<Uint8Array> {
+  /**
+   * The chunk that was returned last, and those since this changed, contain what follows this
+   * position, and begin with a joiner unless it is the start. They are the same bytes in a new read
+   * from there. Undefined where the chunk must be used as it is.
+   */
+  readonly position?: () => ReadPosition | undefined;
+}
+
 /** A page of search results in the order of their rank. */
 export interface RankedQuery extends Omit<Selection, 'order'> {
   readonly textQuery: TextQuery;
@@ -165,7 +183,7 @@ export interface Log extends AsyncDisposable {
    * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid
    * until the next is requested.
    */
-  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array>;
+  readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
   readEntries(selection: Selection): LogRead<Entry>;
   /** Entries up to this seq can be found by their words. It may lag a little behind the head. */
   searchWatermark(): Seq;

@@ -21,9 +21,11 @@ import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../htt
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
-import { sendBody } from '../../http/response/response-writer.ts';
+import { sendBody, type BodySource } from '../../http/response/response-writer.ts';
+import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
-import type { Log, ReadEnd, Selection, Seq } from '../../log/log.ts';
+import type { Log, LogRead, ReadEnd, Selection, Seq } from '../../log/log.ts';
+import { ResumableText } from '../../log/resumable-text.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection } from '../../operations/read-page.ts';
@@ -58,19 +60,15 @@ interface Listing extends ListingRequest {
   /** Sentences about how the words of a search were read. */
   readonly notes: readonly string[];
   /** The part of the body before the entries. */
-  readonly opening: Buffer;
+  readonly opening: string;
   readonly tag: string;
   readonly headers: Headers;
 }
 
-type Reading = AsyncGenerator<Uint8Array, ReadEnd, undefined>;
-
-/** What was read until the listing ended or turned out too large to buffer. */
-interface Start {
+/** A listing that is small enough to be buffered. */
+interface SmallListing {
   readonly chunks: readonly Uint8Array[];
-  /** Undefined if there is more to read. */
-  readonly end: ReadEnd | undefined;
-  readonly reading: Reading;
+  readonly end: ReadEnd;
 }
 
 /** Larger responses, in bytes, are streamed. */
@@ -146,18 +144,12 @@ async function answerFromLog(
   const listed = await listingOf(context, wanted);
   if (sendNotModified(context, listed.tag, listed.headers)) return;
   const { selection, form, head, signal } = listed;
-  const read = (ending: AbortSignal | undefined): Promise<Start> => {
-    const selected = ending === undefined ? selection : { ...selection, signal: ending };
-    return readStart(log.readText(selected, SEPARATORS[form]));
-  };
-  let start: Start | undefined;
   const cached = await responseCache.create(key, head, signal, async (ending) => {
-    start = await read(ending);
-    const { chunks, end } = start;
-    return end === undefined ? undefined : await cachedResponseOf(log, listed, { chunks, end });
+    const selected = ending === undefined ? selection : { ...selection, signal: ending };
+    const small = await readSmall(log.readText(selected, SEPARATORS[form]));
+    return small && (await cachedResponseOf(log, listed, small));
   });
-  // Where the listing is long, another request may have read its start.
-  if (cached === undefined) await stream(context, listed, start ?? (await read(signal)));
+  if (cached === undefined) await stream(context, listed);
   else if (!isDisconnected(context)) sendCached(context, cached);
 }
 
@@ -185,7 +177,7 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
     parameters,
     selection,
     notes: searchNotes(parameters, selected, wanted),
-    opening: Buffer.from(form === 'json' ? `${prefix}"entries":[\n` : ''),
+    opening: form === 'json' ? `${prefix}"entries":[\n` : '',
     tag,
     headers: {
       ETag: tag,
@@ -196,16 +188,18 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
   };
 }
 
-async function readStart(reading: Reading): Promise<Start> {
+/** Undefined for what is too large to be buffered. */
+async function readSmall(read: LogRead<Uint8Array>): Promise<SmallListing | undefined> {
   const chunks: Uint8Array[] = [];
   for (let size = 0; size <= MAX_BUFFERED_SIZE;) {
-    const step = await reading.next();
-    if (step.done === true) return { chunks, end: step.value, reading };
+    const step = await read.next();
+    if (step.done === true) return { chunks, end: step.value };
     // Copied, because the log reuses the memory of its chunks.
     chunks.push(Buffer.from(step.value));
     size += step.value.length;
   }
-  return { chunks, end: undefined, reading };
+  await read.return({ last: undefined, more: false });
+  return undefined;
 }
 
 function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd): string | null {
@@ -233,10 +227,14 @@ function linksOf({ scope }: Listing, next: string | null): Headers {
 async function cachedResponseOf(
   log: Log,
   listed: Listing,
-  { chunks, end }: { readonly chunks: readonly Uint8Array[]; readonly end: ReadEnd },
+  { chunks, end }: SmallListing,
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
-  const plain = Buffer.concat([listed.opening, ...chunks, closingOf(log, listed, end)]);
+  const plain = Buffer.concat([
+    Buffer.from(listed.opening),
+    ...chunks,
+    closingOf(log, listed, end),
+  ]);
   const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
   const body = encoding === undefined ? plain : await compress(encoding, plain);
   const next = nextPath(listed, end);
@@ -250,27 +248,56 @@ async function cachedResponseOf(
   return { head, tag, headers, body, notModifiedHeaders: listed.headers };
 }
 
-async function stream(context: DoorRequest, listed: Listing, start: Start): Promise<void> {
-  const { encoding, form } = listed;
-  try {
-    context.response.writeHead(200, {
-      'Content-Type': TYPES[form],
-      ...contentEncoding(encoding),
-      ...linksOf(listed, null),
-      ...listed.headers,
-    });
-    await sendBody(context, encoding, bodyOf(context.app.log, listed, start));
-  } finally {
-    await start.reading.return({ last: undefined, more: false });
-  }
+async function stream(context: DoorRequest, listed: Listing): Promise<void> {
+  const { form } = listed;
+  if (isDisconnected(context)) return;
+  const encoding = streamEncoding(listed.encoding);
+  context.response.writeHead(200, {
+    'Content-Type': TYPES[form],
+    ...contentEncoding(encoding),
+    ...linksOf(listed, null),
+    ...listed.headers,
+  });
+  await sendBody(context, encoding, new ListingBody(context.app.log, listed));
 }
 
-async function* bodyOf(
-  log: Log,
-  listed: Listing,
-  { chunks, reading }: Start,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  yield listed.opening;
-  yield* chunks;
-  yield closingOf(log, listed, yield* reading);
+/** No generator, which would hold a chunk while the caller stalls. */
+class ListingBody implements BodySource, AsyncIterator<Uint8Array, undefined> {
+  readonly #log: Log;
+  readonly #listed: Listing;
+  readonly #texts: ResumableText;
+  #part: 'opening' | 'entries' | 'closing' | undefined;
+
+  constructor(log: Log, listed: Listing) {
+    this.#log = log;
+    this.#listed = listed;
+    const { selection, signal, form } = listed;
+    const selected = signal === undefined ? selection : { ...selection, signal };
+    this.#texts = new ResumableText(log, selected, SEPARATORS[form]);
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    if (this.#part === 'closing') return { done: true, value: undefined };
+    if (this.#part === undefined) {
+      this.#part = 'opening';
+      return { done: false, value: Buffer.from(this.#listed.opening) };
+    }
+    const step = await this.#texts.next();
+    this.#part = step.done === true ? 'closing' : 'entries';
+    if (step.done !== true) return step;
+    return { done: false, value: closingOf(this.#log, this.#listed, step.value) };
+  }
+
+  pause(unsent: number): boolean {
+    return this.#part === 'entries' && this.#texts.pause(unsent);
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#texts.return();
+    return { done: true, value: undefined };
+  }
 }

@@ -15,6 +15,7 @@ import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
+import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import type { DoorRequest } from '../context.ts';
@@ -44,7 +45,7 @@ export async function oneEntry(context: DoorRequest): Promise<void> {
 
 async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
   const { request, response } = context;
-  const encoding = preferredEncoding(request.headers['accept-encoding']);
+  const encoding = streamEncoding(preferredEncoding(request.headers['accept-encoding']));
   const headers = { ...etag(tag, encoding), ...HEADERS, ...COMMON_HEADERS };
   if (sendNotModified(context, headers.ETag, headers)) return;
   const length = { 'Content-Length': String(entry.size) };

@@ -4,6 +4,7 @@ import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from '
 import { preferredEncoding } from '../negotiation.ts';
 import { sendResponse } from './response.ts';
 import { sendBody } from './response-writer.ts';
+import { streamEncoding } from './stream-encoder.ts';
 
 /** Larger responses, in bytes, are streamed. */
 const MAX_BUFFERED_SIZE = 256 * 1024;
@@ -34,7 +35,7 @@ export async function bufferOrStream(
       start.push(step.value);
       size += step.value.length;
     }
-    const encoding = preferredEncoding(request.headers['accept-encoding']);
+    const encoding = streamEncoding(preferredEncoding(request.headers['accept-encoding']));
     response.writeHead(200, {
       'Content-Type': JSON_TYPE,
       ...etag(tag, encoding),

@@ -1,15 +1,6 @@
-/** Compression of responses, buffered or streamed. */
-import type { Transform } from 'node:stream';
+/** Compression of responses that are in memory. */
 import { promisify } from 'node:util';
-import {
-  brotliCompress,
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzip,
-  zstdCompress,
-} from 'node:zlib';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 
 import type { Encoding } from '../negotiation.ts';
 
@@ -28,16 +19,4 @@ const COMPRESSORS: Record<Encoding, (bytes: Uint8Array) => Promise<Buffer>> = {
 /** Compresses off the event loop. */
 export function compress(encoding: Encoding, bytes: Uint8Array): Promise<Buffer> {
   return COMPRESSORS[encoding](bytes);
-}
-
-/** A stream that flushes after each write, so that readers of slow streams do not wait. */
-export function createCompressor(encoding: Encoding): Transform {
-  switch (encoding) {
-    case 'zstd':
-      return createZstdCompress({ flush: constants.ZSTD_e_flush });
-    case 'br':
-      return createBrotliCompress({ ...BROTLI, flush: constants.BROTLI_OPERATION_FLUSH });
-    case 'gzip':
-      return createGzip({ flush: constants.Z_SYNC_FLUSH });
-  }
 }

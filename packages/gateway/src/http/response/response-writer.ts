@@ -1,85 +1,243 @@
 /**
  * Streamed bodies: sent as fast as the caller reads, with fair turns between callers, and compressed
  * where the caller accepts that.
+ *
+ * Upholds that a caller who stalls holds one piece of the body, or one compressed part of it, if the
+ * source can give the rest again.
  */
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
-import { createCompressor } from './compression.ts';
+import { Turns } from '../../fair-turns.ts';
 import type { Encoding } from '../negotiation.ts';
 import type { HttpExchange } from './not-modified.ts';
+import { createStreamEncoder, PART_SIZE, type StreamEncoder } from './stream-encoder.ts';
 
-/** Smaller chunks are buffered and written together. */
-const MIN_WRITE_SIZE = 64 * 1024;
+/**
+ * Bytes that are written at once. What the system does not take stays in memory until the caller
+ * reads on. A caller who has read more than the system buffers is sent larger pieces.
+ */
+const PIECE_SIZE = 16 * 1024;
+const LARGE_PIECE_SIZE = 64 * 1024;
+const LARGE_AFTER = 16 * 1024 * 1024;
+/** Smaller chunks are put together. */
+const MIN_PART_SIZE = 32 * 1024;
+/** Room for the size of a chunk (RFC 9112 section 7.1), and for its end. */
+const CHUNK_HEAD = 8;
+const CHUNK_END = Buffer.from('\r\n');
+const EMPTY = Buffer.alloc(0);
+
+/** The source of a body. It may reuse the memory of a chunk once it is asked for the next. */
+export interface BodySource extends AsyncIterable<Uint8Array> {
+  /**
+   * Called while the caller stalls: whether the source will give the last `unsent` bytes of its last
+   * chunk once more, which need not be held then.
+   */
+  pause?(unsent: number): boolean;
+}
 
 /**
  * Sends the body of a response whose headers were written; none for `HEAD`. Stops reading when the
- * caller disconnects. The source may reuse the memory of a chunk once it is asked for the next.
+ * caller disconnects.
  */
 export async function sendBody(
   { request, response }: HttpExchange,
   encoding: Encoding | undefined,
-  chunks: AsyncIterable<Uint8Array>,
+  source: BodySource,
 ): Promise<void> {
   if (request.method === 'HEAD') {
     response.end();
     return;
   }
-  const writer = new ResponseWriter(response, encoding);
-  for await (const chunk of chunks) if (!(await writer.write(chunk))) return;
-  await writer.end();
+  using encoder = encoding === undefined ? undefined : createStreamEncoder(encoding);
+  const writer = new BodyWriter(response, encoder);
+  const chunks = source[Symbol.asyncIterator]();
+  try {
+    do {
+      // Waits where nothing refers to a chunk any more.
+      await writer.ready();
+      if (response.destroyed || response.socket?.destroyed !== false) return;
+    } while (await writer.writeNext(chunks, source));
+    await writer.end();
+  } finally {
+    await chunks.return?.();
+  }
 }
 
-class ResponseWriter {
+/** Bodies of which a chunk is in memory, except for those that wait for their callers. */
+const MAX_ACTIVE = 4;
+let active = 0;
+const waiting: (() => void)[] = [];
+
+async function activate(): Promise<void> {
+  if (active < MAX_ACTIVE) {
+    active += 1;
+    return;
+  }
+  const { promise, resolve } = Promise.withResolvers<void>();
+  waiting.push(resolve);
+  await promise;
+}
+
+function deactivate(): void {
+  const next = waiting.shift();
+  if (next === undefined) active -= 1;
+  else next();
+}
+
+/** Puts small chunks together, cuts large ones into parts, encodes these, and sends them in pieces. */
+class BodyWriter {
   readonly #response: ServerResponse;
-  readonly #sink: Writable;
+  readonly #socket: Socket | null;
+  readonly #encoder: StreamEncoder | undefined;
+  readonly #turns = new Turns();
   #buffered: Uint8Array[] = [];
   #size = 0;
-  readonly #yieldTurn = yieldPeriodically();
+  #sent = 0;
+  /** What was encoded and not yet sent. */
+  #encoded: Uint8Array = EMPTY;
+  /** Memory for the next piece. */
+  #memory: Buffer | undefined;
 
-  constructor(response: ServerResponse, encoding: Encoding | undefined) {
+  constructor(response: ServerResponse, encoder: StreamEncoder | undefined) {
     this.#response = response;
-    this.#sink = encoding === undefined ? response : compressTo(response, encoding);
+    this.#socket = response.socket;
+    this.#encoder = encoder;
+    response.flushHeaders();
   }
 
-  /** Resolves when the next chunk may be written; to false when the caller has disconnected. */
-  async write(chunk: Uint8Array): Promise<boolean> {
-    // Chunks below the high-water mark may stay buffered, here or in the sink, while the source
-    // reuses their memory. Larger ones have left the sink once it has drained, which is awaited.
-    const isLarge = chunk.length >= Math.max(MIN_WRITE_SIZE, this.#sink.writableHighWaterMark);
-    this.#buffered.push(isLarge ? chunk : Buffer.from(chunk));
-    this.#size += chunk.length;
-    return this.#size < MIN_WRITE_SIZE || (await this.#flush());
+  /** Resolves when the caller takes more, and it is the turn of this body. */
+  async ready(): Promise<void> {
+    await this.#drained();
+    await this.#turns.next();
   }
 
-  /** Resolves when everything was handed to the sink. */
-  async end(): Promise<void> {
-    if (this.#size === 0 || (await this.#flush())) this.#sink.end();
+  /** Writes until the caller stalls or the turn is over. Resolves to whether there may be more. */
+  async writeNext(chunks: AsyncIterator<Uint8Array>, source: BodySource): Promise<boolean> {
+    await activate();
+    try {
+      this.#turns.startSlice();
+      this.#sendEncoded();
+      while (!this.#mustWait) if (!(await this.#writeChunk(chunks, source))) return false;
+      source.pause?.(0);
+      return true;
+    } finally {
+      deactivate();
+    }
   }
 
-  async #flush(): Promise<boolean> {
-    const buffered = this.#buffered;
-    this.#buffered = [];
-    this.#size = 0;
-    // A fast socket takes everything at once, so that nothing else here would ever wait.
-    await this.#yieldTurn();
-    if (this.#response.destroyed) return false;
-    // Node sends together what is written in one tick. A response that we corked would neither
-    // report that it is full nor emit `drain`.
-    let hasCapacity = true;
-    for (const chunk of buffered) hasCapacity = this.#sink.write(chunk);
-    if (!hasCapacity) await drained(this.#sink, this.#response);
+  async #writeChunk(chunks: AsyncIterator<Uint8Array>, source: BodySource): Promise<boolean> {
+    const step = await chunks.next();
+    if (step.done === true || this.#response.destroyed) return false;
+    const chunk = step.value;
+    if (chunk.length < MIN_PART_SIZE) {
+      this.#buffered.push(Buffer.from(chunk));
+      this.#size += chunk.length;
+      if (this.#size >= MIN_PART_SIZE) await this.#flush();
+      return true;
+    }
+    await this.#flush();
+    for (let at = 0; at < chunk.length;) {
+      const size = this.#encoder === undefined ? this.#pieceSize : PART_SIZE;
+      await this.#write(chunk.subarray(at, at + size));
+      at += size;
+      if (!this.#mustWait) continue;
+      if (source.pause?.(Math.max(0, chunk.length - at)) === true) break;
+      await this.#wait();
+    }
     return !this.#response.destroyed;
   }
-}
 
-function compressTo(response: ServerResponse, encoding: Encoding): Writable {
-  const sink = createCompressor(encoding);
-  sink.on('error', () => response.destroy());
-  response.once('close', () => sink.destroy());
-  sink.pipe(response);
-  return sink;
+  get #mustWait(): boolean {
+    return this.#encoded.length > 0 || this.#isStalled || this.#turns.isOver;
+  }
+
+  /** Waits until everything is sent, and for the next turn. */
+  async #wait(): Promise<void> {
+    do {
+      deactivate();
+      await this.ready();
+      await activate();
+      this.#sendEncoded();
+    } while (this.#encoded.length > 0 && !this.#response.destroyed);
+  }
+
+  /** Resolves when the caller has taken what was written, or has disconnected. */
+  async #drained(): Promise<void> {
+    const socket = this.#socket;
+    if (socket === null || !this.#isStalled) return;
+    // The callback of an empty write runs after all earlier writes.
+    await new Promise<void>((resolve) => void socket.write(EMPTY, () => resolve()));
+  }
+
+  async end(): Promise<void> {
+    await activate();
+    try {
+      await this.#flush();
+      const end = await this.#encoder?.finish();
+      if (end !== undefined) this.#encoded = Buffer.concat([this.#encoded, end]);
+      if (this.#encoded.length > 0) this.#sendEncoded();
+      if (this.#encoded.length > 0) await this.#wait();
+    } finally {
+      deactivate();
+    }
+    this.#response.end();
+  }
+
+  /** Whether the system has not taken everything that was written. */
+  get #isStalled(): boolean {
+    return this.#socket !== null && this.#socket.writableLength > 0;
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#size === 0) return;
+    const part = Buffer.concat(this.#buffered, this.#size);
+    this.#buffered = [];
+    this.#size = 0;
+    await this.#write(part);
+  }
+
+  async #write(part: Uint8Array): Promise<void> {
+    if (this.#encoder === undefined) {
+      this.#sendPiece(part);
+      return;
+    }
+    this.#encoded = Buffer.concat([this.#encoded, await this.#encoder.encode(part)]);
+    this.#sendEncoded();
+  }
+
+  /** Sends what was encoded until the caller stalls. */
+  #sendEncoded(): void {
+    for (const size = this.#pieceSize; this.#encoded.length > 0 && !this.#isStalled;) {
+      this.#sendPiece(this.#encoded.subarray(0, size));
+      this.#encoded = this.#encoded.subarray(size);
+    }
+  }
+
+  get #pieceSize(): number {
+    return this.#sent > LARGE_AFTER ? LARGE_PIECE_SIZE : PIECE_SIZE;
+  }
+
+  /** Copies the piece: the socket may hold it for long. */
+  #sendPiece(piece: Uint8Array): void {
+    this.#sent += piece.length;
+    if (!this.#response.chunkedEncoding) {
+      this.#socket?.write(Buffer.from(piece));
+      return;
+    }
+    const size = CHUNK_HEAD + piece.length + CHUNK_END.length;
+    const reused = this.#memory;
+    const memory =
+      reused !== undefined && reused.length >= size ? reused : Buffer.allocUnsafeSlow(size);
+    const head = `${piece.length.toString(16)}\r\n`;
+    const start = CHUNK_HEAD - head.length;
+    memory.write(head, start, 'latin1');
+    memory.set(piece, CHUNK_HEAD);
+    memory.set(CHUNK_END, CHUNK_HEAD + piece.length);
+    this.#socket?.write(memory.subarray(start, size));
+    this.#memory = this.#isStalled ? undefined : memory;
+  }
 }
 
 /** Resolves when the sink takes more, or the caller has disconnected. */

@@ -5,7 +5,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
+import { Turns, yieldPeriodically } from '../../fair-turns.ts';
 import type {
   Damage,
   Entry,
@@ -15,6 +15,7 @@ import type {
   RoomCount,
   Selection,
   Seq,
+  TextRead,
 } from '../../log/log.ts';
 import { openForReading, readMeta } from './database.ts';
 import type { DamageClient } from './damage/damage-client.ts';
@@ -97,9 +98,13 @@ export class LogReader implements Omit<
   }
 
   // These are not generators themselves, because a read starts when it is called.
-  readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
+  readText(selection: Selection, joiner: ',\n' | '\n'): TextRead {
     const runs = joiner === RUN_JOINER ? this.#runsOf(selection) : undefined;
-    return this.#scanTexts(this.#scanOptions(selection, runs), joiner);
+    const options = this.#scanOptions(selection, runs);
+    const scan = new Scan(options);
+    return Object.assign(this.#scanTexts(scan, options, joiner), {
+      position: () => scan.pageStart,
+    });
   }
 
   readEntries(selection: Selection): LogRead<Entry> {
@@ -124,11 +129,10 @@ export class LogReader implements Omit<
     return Number.isSafeInteger(seq) && seq >= 1 && seq <= this.head();
   }
 
-  async *#scanTexts(options: ScanOptions, joiner: string): LogRead<Uint8Array> {
-    const scan = new Scan(options);
+  async *#scanTexts(scan: Scan, options: ScanOptions, joiner: string): LogRead<Uint8Array> {
     const separator = Buffer.from(joiner);
     await using runs = options.runs;
-    const yieldTurn = yieldPeriodically();
+    const turns = new Turns();
     let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
       options.signal?.throwIfAborted();
@@ -145,6 +149,7 @@ export class LogReader implements Omit<
         if (before.length > 0) yield before;
         before = separator;
         yield text;
+        turns.startSlice();
         continue;
       }
       if (page.seqs.length > 0) {
@@ -154,7 +159,10 @@ export class LogReader implements Omit<
           if (before.length > 0) yield before;
           before = separator;
           yield text;
+          // Whoever reads takes turns by itself.
+          turns.startSlice();
         } else {
+          scan.holdPage();
           for await (const entry of this.#entriesAt(page.seqs)) {
             if (before.length > 0) yield before;
             before = separator;
@@ -163,7 +171,7 @@ export class LogReader implements Omit<
         }
       }
       scan.advance(page);
-      await yieldTurn();
+      if (turns.isOver) await turns.next();
     }
     return await scan.end();
   }

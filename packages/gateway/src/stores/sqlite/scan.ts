@@ -1,5 +1,5 @@
 /** One pass over a selection: which seqs, or which run of them, come next. */
-import type { Order, ReadEnd, Seq } from '../../log/log.ts';
+import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
 import type { Run } from './index/runs-writer.ts';
 import type { RunCursor } from './index/runs-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
@@ -34,6 +34,7 @@ export class Scan {
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
   #runs: RunCursor | undefined;
+  #pageStart: ReadPosition | undefined;
   /** The run directly after the one that was read last, if no other entries are between them. */
   #followingRun: Run | undefined;
 
@@ -61,9 +62,20 @@ export class Scan {
     this.#followingRun = undefined;
   }
 
+  /** Where the current page starts, undefined if it was held. */
+  get pageStart(): ReadPosition | undefined {
+    return this.#pageStart;
+  }
+
+  /** To be called if reading the current page again may give other bytes, or take long. */
+  holdPage(): void {
+    this.#pageStart = undefined;
+  }
+
   /** Returns a value rather than a promise where it can: awaiting costs more than a small page. */
   nextPage(): ScanPage | Promise<ScanPage> {
     const at = this.#next ?? 0;
+    this.#pageStart = { last: this.#last, left: this.#left };
     const limit = Math.min(this.#rows, this.#left);
     const { source } = this.#options;
     if (source === undefined) return this.#consecutive(at, limit);

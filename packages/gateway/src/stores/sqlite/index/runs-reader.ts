@@ -11,7 +11,7 @@ import type { IndexConnection } from './index-connection.ts';
 import { MAX_RUN_SIZE, type Run, runsFile, runSum } from './runs-writer.ts';
 
 /** Pooled buffers: allocating and collecting them costs V8 more than reading the file. */
-const MAX_POOLED = 4;
+const MAX_POOLED = 16;
 
 /** Maximum number of runs of a kind that are remembered as checked. */
 const MAX_CHECKED = 4096;
