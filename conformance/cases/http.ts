@@ -287,6 +287,25 @@ export const http: readonly Case[] = [
     }
   }),
 
+  check('1.7', 'not-utf-8', async (gateway) => {
+    const { entry } = await gateway.contribute('seeds', '{}');
+    for (const [path, name] of [
+      ['/api/garden?identity=%ff', 'identity'],
+      ['/api/entries?limit=1&to=%D0', 'to'],
+      ['/api/search?q=a%C0%80', 'q'],
+      ['/feed.atom?room=%ED%A0%80', 'room'],
+      [`${entry.path}?as=%zz%FF`, 'as'],
+      ['/api/events?seeking=%e2%82', 'seeking'],
+    ] as const) {
+      const answer = (await gateway.get(path)).problem(400, 'invalid-parameter');
+      const faults = asArray(answer['faults']).map((fault) => asObject(fault)['parameter']);
+      assert.deepEqual(faults, [name], path);
+    }
+    (await gateway.get('/api/rooms/%ff')).problem(400, 'invalid-parameter');
+    (await gateway.get('/api/garden?limit=1&nobody-knows=%ff')).expect(200);
+    (await gateway.get('/api/garden?limit=1&identity=%EF%BF%BD%zz%D0%A2')).expect(200);
+  }),
+
   check('1.8', 'relative-links', async (gateway) => {
     const relative = (link: unknown): void => assert.match(asString(link), /^\/[^/]/);
     const said = await gateway.contribute('resonance', contactBody(uniqueName(), []));

@@ -42,6 +42,7 @@ export const ENTRIES_AND_LISTINGS = {
     'trailing-slash': 'A trailing slash on a path is ignored.',
     'unknown-parameters': 'Unknown query parameters are ignored.',
     'misplaced-parameters': 'A parameter that a path would not obey is an error that leads on.',
+    'not-utf-8': 'A parameter or path that is not UTF-8 is an error.',
   },
   '1.8': { 'relative-links': 'Links in answers are relative to the address of the gateway.' },
   '1.9': {

@@ -1,6 +1,6 @@
 /**
- * Refuses parameters that other paths take and this one would not obey. Names that no path takes are
- * ignored. Routes state in their descriptions which parameters they take.
+ * Refuses parameters that other paths take and this one would not obey, and values that are not UTF-8.
+ * Names that no path takes are ignored. Routes state in their descriptions which parameters they take.
  */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
@@ -39,7 +39,7 @@ export class ParameterCheck {
     this.#routes = routes;
   }
 
-  /** Throws `invalid-parameter` for those in the query of `url` that have no effect there. */
+  /** Throws `invalid-parameter` for those in the query of `url` that have no effect there or are not UTF-8. */
   check(url: string, method: string, { taken, refused }: TakenParameters): void {
     const mark = url.indexOf('?');
     if (mark === -1) return;
@@ -48,12 +48,13 @@ export class ParameterCheck {
       const separator = url.indexOf('&', start);
       const end = separator === -1 ? url.length : separator;
       const name = decodedName(url, start, end);
+      const parameter = url.slice(start, end);
       start = end + 1;
-      if (taken.has(name)) continue;
-      const reason = Object.hasOwn(refused, name) ? refused[name] : this.#worksAt(name);
-      if (reason === undefined) continue;
+      const detail = taken.has(name)
+        ? encodingFault(name, parameter)
+        : this.#misplaced(name, refused);
+      if (detail === undefined) continue;
       faults ??= new Map();
-      const detail = `"${name}" has no effect here: ${reason}`;
       if (faults.size < MAX_FAULTS) faults.set(name, { parameter: name, detail });
     }
     if (faults === undefined) return;
@@ -61,6 +62,11 @@ export class ParameterCheck {
     const sentence = found.map(({ detail }) => detail).join('; ');
     const detail = `Cannot ${method} ${url.slice(0, Math.min(mark, 200))}: ${sentence}`;
     throw new GatewayError('invalid-parameter', detail, { faults: found });
+  }
+
+  #misplaced(name: string, refused: TakenParameters['refused']): string | undefined {
+    const reason = Object.hasOwn(refused, name) ? refused[name] : this.#worksAt(name);
+    return reason === undefined ? undefined : `"${name}" has no effect here: ${reason}`;
   }
 
   #worksAt(name: string): string | undefined {
@@ -97,4 +103,25 @@ function decodedName(url: string, start: number, end: number): string {
   if (!/[%+]/.test(name)) return name;
   const [decoded] = new URLSearchParams(name).keys();
   return decoded ?? '';
+}
+
+function encodingFault(name: string, parameter: string): string | undefined {
+  return isUtf8(parameter) ? undefined : `"${name}" must be UTF-8, percent-encoded as in %D0%A2`;
+}
+
+const NOT_ASCII = /%[89a-f]/i;
+const STRAY_PERCENT = /%(?![\da-f]{2})/gi;
+
+/** Whether the percent-encoded bytes of a part of a URL are UTF-8. A `%` without two digits is itself. */
+export function isUtf8(encoded: string): boolean {
+  return !NOT_ASCII.test(encoded) || isDecodable(encoded.replace(STRAY_PERCENT, '%25'));
+}
+
+function isDecodable(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -13,7 +13,12 @@ import { COMMON_HEADERS, type Headers } from './response/headers.ts';
 import type { Handler, RequestContext, StartupContext } from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
-import { ParameterCheck, takenParameters, type TakenParameters } from './parameter-check.ts';
+import {
+  isUtf8,
+  ParameterCheck,
+  takenParameters,
+  type TakenParameters,
+} from './parameter-check.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
@@ -157,6 +162,11 @@ export class Router<App extends StartupContext> {
   }
 
   #notFound(url: string): GatewayError {
+    const [path = ''] = url.split('?', 1);
+    if (!isUtf8(path)) {
+      const detail = `Cannot find ${quoted(url)}: the path must be UTF-8, percent-encoded as in %D0%A2.`;
+      return new GatewayError('invalid-parameter', detail);
+    }
     const known = nearestPaths(
       url,
       this.#routes.map(({ path }) => path),
