@@ -146,7 +146,7 @@ suite('methods and paths', () => {
 
   test('a path that cannot be decoded is not found', async () => {
     await using gateway = await open();
-    for (const path of ['/api/rooms/%zz', '/%', '/api/entries/%e0%a4%a', '/api//garden']) {
+    for (const path of ['/api/rooms/%zz', '/%', '/api/entries/%d0%b9%a', '/api//garden']) {
       const answer = await fetch(gateway.url + path);
       assert.equal(answer.status, 404, path);
       const { code } = (await answer.json()) as { code: string };
@@ -156,7 +156,19 @@ suite('methods and paths', () => {
 
   test('a query that cannot be decoded is accepted as it is', async () => {
     await using gateway = await open();
-    assert.equal((await fetch(`${gateway.url}/api/garden?x=%zz&%=%&identity=%ff`)).status, 200);
+    assert.equal((await fetch(`${gateway.url}/api/garden?x=%zz&%=%&%ff=%ff`)).status, 200);
+  });
+
+  test('a path or parameter that is decoded to bytes that are not UTF-8 is refused', async () => {
+    await using gateway = await open();
+    const query = '/api/garden?identity=%ff';
+    for (const path of ['/api/entries/%e0%a4%a', '/%C0%80', query, `${query}%zz`]) {
+      const answer = await fetch(gateway.url + path);
+      assert.equal(answer.status, 400, path);
+      const { code, detail } = (await answer.json()) as { code: string; detail: string };
+      assert.equal(code, 'invalid-parameter');
+      assert.match(detail, /must be UTF-8/);
+    }
   });
 
   test('a path may be escaped, and end with a slash', async () => {
