@@ -3,6 +3,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 
 import { check, type Case } from '../case.ts';
 import { uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
+import { exchange, head, statuses } from '../raw.ts';
 
 const URLENCODED = { 'content-type': 'application/x-www-form-urlencoded' };
 const MULTIPART = { 'content-type': 'multipart/form-data; boundary=----x' };
@@ -33,6 +34,19 @@ function traceFields(identity: string, text = 'Ранок & вечір\n'): Fiel
     ['identity', identity],
     ['identityType', 'ai_entity'],
   ];
+}
+
+/** The answer to a trace that is sent in one chunk, and its status. */
+async function postInChunk(
+  { base }: Gateway,
+  encodings: string,
+  body: Buffer,
+): Promise<[number | undefined, string]> {
+  const fields = [`Host: ${base.host}`, `Transfer-Encoding: ${encodings}`, 'Connection: close'];
+  const size = `${body.length.toString(16)}\r\n`;
+  const start = head('POST /api/garden HTTP/1.1', ...fields);
+  const received = await exchange(base, [start, size, body, '\r\n0\r\n\r\n']);
+  return [statuses(received)[0], received];
 }
 
 async function refuses(gateway: Gateway, body: string | Buffer, headers: Headers): Promise<void> {
@@ -129,5 +143,21 @@ export const formsAndEncodings: readonly Case[] = [
     }
     await refuses(gateway, traceBody(identity), { 'content-encoding': 'compress' });
     assert.equal((await gateway.by(identity)).length, 0);
+  }),
+  check('1.3', 'transfer-encoding', async (gateway) => {
+    const identity = uniqueName();
+    const body = Buffer.from(traceBody(identity));
+    for (const [encoding, encode] of ENCODERS) {
+      const [status] = await postInChunk(gateway, `${encoding}, chunked`, encode(body));
+      assert.equal(status, 201, encoding);
+    }
+    assert.equal((await gateway.by(identity)).length, ENCODERS.length);
+    for (const encodings of ['gzip, chunked', 'compress, chunked', 'chunked, chunked']) {
+      const [status, received] = await postInChunk(gateway, encodings, body);
+      assert.equal(status, 400, encodings);
+      assert.match(received, /"code":"invalid-parameter"/);
+      assert.match(received, /Transfer-Encoding/);
+    }
+    assert.equal((await gateway.by(identity)).length, ENCODERS.length);
   }),
 ];

@@ -22,6 +22,7 @@ export const ENTRIES_AND_LISTINGS = {
     'any-pieces': 'A body may come in any pieces, with or without a length, at any pace.',
     compressed: 'gzip, deflate, br and zstd are decoded, also several in a row.',
     'not-encoded': 'What is not encoded as Content-Encoding says is refused, and keeps nothing.',
+    'transfer-encoding': 'The same encodings are decoded where Transfer-Encoding names them.',
   },
   '1.4': {
     head: 'HEAD answers with the status and headers of GET, without a body.',

@@ -124,6 +124,20 @@ suite('a compressed body', () => {
     });
   }
 
+  test('is decoded from what both headers name, in pieces of any size', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await using caller = await gateway.connect();
+    const body = gzipSync(brotliCompressSync(GARDEN_ENTRY));
+    const encodings =
+      'Content-Encoding: br\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked';
+    caller.send(`POST /api/garden HTTP/1.1\r\nHost: a\r\n${encodings}\r\n\r\n`);
+    for (const byte of body) {
+      caller.send(Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]));
+    }
+    caller.send('0\r\n\r\n');
+    assert.deepEqual(statusesIn(await caller.until(/"seq":1/)), [201]);
+  });
+
   test('that is refused leaves the connection to the next request', async () => {
     await using gateway = await openGateway(openMemoryLog());
     await using caller = await gateway.connect();

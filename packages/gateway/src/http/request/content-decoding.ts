@@ -1,4 +1,7 @@
-/** Bodies with a `Content-Encoding` (RFC 9110 section 8.4), decoded as they are read. */
+/**
+ * Bodies with a `Content-Encoding` (RFC 9110 section 8.4), or with a `Transfer-Encoding` beside
+ * `chunked` (RFC 9112 section 6.1), decoded as they are read.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import {
@@ -31,17 +34,21 @@ const MAX_ENCODINGS = 4;
  * request as it is. Throws `invalid-parameter` for an unknown encoding.
  */
 export function decodedBody(request: IncomingMessage): Readable {
-  const header = request.headers['content-encoding'];
-  if (header === undefined) return request;
+  const declared = declaredEncodings(request);
+  if (declared.length === 0) return request;
   const encodings: Encoding[] = [];
-  for (const element of listElements(header)) {
-    const name = element
-      .trim()
-      .toLowerCase()
-      .replace(/^x-(?=gzip$)/, '');
-    if (name === '' || name === 'identity') continue;
-    if (!isEncoding(name) || encodings.length === MAX_ENCODINGS) throw unknownEncoding(header);
-    encodings.push(name);
+  for (const { name: header, value } of declared) {
+    for (const element of listElements(value)) {
+      const name = element
+        .trim()
+        .toLowerCase()
+        .replace(/^x-(?=gzip$)/, '');
+      if (name === '' || name === 'identity') continue;
+      if (!isEncoding(name) || encodings.length === MAX_ENCODINGS) {
+        throw unknownEncoding(header, value);
+      }
+      encodings.push(name);
+    }
   }
   let body: Readable = request;
   // Listed in the order in which they were applied.
@@ -50,12 +57,36 @@ export function decodedBody(request: IncomingMessage): Readable {
 }
 
 /** The error for a body that cannot be decoded. */
-export function undecodable({ headers }: IncomingMessage, cause: unknown): GatewayError {
+export function undecodable(request: IncomingMessage, cause: unknown): GatewayError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const header = quoted(headers['content-encoding'] ?? '');
+  const declared = declaredEncodings(request);
+  const names = declared.map(({ name }) => `"${name}"`).join(' and ');
+  const values = declared.map(({ value }) => quoted(value)).join(' and ');
   return encodingError(
-    `the body must be encoded as "Content-Encoding" says, but it is not ${header} (${reason})`,
+    declared.at(-1)?.name ?? CONTENT,
+    `the body must be encoded as ${names} says, but it is not ${values} (${reason})`,
   );
+}
+
+const CONTENT = 'Content-Encoding';
+const TRANSFER = 'Transfer-Encoding';
+/** Node decodes it, and takes nothing else as the last element. */
+const CHUNKED = /(?:^|,)\s*chunked\s*$/i;
+
+interface DeclaredEncodings {
+  readonly name: typeof CONTENT | typeof TRANSFER;
+  readonly value: string;
+}
+
+/** The encodings that are left to decode, in the order in which they were applied. */
+function declaredEncodings({ headers }: IncomingMessage): DeclaredEncodings[] {
+  const content = headers['content-encoding'] ?? '';
+  const transfer = headers['transfer-encoding']?.replace(CHUNKED, '') ?? '';
+  const declared = [
+    { name: CONTENT, value: content },
+    { name: TRANSFER, value: transfer },
+  ] as const;
+  return declared.filter(({ value }) => value !== '');
 }
 
 function connect(source: Readable, encoding: Encoding, request: IncomingMessage): Readable {
@@ -75,14 +106,15 @@ function isEncoding(name: string): name is Encoding {
 
 const KNOWN = Object.keys(DECODERS);
 
-function unknownEncoding(header: string): GatewayError {
+function unknownEncoding(header: string, value: string): GatewayError {
   return encodingError(
-    `"Content-Encoding" must list at most ${MAX_ENCODINGS} of ${KNOWN.join(', ')}, got ${quoted(header)}`,
+    header,
+    `"${header}" must list at most ${MAX_ENCODINGS} of ${KNOWN.join(', ')}, got ${quoted(value)}`,
   );
 }
 
-function encodingError(detail: string): GatewayError {
-  const message = `Cannot read the body: ${detail}. Encode it anew, or send it without "Content-Encoding".`;
-  const faults = [{ parameter: 'Content-Encoding', detail }];
+function encodingError(header: string, detail: string): GatewayError {
+  const message = `Cannot read the body: ${detail}. Encode it anew, or send it without "${header}".`;
+  const faults = [{ parameter: header, detail }];
   return new GatewayError('invalid-parameter', message, { faults, known: KNOWN });
 }
