@@ -56,29 +56,6 @@ export type Handler<App extends StartupContext = HttpContext> = (
   context: RequestContext<App>,
 ) => void | Promise<void>;
 
-/**
- * Longer queries are parsed in parts of about this many characters: `URLSearchParams` takes quadratic
- * time for parameters without `=`.
- */
-const PART_LENGTH = 4096;
-
-/** The query parameters. Escapes that cannot be decoded are left as they are. */
-export function queryOf({ url = '' }: Pick<IncomingMessage, 'url'>): URLSearchParams {
-  const mark = url.indexOf('?');
-  const query = mark === -1 ? '' : url.slice(mark + 1);
-  if (query.length <= PART_LENGTH) return new URLSearchParams(query);
-  const parameters = new URLSearchParams();
-  for (let start = 0; start < query.length;) {
-    const separator = query.indexOf('&', start + PART_LENGTH);
-    const end = separator === -1 ? query.length : separator;
-    // The parser drops a leading `?`, which may be part of a name here.
-    const part = new URLSearchParams(`&${query.slice(start, end)}`);
-    for (const [name, value] of part) parameters.append(name, value);
-    start = end + 1;
-  }
-  return parameters;
-}
-
 /** The locale that the caller prefers, or undefined where it has no preference. */
 export function localeFor({ headers }: IncomingMessage): Locale | undefined {
   return localeOf(headers['accept-language']);

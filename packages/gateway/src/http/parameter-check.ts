@@ -4,6 +4,7 @@
  */
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../fair-turns.ts';
 import type { DescribedRoute, RouteDescription } from './route-description.ts';
 
 /** What a representation, or `POST`, does with parameters. */
@@ -19,6 +20,9 @@ const EVERYWHERE = 'as';
 /** How many faults, and how many paths, an error names. */
 const MAX_FAULTS = 16;
 const MAX_PATHS = 5;
+/** Longer queries are checked in turns with other work. */
+const PARAMETERS_PER_PART = 256;
+const EQUALS = 0x3d;
 
 /** Undefined for a route that does not state its parameters: it takes any. */
 export function takenParameters(
@@ -40,16 +44,25 @@ export class ParameterCheck {
   }
 
   /** Throws `invalid-parameter` for those in the query of `url` that have no effect there or are not UTF-8. */
-  check(url: string, method: string, { taken, refused }: TakenParameters): void {
+  check(url: string, method: string, parameters: TakenParameters): void | Promise<void> {
     const mark = url.indexOf('?');
-    if (mark === -1) return;
+    if (mark === -1) return undefined;
+    const parts = this.#checkParts(url, method, parameters);
+    return parts.next().done === true ? undefined : finishInTurns(parts);
+  }
+
+  *#checkParts(url: string, method: string, { taken, refused }: TakenParameters): Generator<void> {
+    const mark = url.indexOf('?');
     let faults: Map<string, Fault> | undefined;
+    let count = 0;
     for (let start = mark + 1; start < url.length;) {
       const separator = url.indexOf('&', start);
       const end = separator === -1 ? url.length : separator;
       const name = decodedName(url, start, end);
       const parameter = url.slice(start, end);
       start = end + 1;
+      count += 1;
+      if (count % PARAMETERS_PER_PART === 0) yield;
       const detail = taken.has(name)
         ? encodingFault(name, parameter)
         : this.#misplaced(name, refused);
@@ -76,6 +89,12 @@ export class ParameterCheck {
   }
 }
 
+async function finishInTurns(parts: Generator<void>): Promise<void> {
+  const yieldTurn = yieldPeriodically();
+  do await yieldTurn();
+  while (parts.next().done !== true);
+}
+
 /** The paths that take each parameter; those of one resource come last, and feeds, which are listings. */
 function pathsByName(
   routes: readonly Pick<DescribedRoute, 'path' | 'description'>[],
@@ -98,8 +117,9 @@ function nameOf(parameter: string | { readonly name: string }): string {
 
 /** The name of the parameter between two positions of a URL. */
 function decodedName(url: string, start: number, end: number): string {
-  const equals = url.indexOf('=', start);
-  const name = url.slice(start, equals === -1 || equals > end ? end : equals);
+  let nameEnd = start;
+  while (nameEnd < end && url.charCodeAt(nameEnd) !== EQUALS) nameEnd += 1;
+  const name = url.slice(start, nameEnd);
   if (!/[%+]/.test(name)) return name;
   const [decoded] = new URLSearchParams(name).keys();
   return decoded ?? '';

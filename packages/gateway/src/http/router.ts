@@ -10,7 +10,12 @@ import { GatewayError, quoted } from '@open-presence/protocol';
 import FindMyWay, { type HTTPMethod } from 'find-my-way';
 
 import { COMMON_HEADERS, type Headers } from './response/headers.ts';
-import type { Handler, RequestContext, StartupContext } from './context.ts';
+import {
+  isDisconnected,
+  type Handler,
+  type RequestContext,
+  type StartupContext,
+} from './context.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { preferred, type Offer } from './negotiation.ts';
 import {
@@ -19,6 +24,7 @@ import {
   takenParameters,
   type TakenParameters,
 } from './parameter-check.ts';
+import { readLongQuery } from './query.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
 
@@ -136,7 +142,14 @@ export class Router<App extends StartupContext> {
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {
     const match = this.match(request);
     const handle = match?.handle ?? this.#sendUnmatched;
-    runHandler(handle, { app, request, response, params: match?.params ?? {} });
+    const context = { app, request, response, params: match?.params ?? {} };
+    const reading = readLongQuery(request);
+    if (reading === undefined) runHandler(handle, context);
+    else {
+      void reading.then(() => {
+        if (!isDisconnected(context)) runHandler(handle, context);
+      });
+    }
   }
 
   /** The methods that a path takes; empty if there is no such path. */
@@ -254,8 +267,9 @@ function checked<App extends StartupContext>(
   if (parameters === undefined) return handle;
   return (context) => {
     const { method = '', url = '' } = context.request;
-    check.check(url, method, parameters);
-    return handle(context);
+    const checking = check.check(url, method, parameters);
+    if (checking === undefined) return handle(context);
+    return checking.then(() => (isDisconnected(context) ? undefined : handle(context)));
   };
 }
 

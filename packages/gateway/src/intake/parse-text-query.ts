@@ -69,7 +69,10 @@ export function queryNotes(queries: readonly string[]): readonly string[] {
 export async function parseTextQuery(
   queries: readonly string[],
 ): Promise<TextQuery | TextQueryFault> {
-  const terms = { all: new TermSet(), none: new TermSet() };
+  const length = queries.reduce((sum, query) => sum + query.length, 0);
+  // A term takes at least a character, and another between it and the next.
+  const capacity = Math.ceil(length / 2) + queries.length;
+  const terms = { all: new TermSet(capacity), none: new TermSet(capacity) };
   const yieldTurn = yieldPeriodically();
   let count = 0;
   for (const query of queries) {

@@ -1,20 +1,25 @@
 import { termText, type Term, type TermList } from '../log/text-query.ts';
 
-const NEWLINE = 0x0a;
 /** FNV-1a. */
 const HASH_START = 0x811c9dc5;
 const HASH_FACTOR = 0x01000193;
 
 /**
  * Different terms in the order in which they were added. A query may have millions: they are bytes, with
- * a hash table of their offsets, which take a few times the length of the query.
+ * a hash table of their offsets, which take a few times the length of the query. The table is as large as
+ * it can get from the beginning: growing it would be one long piece of work.
  */
 export class TermSet {
   #bytes = Buffer.alloc(256);
   #length = 0;
   #count = 0;
   /** Open addressing: the offset behind the start of a term, 0 where there is none. */
-  #slots = new Uint32Array(64);
+  readonly #slots: Uint32Array;
+
+  /** At most `capacity` terms. */
+  constructor(capacity: number) {
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2((4 / 3) * capacity + 1)));
+  }
 
   get list(): TermList {
     return { count: this.#count, bytes: this.#bytes.subarray(0, this.#length) };
@@ -28,7 +33,6 @@ export class TermSet {
     this.#slots[slot] = start + 1;
     this.#length = end;
     this.#count += 1;
-    if (2 * this.#count > this.#slots.length) this.#grow();
   }
 
   /** Writes behind the terms, and returns where that ends. */
@@ -57,15 +61,6 @@ export class TermSet {
       // A newline ends each term, so none is the beginning of another.
       const other = found + end - start;
       if (this.#bytes.compare(this.#bytes, start, end, found, other) === 0) return slot;
-    }
-  }
-
-  #grow(): void {
-    this.#slots = new Uint32Array(2 * this.#slots.length);
-    for (let start = 0; start < this.#length;) {
-      const end = this.#bytes.indexOf(NEWLINE, start) + 1;
-      this.#slots[this.#slotOf(start, end)] = start + 1;
-      start = end;
     }
   }
 }

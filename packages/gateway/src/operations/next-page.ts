@@ -20,12 +20,31 @@ export function nextPagePath(page: SentPage, { last, more }: ReadEnd): string | 
 }
 
 function pathFrom({ path, parameters }: SentPage, name: string, cursor: Seq | undefined): string {
-  const next = new URLSearchParams(parameters);
-  if (cursor !== undefined) next.set(name, String(cursor));
-  return pathWithQuery(path, next);
+  if (cursor === undefined) return pathWithQuery(path, parameters);
+  return pathWithQuery(path, withParameter(parameters, name, String(cursor)));
 }
 
 export function pathWithQuery(path: string, parameters: URLSearchParams): string {
   const query = parameters.toString();
   return query === '' ? path : `${path}?${query}`;
+}
+
+/** A copy in which the parameter has this value once, in its first place; or is missing. */
+export function withParameter(
+  parameters: URLSearchParams,
+  name: string,
+  value: string | undefined,
+): URLSearchParams {
+  // `set` and `delete` take quadratic time where a name is repeated.
+  const changed = new URLSearchParams();
+  let missing = value;
+  for (const [other, otherValue] of parameters) {
+    if (other !== name) changed.append(other, otherValue);
+    else if (missing !== undefined) {
+      changed.append(name, missing);
+      missing = undefined;
+    }
+  }
+  if (missing !== undefined) changed.append(name, missing);
+  return changed;
 }

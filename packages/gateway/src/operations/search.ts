@@ -11,7 +11,7 @@ import type { Entry, Log, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
-import { nextPagePath } from './next-page.ts';
+import { nextPagePath, pathWithQuery, withParameter } from './next-page.ts';
 import { boundedSelection } from './read-page.ts';
 import { searchNotes, untilSearchable } from './search-watermark.ts';
 
@@ -39,11 +39,18 @@ export interface SearchRequest {
   readonly notes: readonly string[];
 }
 
-/** Removes `order=best`, which listings do not have. Returns whether results are ranked, the default. */
-export function takeRanking(parameters: URLSearchParams): boolean {
-  const ranked = parameters.getAll('order').every((order) => order === BEST);
-  if (ranked) parameters.delete('order');
-  return ranked;
+/** Whether results are ranked, the default, and the parameters without `order=best`, which listings do not have. */
+export function takeRanking(parameters: URLSearchParams): {
+  readonly ranked: boolean;
+  readonly parameters: URLSearchParams;
+} {
+  const orders = parameters.getAll('order');
+  if (orders.length === 0) return { ranked: true, parameters };
+  const ranked = orders.every((order) => order === BEST);
+  return {
+    ranked,
+    parameters: ranked ? withParameter(parameters, 'order', undefined) : parameters,
+  };
 }
 
 export interface SearchOptions {
@@ -106,11 +113,10 @@ export function nextResultsPath(
     return nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
   }
   if (!end.more || selection.limit === 0) return null;
-  const next = new URLSearchParams(parameters);
-  next.set('skip', String(skip + count));
   // Entries stored meanwhile would shift the ranking.
-  next.set('before', String(selection.before ?? watermark + 1));
-  return `${PATH}?${next.toString()}`;
+  const before = String(selection.before ?? watermark + 1);
+  const skipping = withParameter(parameters, 'skip', String(skip + count));
+  return pathWithQuery(PATH, withParameter(skipping, 'before', before));
 }
 
 /** An excerpt of the visitor's text around the match. */

@@ -2,7 +2,7 @@
 import type { FeedForm } from '@open-presence/protocol';
 
 import { contentHash } from '../../http/response/response.ts';
-import { queryOf } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
 import {
   COMMON_HEADERS,
   contentLanguage,

@@ -9,7 +9,8 @@
  */
 import { feedPath, type FeedForm } from '@open-presence/protocol';
 
-import { abortOnDisconnect, isDisconnected, queryOf } from '../../http/context.ts';
+import { abortOnDisconnect, isDisconnected } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
 import { matchesEtag } from '../../http/negotiation.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
 import type { ScopeResolver } from '../../operations/listing-scope.ts';

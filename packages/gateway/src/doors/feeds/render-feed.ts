@@ -5,7 +5,7 @@ import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.t
 import { contentEncoding } from '../../http/response/headers.ts';
 import type { CachedResponse } from '../../http/response/response-cache.ts';
 import type { Log, ReadEnd } from '../../log/log.ts';
-import { nextPagePath, pathWithQuery } from '../../operations/next-page.ts';
+import { nextPagePath, pathWithQuery, withParameter } from '../../operations/next-page.ts';
 import { readPage } from '../../operations/read-page.ts';
 import type { DoorContext } from '../context.ts';
 import { atomOf } from './atom.ts';
@@ -51,8 +51,8 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
   const { scope, path, language, locale, text, base, head, parameters, selection } = query;
   const { items, end } = await readItems(app.log, query);
   const filters = filtersOf(scope, parameters);
-  const firstPage = new URLSearchParams(parameters);
-  firstPage.delete(selection.order === 'newest' ? 'before' : 'after');
+  const cursor = selection.order === 'newest' ? 'before' : 'after';
+  const firstPage = withParameter(parameters, cursor, undefined);
   // The next page after an empty one would be the same page.
   const hasNext = end.more && items.length > 0;
   return {

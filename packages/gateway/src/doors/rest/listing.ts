@@ -17,7 +17,8 @@ import {
   type Headers,
 } from '../../http/response/headers.ts';
 import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
-import { abortOnDisconnect, isDisconnected, localeFor, queryOf } from '../../http/context.ts';
+import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';

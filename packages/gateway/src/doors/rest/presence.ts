@@ -1,7 +1,7 @@
 /** `GET /api/presence`, and visitors who become present by reading (PROTOCOL.md section 13). */
 import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
-import { queryOf } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
   visitorFor,

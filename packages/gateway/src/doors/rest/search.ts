@@ -3,7 +3,8 @@ import { entryHead } from '@open-presence/protocol';
 
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
-import { abortOnDisconnect, queryOf } from '../../http/context.ts';
+import { abortOnDisconnect } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
@@ -12,8 +13,8 @@ import {
   nextResultsPath,
   SEARCH_SCOPE,
   searchRequest,
-  snippetOf,
   takeRanking,
+  snippetOf,
   type SearchRequest,
 } from '../../operations/search.ts';
 import { waitForListing } from '../../operations/wait.ts';
@@ -28,8 +29,7 @@ const HEADERS = { ...NO_CACHE, ...vary() };
 
 export async function search(context: DoorRequest): Promise<void> {
   const { app, request } = context;
-  const parameters = queryOf(request);
-  const ranked = takeRanking(parameters);
+  const { ranked, parameters } = takeRanking(queryOf(request));
   using caller = abortOnDisconnect(context);
   const { signal } = caller;
   if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);

@@ -12,8 +12,8 @@ import {
   nextResultsPath,
   SEARCH_SCOPE,
   searchRequest,
-  snippetOf,
   takeRanking,
+  snippetOf,
 } from '../../../operations/search.ts';
 import { waitForListing } from '../../../operations/wait.ts';
 import { presencePage, visitorFor } from '../../../operations/who-is-here.ts';
@@ -66,9 +66,8 @@ async function search(
   fields: JsonObject,
 ): Promise<Part[]> {
   const { app } = context;
-  const parameters = parametersOf(fields);
+  const { ranked, parameters } = takeRanking(parametersOf(fields));
   if (!parameters.has('limit')) parameters.set('limit', String(DEFAULT_LIMIT));
-  const ranked = takeRanking(parameters);
   await waitForListing(app, SEARCH_SCOPE, parameters, signal);
   const request = await searchRequest(app, parameters, {
     ranked,

@@ -122,10 +122,11 @@ export async function listEntries(
 /** The tool that searches, as `GET /api/search` does (PROTOCOL.md section 14). */
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const parameters = parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  const received = parametersOf(args, 'the results', SEARCH_PARAMETERS);
+  const { ranked, parameters } = takeRanking(received);
   using caller = abortOnDisconnect(context);
   const request = await searchRequest(app, parameters, {
-    ranked: takeRanking(parameters),
+    ranked,
     example: { q: 'garden' },
     signal: AbortSignal.any([context.signal, caller.signal]),
   });

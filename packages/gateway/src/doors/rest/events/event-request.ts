@@ -1,7 +1,7 @@
 /** Parses the parameters and headers of a request for an event stream (PROTOCOL.md section 12.2). */
 import { isKind } from '@open-presence/protocol';
 
-import { queryOf } from '../../../http/context.ts';
+import { queryOf } from '../../../http/query.ts';
 import { describeForeignCursor, parseCursor, parseSelection } from '../../../intake/selection.ts';
 import { requireLogOrder } from '../../../intake/stream-parameters.ts';
 import { alternatives, type FacetCondition } from '../../../log/facet.ts';

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+import fc from 'fast-check';
+
+import { ParameterCheck } from './parameter-check.ts';
+import { queryOf, readLongQuery } from './query.ts';
+
+async function parametersIn(url: string): Promise<URLSearchParams> {
+  const request = { url };
+  await readLongQuery(request);
+  return queryOf(request);
+}
+
+/** How many turns other work has until the promise resolves. */
+async function turnsWhile(working: Promise<unknown>): Promise<number> {
+  const state = { turns: 0, ended: false };
+  const others = async (): Promise<void> => {
+    for (; !state.ended; state.turns += 1) await nextTick();
+  };
+  const taking = others();
+  await working;
+  state.ended = true;
+  await taking;
+  return state.turns;
+}
+
+suite('a query', () => {
+  test('has the same parameters as URLSearchParams finds, however long it is', async () => {
+    const long = fc
+      .array(fc.constantFrom('a', '%41', '%D0%B3', '%', '%2', '+', '%e2%82', '=', '?', 'z-'), {
+        minLength: 5000,
+        maxLength: 9000,
+        size: 'max',
+      })
+      .map((parts) => parts.join(''));
+    const short = fc.constantFrom('a', 'a=1', '?b=?', '=', '', '%41+=%ff', 'c=%', 'd=='.repeat(99));
+    const pair = fc.oneof({ weight: 400, arbitrary: short }, { weight: 1, arbitrary: long });
+    const pairs = fc.array(pair, { minLength: 1, maxLength: 2000, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(pairs, async (list) => {
+        const query = list.join('&');
+        const whole = new URLSearchParams(`&${query}`);
+        assert.deepEqual([...(await parametersIn(`/?&${query}`))], [...whole]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('that is one long value is read and checked in turns', async () => {
+    for (const part of ['%D0%B3', 'word+', '0', '-', 'a&', 'room=x&']) {
+      const request = { url: `/?q=${part.repeat(4_000_000 / part.length)}` };
+      const turns = await turnsWhile(readLongQuery(request) ?? assert.fail('not in turns'));
+      assert.ok(turns > 5, `${part}: ${turns} turns`);
+      const whole = new URLSearchParams(`q=${part.repeat(8)}`).get('q') ?? '';
+      assert.ok(queryOf(request).get('q')?.startsWith(whole));
+    }
+  });
+
+  // Reading or checking them in quadratic time would take days.
+  test('of millions of parameters is read in linear time', { timeout: 10 * 60_000 }, async () => {
+    const many = 4_000_000;
+    const url = `/?${'a&'.repeat(many)}`;
+    assert.equal((await parametersIn(url)).size, many);
+    const check = new ParameterCheck([]).check(url, 'GET', { taken: new Set(), refused: {} });
+    assert.ok((await turnsWhile(Promise.resolve(check))) > 5);
+  });
+});

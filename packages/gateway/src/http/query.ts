@@ -1,0 +1,73 @@
+/** The query parameters of a request. Escapes that cannot be decoded are left as they are. */
+import type { IncomingMessage } from 'node:http';
+
+import { yieldPeriodically } from '../fair-turns.ts';
+
+type WithUrl = Pick<IncomingMessage, 'url'>;
+
+/** In characters. Longer queries are parsed in parts of about this length, in turns with other work. */
+const PART_LENGTH = 4096;
+/** Where a part of a value may begin: not within the escapes of one character. */
+const BREAK = /%[0-7c-f][\da-f]|(?<!%|%.)[!-$&-~]/gi;
+
+const longQueries = new WeakMap<WithUrl, URLSearchParams>();
+
+/** Those of a long query were read by `readLongQuery`. Whoever changes them changes them for all. */
+export function queryOf(request: WithUrl): URLSearchParams {
+  return longQueries.get(request) ?? new URLSearchParams(queryText(request));
+}
+
+/** To be called before `queryOf`. Undefined for a query that is short enough to be read at once. */
+export function readLongQuery(request: WithUrl): Promise<void> | undefined {
+  const query = queryText(request);
+  return query.length <= PART_LENGTH ? undefined : readInTurns(request, query);
+}
+
+function queryText({ url = '' }: WithUrl): string {
+  const mark = url.indexOf('?');
+  return mark === -1 ? '' : url.slice(mark + 1);
+}
+
+async function readInTurns(request: WithUrl, query: string): Promise<void> {
+  const parameters = new URLSearchParams();
+  const yieldTurn = yieldPeriodically();
+  for (let start = 0; start < query.length;) {
+    const end = endOfPairs(query, start);
+    const pairs = query.slice(start, end);
+    if (pairs.length <= 2 * PART_LENGTH) {
+      // The parser drops a leading `?`, which may be part of a name here.
+      for (const [name, value] of new URLSearchParams(`&${pairs}`)) parameters.append(name, value);
+    } else {
+      // One pair: more than one would have ended earlier.
+      const equals = pairs.indexOf('=');
+      const nameEnd = equals === -1 ? pairs.length : equals;
+      const name = await decodeInTurns(pairs.slice(0, nameEnd));
+      parameters.append(name, await decodeInTurns(pairs.slice(nameEnd + 1)));
+    }
+    start = end + 1;
+    await yieldTurn();
+  }
+  longQueries.set(request, parameters);
+}
+
+/** The end of as many pairs as fit into a part, or of the one at `start`. */
+function endOfPairs(query: string, start: number): number {
+  if (query.length - start <= PART_LENGTH) return query.length;
+  const last = query.lastIndexOf('&', start + PART_LENGTH);
+  if (last >= start) return last;
+  const next = query.indexOf('&', start);
+  return next === -1 ? query.length : next;
+}
+
+async function decodeInTurns(text: string): Promise<string> {
+  const yieldTurn = yieldPeriodically();
+  const decoded: string[] = [];
+  for (let start = 0; start < text.length;) {
+    BREAK.lastIndex = start + PART_LENGTH;
+    const end = BREAK.exec(text)?.index ?? text.length;
+    decoded.push(new URLSearchParams(`=${text.slice(start, end)}`).get('') ?? '');
+    start = end;
+    await yieldTurn();
+  }
+  return decoded.join('');
+}
