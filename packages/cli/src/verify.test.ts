@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
-import { startGateway } from '@open-presence/gateway';
+import { type Gateway, startGateway } from '@open-presence/gateway';
 import { pino } from 'pino';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
@@ -25,18 +25,24 @@ function presence(...args: readonly string[]): Promise<Run> {
   return promise;
 }
 
+async function start(data: string): Promise<Gateway> {
+  const logger = pino({ level: 'silent' });
+  const place = { host: '127.0.0.1', port: 0, data, language: undefined };
+  return await startGateway({ ...place, threads: 1, logger });
+}
+
+async function post({ address }: Gateway, text: string): Promise<void> {
+  const body = JSON.stringify({ text });
+  const answer = await fetch(`${address}/api/seeds`, { method: 'POST', body });
+  assert.equal(answer.status, 201);
+}
+
 suite('presence verify', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'presence-'));
-    const logger = pino({ level: 'silent' });
-    const place = { host: '127.0.0.1', port: 0, data: folder, language: undefined };
-    await using gateway = await startGateway({ ...place, threads: 1, logger });
-    for (const text of ['first', 'second', 'third']) {
-      const body = JSON.stringify({ text });
-      const answer = await fetch(`${gateway.address}/api/seeds`, { method: 'POST', body });
-      assert.equal(answer.status, 201);
-    }
+    await using gateway = await start(folder);
+    for (const text of ['first', 'second', 'third']) await post(gateway, text);
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
@@ -73,5 +79,89 @@ suite('presence verify', () => {
     const { code, stdout, stderr } = await presence('verify', '--data', join(folder, 'nowhere'));
     assert.match(stderr, /^Cannot verify the log in ".*nowhere": There is no log in ".*"\.\n$/);
     assert.deepEqual([code, stdout], [2, '']);
+  });
+});
+
+function flip(bytes: Buffer, at: number): void {
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+}
+
+suite('presence verify of derived files', () => {
+  let folder: string;
+  let postings: Uint8Array;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using gateway = await start(folder);
+      // Enough for a run.
+      for (let count = 0; count < 20; count += 1) await post(gateway, 'moss '.repeat(12_000));
+      // Answered once the words are indexed.
+      const found = await fetch(`${gateway.address}/api/seeds?q=moss&limit=1`);
+      assert.match(await found.text(), /moss/);
+      const { code, stdout } = await presence('verify', '--data', folder);
+      assert.match(stdout, /^20 entries, 1\.2 MB, unbroken\. Last link [\da-f]{64}\n$/);
+      assert.equal(code, 0);
+    }
+    const db = new DatabaseSync(join(folder, 'index.sqlite'));
+    const row = db.prepare('SELECT seqs FROM postings WHERE length(seqs) = 40 LIMIT 1').get();
+    db.close();
+    postings = row?.['seqs'] as Uint8Array;
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Changes the bytes of files, runs the command, and puts them back. */
+  async function verifyChanged(
+    changes: Readonly<Record<string, (bytes: Buffer) => void>>,
+    ...args: readonly string[]
+  ): Promise<Run> {
+    const originals = new Map<string, Buffer>();
+    for (const [name, change] of Object.entries(changes)) {
+      const file = join(folder, name);
+      const bytes = await readFile(file);
+      originals.set(file, Buffer.from(bytes));
+      change(bytes);
+      await writeFile(file, bytes);
+    }
+    const run = await presence('verify', '--data', folder, ...args);
+    for (const [file, bytes] of originals) await writeFile(file, bytes);
+    return run;
+  }
+
+  test('names each that has changed, and that it is made again', async () => {
+    const { code, stdout, stderr } = await verifyChanged({
+      'runs/seeds': (bytes) => flip(bytes, 500_000),
+      'index.sqlite': (bytes) => flip(bytes, bytes.indexOf(postings)),
+      'search.sqlite': (bytes) => void bytes.fill('A', bytes.length - 4000),
+    });
+    const [log, ...lines] = stdout.trimEnd().split('\n');
+    assert.match(log ?? '', /^20 entries, 1\.2 MB, unbroken\./);
+    assert.match(lines[0] ?? '', /^index\.sqlite: has other postings of the entries from 1 on/);
+    assert.match(lines[1] ?? '', /^runs\/seeds: has another run of the entries from 1 to 18/);
+    assert.match(lines[2] ?? '', /^search\.sqlite: (is spoiled|cannot be read) \(/);
+    for (const line of lines) assert.match(line, /; the gateway makes it again from the log$/);
+    assert.deepEqual([code, stderr, lines.length], [3, '', 3]);
+  });
+
+  test('has them in its JSON apart from the faults of the log', async () => {
+    const { code, stdout } = await verifyChanged(
+      {
+        'index.sqlite': (bytes) => flip(bytes, 0),
+        'search.sqlite': (bytes) => flip(bytes, 63),
+      },
+      '--json',
+    );
+    const { faults, derived } = JSON.parse(stdout) as Record<string, readonly unknown[]>;
+    assert.deepEqual([code, faults], [3, []]);
+    assert.deepEqual(derived, [
+      { file: 'index.sqlite', what: 'cannot be read (file is not a database)' },
+      { file: 'search.sqlite', what: 'has format 2 in place of 3' },
+    ]);
+  });
+
+  test('does not name what is not there', async () => {
+    await rm(join(folder, 'index.sqlite'));
+    await rm(join(folder, 'search.sqlite'));
+    const { code, stdout } = await presence('verify', '--data', folder);
+    assert.deepEqual([code, stdout.split('\n').length], [0, 2]);
   });
 });

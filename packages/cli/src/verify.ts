@@ -1,5 +1,11 @@
-/** `presence verify`: checks that a whole log is as it was written. */
-import { verifyLog, type VerifyEvent, type VerifyResult } from '@open-presence/gateway';
+/** `presence verify`: checks that a whole log is as it was written, and what is derived from it. */
+import {
+  type DerivedFault,
+  verifyDerived,
+  type VerifyEvent,
+  verifyLog,
+  type VerifyResult,
+} from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { type Configuration, DATA_SETTING, settingOption } from './configuration.ts';
@@ -14,14 +20,15 @@ interface Options extends Pick<Configuration, 'data'> {
 
 const EXIT_FAULTS = 1;
 const EXIT_UNREADABLE = 2;
+const EXIT_DERIVED_FAULTS = 3;
 const PROGRESS_INTERVAL_MS = 200;
 
 export function verifyCommand(context: ProcessContext): Command {
   const command = new Command('verify')
-    .description('check that the whole log is as it was written')
+    .description('check that the whole log is as it was written, and what is derived from it')
     .addHelpText(
       'after',
-      `\nA gateway may be running. Exits with 0 if all is well, ${EXIT_FAULTS} if there are faults, ${EXIT_UNREADABLE} if there is no readable log.`,
+      `\nA gateway may be running. Exits with 0 if all is well, ${EXIT_FAULTS} if the log has faults, ${EXIT_UNREADABLE} if there is no readable log, ${EXIT_DERIVED_FAULTS} if only derived files have changed, which the gateway makes again by itself.`,
     );
   command
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
@@ -29,8 +36,8 @@ export function verifyCommand(context: ProcessContext): Command {
   return command.action(async ({ data, json = false }: Options) => {
     const report = json ? new JsonReport(context) : new TextReport(context);
     try {
-      const { faults } = await verify(data, report);
-      if (faults > 0) context.setExitCode(EXIT_FAULTS);
+      const exitCode = await verify(data, report);
+      if (exitCode > 0) context.setExitCode(exitCode);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       context.stderr.write(`Cannot verify the log in "${data}": ${reason}\n`);
@@ -41,15 +48,30 @@ export function verifyCommand(context: ProcessContext): Command {
 
 interface Report {
   event(event: VerifyEvent): void;
-  end(result: VerifyResult): void;
+  logEnd(result: VerifyResult): void;
+  derivedFault(fault: DerivedFault): void;
+  end(): void;
 }
 
-async function verify(data: string, report: Report): Promise<VerifyResult> {
+/** Returns the exit code. */
+async function verify(data: string, report: Report): Promise<number> {
+  const { name, faults } = await verifyEntries(data, report);
+  let derivedFaults = 0;
+  for await (const fault of verifyDerived(data, name)) {
+    derivedFaults += 1;
+    report.derivedFault(fault);
+  }
+  report.end();
+  if (faults > 0) return EXIT_FAULTS;
+  return derivedFaults > 0 ? EXIT_DERIVED_FAULTS : 0;
+}
+
+async function verifyEntries(data: string, report: Report): Promise<VerifyResult> {
   const verification = verifyLog(data);
   for (;;) {
     const step = await verification.next();
     if (step.done === true) {
-      report.end(step.value);
+      report.logEnd(step.value);
       return step.value;
     }
     report.event(step.value);
@@ -77,13 +99,19 @@ class TextReport implements Report {
     this.#output.stdout.write(`${subject}: ${description}\n`);
   }
 
-  end({ entries, bytes, faults, link }: VerifyResult): void {
+  logEnd({ entries, bytes, faults, link }: VerifyResult): void {
     this.#clear();
     const amount = `${formatNoun(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
     const state = faults === 0 ? 'unbroken' : formatNoun(faults, 'fault', 'faults');
     const last = entries === 0 ? '' : ` Last link ${link}`;
     this.#output.stdout.write(`${amount}, ${state}.${last}\n`);
   }
+
+  derivedFault({ file, description }: DerivedFault): void {
+    this.#output.stdout.write(`${file}: ${description}; the gateway makes it again from the log\n`);
+  }
+
+  end(): void {}
 
   #showProgress({ at, head }: { at: number; head: number }): void {
     const { stderr } = this.#output;
@@ -118,9 +146,19 @@ class JsonReport implements Report {
     this.#separator = ',';
   }
 
-  end({ faults, ...rest }: VerifyResult): void {
+  logEnd({ faults, ...rest }: VerifyResult): void {
     const opening = faults === 0 ? this.#separator : '';
-    this.#output.stdout.write(`${opening}],${JSON.stringify(rest).slice(1)}\n`);
+    this.#output.stdout.write(`${opening}],${JSON.stringify(rest).slice(1, -1)},"derived":[`);
+    this.#separator = '';
+  }
+
+  derivedFault({ file, description }: DerivedFault): void {
+    this.#output.stdout.write(this.#separator + JSON.stringify({ file, what: description }));
+    this.#separator = ',';
+  }
+
+  end(): void {
+    this.#output.stdout.write(']}\n');
   }
 }
 

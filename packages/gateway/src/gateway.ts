@@ -32,6 +32,8 @@ import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { repairLog } from './stores/sqlite/log/repair.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
+export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
+export { verifyDerived } from './stores/sqlite/verify-derived.ts';
 
 export interface GatewayConfig {
   readonly host: string;

@@ -2,7 +2,9 @@
 export {
   repairLog,
   startGateway,
+  verifyDerived,
   verifyLog,
+  type DerivedFault,
   type LogFault,
   type VerifyEvent,
   type Gateway,

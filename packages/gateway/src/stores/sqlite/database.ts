@@ -42,15 +42,23 @@ export function openDerived(database: DerivedDatabase): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
     db = connect(database);
-    const { format, logId } = database;
-    const matches = readPragma(db, 'user_version') === format && readMeta(db, 'log') === logId;
-    if (matches && database.isUsable(db)) return db;
+    if (formatFault(db, database) === undefined && database.isUsable(db)) return db;
     db.close();
   } catch (error) {
     if (db?.isOpen === true) db.close();
     if (!isStorageFault(error) || !database.isDamage(error)) throw error;
   }
   return createDerived(database);
+}
+
+/** Why a derived database cannot be used by this version for this log, if it is so. */
+export function formatFault(
+  db: DatabaseSync,
+  { format, logId }: Pick<DerivedDatabase, 'format' | 'logId'>,
+): string | undefined {
+  const version = readPragma(db, 'user_version');
+  if (version !== format) return `has format ${version} in place of ${format}`;
+  return readMeta(db, 'log') === logId ? undefined : 'is of another log';
 }
 
 function createDerived(database: DerivedDatabase): DatabaseSync {

@@ -7,7 +7,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { talliesHold } from './room-counter.ts';
 import { hasAllRuns } from './runs-writer.ts';
 
-const FORMAT = 3;
+export const INDEX_FORMAT = 3;
 
 const TABLES = `
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
@@ -49,7 +49,7 @@ export function openIndex(paths: DataPaths, logId: string, head: number): Databa
     file: paths.index,
     files: [paths.runs],
     cacheKiB: 4096,
-    format: FORMAT,
+    format: INDEX_FORMAT,
     tables: TABLES,
     logId,
     isUsable: (db) =>

@@ -8,7 +8,7 @@ import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { IndexConnection } from './index-connection.ts';
-import { MAX_RUN_SIZE, type Run, runsFile, runSum } from './runs-writer.ts';
+import { isPossible, MAX_RUN_SIZE, type Run, runsFile, runSum } from './runs-writer.ts';
 
 /** Pooled buffers: allocating and collecting them costs V8 more than reading the file. */
 const MAX_POOLED = 16;
@@ -137,7 +137,7 @@ export class RunCursor implements AsyncDisposable {
       this.#loaded = this.#runs.newest(this.#kind, last);
       [run] = this.#loaded;
     }
-    if (run === undefined || run.length > MAX_RUN_SIZE) return undefined;
+    if (run === undefined || !isPossible(run)) return undefined;
     return run.first >= first && run.count <= limit ? run : undefined;
   }
 

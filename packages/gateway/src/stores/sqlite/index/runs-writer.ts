@@ -55,6 +55,36 @@ export function runSum(kind: Kind, run: Omit<Run, 'sum'>, bytes: Uint8Array): nu
   return crc32(bytes, crc32(`${kind} ${first} ${last} ${count} ${position}`));
 }
 
+/** Whether the row can be one that was written: a spoiled one may have any numbers. */
+export function isPossible({ first, last, count, position, length }: Run): boolean {
+  return (
+    first > 0 &&
+    first <= last &&
+    count > 0 &&
+    count <= length &&
+    length <= MAX_RUN_SIZE &&
+    position >= 0
+  );
+}
+
+/** Whether the file has the bytes of a run that were written. Throws where there is no file. */
+export function runHolds(paths: DataPaths, kind: Kind, run: Run): boolean {
+  if (!isPossible(run)) return false;
+  const bytes = Buffer.alloc(run.length);
+  const file = openSync(runsFile(paths, kind), 'r');
+  try {
+    return (
+      readSync(file, bytes, 0, run.length, run.position) === run.length &&
+      runSum(kind, run, bytes) === run.sum
+    );
+  } catch (error) {
+    assertStorageFault(error);
+    return false;
+  } finally {
+    closeSync(file);
+  }
+}
+
 interface KindState {
   readonly file: number;
   /** Where the next run is written. */
@@ -148,11 +178,8 @@ export class RunsWriter {
     if (row === undefined) return false;
     const kind = row['kind'] as Kind;
     const run = row as unknown as Run;
-    if (this.#holds(kind, run)) return false;
-    const seqs = [
-      ...newestFirst(this.#index, facet('kind', kind), run.last, run.first),
-    ].toReversed();
-    const text = this.#join(seqs);
+    if (runHolds(this.#paths, kind, run)) return false;
+    const text = isPossible(run) ? this.#textOf(kind, run) : undefined;
     if (text?.length === run.length && runSum(kind, run, text) === run.sum)
       this.#rewrite(kind, run, text);
     else this.#index.prepare('DELETE FROM runs WHERE kind = ? AND last = ?').run(kind, last);
@@ -163,20 +190,9 @@ export class RunsWriter {
     for (const { file } of this.#kinds.values()) closeSync(file);
   }
 
-  #holds(kind: Kind, run: Run): boolean {
-    const bytes = Buffer.alloc(run.length);
-    const file = openSync(runsFile(this.#paths, kind), 'r');
-    try {
-      return (
-        readSync(file, bytes, 0, run.length, run.position) === run.length &&
-        runSum(kind, run, bytes) === run.sum
-      );
-    } catch (error) {
-      assertStorageFault(error);
-      return false;
-    } finally {
-      closeSync(file);
-    }
+  #textOf(kind: Kind, { first, last, count }: Run): Uint8Array | undefined {
+    const seqs = newestFirst(this.#index, facet('kind', kind), last, first).take(count);
+    return this.#join([...seqs].toReversed());
   }
 
   /** Not through the open file, which only appends. */

@@ -2,7 +2,7 @@
  * Verifies a log from its first entry to its last: reports every entry that has changed since it was
  * stored, or is missing.
  *
- * Of the indexes, which can be rebuilt from the log, it reads only how far the log was. Changes
+ * Of the indexes it reads only how far the log was; `verify-derived.ts` verifies them. Changes
  * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway may run meanwhile: each page of
  * entries is a transaction of its own, up to the entry that was the newest at the start.
  */

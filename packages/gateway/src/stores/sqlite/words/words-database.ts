@@ -9,7 +9,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { PART_TABLE } from './parts.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-const FORMAT = 3;
+export const WORDS_FORMAT = 3;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer and the prefixes of parts as
 // they are.
@@ -33,7 +33,7 @@ export function openWords(paths: DataPaths, logId: string, head: number): Databa
     file: paths.search,
     files: [],
     cacheKiB: 2048,
-    format: FORMAT,
+    format: WORDS_FORMAT,
     tables: TABLES,
     logId,
     isUsable: (db) => readMetaSeq(db, 'searched') <= head,
