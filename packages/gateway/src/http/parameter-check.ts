@@ -5,6 +5,7 @@
 import { GatewayError, type Fault } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
+import { partsOf } from './query.ts';
 import type { DescribedRoute, RouteDescription } from './route-description.ts';
 
 /** What a representation, or `POST`, does with parameters. */
@@ -64,7 +65,7 @@ export class ParameterCheck {
       count += 1;
       if (count % PARAMETERS_PER_PART === 0) yield;
       const detail = taken.has(name)
-        ? encodingFault(name, parameter)
+        ? yield* encodingFault(name, parameter)
         : this.#misplaced(name, refused);
       if (detail === undefined) continue;
       faults ??= new Map();
@@ -125,8 +126,14 @@ function decodedName(url: string, start: number, end: number): string {
   return decoded ?? '';
 }
 
-function encodingFault(name: string, parameter: string): string | undefined {
-  return isUtf8(parameter) ? undefined : `"${name}" must be UTF-8, percent-encoded as in %D0%A2`;
+function* encodingFault(name: string, parameter: string): Generator<void, string | undefined> {
+  let checked = 0;
+  for (const part of partsOf(parameter)) {
+    if (!isUtf8(part)) return `"${name}" must be UTF-8, percent-encoded as in %D0%A2`;
+    checked += part.length;
+    if (checked < parameter.length) yield;
+  }
+  return undefined;
 }
 
 const NOT_ASCII = /%[89a-f]/i;

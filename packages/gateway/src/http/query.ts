@@ -10,6 +10,9 @@ const PART_LENGTH = 4096;
 /** Where a part of a value may begin: not within the escapes of one character. */
 const BREAK = /%[0-7c-f][\da-f]|(?<!%|%.)[!-$&-~]/gi;
 
+/** The parser returns trees of pieces, which take long to join if they are many. */
+const PARTS_PER_GROUP = 16;
+
 const longQueries = new WeakMap<WithUrl, URLSearchParams>();
 
 /** Those of a long query were read by `readLongQuery`. Whoever changes them changes them for all. */
@@ -62,12 +65,23 @@ function endOfPairs(query: string, start: number): number {
 async function decodeInTurns(text: string): Promise<string> {
   const yieldTurn = yieldPeriodically();
   const decoded: string[] = [];
+  let group: string[] = [];
+  for (const part of partsOf(text)) {
+    group.push(new URLSearchParams(`=${part}`).get('') ?? '');
+    await yieldTurn();
+    if (group.length < PARTS_PER_GROUP) continue;
+    decoded.push(group.join(''));
+    group = [];
+  }
+  return decoded.join('') + group.join('');
+}
+
+/** Parts of a name or value in which no escaped character is divided. */
+export function* partsOf(text: string): Generator<string, void, undefined> {
   for (let start = 0; start < text.length;) {
     BREAK.lastIndex = start + PART_LENGTH;
     const end = BREAK.exec(text)?.index ?? text.length;
-    decoded.push(new URLSearchParams(`=${text.slice(start, end)}`).get('') ?? '');
+    yield text.slice(start, end);
     start = end;
-    await yieldTurn();
   }
-  return decoded.join('');
 }
