@@ -14,6 +14,9 @@ const CR = 0x0d;
 const LF = 0x0a;
 /** Ends the head of a request, and a chunked body (RFC 9112 sections 2.1 and 7.1). */
 const EMPTY_LINE = Buffer.of(CR, LF, CR, LF);
+const CONTENT_LENGTH = ['Content-Length', 'content-length'].map((name) =>
+  Buffer.from(`\r\n${name}: `),
+);
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;
 /** How long input is discarded before a caller that does not close is disconnected. */
@@ -98,7 +101,17 @@ export class Connection {
     if (this.#held === undefined) this.socket.resume();
   };
 
+  /** Whether the next bytes begin a request. */
+  get #isIdle(): boolean {
+    return this.#parsing && this.#response === undefined && this.#matched === 0;
+  }
+
   #parseRequests(bytes: NonSharedBuffer): void {
+    if (this.#isIdle && isOneRequest(bytes)) {
+      this.#parse(bytes);
+      this.#bodyLeft = 0;
+      return;
+    }
     for (let start = 0; start < bytes.length;) {
       if (!this.#parsing) return;
       if (this.#response !== undefined && !this.isReceiving) {
@@ -150,6 +163,20 @@ export class Connection {
     this.#matched = isExpected ? (this.#matched + 1) % EMPTY_LINE.length : Number(byte === CR);
     return isExpected && this.#matched === 0;
   }
+}
+
+/** Whether the bytes are a whole request with a body, and nothing else: they are parsed at once. */
+function isOneRequest(bytes: NonSharedBuffer): boolean {
+  const headEnd = bytes.indexOf(EMPTY_LINE);
+  if (headEnd === -1) return false;
+  for (const name of CONTENT_LENGTH) {
+    const at = bytes.indexOf(name);
+    if (at === -1 || at >= headEnd) continue;
+    const start = at + name.length;
+    const length = Number(bytes.toString('latin1', start, bytes.indexOf(CR, start)));
+    return length === bytes.length - headEnd - EMPTY_LINE.length;
+  }
+  return false;
 }
 
 /** Closing while bytes arrive would reset the connection, and the caller would lose the response. */
