@@ -1,8 +1,9 @@
 /** What the databases of a data folder have in common. */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
-import { isStorageFault } from '../../storage-fault.ts';
+import { isStorageFault, StorageFault } from '../../storage-fault.ts';
 
 /** A database that holds nothing but what can be rebuilt from the log. */
 export interface DerivedDatabase {
@@ -14,10 +15,15 @@ export interface DerivedDatabase {
   readonly tables: string;
   /** The id of the log that it is derived from. */
   readonly logId: string;
-  isUsable(db: DatabaseSync): boolean;
+  /** Throws a `StorageFault` where it must be rebuilt. */
+  check(db: DatabaseSync): void;
   /** Whether the error means that the file must be rebuilt. Other errors are thrown. */
   isDamage(error: unknown): boolean;
+  readonly onSpoiled: OnSpoiled;
 }
+
+/** Called where a file that is there cannot be used, before it is replaced by an empty one. */
+export type OnSpoiled = (fault: Error) => void;
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
@@ -39,14 +45,20 @@ export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {
 
 /** Opens the database for its one writer; an empty one where there is none that can be used. */
 export function openDerived(database: DerivedDatabase): DatabaseSync {
+  if (!existsSync(database.file)) return createDerived(database);
   let db: DatabaseSync | undefined;
   try {
     db = connect(database);
-    if (formatFault(db, database) === undefined && database.isUsable(db)) return db;
-    db.close();
+    const fault = formatFault(db, database);
+    if (fault !== undefined) throw new StorageFault(`it ${fault}`);
+    database.check(db);
+    return db;
   } catch (error) {
     if (db?.isOpen === true) db.close();
-    if (!isStorageFault(error) || !database.isDamage(error)) throw error;
+    if (!(error instanceof StorageFault) && !(isStorageFault(error) && database.isDamage(error)))
+      throw error;
+    const message = `${basename(database.file)} cannot be used: ${error.message}`;
+    database.onSpoiled(new StorageFault(message, { cause: error }));
   }
   return createDerived(database);
 }

@@ -2,7 +2,8 @@
 import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
-import { openDerived, readMetaSeq, removeDatabase } from '../database.ts';
+import { StorageFault } from '../../../storage-fault.ts';
+import { type OnSpoiled, openDerived, readMetaSeq, removeDatabase } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { talliesHold } from './room-counter.ts';
 import { hasAllRuns } from './runs-writer.ts';
@@ -44,7 +45,12 @@ const TABLES = `
 `;
 
 /** Opens the index of this log; an empty one where there is none that can be used. */
-export function openIndex(paths: DataPaths, logId: string, head: number): DatabaseSync {
+export function openIndex(
+  paths: DataPaths,
+  logId: string,
+  head: number,
+  onSpoiled: OnSpoiled,
+): DatabaseSync {
   return openDerived({
     file: paths.index,
     files: [paths.runs],
@@ -52,9 +58,13 @@ export function openIndex(paths: DataPaths, logId: string, head: number): Databa
     format: INDEX_FORMAT,
     tables: TABLES,
     logId,
-    isUsable: (db) =>
-      readMetaSeq(db, 'indexed') <= head && hasAllRuns(db, paths) && talliesHold(db),
+    check(db) {
+      if (readMetaSeq(db, 'indexed') > head) throw new StorageFault('it is ahead of the log');
+      if (!hasAllRuns(db, paths)) throw new StorageFault('files in runs/ are missing or too short');
+      if (!talliesHold(db)) throw new StorageFault('its counts of entries have changed');
+    },
     isDamage: () => true,
+    onSpoiled,
   });
 }
 

@@ -35,6 +35,7 @@ attempt(() => {});
 try {
   const started = performance.now();
   while (shared.indexed < shared.head) attempt((current) => current.step());
+  thread.report('derived', undefined);
   while (performance.now() - started < MAX_START_CHECK_MS && checkNextPart());
 } catch (error) {
   assertStorageFault(error);
@@ -68,7 +69,7 @@ async function indexNext(): Promise<void> {
 /** Does something with the index, or makes it again where it turns out to be spoiled. */
 function attempt<T>(work: (current: Indexer) => T): T | undefined {
   try {
-    indexer ??= new Indexer(paths, shared);
+    indexer ??= new Indexer(paths, shared, reportSpoiled);
     if (shared.indexSpoiled) throw new SpoiledIndex('A reader has found a change in the index.');
     return work(indexer);
   } catch (error) {
@@ -78,13 +79,17 @@ function attempt<T>(work: (current: Indexer) => T): T | undefined {
   }
 }
 
-function replaceIndex(fault: Error): void {
+function reportSpoiled(fault: Error): void {
   thread.report('derived', causeOf(fault));
+}
+
+function replaceIndex(fault: Error): void {
+  reportSpoiled(fault);
   shared.indexSpoiled = true;
   indexer?.close();
   indexer = undefined;
   removeIndex(paths);
-  indexer = new Indexer(paths, shared);
+  indexer = new Indexer(paths, shared, reportSpoiled);
   shared.indexGeneration += 1;
   shared.indexSpoiled = false;
   // The indexer may wait for new entries.

@@ -6,7 +6,13 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { FACET_SIZE } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import { openForReading, PositionWriter, readMeta, readMetaSeq } from '../database.ts';
+import {
+  type OnSpoiled,
+  openForReading,
+  PositionWriter,
+  readMeta,
+  readMetaSeq,
+} from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeFacets } from '../log/large-files.ts';
 import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
@@ -61,11 +67,12 @@ export class Indexer {
   /** Reused for the facet that is being written. */
   readonly #facet = Buffer.allocUnsafeSlow(FACET_SIZE);
 
-  constructor(paths: DataPaths, shared: SharedState) {
+  constructor(paths: DataPaths, shared: SharedState, onSpoiled: OnSpoiled) {
     this.#paths = paths;
     this.#shared = shared;
     this.#log = openForReading(paths.log);
-    this.#index = openIndex(paths, String(readMeta(this.#log, 'name') ?? ''), shared.head);
+    const logId = String(readMeta(this.#log, 'name') ?? '');
+    this.#index = openIndex(paths, logId, shared.head, onSpoiled);
     this.#rows = this.#log.prepare(
       `SELECT count(*) AS count, CAST(group_concat(facets, '') AS BLOB) AS facets,
          json_group_array(length(facets)) AS facetsSizes, json_group_array(size) AS sizes,

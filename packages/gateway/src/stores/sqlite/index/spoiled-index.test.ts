@@ -93,8 +93,17 @@ describe('what is derived from the log', () => {
         original = await readings(log);
       }
       await spoil(change);
-      await using log = await openSqliteLog({ folder });
+      const changes: StoreChange[] = [];
+      await using log = await openSqliteLog({ folder, onChange: (made) => changes.push(made) });
       assert.deepEqual(await readings(log), original);
+      if (how !== 'no header') return;
+      assert.deepEqual(
+        changes.map(({ part, cause }) => [part, cause?.code]),
+        [
+          ['derived', 'SQLite 26'],
+          ['derived', undefined],
+        ],
+      );
     });
 
     it(`stays right when the index gets ${how} under it, and the index is made again`, async () => {

@@ -9,7 +9,14 @@ import { StringValueReader, stringValuesIn } from '../../../json/string-values.t
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { MAX_CHUNK_LENGTH, tokenize, StreamTokenizer } from '../../../search/tokenizer.ts';
-import { isSpoiled, openForReading, PositionWriter, readMeta, readMetaSeq } from '../database.ts';
+import {
+  isSpoiled,
+  type OnSpoiled,
+  openForReading,
+  PositionWriter,
+  readMeta,
+  readMetaSeq,
+} from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -47,12 +54,13 @@ export class WordIndexer {
   /** Rows of the full-text index. */
   #count: number;
 
-  constructor(paths: DataPaths, shared: SharedState) {
+  constructor(paths: DataPaths, shared: SharedState, onSpoiled: OnSpoiled) {
     this.#paths = paths;
     this.#shared = shared;
     // A small cache: the log is read once, in order.
     this.#log = openForReading(paths.log, 256);
-    this.#db = openWords(paths, String(readMeta(this.#log, 'name') ?? ''), shared.head);
+    const logId = String(readMeta(this.#log, 'name') ?? '');
+    this.#db = openWords(paths, logId, shared.head, onSpoiled);
     this.#rows = this.#log.prepare(
       'SELECT seq, head, large, text FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq',
     );

@@ -4,7 +4,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
-import { openDerived, readMetaSeq } from '../database.ts';
+import { StorageFault } from '../../../storage-fault.ts';
+import { type OnSpoiled, openDerived, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { PART_TABLE } from './parts.ts';
 
@@ -28,7 +29,12 @@ const CORRUPT: ReadonlySet<unknown> = new Set([11, 26, SQLITE_CORRUPT_VTAB]);
  * Opens the full-text index of this log; an empty one where there is none that can be used. Throws
  * on other errors, such as too many open files: the index may be intact.
  */
-export function openWords(paths: DataPaths, logId: string, head: number): DatabaseSync {
+export function openWords(
+  paths: DataPaths,
+  logId: string,
+  head: number,
+  onSpoiled: OnSpoiled,
+): DatabaseSync {
   return openDerived({
     file: paths.search,
     files: [],
@@ -36,8 +42,11 @@ export function openWords(paths: DataPaths, logId: string, head: number): Databa
     format: WORDS_FORMAT,
     tables: TABLES,
     logId,
-    isUsable: (db) => readMetaSeq(db, 'searched') <= head,
+    check(db) {
+      if (readMetaSeq(db, 'searched') > head) throw new StorageFault('it is ahead of the log');
+    },
     isDamage: (error) => isCorrupt(error) || errorCode(error) === SQLITE_ERROR,
+    onSpoiled,
   });
 }
 

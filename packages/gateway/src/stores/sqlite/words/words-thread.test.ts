@@ -190,8 +190,13 @@ describe('words in the SQLite store', () => {
       const file = join(folder, 'search.sqlite');
       for (const end of ['', '-wal', '-shm']) await rm(file + end, { force: true });
       if (spoiled !== undefined) await writeFile(file, spoiled);
-      await using log = await openSqliteLog({ folder });
+      const changes: StoreChange[] = [];
+      await using log = await openSqliteLog({ folder, onChange: (change) => changes.push(change) });
       await untilSearchable(log);
+      const expected = spoiled === undefined ? [] : ['fails', 'works'];
+      while (changes.length < expected.length) await pause(20);
+      const made = changes.map(({ cause }) => (cause === undefined ? 'works' : 'fails'));
+      assert.deepEqual(made, expected);
       assert.equal((await seqsFound(log, { textQuery: textQuery('тиша') })).length, 50);
       await rm(folder, { recursive: true, force: true });
     });

@@ -70,7 +70,10 @@ async function indexNext(): Promise<void> {
   }
   index ??= openIndex();
   const { searched, head } = shared;
-  if (searched >= head) return await thread.headMoved(head);
+  if (searched >= head) {
+    thread.report('derived', undefined);
+    return await thread.headMoved(head);
+  }
   const started = performance.now();
   await index.indexer.step(thread.signal);
   // Let queries run; while entries are appended, leave most of the processor to the other threads.
@@ -82,7 +85,9 @@ async function indexNext(): Promise<void> {
 }
 
 function openIndex(): NonNullable<typeof index> {
-  const indexer = new WordIndexer(paths, shared);
+  const indexer = new WordIndexer(paths, shared, (fault) =>
+    thread.report('derived', causeOf(fault)),
+  );
   try {
     return { indexer, engine: new QueryEngine(paths, shared) };
   } catch (error) {
