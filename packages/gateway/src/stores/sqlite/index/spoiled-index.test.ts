@@ -60,6 +60,28 @@ describe('what is derived from the log', () => {
     assert.deepEqual([...new Set(changes.map(({ part }) => part))], ['derived']);
   });
 
+  it('is read from the log where the row of a run has numbers that no run has', async () => {
+    const changes: StoreChange[] = [];
+    const change = (sql: string): void => {
+      const db = new DatabaseSync(join(folder, 'index.sqlite'), { timeout: 5000 });
+      db.exec(sql);
+      db.close();
+    };
+    await using log = await openSqliteLog({ folder, onChange: (made) => changes.push(made) });
+    const original = await textOf(log);
+    for (const column of ['position', 'length']) {
+      const before = changes.length;
+      change(`UPDATE runs SET ${column} = -5 WHERE last = (SELECT max(last) FROM runs)`);
+      assert.equal(await textOf(log), original);
+      await until(
+        async () => changes.length,
+        (count) => count >= before + 2,
+        () => 'The run is not found.',
+      );
+      assert.equal(await textOf(log), original);
+    }
+  });
+
   const VISITOR: Selection = {
     facets: [facet('kind', 'garden'), facet('identity', 'visitor 7')],
     order: 'oldest',
