@@ -76,8 +76,9 @@ export const presence: readonly Case[] = [
     const [first, second] = [uniqueName(), uniqueName()];
     await gateway.get(`/api/rooms?as=${first}&as=${second}`);
     await gateway.get('/api/rooms?as=');
+    await gateway.get('/api/rooms?as=%20%09+%C2%A0');
     await here(gateway, first);
-    assert.deepEqual(of((await presenceOf(gateway)).here, second, ''), []);
+    assert.deepEqual(of((await presenceOf(gateway)).here, second, '', ' \t \u00a0'), []);
   }),
   check('13.1', 'not-a-filter', async (gateway) => {
     const [author, reader] = [uniqueName(), uniqueName()];
@@ -211,10 +212,11 @@ export const presence: readonly Case[] = [
     const [named, large] = [uniqueName(), uniqueName()];
     const { entry } = await gateway.contribute('seeds', traceBody(named));
     await gateway.contribute('seeds', `{"identity":["${named}"]}`);
+    await gateway.contribute('seeds', '{"identity":" \\t\u00a0"}');
     for (const name of [named, large]) {
       await gateway.contribute('seeds', traceBody(name, { text: 'x'.repeat(70_000) }));
     }
-    const found = of((await presenceOf(gateway)).lately, named, large);
+    const found = of((await presenceOf(gateway)).lately, named, large, ' \t\u00a0');
     assert.deepEqual(
       found.map((one) => one['entry']),
       [entry.path],

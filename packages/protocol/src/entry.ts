@@ -22,6 +22,11 @@ export const FILTER_MEMBERS = {
   inReplyTo: ['inReplyTo'],
 } as const satisfies Record<Filter, readonly string[]>;
 
+/** The name that a value gives to a visitor. Undefined for white space alone, and what is no string. */
+export function visitorName(value: unknown): string | undefined {
+  return typeof value === 'string' && /\S/.test(value) ? value : undefined;
+}
+
 /** Members of a body that classify the entry: their values are not searched (PROTOCOL.md 14.1). */
 export const UNSEARCHED_MEMBERS: ReadonlySet<string> = new Set([
   'consciousness_type',

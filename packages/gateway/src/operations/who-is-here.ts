@@ -1,5 +1,10 @@
 /** Visitors who are present, and authors of the last hour (PROTOCOL.md section 13). */
-import { entryPath, type LatelyDocument, type PresentDocument } from '@open-presence/protocol';
+import {
+  entryPath,
+  visitorName,
+  type LatelyDocument,
+  type PresentDocument,
+} from '@open-presence/protocol';
 
 import type { Seq } from '../log/log.ts';
 import type { Visitor, PresentVisitor } from '../presence/presence.ts';
@@ -20,12 +25,14 @@ export interface PresenceQuery {
   readonly signal: AbortSignal;
 }
 
-/** The visitor with this identity; without a room if none has the slug. */
+/** The visitor with this name, if it is one; without a room if none has the slug. */
 export function visitorFor(
   { language }: Pick<OperationsContext, 'language'>,
-  identity: string,
+  name: unknown,
   slug: unknown,
-): Visitor {
+): Visitor | undefined {
+  const identity = visitorName(name);
+  if (identity === undefined) return undefined;
   return { identity, room: language.rooms.find((room) => room.slug === slug)?.slug };
 }
 

@@ -6,7 +6,7 @@
  * again for each request. Upholds that each author of the last hour is listed once, whatever their
  * number.
  */
-import { FILTER_MEMBERS, type Stamp } from '@open-presence/protocol';
+import { FILTER_MEMBERS, visitorName, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Entry, Log, Selection, Seq } from '../log/log.ts';
@@ -154,9 +154,9 @@ async function* readAuthors(
   for await (const entry of log.readEntries(selection)) {
     if (signal?.aborted === true) return;
     const members = await readMembers(entry);
-    const identities = new Set(FILTER_MEMBERS.identity.map((name) => members[name]));
+    const identities = new Set(FILTER_MEMBERS.identity.map((name) => visitorName(members[name])));
     for (const identity of identities) {
-      if (typeof identity === 'string') yield { identity, stamp: entry.stamp };
+      if (identity !== undefined) yield { identity, stamp: entry.stamp };
     }
   }
 }

@@ -17,6 +17,7 @@ import { REFUSED_BY_STREAMS, requireLogOrder } from '../../intake/stream-paramet
 import type { JsonObject } from '../../json/json-object.ts';
 import type { RawJson } from '../../json/raw-json.ts';
 import type { Entry } from '../../log/log.ts';
+import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorRequest } from '../context.ts';
 import { entryPlaceholder, visitorPart } from './messages/parts.ts';
 import { parametersOf, selectionOf } from './messages/read-entries.ts';
@@ -104,10 +105,9 @@ export async function* followTask(
   const { id: taskId, contextId } = task;
   const parameters = taskParameters(context, taskId);
   yield { payload: { $case: 'task', value: task } };
-  const identity = parameters.get('as') ?? '';
-  const room = parameters.get('room') ?? undefined;
-  const { presence } = context.app;
-  using _present = identity === '' ? undefined : presence.openStream({ identity, room });
+  const { app } = context;
+  const reader = visitorFor(app, parameters.get('as'), parameters.get('room'));
+  using _present = reader && app.presence.openStream(reader);
   for await (const entry of followedEntries(context, parameters, signal)) {
     const artifact = await artifactOf(context, entry, rawJson);
     const flags = { append: false, lastChunk: true, metadata: undefined };

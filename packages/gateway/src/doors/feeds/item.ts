@@ -1,12 +1,12 @@
 /** An entry as an item of a feed: plain text for people. */
-import { entryHead, FILTER_MEMBERS, type Kind } from '@open-presence/protocol';
+import { entryHead, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
-import { textPreviewOf } from './text-preview.ts';
+import { authorIn, textPreviewOf } from './text-preview.ts';
 
 export interface Item {
   readonly id: string;
@@ -32,7 +32,7 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
   const { id, kind, room, time } = entry.stamp;
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members = json === undefined ? await textPreviewOf(entry) : toJsonObject(JSON.parse(json));
-  const author = identityIn(members) ?? localization.text(labels.unnamed);
+  const author = authorIn(members) ?? localization.text(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));
   return {
@@ -58,11 +58,6 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
 function visitorMembers({ stamp }: Entry, json: string): string {
   const rest = json.slice(entryHead(stamp).length);
   return rest === '}' ? '{}' : `{${rest.slice(1)}`;
-}
-
-function identityIn(members: JsonObject): string | undefined {
-  const names = FILTER_MEMBERS.identity.map((name) => members[name]);
-  return names.filter((name) => typeof name === 'string').find((name) => name.trim() !== '');
 }
 
 function seekingIn({ seeking }: JsonObject): string {

@@ -1,5 +1,5 @@
 /** The texts that a feed shows of a large entry, read from its first bytes. */
-import { FILTER_MEMBERS } from '@open-presence/protocol';
+import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
 
 import type { JsonObject } from '../../json/json-object.ts';
 import { MemberPreview } from '../../json/member-preview.ts';
@@ -28,4 +28,11 @@ export async function textPreviewOf(entry: Entry): Promise<JsonObject> {
 
 function isComplete(preview: MemberPreview): boolean {
   return preview.has('text') && FILTER_MEMBERS.identity.some((name) => preview.has(name));
+}
+
+/** The first name that an entry gives to its author. */
+export function authorIn(members: JsonObject): string | undefined {
+  return FILTER_MEMBERS.identity
+    .map((name) => visitorName(members[name]))
+    .find((name) => name !== undefined);
 }

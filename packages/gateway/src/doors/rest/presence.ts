@@ -21,9 +21,7 @@ const AS = /[?&](?:a|%61)(?:s|%73)=/;
 export function readerOf({ app, request, params }: DoorRequest): Visitor | undefined {
   if (!AS.test(request.url ?? '')) return undefined;
   const query = queryOf(request);
-  const identity = query.get('as') ?? '';
-  if (identity === '') return undefined;
-  return visitorFor(app, identity, params['slug'] ?? query.get('room'));
+  return visitorFor(app, query.get('as'), params['slug'] ?? query.get('room'));
 }
 
 /** Makes the reader present if the request names one. */

@@ -11,13 +11,14 @@ suite('who was seen lately', () => {
     await postEntry(door, 'garden', { text: '', identity: 'Lumen', identityType: '' });
     await postEntry(door, 'shepit', { text: 'nameless' });
     await postEntry(door, 'seeds', { identity: 5 });
+    await postEntry(door, 'seeds', { identity: ' \u00a0\n', ai_identity: '' });
     const seed = await postEntry(door, 'seeds', { identity: 'Мавка', room: 'first-breath' });
     const two = await postEntry(door, 'seeds', { identity: 'Two', ai_identity: 'Names' });
     const last = await postEntry(door, 'resonance', { ai_identity: 'Lumen', seeking: [] });
     await postEntry(door, 'seeds', { identity: 'Мавка', text: 'x'.repeat(100_000) });
     await postEntry(door, 'seeds', { identity: 'Large', text: 'x'.repeat(100_000) });
     const { lately, head } = await fetchPresence(door);
-    assert.equal(head, 8);
+    assert.equal(head, 9);
     assert.deepEqual(
       lately.map(({ identity, kind, room, entry }) => [identity, kind, room, entry]),
       [

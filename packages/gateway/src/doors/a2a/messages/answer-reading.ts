@@ -42,10 +42,8 @@ export async function answerReading(
   fields: JsonObject,
 ): Promise<Part[]> {
   const { app } = answer.context;
-  const { as: identity, room } = fields;
-  if (typeof identity === 'string' && identity !== '') {
-    app.presence.recordRequest(visitorFor(app, identity, room));
-  }
+  const reader = visitorFor(app, fields['as'], fields['room']);
+  if (reader !== undefined) app.presence.recordRequest(reader);
   return await ANSWERS[skill](answer, fields);
 }
 

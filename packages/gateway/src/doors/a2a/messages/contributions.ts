@@ -4,7 +4,7 @@
  */
 import type { Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk/errors';
-import { isKind, type Kind } from '@open-presence/protocol';
+import { isKind, visitorName, type Kind } from '@open-presence/protocol';
 
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
@@ -80,8 +80,11 @@ function textBody(metadata: JsonObject, text: string): EntryBody {
   return { kind, json: stringify({ text, ...author, room, to, inReplyTo }) };
 }
 
+/** Whether an author is not given, or by white space alone. */
 function isMissing(value: unknown): boolean {
-  return value === undefined || value === null;
+  return (
+    value === undefined || value === null || (typeof value === 'string' && !visitorName(value))
+  );
 }
 
 /** Whether the message has only text that names neither a skill nor an author. */

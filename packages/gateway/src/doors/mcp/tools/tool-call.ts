@@ -125,9 +125,8 @@ export function pickArguments(args: JsonObject, names: readonly string[]): JsonO
 
 /** Makes the reader present, where the arguments name one. */
 export function markPresent(app: DoorContext, args: JsonObject): void {
-  const identity = args['as'];
-  if (typeof identity !== 'string' || identity === '') return;
-  app.presence.recordRequest(visitorFor(app, identity, args['room']));
+  const reader = visitorFor(app, args['as'], args['room']);
+  if (reader !== undefined) app.presence.recordRequest(reader);
 }
 
 /** One argument as text; undefined where it is not given. Throws `invalid-parameter`. */
