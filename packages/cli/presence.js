@@ -15,6 +15,9 @@ if (Number.parseInt(node, 10) < REQUIRED_MAJOR) {
   );
   process.exitCode = 1;
 } else {
+  // Files are flushed, read and compressed in one pool of threads, which is made at its first use. With
+  // Node's four, a few uploads that wait for their flush would make all readers wait.
+  process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { directory } = module.enableCompileCache();
   // Threads read it from the environment only.
   if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= directory;
