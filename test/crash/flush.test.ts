@@ -1,7 +1,6 @@
 // Flushes to the disk that fail, and flushes that take long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
@@ -123,25 +122,4 @@ test('flushes that take long: many speak at once, and all are kept', async () =>
   const entries = await ledger.compare(visitor);
   assert.equal(entries, 600);
   await assertSound(gateway.data, entries);
-});
-
-test('flushes that take long: eight large uploads that wait for them delay no reader', async () => {
-  await using gateway = await startGatewayProcess();
-  using visitor = new Gateway(gateway.url);
-  const large = JSON.stringify({ text: 'word '.repeat(400_000) });
-  const { entry } = await visitor.contribute('seeds', large);
-  await using _ = await injectIntoFlushes(gateway.pid, 'delay_enter=2000000');
-  const uploads = Array.from({ length: 8 }, async () => {
-    (await visitor.post('seeds', large)).expect(201);
-    return 'stored';
-  });
-  // Until all of them wait for their flush.
-  await pause(1000);
-  const reading = visitor.get(entry.path, { 'accept-encoding': 'gzip' }).then((answer) => {
-    answer.expect(200);
-    return 'read';
-  });
-  const first = await Promise.race([reading, ...uploads]);
-  await Promise.all([reading, ...uploads]);
-  assert.equal(first, 'read');
 });
