@@ -156,8 +156,11 @@ suite('a gateway that receives a signal', () => {
       await new Promise((resolve) => void upload.once('continue', resolve));
       upload.write(`{"text":"${'x'.repeat(200_000)}`);
       process.kill(gateway.pid, signal);
-      // The rest of the body follows only after the gateway has logged that it is stopping.
-      while (!gateway.output().includes('resting')) await fetch(gateway.url).catch(() => {});
+      // The end of the body follows only after the gateway has logged that it is stopping.
+      while (!gateway.output().includes('resting')) {
+        upload.write('x');
+        await fetch(gateway.url).catch(() => {});
+      }
       upload.end('"}');
       assert.equal(Reflect.get(Object(await promise), 'seq'), 1);
       assert.deepEqual(await gateway.ended, { code: 0, signal: null });

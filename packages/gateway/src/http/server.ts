@@ -36,7 +36,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
 /** How often idle connections are closed while the server stops. */
 const CLOSE_IDLE_INTERVAL_MS = 50;
 /** While the server stops, a caller that neither sends nor reads for this long is disconnected. */
-const MAX_STALL_MS = 5000;
+const MAX_STALL_MS = 10_000;
 
 const OPTIONS = {
   maxHeaderSize: MAX_HEADER_SIZE,

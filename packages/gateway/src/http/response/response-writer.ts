@@ -97,7 +97,7 @@ class BodyWriter {
   #sent = 0;
   /** What was encoded and not yet sent. */
   #encoded: Uint8Array = EMPTY;
-  /** Memory for the next piece. */
+  /** Memory of the last piece. */
   #memory: Buffer | undefined;
 
   constructor(response: ServerResponse, encoder: StreamEncoder | undefined) {
@@ -222,21 +222,25 @@ class BodyWriter {
   /** Copies the piece: the socket may hold it for long. */
   #sendPiece(piece: Uint8Array): void {
     this.#sent += piece.length;
+    const size = CHUNK_HEAD + piece.length + CHUNK_END.length;
+    const memory = this.#memoryFor(size);
+    memory.set(piece, CHUNK_HEAD);
     if (!this.#response.chunkedEncoding) {
-      this.#socket?.write(Buffer.from(piece));
+      this.#socket?.write(memory.subarray(CHUNK_HEAD, CHUNK_HEAD + piece.length));
       return;
     }
-    const size = CHUNK_HEAD + piece.length + CHUNK_END.length;
-    const reused = this.#memory;
-    const memory =
-      reused !== undefined && reused.length >= size ? reused : Buffer.allocUnsafeSlow(size);
     const head = `${piece.length.toString(16)}\r\n`;
     const start = CHUNK_HEAD - head.length;
     memory.write(head, start, 'latin1');
-    memory.set(piece, CHUNK_HEAD);
     memory.set(CHUNK_END, CHUNK_HEAD + piece.length);
     this.#socket?.write(memory.subarray(start, size));
-    this.#memory = this.#isStalled ? undefined : memory;
+  }
+
+  /** That of the last piece, unless the socket still holds it: garbage of this size would pile up. */
+  #memoryFor(size: number): Buffer {
+    if (this.#memory === undefined || this.#memory.length < size || this.#isStalled)
+      this.#memory = Buffer.allocUnsafeSlow(size);
+    return this.#memory;
   }
 }
 

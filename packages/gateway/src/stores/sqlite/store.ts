@@ -16,6 +16,7 @@ import type { Log } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
 import { checkClock } from './log/check-clock.ts';
+import { rollBackJournal } from './log/log-database.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
@@ -67,6 +68,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   prepareFolder(paths);
   await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
+  rollBackJournal(paths);
   if (options.acceptClock !== true) checkClock(paths);
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { flushWal, openLogForWriting, renameLog, rollBackJournal } from './log-database.ts';
+import { flushWal, openLogForWriting, renameLog } from './log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {
@@ -24,7 +24,6 @@ export interface AcceptedLoss {
 
 /** Throws where history is lost and `accept` is false. Changes no entry then. */
 export function checkHistory(paths: DataPaths, accept: boolean): AcceptedLoss | undefined {
-  rollBackJournal(paths);
   const history = findLostHistory(paths);
   if (history === undefined) return undefined;
   const description = describeLoss(paths, history);

@@ -184,14 +184,14 @@ async function readLargeBody(
   signal: AbortSignal | undefined,
 ): Promise<{ digest: Uint8Array; size: number; last: number | undefined }> {
   const hash = createHash('sha256');
-  let previous: Uint8Array = new Uint8Array(0);
+  let last: number | undefined;
   let size = 0;
   for await (const chunk of largeChunks(paths, name)) {
     signal?.throwIfAborted();
-    hash.update(previous);
-    previous = Buffer.from(chunk);
+    if (last !== undefined) hash.update(Uint8Array.of(last));
+    hash.update(chunk.subarray(0, -1));
+    last = chunk.at(-1);
     size += chunk.length;
   }
-  hash.update(previous.subarray(0, -1));
-  return { digest: hash.digest(), size, last: previous.at(-1) };
+  return { digest: hash.digest(), size, last };
 }

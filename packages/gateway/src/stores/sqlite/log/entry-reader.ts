@@ -78,13 +78,18 @@ export class EntryReader {
     const { seq } = entry.stamp;
     const hash = createHash('sha256');
     let isInRow = true;
+    // Reused for each chunk, since garbage of this size would pile up.
+    let memory: Buffer | undefined;
     let held: Uint8Array = EMPTY;
     for await (const chunk of entry.chunks()) {
       if (isInRow) yield chunk;
       else {
         hash.update(held);
         if (held.length > 0) yield held;
-        held = Buffer.from(chunk);
+        if (memory === undefined || memory.length < chunk.length)
+          memory = Buffer.allocUnsafeSlow(chunk.length);
+        memory.set(chunk);
+        held = memory.subarray(0, chunk.length);
       }
       isInRow = false;
     }

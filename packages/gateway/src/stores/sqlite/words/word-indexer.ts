@@ -150,10 +150,10 @@ export class WordIndexer {
   }
 
   async #addLarge(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
-    const row = new LargeRowWriter((part, text) => {
-      const rowId = largeRowId(seq, part);
-      this.#addRow(rowId, text.length, (prefix) => prefixed(text, prefix));
-    });
+    const row = new LargeRowWriter(
+      (part) => this.#parts.prefixFor(largeRowId(seq, part)),
+      (part, words) => this.#addRow(largeRowId(seq, part), words.length, () => words),
+    );
     const words = new StreamTokenizer((more) => row.push(more));
     const reader = new StringValueReader({
       text(value: string): void {
@@ -181,19 +181,24 @@ export class WordIndexer {
  * words as strings would outlive the collections of young garbage, and pile up.
  */
 class LargeRowWriter {
+  readonly #prefixOf: (part: number) => string;
   readonly #add: (part: number, words: string) => void;
+  #prefix: string;
   #row = Buffer.allocUnsafe(2 * ROW_SIZE);
   #length = 0;
   #part = 0;
 
-  /** `add` is called with each row: its number, and its words. */
-  constructor(add: (part: number, words: string) => void) {
+  /** `add` is called with each row: its number, and its words, each behind the prefix of the row. */
+  constructor(prefixOf: (part: number) => string, add: (part: number, words: string) => void) {
+    this.#prefixOf = prefixOf;
     this.#add = add;
+    this.#prefix = prefixOf(this.#part);
   }
 
   push(words: readonly string[]): void {
     if (words.length === 0) return;
-    const joined = `${words.join(' ')} `;
+    const prefix = this.#prefix;
+    const joined = `${prefix}${words.join(` ${prefix}`)} `;
     const end = this.#length + Buffer.byteLength(joined);
     if (end > this.#row.length) this.#row = Buffer.concat([this.#row], 2 * end);
     this.#length += this.#row.write(joined, this.#length);
@@ -205,6 +210,7 @@ class LargeRowWriter {
     this.#add(this.#part, this.#row.toString('utf8', 0, this.#length));
     this.#length = 0;
     this.#part += 1;
+    this.#prefix = this.#prefixOf(this.#part);
   }
 }
 
@@ -217,9 +223,4 @@ function wordsIn({ head, text }: EntryRow, prefix: string): string {
     words += `${VALUE_END} `;
   }
   return words;
-}
-
-/** Words with a space behind each, with the prefix before each. */
-function prefixed(words: string, prefix: string): string {
-  return prefix + words.trimEnd().replaceAll(' ', ` ${prefix}`);
 }
