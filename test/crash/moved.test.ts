@@ -90,7 +90,8 @@ test('a removed data folder: nothing is acknowledged, and the gateway says so', 
   await untilReadOnly(visitor);
   stop.abort();
   await load;
-  await mkdir(data);
+  // An upload may have made it already.
+  await mkdir(data, { recursive: true });
   await assertRefused(ledger, visitor);
   assert.equal(await stateOf(visitor), 'holding');
   // What was in the folder can be read as long as it is open, or else the disk is said to fail.
