@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 
-import { entryHead, type Stamp } from '@open-presence/protocol';
+import { entryHead, KINDS, type Stamp } from '@open-presence/protocol';
 
-import { alternatives, FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
+import { alternatives, facet, FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
 import type {
   AppendResult,
   Draft,
@@ -19,6 +19,7 @@ import {
   draftOf,
   fill,
   randomOf,
+  ROOMS,
   stampOf,
   type InlineDraft,
   type DraftFields,
@@ -123,6 +124,18 @@ export class CheckedLog {
       const entry = await this.log.entry(one.stamp.seq);
       assert.ok(entry !== undefined, `there is no entry ${one.stamp.seq}`);
       await assertEntry(entry, one);
+    }
+  }
+
+  async checkCounts(bounds: readonly number[]): Promise<void> {
+    for (const name of [...KINDS, ...ROOMS]) {
+      const isKind = KINDS.some((kind) => kind === name);
+      const counted = await this.log.countBetween(facet(isKind ? 'kind' : 'room', name), bounds);
+      const expected = bounds.slice(1).map((end, index) => {
+        const between = this.entries.slice((bounds[index] ?? end) - 1, end - 1);
+        return between.filter(({ stamp }) => (isKind ? stamp.kind : stamp.room) === name).length;
+      });
+      assert.deepEqual(counted, expected, `${name} between ${bounds.join(', ')}`);
     }
   }
 

@@ -8,6 +8,7 @@ import { describe } from 'node:test';
 
 import { describeRandomSteps } from './random-steps.ts';
 import { describeAppending } from './appending.ts';
+import { describeCounting } from './counting.ts';
 import { describeManyEntries } from './many-entries.ts';
 import { describeFiltering } from './filtering.ts';
 import type { Opened, Reopenable } from './fixtures.ts';
@@ -26,6 +27,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeAppending(open);
     describeFiltering(open);
     describeReading(open);
+    describeCounting(open);
     describeSnapshots(open);
     describeKeys(open);
     describeSpooling(open);

@@ -32,6 +32,7 @@ function describeMany(open: Open): void {
         await checked.check({ ...anySelection(random, 10_000), order });
       }
     }
+    await checked.checkCounts(Array.from({ length: 101 }, (_, at) => 1 + at * 100));
     checked.checkTally();
   });
 
@@ -55,6 +56,9 @@ function describeMany(open: Open): void {
       }
     }
     await checked.check({ facets: [facet('kind', 'shepit')], limit: 66_000 });
+    const bounds = [1, 2, 1024, 2048, 2049, 65_535, 65_536, 65_537, 67_584, 69_000, 70_000, 70_001];
+    await checked.checkCounts([...bounds, 70_001]);
+    await checked.checkCounts([3, 69_999]);
     checked.checkTally();
   });
 }

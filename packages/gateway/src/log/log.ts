@@ -16,7 +16,7 @@
  */
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
-import type { FacetCondition } from './facet.ts';
+import type { Facet, FacetCondition } from './facet.ts';
 import type { TextQuery } from './text-query.ts';
 
 /** Position of an entry in the log, from 1. As a cursor: the last entry seen, 0 before the first. */
@@ -194,6 +194,13 @@ export interface Log extends AsyncDisposable {
   readRanked(query: RankedQuery): LogRead<Entry>;
   /** One for every room and kind that has entries, in no particular order. */
   roomCounts(): readonly RoomCount[];
+  /** The seq of the first entry that was stored at this time or later, in ms since 1970; the head + 1 if there is none. */
+  firstSince(time: number): Seq;
+  /**
+   * How many entries are of a kind or in a room (whose facet this is), from each bound up to before
+   * the next. The bounds ascend, from 1 to at most the head + 1. Aborting makes it throw the signal's reason.
+   */
+  countBetween(facet: Facet, bounds: readonly Seq[], signal?: AbortSignal): Promise<number[]>;
   /**
    * Calls back soon after the head has moved, perhaps once for several appends, until it is
    * disposed of. Reads that start in the callback have every entry up to the head.

@@ -14,7 +14,7 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { alternatives, FACET_SIZE } from '../../log/facet.ts';
+import { alternatives, type Facet, FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
@@ -153,6 +153,23 @@ class MemoryLog implements Log {
       counts.set(key, { room, kind, count, latest: { seq, time } });
     }
     return [...counts.values()];
+  }
+
+  firstSince(time: number): Seq {
+    const first = this.#entries.find(({ stamp }) => stamp.time >= time);
+    return first?.stamp.seq ?? this.head() + 1;
+  }
+
+  async countBetween(
+    facet: Facet,
+    bounds: readonly Seq[],
+    signal?: AbortSignal,
+  ): Promise<number[]> {
+    signal?.throwIfAborted();
+    return bounds.slice(1).map((end, index) => {
+      const between = this.#entries.slice((bounds[index] ?? end) - 1, end - 1);
+      return between.filter(({ facets }) => facets.has(hex(facet))).length;
+    });
   }
 
   watch(onMove: () => void): Disposable {

@@ -6,6 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';
+import type { Facet } from '../../log/facet.ts';
 import type {
   Damage,
   Entry,
@@ -20,6 +21,7 @@ import type {
 import { openForReading, readMeta } from './database.ts';
 import type { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
+import { FacetCounter } from './index/facet-counter.ts';
 import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { IndexConnection } from './index/index-connection.ts';
 import { LogScan } from './index/log-scan.ts';
@@ -47,6 +49,7 @@ export class LogReader implements Omit<
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
+  readonly #counter: FacetCounter;
   readonly #entries: EntryReader;
   readonly #runs: RunsReader;
   readonly #roomCounts: (head: Seq) => RoomCount[];
@@ -64,6 +67,7 @@ export class LogReader implements Omit<
     const index = new IndexConnection(paths, shared);
     const [tail, scan] = [new UnindexedTail(this.#log), new LogScan(this.#log, paths)];
     this.#facets = { index, tail, scan, shared };
+    this.#counter = new FacetCounter(this.#facets);
     this.#entries = new EntryReader(this.#log, paths, damage);
     this.#runs = new RunsReader(index, paths, shared);
     this.#roomCounts = roomCounter(this.#log, index);
@@ -91,6 +95,18 @@ export class LogReader implements Omit<
 
   roomCounts(): RoomCount[] {
     return this.#roomCounts(this.head());
+  }
+
+  firstSince(time: number): Seq {
+    return this.#entries.firstSince(time, this.head());
+  }
+
+  async countBetween(
+    facet: Facet,
+    bounds: readonly Seq[],
+    signal?: AbortSignal,
+  ): Promise<number[]> {
+    return await this.#counter.countBetween(facet, bounds, signal);
   }
 
   async entry(seq: Seq): Promise<Entry | undefined> {

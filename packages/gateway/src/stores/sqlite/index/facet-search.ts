@@ -33,7 +33,7 @@ interface FacetCursor {
 }
 
 /** Where to look: the index has the seqs from `first` to `last`, the tail those from `tail` on. */
-interface Places {
+export interface Places {
   readonly first: Seq;
   readonly last: Seq;
   readonly tail: Seq;
@@ -73,20 +73,12 @@ export class FacetSearch implements SeqSource {
   page(from: Seq, limit: number): SeqPage {
     for (;;) {
       try {
-        return this.#pageIn(this.#places(), from, limit);
+        return this.#pageIn(placesOf(this.#sources), from, limit);
       } catch (error) {
         // The index is not looked into again until it has been made again.
         if (!(error instanceof SpoiledIndex)) throw error;
       }
     }
-  }
-
-  #places(): Places {
-    const { tail, shared } = this.#sources;
-    const { head, indexed, indexSpoiled } = shared;
-    const last = indexSpoiled ? 0 : indexed;
-    tail.update(last, head);
-    return { first: shared.indexChecked, last, tail: Math.max(tail.start, last + 1) };
   }
 
   #pageIn(places: Places, from: Seq, limit: number): SeqPage {
@@ -171,8 +163,15 @@ export class FacetSearch implements SeqSource {
   }
 }
 
+export function placesOf({ tail, shared }: FacetSources): Places {
+  const { head, indexed, indexSpoiled } = shared;
+  const last = indexSpoiled ? 0 : indexed;
+  tail.update(last, head);
+  return { first: shared.indexChecked, last, tail: Math.max(tail.start, last + 1) };
+}
+
 /** The first and the last seq that are looked up in the same place. */
-function placeOf(seq: Seq, { first, last, tail }: Places): readonly [Seq, Seq] {
+export function placeOf(seq: Seq, { first, last, tail }: Places): readonly [Seq, Seq] {
   if (seq >= tail) return [tail, Infinity];
   if (seq > last) return [last + 1, tail - 1];
   return seq >= first ? [first, last] : [1, first - 1];

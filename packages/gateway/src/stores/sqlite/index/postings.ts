@@ -211,6 +211,35 @@ export class PostingsCursor {
   }
 }
 
+/** Columns of the last row that starts before an offset, and the number of such rows. */
+const COUNT = `SELECT first, seqs, sum,
+    (SELECT count(*) FROM postings WHERE part = ?1 AND facet = ?2 AND first < ?3) AS rows
+  FROM postings WHERE part = ?1 AND facet = ?2 AND first < ?3 ORDER BY first DESC LIMIT 1`;
+
+/**
+ * How many seqs of a part have the facet and an offset less than this. Reads one row, since all rows
+ * before the last one of a facet in a part are full. Throws `SpoiledIndex`.
+ */
+export function countPostings(
+  index: IndexSource,
+  {
+    part,
+    facet,
+    offset,
+  }: { readonly part: number; readonly facet: Facet; readonly offset: number },
+): number {
+  const count = index.read(COUNT, (statement) => {
+    const row = statement.get(part, facet, offset) as
+      | (PostingsRow & { readonly rows: number })
+      | undefined;
+    if (row === undefined) return 0;
+    if (postingsSum(part, facet, row.first, row.seqs) !== row.sum) return undefined;
+    return (row.rows - 1) * ROW_SEQS + firstAbove(offsetsOf(row.seqs), offset - 1);
+  });
+  if (count === undefined) throw new SpoiledIndex('The index cannot be read.');
+  return count;
+}
+
 function offsetsOf(seqs: Uint8Array): Uint16Array {
   return new Uint16Array(seqs.slice().buffer);
 }
@@ -226,7 +255,7 @@ export function atOrAbove(numbers: ArrayLike<number>, bound: number): number | u
 }
 
 /** Index of the first of ascending numbers that is greater than `bound`. */
-function firstAbove(numbers: ArrayLike<number>, bound: number): number {
+export function firstAbove(numbers: ArrayLike<number>, bound: number): number {
   let low = 0;
   let high = numbers.length;
   while (low < high) {

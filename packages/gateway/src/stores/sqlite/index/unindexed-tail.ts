@@ -3,7 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import { readSpans } from '../log/readable-ranges.ts';
-import { atOrAbove, atOrBelow, facetKey } from './postings.ts';
+import { atOrAbove, atOrBelow, facetKey, firstAbove } from './postings.ts';
 
 interface Segment {
   readonly first: Seq;
@@ -67,6 +67,15 @@ export class UnindexedTail {
       return (order === 'newest' ? seq >= until : seq <= until) ? seq : undefined;
     }
     return undefined;
+  }
+
+  /** How many entries have the facet, from the one seq to the other, both inclusive. */
+  count(facet: Facet, from: Seq, to: Seq): number {
+    const key = facetKey(Buffer.from(facet), 0);
+    return this.#segments.reduce((sum, { seqs }) => {
+      const postings = seqs.get(key) ?? [];
+      return sum + firstAbove(postings, to) - firstAbove(postings, from - 1);
+    }, 0);
   }
 
   #add(seq: Seq, facets: Buffer): void {
