@@ -15,8 +15,8 @@ if (Number.parseInt(node, 10) < REQUIRED_MAJOR) {
   );
   process.exitCode = 1;
 } else {
-  // Files are flushed, read and compressed in one pool of threads, which is made at its first use. With
-  // Node's four, a few uploads that wait for their flush would make all readers wait.
+  // Files are flushed, read and compressed in one pool of threads, which is made at its first use.
+  // Uploads take half of it at most: of Node's four, that would be two.
   process.env['UV_THREADPOOL_SIZE'] ??= '16';
   const { directory } = module.enableCompileCache();
   // Threads read it from the environment only.

@@ -1,9 +1,12 @@
 // Flushes to the disk that fail, and flushes that take long.
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
+import { until } from '../../conformance/until.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { assertSound, incoming, Ledger, type Submission } from './ledger.ts';
 import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
@@ -122,4 +125,37 @@ test('flushes that take long: many speak at once, and all are kept', async () =>
   const entries = await ledger.compare(visitor);
   assert.equal(entries, 600);
   await assertSound(gateway.data, entries);
+});
+
+test('flushes that take long: many uploads that wait for them delay no reader', async () => {
+  // With several threads that serve, which share the threads for files.
+  await using gateway = await startGatewayProcess({ args: ['--threads', '2'] });
+  using visitor = new Gateway(gateway.url);
+  using reader = new Gateway(gateway.url);
+  const large = (words: number): string => JSON.stringify({ text: 'word '.repeat(words) });
+  // More pieces than an upload has flushes.
+  const { entry } = await visitor.contribute('seeds', large(2_000_000));
+  await reader.openApi();
+  const uploads: Promise<string>[] = [];
+  {
+    await using _ = await injectIntoFlushes(gateway.pid, 'delay_enter=500000');
+    for (let count = 0; count < 40; count += 1) {
+      uploads.push(visitor.contribute('seeds', large(20_000)).then(() => 'stored'));
+    }
+    const files = join(gateway.data, 'large/incoming');
+    await until(
+      async () => (await readdir(files)).length,
+      (count) => count >= 20,
+      (count) => `${count} uploads have begun`,
+    );
+    const read = Promise.all([
+      reader.get(entry.path),
+      reader.get('/api/seeds?limit=1&order=oldest', { 'accept-encoding': 'gzip' }),
+    ]).then((answers) => {
+      for (const answer of answers) answer.expect(200);
+      return 'read';
+    });
+    assert.equal(await Promise.race([read, ...uploads]), 'read');
+  }
+  await Promise.all(uploads);
 });

@@ -20,6 +20,7 @@ const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  fileThreads: Number(process.env['UV_THREADPOOL_SIZE']) || undefined,
   logger: (level) =>
     pino(
       { level },

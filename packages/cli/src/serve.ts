@@ -23,7 +23,7 @@ async function serve(configuration: Configuration, context: ProcessContext): Pro
   // Before the start, so that a signal during it is not lost.
   const stopSignal = context.stopSignal();
   const report = startReport(context, logger, configuration);
-  await using gateway = await start(configuration, logger, report);
+  await using gateway = await start(configuration, context, logger, report);
   report.serving(gateway.address);
   const signal = await stopSignal;
   logger.info({ signal }, 'resting: finishing what is under way; once more to end at once');
@@ -31,6 +31,7 @@ async function serve(configuration: Configuration, context: ProcessContext): Pro
 
 async function start(
   configuration: Configuration,
+  { fileThreads }: ProcessContext,
   logger: Logger,
   report: StartReport,
 ): Promise<Gateway> {
@@ -38,7 +39,7 @@ async function start(
   const { language, publicUrl } = config;
   const onWaking = report.waking;
   try {
-    return await startGateway({ ...config, language, publicUrl, logger, onWaking });
+    return await startGateway({ ...config, language, publicUrl, fileThreads, logger, onWaking });
   } catch (error) {
     throw describeFailure(error, configuration);
   }

@@ -47,6 +47,8 @@ export interface GatewayConfig {
   readonly publicUrl?: string | undefined;
   /** Threads that serve visitors, including this one. */
   readonly threads: number;
+  /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
+  readonly fileThreads?: number | undefined;
   readonly logger: Logger;
   /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
   readonly acceptLoss?: boolean;
@@ -168,11 +170,18 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
 }
 
 function openLog(
-  { data: folder, logger: report, acceptLoss = false, acceptClock = false }: GatewayConfig,
+  {
+    data: folder,
+    fileThreads,
+    logger: report,
+    acceptLoss = false,
+    acceptClock = false,
+  }: GatewayConfig,
   onProgress: (indexed: number, head: number) => void,
 ): Promise<OwnedLog> {
   return openSqliteLog({
     folder,
+    fileThreads,
     onProgress,
     onChange: ({ part, seq, cause }) => {
       const status = part === 'storing' ? { status: logState(cause === undefined) } : {};

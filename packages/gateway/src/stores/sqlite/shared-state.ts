@@ -1,6 +1,7 @@
 /**
  * What the threads of the store share through memory: the head, the watermarks of the index and of
- * search, whether entries can be stored, and how far their clock is ahead.
+ * search, whether entries can be stored, how far their clock is ahead, and how many threads of the
+ * process's pool uploads may take.
  */
 const HEAD = 0;
 const INDEXED = 1;
@@ -13,14 +14,40 @@ const INDEX_SPOILED = 7;
 const INDEX_GENERATION = 8;
 const INDEX_CHECKED = 9;
 const CLOCK_AHEAD = 10;
+const UPLOAD_THREADS = 11;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(11 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(12 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
+  }
+
+  /** How many more threads of the process's pool uploads may take now. Set once, at the start. */
+  set uploadThreads(count: number) {
+    Atomics.store(this.#cells, UPLOAD_THREADS, BigInt(count));
+  }
+
+  /** Takes one of them; returns false if there is none. */
+  takeUploadThread(): boolean {
+    for (;;) {
+      const free = Atomics.load(this.#cells, UPLOAD_THREADS);
+      if (free === 0n) return false;
+      if (Atomics.compareExchange(this.#cells, UPLOAD_THREADS, free, free - 1n) === free)
+        return true;
+    }
+  }
+
+  releaseUploadThread(): void {
+    Atomics.add(this.#cells, UPLOAD_THREADS, 1n);
+    Atomics.notify(this.#cells, UPLOAD_THREADS, 1);
+  }
+
+  /** Resolves when one was released, if there is none. Does not keep the process alive. */
+  async uploadThreadReleased(): Promise<void> {
+    await Atomics.waitAsync(this.#cells, UPLOAD_THREADS, 0n).value;
   }
 
   /** By how many ms the clock of entries is ahead of `Date.now()`. Set by the writer only. */

@@ -12,6 +12,7 @@ import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
 import type { PackedDraft } from './log/batch.ts';
 import { FileSpool } from './log/file-spool.ts';
+import { UploadThreads } from './log/upload-threads.ts';
 import { LogReader } from './reader.ts';
 import { SharedState } from './shared-state.ts';
 import { QueryClient } from './words/query-client.ts';
@@ -33,6 +34,7 @@ export class SqliteLog extends LogReader implements Log {
   readonly #queries: QueryClient;
   readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
+  readonly #uploadThreads: UploadThreads;
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
@@ -43,12 +45,13 @@ export class SqliteLog extends LogReader implements Log {
     this.#paths = paths;
     this.#damage = damage;
     this.#queries = queries;
+    this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
   }
 
   spool(): Spool {
-    return new FileSpool(this.#paths, this.#spools, (fault) =>
+    return new FileSpool(this.#paths, this.#uploadThreads, this.#spools, (fault) =>
       this.#writer.reportUpload(fault && causeOf(fault)),
     );
   }

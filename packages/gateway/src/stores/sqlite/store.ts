@@ -30,6 +30,8 @@ import type {
 
 export interface SqliteOptions {
   readonly folder: string;
+  /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
+  readonly fileThreads?: number | undefined;
   /** Called once a second until the log is open. Both are 0 until its head is known. */
   readonly onProgress?: (indexed: number, head: number) => void;
   /** Called once for each change, also while the log is being opened. */
@@ -56,6 +58,9 @@ export interface OwnedLog extends Log {
 const YOUNG_GENERATION_MB = 8;
 const YOUNG_GENERATION_OF_WORDS_MB = 1;
 
+/** libuv's own number. */
+const DEFAULT_FILE_THREADS = 4;
+
 const PROGRESS_INTERVAL_MS = 1000;
 
 /**
@@ -74,6 +79,8 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
+  const { fileThreads = DEFAULT_FILE_THREADS } = options;
+  shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));
   const { onProgress } = options;
   const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };

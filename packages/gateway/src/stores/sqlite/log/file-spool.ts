@@ -9,6 +9,7 @@ import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
 import { facetsFile, placeUpload, discardUpload } from './large-files.ts';
+import type { UploadThreads } from './upload-threads.ts';
 
 /** Bytes: a longer flush of one body would delay the flushes of small entries. */
 const FLUSH_INTERVAL = 8 * 1024 * 1024;
@@ -20,6 +21,7 @@ type UploadOutcome = (fault?: Error) => void;
 /** Writes a body, and facets, to files in the folder of uploads. */
 export class FileSpool implements Spool {
   readonly #paths: DataPaths;
+  readonly #threads: UploadThreads;
   readonly #open: Set<FileSpool>;
   readonly #name: string = randomUUID();
   readonly #digest: Hash = createHash('sha256');
@@ -31,8 +33,14 @@ export class FileSpool implements Spool {
   readonly #onOutcome: UploadOutcome;
 
   /** `open`: the spools that the log must dispose of when it closes. */
-  constructor(paths: DataPaths, open: Set<FileSpool>, onOutcome: UploadOutcome) {
+  constructor(
+    paths: DataPaths,
+    threads: UploadThreads,
+    open: Set<FileSpool>,
+    onOutcome: UploadOutcome,
+  ) {
     this.#paths = paths;
+    this.#threads = threads;
     this.#open = open;
     this.#onOutcome = onOutcome;
     open.add(this);
@@ -40,7 +48,7 @@ export class FileSpool implements Spool {
 
   async write(bytes: Uint8Array): Promise<void> {
     this.#digest.update(bytes);
-    await this.#orDispose(async () => {
+    await this.#writeOrDispose(async () => {
       const file = await this.#bodyFile();
       await file.writeFile(bytes);
       this.#size += bytes.length;
@@ -52,7 +60,7 @@ export class FileSpool implements Spool {
   }
 
   async addFacets(facets: Uint8Array, filter: Filter): Promise<void> {
-    await this.#orDispose(async () => {
+    await this.#writeOrDispose(async () => {
       let handle = this.#facets.get(filter);
       if (handle === undefined) {
         handle = await openFile(join(this.#paths.incoming, facetsFile(this.#name, filter)), 'w');
@@ -66,7 +74,7 @@ export class FileSpool implements Spool {
     const handle = this.#facets.get(filter);
     if (handle === undefined) return;
     this.#facets.delete(filter);
-    await this.#orDispose(async () => {
+    await this.#writeOrDispose(async () => {
       await handle.close();
       await rm(join(this.#paths.incoming, facetsFile(this.#name, filter)), { force: true });
     });
@@ -77,8 +85,8 @@ export class FileSpool implements Spool {
     const digest = this.#digest.digest('hex');
     const marked = this.#facets.size > 0;
     await this.#orDispose(async () => {
-      await (await this.#bodyFile()).writeFile(BRACE);
-      await placeUpload(this.#paths, this.#files());
+      await this.#threads.run(async () => (await this.#bodyFile()).writeFile(BRACE));
+      await placeUpload(this.#paths, this.#threads, this.#files());
       await this.#close();
     });
     this.#sealed = true;
@@ -91,7 +99,7 @@ export class FileSpool implements Spool {
     this.#sealed = true;
     try {
       await this.#close();
-      await discardUpload(this.#paths, this.#name);
+      await this.#threads.run(() => discardUpload(this.#paths, this.#name));
     } catch (error) {
       // The next start removes what is left.
       assertStorageFault(error);
@@ -117,7 +125,11 @@ export class FileSpool implements Spool {
     const handles = [...this.#files().values()];
     this.#body = undefined;
     this.#facets.clear();
-    await Promise.all(handles.map((handle) => handle.close()));
+    await Promise.all(handles.map((handle) => this.#threads.run(() => handle.close())));
+  }
+
+  async #writeOrDispose(work: () => Promise<void>): Promise<void> {
+    await this.#orDispose(() => this.#threads.run(work));
   }
 
   async #orDispose(work: () => Promise<void>): Promise<void> {

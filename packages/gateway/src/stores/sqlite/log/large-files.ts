@@ -17,6 +17,7 @@ import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
+import type { UploadThreads } from './upload-threads.ts';
 
 const CHUNK_SIZE = 256 * 1024;
 
@@ -35,31 +36,38 @@ export function facetsFile(name: string, filter: Filter): string {
  */
 export async function placeUpload(
   paths: DataPaths,
+  threads: UploadThreads,
   files: ReadonlyMap<string, FileHandle>,
 ): Promise<void> {
   // First in the folder of uploads: a file that is in its final place alone is evidence of an entry
   // (see `lost-history.ts`). Flushed together, since a journal writes both at once.
-  const contents = [...files.values()].map((handle) => handle.sync());
-  await Promise.all([flushNames(paths.incoming), ...contents]);
+  const contents = [...files.values()].map((handle) => threads.run(() => handle.sync()));
+  await Promise.all([threads.run(() => flushNames(paths.incoming)), ...contents]);
   const folders = new Set<string>();
   for (const [file, handle] of files) {
     const from = join(paths.incoming, file);
     const to = finalPath(paths, file);
     folders.add(dirname(to));
-    await mkdir(dirname(to), { recursive: true });
-    try {
-      await link(from, to);
-    } catch (error) {
-      assertStorageFault(error);
-      // Some file systems, such as exFAT, have no hard links.
-      await copyFile(from, to);
-      await using copy = await open(to, 'r+');
-      await copy.sync();
-    }
-    // Again, since the number of links is flushed with the file.
-    await handle.sync();
+    await threads.run(async () => {
+      await linkOrCopy(from, to);
+      // Again, since the number of links is flushed with the file.
+      await handle.sync();
+    });
   }
-  for (const folder of [...folders, paths.large]) await flushNames(folder);
+  for (const folder of [...folders, paths.large]) await threads.run(() => flushNames(folder));
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  try {
+    await link(from, to);
+  } catch (error) {
+    assertStorageFault(error);
+    // Some file systems, such as exFAT, have no hard links.
+    await copyFile(from, to);
+    await using copy = await open(to, 'r+');
+    await copy.sync();
+  }
 }
 
 /** Removes a committed body from the folder of uploads, if it has its final place. */

@@ -1,0 +1,30 @@
+import type { SharedState } from '../shared-state.ts';
+
+/**
+ * Lets uploads take only some of the threads of libuv's pool, which all threads of the process share:
+ * on a slow disk, each write and each flush takes one of them for long, and readers need some too.
+ */
+export class UploadThreads {
+  readonly #shared: SharedState;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(shared: SharedState) {
+    this.#shared = shared;
+  }
+
+  /** Starts the work in its turn. The work may occupy one thread at a time, and must not call this. */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    // In each thread of ours one waits for the shared count, and the others wait for that one.
+    this.#last = this.#last.then(() => this.#take());
+    await this.#last;
+    try {
+      return await work();
+    } finally {
+      this.#shared.releaseUploadThread();
+    }
+  }
+
+  async #take(): Promise<void> {
+    while (!this.#shared.takeUploadThread()) await this.#shared.uploadThreadReleased();
+  }
+}
