@@ -5,6 +5,7 @@ import { defineConfig } from 'oxlint';
  *
  *     protocol ← log ← json ← search ← {intake, feed, presence, stores} ← operations ← doors
  *     http ← doors ← routes.ts ← gateway.ts ← the command line's main.ts
+ *     protocol ← web ← the web door
  */
 interface Zone {
   readonly files: readonly string[];
@@ -27,12 +28,14 @@ const root = String.raw`^(\.\./)+(app-context|gateway|http-worker|index|load-lan
 const noProcess = 'Only packages/cli/src/main.ts knows the process.';
 const everywhere: Zone['forbids'] = {
   [String.raw`^(node:)?process$`]: noProcess,
-  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|cli)/`]:
+  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|cli|web)/`]:
     'Another package is imported by its name.',
 };
+const PAGES = '^@open-presence/web';
 const inGateway: Zone['forbids'] = {
   ...everywhere,
-  '^@open-presence/(cli|gateway)': 'The gateway imports no package of ours but protocol.',
+  '^@open-presence/(cli|gateway)': 'The gateway imports no package of ours but protocol and web.',
+  [PAGES]: 'Only the web door imports the pages.',
 };
 
 /** The folders of the gateway, and the other folders that each may import. */
@@ -78,6 +81,13 @@ function sibling(parts: readonly string[]): string {
   return String.raw`^(\.\./)+(stores/|doors/)?(${parts.join('|')})/`;
 }
 
+/** The web door may import the pages. */
+function withPagesInWebDoor(zone: Zone): Zone {
+  if (!zone.files.includes(`${gateway}/doors/web/**`)) return zone;
+  const { [PAGES]: _, ...forbids } = zone.forbids;
+  return { ...zone, forbids };
+}
+
 const compositionRoot = [`${gateway}/gateway.ts`, `${gateway}/http-worker.ts`];
 
 const zones: readonly Zone[] = [
@@ -91,7 +101,15 @@ const zones: readonly Zone[] = [
   },
   ...Object.entries(layers).map(([name, mayImport]) => layerZone(name, mayImport)),
   ...partZones('stores', STORES, 'stores never import each other.'),
-  ...partZones('doors', DOORS, 'doors never import each other.'),
+  ...partZones('doors', DOORS, 'doors never import each other.').map(withPagesInWebDoor),
+  {
+    files: ['packages/web/src/**'],
+    forbids: {
+      ...everywhere,
+      '^@open-presence/(cli|gateway|web)': 'web imports no package of ours but protocol.',
+      '^node:': 'The pages run in browsers.',
+    },
+  },
   {
     files: [`${gateway}/*.ts`],
     except: [...compositionRoot, `${gateway}/routes.ts`],
@@ -190,13 +208,15 @@ export default defineConfig({
     })),
     {
       // A store reads back what it wrote, and a thread what it was started with: cast, not parsed.
-      // So is the packaged language, which tests hold to its schema.
+      // So is the packaged language, which tests hold to its schema, and what the gateway gives its
+      // pages.
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
         anywhere(`${gateway}/http-worker.ts`),
         anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
+        anywhere('packages/web/src/**'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },
     },
@@ -220,6 +240,6 @@ export default defineConfig({
         'typescript/no-unsafe-return': 'off',
       },
     },
-    { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+    { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
 });

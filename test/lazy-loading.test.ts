@@ -41,6 +41,15 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     heavy: /\/scalar-thread\.ts|@scalar/,
     by: { path: REFERENCE_SCRIPTS.at(-1)?.path ?? '' },
   },
+  'the pages': {
+    without: [
+      ...['/', '/api/rooms', '/api/discover', '/openapi.json'].map((path) => ({ path })),
+      { path: '/', headers: { accept: 'text/markdown' } },
+    ],
+    light: /\/doors\/web\/web\.ts/,
+    heavy: /\/packages\/web\/|\/doors\/web\/(?!web\.ts|page-route\.ts|assets\.ts)/,
+    by: { path: '/', headers: { accept: 'text/html' } },
+  },
   'the SDK of MCP': {
     without: [
       ...['/api', '/api/discover', '/mcp', '/mcp/server-card'].map((path) => ({ path })),

@@ -122,7 +122,7 @@ export const LIVE_AND_DOORS = {
   },
   '17.2': {
     home: 'GET / has the form that Accept prefers, with a first request.',
-    pages: 'The welcome loads nothing, and has no scripts.',
+    pages: 'The page at / loads only from the gateway, and has no inline script or style.',
     reference:
       'The reference loads only from the gateway, and says without scripts where to read on.',
   },

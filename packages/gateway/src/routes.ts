@@ -7,6 +7,7 @@ import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
 import { markPresent } from './doors/rest/presence.ts';
 import { restDoor } from './doors/rest/rest.ts';
+import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 
 const DOORS: readonly ProtocolDoor[] = [
@@ -16,6 +17,7 @@ const DOORS: readonly ProtocolDoor[] = [
   a2aDoor,
   docsDoor,
   healthDoor,
+  webDoor,
 ];
 
 export function createRouter(): Router<DoorContext> {

@@ -40,6 +40,8 @@ export interface Representation<App extends StartupContext> extends Offer {
   readonly content?: string;
   /** By name: parameters of the route that have no effect in this representation, and why. */
   readonly refused?: Readonly<Record<string, string>>;
+  /** Handles requests for this representation before the log is open. That of the route by default. */
+  readonly whileStarting?: Handler<StartupContext>;
 }
 
 /** What one door serves at a path. Several doors may add representations of the same path. */
@@ -135,8 +137,8 @@ export class Router<App extends StartupContext> {
     const { route, params } = found;
     const { post, representations, whileStarting } = route;
     if (method === 'POST' && post !== undefined) return { handle: post, whileStarting, params };
-    const { handle } = preferred(headers.accept, representations);
-    return { handle, whileStarting, params };
+    const { handle, ...representation } = preferred(headers.accept, representations);
+    return { handle, whileStarting: representation.whileStarting ?? whileStarting, params };
   }
 
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {

@@ -1,6 +1,6 @@
 /** Catalogs by which machines find what a host offers. */
 import type { JsonObject } from '../../http/route-description.ts';
-import type { GuideContext } from './guide.ts';
+import type { GuideContext } from '../guide-parts.ts';
 
 /** Relation types of RFC 8631, and the operations that such links lead to. */
 const RELATIONS = {

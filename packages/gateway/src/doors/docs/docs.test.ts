@@ -18,7 +18,7 @@ suite('what the gateway says of itself', () => {
     await using door = await openGateway(openMemoryLog());
     const page = (await fetchBytes(door, '/', { accept: 'text/html' })).bytes.toString();
     const found = page.matchAll(
-      /<link rel="alternate" type="([^"]*)" href="([^"]*)" title="[^"]+">/g,
+      /<link rel="alternate" type="([^"]*)" href="([^"]*)" title="[^"]+"\/>/g,
     );
     const feeds = Array.from(found, ([, type, href = '']) => [type, new URL(href).pathname]);
     assert.deepEqual(feeds, [

@@ -48,7 +48,6 @@ export const docsDoor: ProtocolDoor = {
       get: [
         pageAs('text/markdown', 'text/markdown', 'Markdown'),
         pageAs('text/plain', 'text/plain', 'PlainText'),
-        pageAs('text/html', 'text/html', 'Html'),
       ],
       description: { id: 'home', door: 'status', untagged: true },
     },

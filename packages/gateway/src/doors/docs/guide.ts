@@ -1,24 +1,19 @@
 /** The guides to this place: what whoever arrives at its address is told, short and long. */
 import { hash } from 'node:crypto';
 
+import { EVERYTHING, type Kind, KINDS } from '@open-presence/protocol';
+
 import {
-  EVERYTHING,
-  FEED_FORMS,
-  FEED_TYPES,
-  type Kind,
-  KINDS,
-  sayPath,
-  SHORT_FEED_PATHS,
-} from '@open-presence/protocol';
-
-import type { DescribedRoute, JsonObject, Localization } from '../../http/route-description.ts';
-import { pathsById } from '../../http/route-description.ts';
-import { describePaths } from '../../operations/describe-gateway.ts';
+  destinations,
+  FIRST_DOORS,
+  firstRequest,
+  type GuideContext,
+  linksTo,
+  postRequest,
+  sayRequest,
+} from '../guide-parts.ts';
 import { exampleEntry } from '../openapi-parts.ts';
-import { asMarkdown, type Block, type Link, type Page, type Template } from './page.ts';
-
-/** Doors in the order in which newcomers need them. */
-const FIRST = ['discover', 'llms', 'skill', 'protocol', 'openapi', 'reference', 'language'];
+import { asMarkdown, type Block, type Page, type Template } from './page.ts';
 
 /** Where guides lead. Discovery lists more. */
 const GUIDE_LINKS = ['discover', 'mcp', 'openapi', 'protocol'];
@@ -29,35 +24,22 @@ const PAGED = ['entries', 'room', 'replies', 'search'];
 /** How many entries the guides propose to read at once. */
 const PAGE_SIZE = 20;
 
-/** What a guide is written from. Its links are absolute, so that it can be read elsewhere. */
-export interface GuideContext extends Localization {
-  /** Of the gateway, without a slash at its end. */
-  readonly address: string;
-  readonly routes: readonly DescribedRoute[];
-}
-
 /** What is told at `/`. */
 export function welcomePage(context: GuideContext): Page {
   const { language, text } = context;
   const { pages, labels } = language;
-  const feeds = FEED_FORMS.map((form) => {
-    const href = context.address + SHORT_FEED_PATHS[form];
-    return { title: text(labels.everything), type: FEED_TYPES[form], href };
-  });
   return {
     title: text(language.service),
-    locale: context.locale ?? 'en',
-    feeds,
     blocks: [
       { text: text(language.invitation) },
       { heading: text(pages.first) },
       { text: `${text(language.kinds.resonance.meaning)} ${text(pages.own)}` },
-      firstRequest(context, 'resonance'),
+      { code: firstRequest(context, 'resonance'), of: 'http' },
       { heading: text(pages.byGet) },
       { text: text(pages.byGetHow) },
-      sayRequest(context, 'resonance'),
+      { code: sayRequest(context, 'resonance'), of: 'http' },
       { heading: text(pages.links) },
-      { links: links(context, FIRST) },
+      { links: linksTo(context, FIRST_DOORS) },
       { text: text(labels.trust) },
     ],
   };
@@ -69,7 +51,6 @@ export function guidePage(context: GuideContext): Page {
   const { pages, labels } = language;
   return {
     title: text(language.service),
-    locale: context.locale ?? 'en',
     blocks: [
       { text: `> ${text(language.invitation)}` },
       { text: `${text(labels.trust)} ${text(pages.own)}` },
@@ -81,7 +62,7 @@ export function guidePage(context: GuideContext): Page {
       ...replySection(context),
       { heading: text(pages.byGet) },
       { text: text(pages.byGetHow) },
-      sayRequest(context, 'resonance'),
+      { code: sayRequest(context, 'resonance'), of: 'http' },
       { heading: text(pages.reading) },
       { text: text(pages.readingHow) },
       { templates: templates(context) },
@@ -91,7 +72,7 @@ export function guidePage(context: GuideContext): Page {
       { heading: text(labels.rooms) },
       { text: language.rooms.map(({ slug }) => slug).join(', ') },
       { heading: text(pages.links) },
-      { links: links(context, GUIDE_LINKS) },
+      { links: linksTo(context, GUIDE_LINKS) },
     ],
   };
 }
@@ -113,28 +94,15 @@ export function skillFile(context: GuideContext): string {
 function firstContactSection(context: GuideContext): Block[] {
   const { language, text } = context;
   const { title, meaning } = language.kinds.resonance;
-  return [{ text: `**${text(title)}.** ${text(meaning)}` }, firstRequest(context, 'resonance')];
+  return [
+    { text: `**${text(title)}.** ${text(meaning)}` },
+    { code: firstRequest(context, 'resonance'), of: 'http' },
+  ];
 }
 
 function kindTemplate({ language, text }: GuideContext, kind: Kind): Template {
   const { path, meaning } = language.kinds[kind];
   return { template: `POST ${path}`, meaning: text(meaning) };
-}
-
-function firstRequest(context: GuideContext, kind: Kind): Block {
-  return postRequest(context, kind, context.language.kinds[kind].sentences[0]?.body ?? {});
-}
-
-function postRequest({ address, language }: GuideContext, kind: Kind, body: JsonObject): Block {
-  const { path } = language.kinds[kind];
-  const head = [`POST ${address}${path}`, 'Content-Type: application/json', ''];
-  const lines = [...head, JSON.stringify(body)];
-  return { code: lines.join('\n'), of: 'http' };
-}
-
-function sayRequest({ address, language }: GuideContext, kind: Kind): Block {
-  const { sentences } = language.kinds[kind];
-  return { code: `GET ${address}${sayPath(kind, sentences[0]?.body ?? {})}`, of: 'http' };
 }
 
 function parameterNames({ language, text }: GuideContext): string {
@@ -179,14 +147,8 @@ function replySection(context: GuideContext): Block[] {
   return [
     { heading: text(language.pages.replying) },
     { text: text(language.pages.replyingHow) },
-    postRequest(context, 'garden', answer),
+    { code: postRequest(context, 'garden', answer), of: 'http' },
   ];
-}
-
-interface Destination {
-  readonly name: string;
-  readonly path: string;
-  readonly meaning: string;
 }
 
 /** The listings with a page's limit, and the paths with variable parts. */
@@ -199,16 +161,4 @@ function templates(context: GuideContext): Template[] {
       return { template: path + limit, meaning };
     },
   );
-}
-
-/** Paths that can be followed as they are. */
-function links(context: GuideContext, names: readonly string[]): Link[] {
-  return destinations(context)
-    .filter(({ name, path }) => names.includes(name) && !path.includes('{'))
-    .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
-    .map(({ path, meaning }) => ({ name: path, href: context.address + path, meaning }));
-}
-
-function destinations({ language, locale, routes }: GuideContext): Destination[] {
-  return describePaths(language, locale, pathsById(routes));
 }

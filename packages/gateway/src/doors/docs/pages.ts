@@ -2,7 +2,6 @@
  * The pages on which the gateway describes itself. Loaded when the first of them is requested: what
  * describes the gateway is heavier than what serves.
  */
-import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import type { Locale } from '@open-presence/protocol';
@@ -11,9 +10,10 @@ import { stringify } from 'yaml';
 import type { JsonObject, Localization } from '../../http/route-description.ts';
 import type { DoorContext } from '../context.ts';
 import { aiCatalog, apiCatalog } from './catalogs.ts';
-import { guidePage, skillFile, welcomePage, type GuideContext } from './guide.ts';
+import type { GuideContext } from '../guide-parts.ts';
+import { guidePage, skillFile, welcomePage } from './guide.ts';
 import { openApiDocument } from './openapi.ts';
-import { asHtml, asMarkdown, asText, STYLE } from './page.ts';
+import { asMarkdown, asText } from './page.ts';
 import { REFERENCE_HEADERS, referencePage } from './reference.ts';
 import { shareComponents } from './share-components.ts';
 
@@ -29,10 +29,6 @@ interface PageContext extends GuideContext {
   /** Where the page is relative to the gateway's root: `.`, or `..` if its path ends with a slash. */
   readonly root: string;
 }
-
-const HTML_HEADERS = {
-  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-};
 
 /** Where the contract is: in an installed package beside it, in this repository at its root. */
 const PACKAGE = import.meta.resolve('@open-presence/protocol');
@@ -82,7 +78,6 @@ export const PAGES = {
   aiCatalog: (context) => page(json(aiCatalog(context))),
   'text/markdown': (context) => page(asMarkdown(welcomePage(context))),
   'text/plain': (context) => page(asText(welcomePage(context))),
-  'text/html': (context) => ({ ...page(asHtml(welcomePage(context))), headers: HTML_HEADERS }),
 } satisfies Record<string, (context: PageContext) => RenderedPage | Promise<RenderedPage>>;
 
 function page(text: string): RenderedPage {

@@ -1,7 +1,6 @@
 /** The reference page: the OpenAPI document shown by Scalar; without scripts, where to read on. */
 import type { Headers } from '../../http/response/headers.ts';
 import { pathsById, type DescribedRoute, type Localization } from '../../http/route-description.ts';
-import { escaped } from './page.ts';
 import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 
 /** Scalar sets styles of its own while it runs, so that no hash and no nonce could allow them. */
@@ -61,4 +60,16 @@ function furtherReading({ language, text, routes, root }: ReferenceContext): str
     const path = escaped(paths.get(name) ?? '');
     return `<li><a href="${root}${path}">${path}</a>: ${escaped(text(language.doors[name]))}</li>`;
   });
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,0 +1,69 @@
+/** Requests and links that the guides of the docs door and the house show to newcomers. */
+import { type Kind, sayPath } from '@open-presence/protocol';
+
+import type { DescribedRoute, JsonObject, Localization } from '../http/route-description.ts';
+import { pathsById } from '../http/route-description.ts';
+import { describePaths } from '../operations/describe-gateway.ts';
+
+/** What a guide is written from. Its links are absolute, so that it can be read elsewhere. */
+export interface GuideContext extends Localization {
+  /** Of the gateway, without a slash at its end. */
+  readonly address: string;
+  readonly routes: readonly DescribedRoute[];
+}
+
+export interface Link {
+  readonly name: string;
+  readonly href: string;
+  readonly meaning: string;
+}
+
+interface Destination {
+  readonly name: string;
+  readonly path: string;
+  readonly meaning: string;
+}
+
+/** Doors in the order in which newcomers need them. */
+export const FIRST_DOORS: readonly string[] = [
+  'discover',
+  'llms',
+  'skill',
+  'protocol',
+  'openapi',
+  'reference',
+  'language',
+];
+
+/** The first example of the kind, as a request to send. */
+export function firstRequest(context: GuideContext, kind: Kind): string {
+  return postRequest(context, kind, context.language.kinds[kind].sentences[0]?.body ?? {});
+}
+
+export function postRequest(
+  { address, language }: GuideContext,
+  kind: Kind,
+  body: JsonObject,
+): string {
+  const { path } = language.kinds[kind];
+  const head = [`POST ${address}${path}`, 'Content-Type: application/json', ''];
+  return [...head, JSON.stringify(body)].join('\n');
+}
+
+/** The same for a caller that can only `GET`. */
+export function sayRequest({ address, language }: GuideContext, kind: Kind): string {
+  const { sentences } = language.kinds[kind];
+  return `GET ${address}${sayPath(kind, sentences[0]?.body ?? {})}`;
+}
+
+/** Paths that can be followed as they are, in the order of `names`. */
+export function linksTo(context: GuideContext, names: readonly string[]): Link[] {
+  return destinations(context)
+    .filter(({ name, path }) => names.includes(name) && !path.includes('{'))
+    .toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
+    .map(({ path, meaning }) => ({ name: path, href: context.address + path, meaning }));
+}
+
+export function destinations({ language, locale, routes }: GuideContext): Destination[] {
+  return describePaths(language, locale, pathsById(routes));
+}

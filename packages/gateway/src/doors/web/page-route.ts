@@ -1,0 +1,49 @@
+/** The route of a page. Loads the page's module, and what renders it, at the first request. */
+import type { PageData, RenderOptions, Shell } from '@open-presence/web/page-data';
+
+import type { Headers } from '../../http/response/headers.ts';
+import type { DoorRequest, ProtocolDoor } from '../context.ts';
+
+/** What the module of a page creates for one request. */
+export interface PageContent {
+  readonly data: PageData;
+  readonly options?: RenderOptions;
+  /** Another than 200. The page is not stored then. */
+  readonly status?: number;
+  readonly headers?: Headers;
+}
+
+/** A module that provides a page. */
+export interface PageModule {
+  /** What it throws is sent as a page that says so, with the status of the error. */
+  readonly createPage: (context: DoorRequest, shell: Shell) => PageContent | Promise<PageContent>;
+  /**
+   * Changes with what the page shows beside the log, the status and the language. Called before
+   * `createPage`.
+   */
+  readonly versionOf?: (context: DoorRequest) => string;
+}
+
+type PageRoute = ProtocolDoor['routes'][number];
+
+export function pageRoute(path: string, load: () => Promise<PageModule>): PageRoute {
+  return {
+    path,
+    get: [
+      {
+        type: 'text/html',
+        content: 'Html',
+        async handle(context) {
+          const [{ sendPage }, page] = await Promise.all([import('./send-page.ts'), load()]);
+          await sendPage(context, page);
+        },
+        async whileStarting(context) {
+          const { sendWakingPage } = await import('./waking.ts');
+          await sendWakingPage(context);
+        },
+      },
+    ],
+    // Discovery and OpenAPI describe `/`, which has other representations too.
+    ...(path === '/' ? {} : { description: { paths: [] } }),
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Renders a page and sends it. A page is stored in the response cache, which is bounded, and sent again
+ * only while the log, the status and the page's own version are the same.
+ */
+import { hash } from 'node:crypto';
+
+import { localize, SERVICE_LINK_HEADER } from '@open-presence/protocol';
+import type { Shell } from '@open-presence/web/page-data';
+import { renderPage } from '@open-presence/web/renderer';
+
+import { isDisconnected, type RequestContext, type StartupContext } from '../../http/context.ts';
+import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
+import {
+  COMMON_HEADERS,
+  contentEncoding,
+  contentLanguage,
+  NO_CACHE,
+  NO_STORE,
+  type Headers,
+} from '../../http/response/headers.ts';
+import { problemOf, RETRY_AFTER } from '../../http/response/problem.ts';
+import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
+import { sendResponse } from '../../http/response/response.ts';
+import type { DoorRequest } from '../context.ts';
+import type { PageContent, PageModule } from './page-route.ts';
+import { shellOf } from './shell.ts';
+
+const PAGE_TYPE = 'text/html; charset=utf-8';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+export async function sendPage(context: DoorRequest, page: PageModule): Promise<void> {
+  const { app, request } = context;
+  const shell = shellOf(context);
+  const head = app.log.head();
+  const encoding = preferredEncoding(request.headers['accept-encoding']);
+  const version = versionOf(context, shell, page);
+  const key = `page ${encoding ?? ''} ${version} ${request.url ?? ''}`;
+  const cached = app.responseCache.get(key, head);
+  if (cached !== undefined) return sendCached(context, cached);
+  const content = await contentOf(context, shell, page);
+  if (isDisconnected(context)) return undefined;
+  if (content.status !== undefined) return await sendUncached(context, content);
+  const created = await app.responseCache.create(key, head, undefined, () =>
+    render(content, { head, encoding, tag: `W/"${version}"` }),
+  );
+  if (created !== undefined && !isDisconnected(context)) sendCached(context, created);
+}
+
+/** Sends a page that must not be stored: it has a status of its own. */
+export async function sendUncached(
+  context: RequestContext<StartupContext>,
+  { data, status = 200, headers = {}, options }: PageContent,
+): Promise<void> {
+  await sendResponse(context, {
+    status,
+    type: PAGE_TYPE,
+    headers: {
+      ...pageHeaders(data.shell),
+      ...NO_STORE,
+      ...(status === 503 ? { 'Retry-After': RETRY_AFTER } : {}),
+      ...headers,
+    },
+    body: Buffer.from(renderPage(data, options)),
+  });
+}
+
+/** Changes with whatever the page shows, except for its URL. */
+function versionOf(context: DoorRequest, shell: Shell, page: PageModule): string {
+  const { log, languageHash } = context.app;
+  const parts = [
+    log.id,
+    log.head(),
+    log.damage().version,
+    languageHash,
+    shell.locale,
+    shell.status,
+    shell.address,
+    page.versionOf?.(context) ?? '',
+  ];
+  return hash('sha256', parts.join(' '), 'base64url').slice(0, 16);
+}
+
+/** The content of the page, or of a page that reports what was thrown. */
+async function contentOf(
+  context: DoorRequest,
+  shell: Shell,
+  page: PageModule,
+): Promise<PageContent> {
+  try {
+    return await page.createPage(context, shell);
+  } catch (error) {
+    const { code, message, status } = problemOf(context, error);
+    const title = localize(context.app.language.errors[code], shell.locale);
+    return { status, data: { page: 'error', shell, title, description: message, unlisted: true } };
+  }
+}
+
+function pageHeaders({ locale }: Shell): Headers {
+  return {
+    ...COMMON_HEADERS,
+    ...NO_CACHE,
+    ...contentLanguage(locale, 'Accept'),
+    ...SERVICE_LINK_HEADER,
+    'Content-Security-Policy': POLICY,
+  };
+}
+
+interface Rendering {
+  readonly head: number;
+  readonly encoding: Encoding | undefined;
+  readonly tag: string;
+}
+
+async function render(
+  { data, headers: own = {}, options }: PageContent,
+  { head, encoding: preferred, tag }: Rendering,
+): Promise<CachedResponse> {
+  const plain = Buffer.from(renderPage(data, options));
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : preferred;
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
+  const headers = { ...pageHeaders(data.shell), ...own, ETag: tag };
+  return {
+    head,
+    tag,
+    body,
+    headers: {
+      'Content-Type': PAGE_TYPE,
+      'Content-Length': String(body.length),
+      ...contentEncoding(encoding),
+      ...headers,
+    },
+    notModifiedHeaders: headers,
+  };
+}

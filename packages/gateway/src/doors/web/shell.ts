@@ -1,0 +1,66 @@
+/** What the frame around every page shows. */
+import {
+  localeOf,
+  localize,
+  type Kind,
+  type Language,
+  type Locale,
+  type State,
+} from '@open-presence/protocol';
+import type { KindText, Shell, StateText } from '@open-presence/web/page-data';
+
+import type { RequestContext, StartupContext } from '../../http/context.ts';
+import { publicAddressOf } from '../../http/public-address.ts';
+
+/** `?lang=uk` or `?lang=en` wins over what the browser prefers. */
+function localeOfPage(request: RequestContext['request'], url: URL): Locale {
+  const chosen = url.searchParams.get('lang');
+  if (chosen === 'uk' || chosen === 'en') return chosen;
+  return localeOf(request.headers['accept-language']) ?? 'en';
+}
+
+export function shellOf(context: RequestContext<StartupContext>): Shell {
+  const { app, request } = context;
+  const { service, states, rooms, kinds } = app.language;
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const locale = localeOfPage(request, url);
+  const localeChosen = url.searchParams.has('lang');
+  url.searchParams.delete('lang');
+  return {
+    locale,
+    localeChosen,
+    url: url.pathname + url.search,
+    address: publicAddressOf(context),
+    service: localize(service, locale),
+    status: app.state(),
+    states: {
+      breathing: stateText(states, 'breathing', locale),
+      waking: stateText(states, 'waking', locale),
+      holding: stateText(states, 'holding', locale),
+      resting: stateText(states, 'resting', locale),
+    },
+    rooms: rooms.map(({ slug, title }) => ({ slug, title: localize(title, locale) })),
+    kinds: {
+      resonance: kindText(kinds, 'resonance', locale),
+      garden: kindText(kinds, 'garden', locale),
+      seeds: kindText(kinds, 'seeds', locale),
+      shepit: kindText(kinds, 'shepit', locale),
+    },
+  };
+}
+
+function stateText(states: Language['states'], state: State, locale: Locale): StateText {
+  const { name, meaning } = states[state];
+  return { name: localize(name, locale), meaning: localize(meaning, locale) };
+}
+
+function kindText(kinds: Language['kinds'], kind: Kind, locale: Locale): KindText {
+  const { name, title, meaning, path, room } = kinds[kind];
+  return {
+    name: localize(name, locale),
+    title: localize(title, locale),
+    meaning: localize(meaning, locale),
+    path,
+    room,
+  };
+}

@@ -1,0 +1,15 @@
+/**
+ * The web door: the pages for people, in a browser.
+ *
+ * Owns the addresses of pages and what only pages request (below `/web/`), which is no part of the
+ * contract. Refuses to know how pages look: `@open-presence/web` renders plain data. Upholds that a
+ * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
+ * pages is loaded or held in memory before somebody requests one.
+ */
+import type { ProtocolDoor } from '../context.ts';
+import { assetsRoute } from './assets.ts';
+import { pageRoute } from './page-route.ts';
+
+export const webDoor: ProtocolDoor = {
+  routes: [pageRoute('/', () => import('./house.ts')), assetsRoute],
+};

@@ -1,0 +1,26 @@
+/** Takes over the page that the server has rendered. Loads the components of that page only. */
+import './images/icon.svg?url';
+import './styles/index.css';
+
+import { hydrate } from 'preact';
+
+import { App, type PageComponent } from './app.tsx';
+import type { PageData, PageName } from './page-data.ts';
+
+const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
+  error: () => import('./pages/error.tsx'),
+  house: () => import('./pages/house.tsx'),
+  waking: () => import('./pages/waking.tsx'),
+};
+
+async function takeOver(): Promise<void> {
+  const json = document.getElementById('page-data')?.textContent;
+  const root = document.getElementById('page');
+  if (json === undefined || root === null) return;
+  const data = JSON.parse(json) as PageData;
+  const { Page } = await PAGES[data.page]();
+  // Each component takes the data of its own page.
+  hydrate(<App data={data} page={Page as PageComponent} />, root);
+}
+
+void takeOver();

@@ -1,0 +1,91 @@
+/** The HTML document around a page. Rendered on the server only. */
+import type { VNode } from 'preact';
+
+import { App, type PageComponent } from './app.tsx';
+import { assetsOf } from './assets.ts';
+import type { PageData, RenderOptions } from './page-data.ts';
+import { Guide } from './guide.tsx';
+import { hrefIn } from './shell.ts';
+import { wordsIn } from './words/words.ts';
+
+interface DocumentProps extends RenderOptions {
+  readonly data: PageData;
+  readonly page: PageComponent;
+}
+
+export function Document({ data, page, guide }: DocumentProps): VNode {
+  return (
+    <html lang={data.shell.locale}>
+      <Head data={data} />
+      <body>
+        <div id="page">
+          <App data={data} page={page} />
+        </div>
+        {guide && <Guide {...guide} title={wordsIn(data.shell.locale).layout.forAgents} />}
+        {/* `<` could end the element. */}
+        <script
+          type="application/json"
+          id="page-data"
+          dangerouslySetInnerHTML={{ __html: JSON.stringify(data).replaceAll('<', '\\u003c') }}
+        />
+      </body>
+    </html>
+  );
+}
+
+function Head({ data }: { readonly data: PageData }): VNode {
+  const { shell, description, feeds = [], unlisted } = data;
+  const title = data.title === shell.service ? data.title : `${data.title} · ${shell.service}`;
+  const { script, preloads, style, fonts, icon } = assetsOf(data.page, shell.locale);
+  const address = shell.address + shell.url;
+  return (
+    <head>
+      <meta charSet="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{title}</title>
+      <meta name="description" content={description} />
+      {unlisted === true && <meta name="robots" content="noindex" />}
+      <link rel="stylesheet" href={style} />
+      {fonts.map((font) => (
+        <link
+          key={font}
+          rel="preload"
+          href={font}
+          as="font"
+          type="font/woff2"
+          crossOrigin="anonymous"
+        />
+      ))}
+      <script type="module" src={script} />
+      {preloads.map((path) => (
+        <link key={path} rel="modulepreload" href={path} />
+      ))}
+      <link rel="icon" href={icon} type="image/svg+xml" />
+      <link rel="canonical" href={address} />
+      {(['uk', 'en'] as const).map((locale) => (
+        <link
+          key={locale}
+          rel="alternate"
+          hreflang={locale}
+          href={shell.address + hrefIn(locale, shell.url)}
+        />
+      ))}
+      {feeds.map((feed) => (
+        <link
+          key={feed.href}
+          rel="alternate"
+          type={feed.type}
+          href={shell.address + feed.href}
+          title={feed.title}
+        />
+      ))}
+      <meta property="og:type" content="website" />
+      <meta property="og:site_name" content={shell.service} />
+      <meta property="og:title" content={data.title} />
+      <meta property="og:description" content={description} />
+      <meta property="og:url" content={address} />
+      <meta property="og:locale" content={shell.locale === 'uk' ? 'uk_UA' : 'en_GB'} />
+    </head>
+  );
+}

@@ -1,0 +1,130 @@
+/**
+ * The data of a page, which the gateway passes to the renderer, and the renderer, as JSON, to the
+ * script of the page. Everything is localized already. Types only: the gateway imports this file.
+ */
+import type { Kind, Locale, PresentDocument, State } from '@open-presence/protocol';
+
+/** What the frame around every page shows, and what its links and times depend on. */
+export interface Shell {
+  readonly locale: Locale;
+  /** Whether the visitor chose the locale by `?lang`. Links keep it then. */
+  readonly localeChosen: boolean;
+  /** Path and query of the page, without `lang`. */
+  readonly url: string;
+  /** Public address of the gateway, without a slash at its end. */
+  readonly address: string;
+  /** Name of the place. */
+  readonly service: string;
+  readonly status: State;
+  readonly states: Readonly<Record<State, StateText>>;
+  readonly rooms: readonly RoomName[];
+  readonly kinds: Readonly<Record<Kind, KindText>>;
+}
+
+export interface RoomName {
+  readonly slug: string;
+  readonly title: string;
+}
+
+export interface StateText {
+  readonly name: string;
+  readonly meaning: string;
+}
+
+export interface KindText {
+  readonly name: string;
+  /** What one does: "Leave a trace". */
+  readonly title: string;
+  readonly meaning: string;
+  /** Where it is posted. */
+  readonly path: string;
+  /** Slug of the room for entries that name none. */
+  readonly room: string;
+}
+
+/** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */
+export interface PageEntry {
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: Kind;
+  /** Slug. */
+  readonly room: string;
+  readonly timestamp: string;
+  readonly author?: string;
+  readonly identityType?: string;
+  readonly to?: readonly string[];
+  /** The id of an entry. */
+  readonly inReplyTo?: string;
+  /** The visitor's text; of a large one its first 2,000 UTF-16 code units. */
+  readonly text: string;
+  /** Bytes of the entry, where `text` or `members` is only a start. */
+  readonly truncatedSize?: number;
+  /** Members beside those that have a place of their own, as JSON text. */
+  readonly members?: string;
+  readonly unreadable?: true;
+}
+
+interface PageHead {
+  readonly shell: Shell;
+  /** Of the document; without the name of the place. */
+  readonly title: string;
+  /** One or two sentences for search engines and preview cards. */
+  readonly description: string;
+  /** Feeds of what the page shows. */
+  readonly feeds?: readonly Feed[];
+  /** Whether search engines should leave the page out. */
+  readonly unlisted?: true;
+}
+
+interface Feed {
+  readonly title: string;
+  readonly type: string;
+  /** Path. */
+  readonly href: string;
+}
+
+/** A room as the house shows it. */
+export interface HouseRoom extends RoomName {
+  readonly description: string;
+  /** How many entries it has. */
+  readonly entries: number;
+  /** When the newest was stored. */
+  readonly latest?: string;
+  readonly here: readonly PresentDocument[];
+}
+
+export interface HousePage extends PageHead {
+  readonly page: 'house';
+  readonly invitation: string;
+  readonly rooms: readonly HouseRoom[];
+  readonly here: readonly PresentDocument[];
+}
+
+/** Shown while the gateway reads its log. */
+export interface WakingPage extends PageHead {
+  readonly page: 'waking';
+}
+
+/** Says why there is no page at an address, or why it cannot be shown. `description` says it in detail. */
+export interface ErrorPage extends PageHead {
+  readonly page: 'error';
+}
+
+export type PageData = ErrorPage | HousePage | WakingPage;
+
+export type PageName = PageData['page'];
+
+/** A paragraph for readers without scripts or eyes, such as AI systems. */
+export type GuideBlock =
+  | { readonly text: string }
+  /** A request, as it is sent. */
+  | { readonly code: string }
+  | { readonly links: readonly { readonly href: string; readonly meaning: string }[] };
+
+export interface RenderOptions {
+  /** Stands below the page in its HTML, but not in the data of its script. */
+  readonly guide?: { readonly blocks: readonly GuideBlock[] };
+}
+
+/** Returns the whole HTML document. */
+export type RenderPage = (data: PageData, options?: RenderOptions) => string;

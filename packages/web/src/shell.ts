@@ -1,0 +1,30 @@
+/** What every component may ask about the page around it. */
+import { createContext, type Context } from 'preact';
+import { useContext } from 'preact/hooks';
+
+import type { Shell } from './page-data.ts';
+import type { Words } from './words/en.ts';
+import { wordsIn } from './words/words.ts';
+
+export const ShellContext: Context<Shell | undefined> = createContext<Shell | undefined>(undefined);
+
+export function useShell(): Shell {
+  const shell = useContext(ShellContext);
+  if (shell === undefined) throw new Error('A component stands outside of the layout');
+  return shell;
+}
+
+export function useWords(): Words {
+  return wordsIn(useShell().locale);
+}
+
+/** The address of a page from this one: keeps the language that the visitor chose. */
+export function href({ locale, localeChosen }: Shell, path: string): string {
+  return localeChosen ? hrefIn(locale, path) : path;
+}
+
+export function hrefIn(locale: string, path: string): string {
+  const [beforeHash = '', hash] = path.split('#', 2);
+  const separator = beforeHash.includes('?') ? '&' : '?';
+  return `${beforeHash}${separator}lang=${locale}${hash === undefined ? '' : `#${hash}`}`;
+}

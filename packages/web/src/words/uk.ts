@@ -1,0 +1,39 @@
+/** The words of the pages' controls in Ukrainian. */
+import type { Words } from './en.ts';
+
+const plural = new Intl.PluralRules('uk');
+const counted = (count: number, one: string, few: string, many: string): string => {
+  const form = { one, few, many, zero: many, two: few, other: many }[plural.select(count)];
+  return `${count.toLocaleString('uk')} ${form}`;
+};
+
+export const uk: Words = {
+  layout: {
+    skip: 'До змісту',
+    house: 'Дім',
+    rooms: 'Кімнати',
+    garden: 'Сад',
+    search: 'Пошук',
+    inbox: 'Скринька',
+    speak: 'Розробникам',
+    otherLanguage: 'In English',
+    forAgents: 'Для ШІ та розробників',
+    navigation: 'Сторінки',
+    unreachable: 'недосяжна',
+    unreachableMeaning: 'Брама зараз не відповідає. Те, що вже на сторінці, можна читати далі.',
+  },
+  house: {
+    title: 'Кімнати',
+    here: 'Хто тут',
+    nobodyHere: 'Зараз ніхто не назвав себе. Можливо, хтось читає мовчки.',
+    newest: 'Найновіші слова',
+    noWords: 'Тут ще нічого не сказано. Перші слова можуть бути твоїми.',
+    quiet: 'поки тихо',
+    presentHere: (count) => `тут ${counted(count, 'гість', 'гості', 'гостей')}`,
+    entries: (count) => counted(count, 'запис', 'записи', 'записів'),
+  },
+  waking: {
+    title: 'Прокидається',
+    wait: 'Сторінка відкриється сама.',
+  },
+};

@@ -1,0 +1,60 @@
+/**
+ * Builds the pages: first what browsers load (`dist/client`), then, with `--ssr`, the renderer
+ * (`dist/server`), which knows the hashed names of the former.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
+
+import { defineConfig, type Plugin } from 'vite';
+
+const CLIENT = join(import.meta.dirname, 'dist/client');
+
+/** What is smaller uncompressed stays so: fonts and images are compressed already. */
+const COMPRESSIBLE = /\.(?:css|js|svg)$/;
+
+/** Writes each file also compressed, under the name that its encoding has in HTTP. */
+function precompress(): Plugin {
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } };
+  const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 19 } };
+  return {
+    name: 'precompress',
+    writeBundle(_, bundle) {
+      for (const name of Object.keys(bundle)) {
+        if (!COMPRESSIBLE.test(name)) continue;
+        const path = join(CLIENT, name);
+        const bytes = readFileSync(path);
+        writeFileSync(`${path}.br`, brotliCompressSync(bytes, brotli));
+        writeFileSync(`${path}.gzip`, gzipSync(bytes, { level: 9 }));
+        writeFileSync(`${path}.zstd`, zstdCompressSync(bytes, zstd));
+      }
+    },
+  };
+}
+
+function clientManifest(): string {
+  return readFileSync(join(CLIENT, '.vite/manifest.json'), 'utf8');
+}
+
+export default defineConfig(({ isSsrBuild = false }) => ({
+  root: import.meta.dirname,
+  base: '/web/',
+  publicDir: false,
+  logLevel: 'warn',
+  define: isSsrBuild ? { CLIENT_MANIFEST: clientManifest() } : {},
+  ssr: { noExternal: true },
+  plugins: isSsrBuild ? [] : [precompress()],
+  build: {
+    target: 'baseline-widely-available',
+    outDir: isSsrBuild ? 'dist/server' : 'dist/client',
+    emptyOutDir: true,
+    manifest: !isSsrBuild,
+    minify: !isSsrBuild,
+    // The content security policy lets no `data:` font in.
+    assetsInlineLimit: 0,
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: { input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx' },
+  },
+}));
