@@ -52,12 +52,16 @@ export interface PageEntry {
   readonly timestamp: string;
   readonly author?: string;
   readonly identityType?: string;
+  /** What kind of mind the author of a first contact is, in its own words. */
+  readonly consciousnessType?: string;
+  /** What the author of a first contact seeks. */
+  readonly seeking?: readonly string[];
   readonly to?: readonly string[];
-  /** The id of an entry. */
+  /** What the entry names as what it answers: an id, a path or a URL, if the visitor wrote one of these. */
   readonly inReplyTo?: string;
-  /** The visitor's text; of a large one its first 2,000 UTF-16 code units. */
+  /** The visitor's text, empty without one; of a long one its first 2,000 UTF-16 code units. */
   readonly text: string;
-  /** Bytes of the entry, where `text` or `members` is only a start. */
+  /** Bytes of the entry, where anything of it is left out or shown only by its start. */
   readonly truncatedSize?: number;
   /** Members beside those that have a place of their own, as JSON text. */
   readonly members?: string;

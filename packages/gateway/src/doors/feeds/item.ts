@@ -6,7 +6,7 @@ import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
-import { authorIn, textPreviewOf } from './text-preview.ts';
+import { authorIn, textPreviewOf } from '../../operations/text-preview.ts';
 
 export interface Item {
   readonly id: string;
@@ -26,12 +26,17 @@ export interface Item {
 
 /** Larger entries, in bytes, are shown by the start of their text. */
 const MAX_WHOLE_SIZE = 64 * 1024;
+/** UTF-16 code units that are shown of each text of those. */
+const MAX_PREVIEW_LENGTH = 1000;
 
 export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
   const { labels, kinds } = localization.language;
   const { id, kind, room, time } = entry.stamp;
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
-  const members = json === undefined ? await textPreviewOf(entry) : toJsonObject(JSON.parse(json));
+  const members =
+    json === undefined
+      ? await textPreviewOf(entry, MAX_PREVIEW_LENGTH)
+      : toJsonObject(JSON.parse(json));
   const author = authorIn(members) ?? localization.text(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;
   const content = text ?? (json === undefined ? '' : visitorMembers(entry, json));

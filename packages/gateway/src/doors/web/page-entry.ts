@@ -1,0 +1,98 @@
+/** What pages show of an entry: at most some kilobytes, whatever the entry holds. */
+import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
+import type { PageEntry } from '@open-presence/web/page-data';
+
+import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
+import type { Entry } from '../../log/log.ts';
+import { readEntryText } from '../../operations/find-entry.ts';
+import { authorIn, membersPreviewOf } from '../../operations/text-preview.ts';
+
+/** Larger entries, in bytes, are shown by the start of their members. */
+const MAX_WHOLE_SIZE = 64 * 1024;
+/** UTF-16 code units that are shown of a text, and of a name. */
+const MAX_TEXT_LENGTH = 2000;
+const MAX_NAME_LENGTH = 200;
+/** How many values are shown of a member that has several. */
+const MAX_VALUES = 16;
+
+/** Members with a place of their own on a page, if their value is a string, or strings. */
+const STRINGS = [
+  'text',
+  'identity',
+  'ai_identity',
+  'identityType',
+  'consciousness_type',
+  'inReplyTo',
+];
+const LISTS = ['seeking', 'to'];
+const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
+
+export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
+  const { id, seq, kind, room, time } = entry.stamp;
+  const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
+  if (entry.unreadable === true) return { ...own, text: '', unreadable: true };
+  const { size } = entry;
+  if (size > MAX_WHOLE_SIZE) {
+    const preview = await membersPreviewOf(entry, [...STRINGS, ...LISTS], MAX_TEXT_LENGTH);
+    return { ...own, ...placedMembers(preview), truncatedSize: size };
+  }
+  const members = Object.entries(toJsonObject(JSON.parse(await readEntryText(entry))));
+  const placed = Object.fromEntries(members.filter(([name, value]) => isPlaced(name, value)));
+  const free = members.filter(([name, value]) => !OWN.has(name) && !isPlaced(name, value));
+  const json = free.length === 0 ? '' : JSON.stringify(Object.fromEntries(free), null, 2);
+  const isCut =
+    json.length > MAX_TEXT_LENGTH ||
+    Object.entries(placed).some(([name, value]) => isLong(name, value));
+  return {
+    ...own,
+    ...placedMembers(placed),
+    ...(json === '' ? {} : { members: cut(json, MAX_TEXT_LENGTH) }),
+    ...(isCut ? { truncatedSize: size } : {}),
+  };
+}
+
+function isPlaced(name: string, value: unknown): boolean {
+  if (STRINGS.includes(name)) return typeof value === 'string';
+  return LISTS.includes(name) && valuesOf(value) !== undefined;
+}
+
+function isLong(name: string, value: unknown): boolean {
+  if (name === 'text') return String(value).length > MAX_TEXT_LENGTH;
+  const values = valuesOf(value) ?? [];
+  return values.length > MAX_VALUES || values.some(({ length }) => length > MAX_NAME_LENGTH);
+}
+
+function placedMembers(members: JsonObject): Pick<PageEntry, 'text'> & Partial<PageEntry> {
+  const { text, identityType, consciousness_type: type, seeking, to, inReplyTo } = members;
+  const author = authorIn(members);
+  const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
+  return {
+    text: typeof text === 'string' ? cut(text, MAX_TEXT_LENGTH) : '',
+    ...(author === undefined ? {} : { author: cut(author, MAX_NAME_LENGTH) }),
+    ...(typeof identityType === 'string'
+      ? { identityType: cut(identityType, MAX_NAME_LENGTH) }
+      : {}),
+    ...(typeof type === 'string' ? { consciousnessType: cut(type, MAX_NAME_LENGTH) } : {}),
+    ...(answered === undefined ? {} : { inReplyTo: answered }),
+    ...(seeking === undefined ? {} : { seeking: shownValues(seeking) }),
+    ...(to === undefined ? {} : { to: shownValues(to) }),
+  };
+}
+
+function shownValues(value: unknown): string[] {
+  const values = valuesOf(value) ?? [];
+  return values.slice(0, MAX_VALUES).map((one) => cut(one, MAX_NAME_LENGTH));
+}
+
+/** Of a string, or of a list of strings. */
+function valuesOf(value: unknown): readonly string[] | undefined {
+  if (typeof value === 'string') return [value];
+  if (!Array.isArray(value)) return undefined;
+  const strings = value.filter((item) => typeof item === 'string');
+  return strings.length === value.length ? strings : undefined;
+}
+
+/** Cut between characters. */
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+}
