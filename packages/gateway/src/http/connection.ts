@@ -10,6 +10,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
+import { LongHead } from './long-head.ts';
+
 const CR = 0x0d;
 const LF = 0x0a;
 /** Ends the head of a request, and a chunked body (RFC 9112 sections 2.1 and 7.1). */
@@ -31,6 +33,9 @@ export class Connection {
   #bodyLeft = 0;
   /** How many bytes of an empty line the parsed bytes end with. */
   #matched = 0;
+  /** Whether the bytes that were found last end a head, or a chunked body. */
+  #isPartWhole = false;
+  readonly #head = new LongHead();
   /** What follows the request that is being answered. */
   #held: NonSharedBuffer | undefined;
   #parsing = true;
@@ -119,8 +124,11 @@ export class Connection {
         else this.#discardRest();
         return;
       }
+      const isHead = this.#response === undefined;
       const end = this.#endOfPart(bytes, start);
-      this.#parse(end - start === bytes.length ? bytes : bytes.subarray(start, end));
+      const part = end - start === bytes.length ? bytes : bytes.subarray(start, end);
+      const ready = isHead ? this.#head.take(part, this.#isPartWhole) : part;
+      if (ready !== undefined) this.#parse(ready);
       start = end;
     }
   }
@@ -148,10 +156,12 @@ export class Connection {
       return end;
     }
     let at = start;
+    this.#isPartWhole = true;
     for (; this.#matched > 0 && at < bytes.length; at += 1)
       if (this.#endsLine(bytes[at])) return at + 1;
     const found = bytes.indexOf(EMPTY_LINE, at);
     if (found !== -1) return found + EMPTY_LINE.length;
+    this.#isPartWhole = false;
     at = Math.max(at, bytes.length - EMPTY_LINE.length + 1);
     for (; at < bytes.length; at += 1) this.#endsLine(bytes[at]);
     return bytes.length;

@@ -76,6 +76,23 @@ suite('pipelined requests', () => {
     }
   });
 
+  test('are understood with heads of many packets', async () => {
+    await using gateway = await open();
+    const [seeking, ignored] = ['n'.repeat(500_000), 'h'.repeat(700_000)];
+    const long = getRequest(`/api/garden?seeking=${seeking}`, `X-Ignored: ${ignored}`);
+    const text = `${long}${chunked}${long}${getRequest('/nowhere')}`;
+    for (const size of [30_000, 65_536, 65_539, 400_000]) {
+      await using caller = await gateway.connect();
+      caller.socket.setNoDelay(true);
+      for (let at = 0; at < text.length; at += size) {
+        caller.send(text.slice(at, at + size));
+        await pause(1);
+      }
+      const received = await caller.until(/"code":"not-found"/);
+      assert.deepEqual(statusesIn(received), [200, 201, 200, 404]);
+    }
+  });
+
   test('start when the response before is finished', async () => {
     const memory = openMemoryLog();
     const gates: (() => void)[] = [];
