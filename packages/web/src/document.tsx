@@ -15,7 +15,7 @@ interface DocumentProps extends RenderOptions {
 
 export function Document({ data, page, guide }: DocumentProps): VNode {
   return (
-    <html lang={data.shell.locale}>
+    <html lang={data.shell.locale} data-status={data.shell.status} data-page={data.page}>
       <Head data={data} />
       <body>
         <div id="page">

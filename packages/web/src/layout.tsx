@@ -30,18 +30,34 @@ function Header(): VNode {
   return (
     <header class="header">
       <a class="place" href={href(shell, '/')}>
-        {shell.service}
+        <PlaceMark />
+        <span class="place-name">{shell.service}</span>
       </a>
-      <nav aria-label={layout.navigation}>
+      <nav class="navigation" aria-label={layout.navigation}>
         {NAVIGATION.map(([word, path]) => (
           <NavigationLink key={path} path={path}>
             {layout[word]}
           </NavigationLink>
         ))}
       </nav>
-      <StatusSign />
-      <LanguageSwitch />
+      <div class="header-end">
+        <StatusSign />
+        <LanguageSwitch />
+      </div>
     </header>
+  );
+}
+
+/** The icon, in the colors of the page. */
+function PlaceMark(): VNode {
+  return (
+    <svg class="place-mark" viewBox="12 10 40 46" aria-hidden="true">
+      <path class="place-mark-arch" d="M16 54V31a16 16 0 0 1 32 0v23" />
+      <path
+        class="place-mark-plant"
+        d="M32 54V36m0 5c-8 0-10-5-10-9 7 0 10 3 10 9Zm0-5c0-6 3-9 10-9 0 5-3 9-10 9Z"
+      />
+    </svg>
   );
 }
 

@@ -7,21 +7,65 @@ import { useShell } from './shell.ts';
 
 const FORMAT = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
-/** Making a format takes longer than rendering an entry. */
-const inUtc = new Map<Locale, Intl.DateTimeFormat>();
-
-export function Moment({ timestamp }: { readonly timestamp: string }): VNode {
-  const { locale } = useShell();
-  const [isLocal, setLocal] = useState(false);
-  useEffect(() => setLocal(true), []);
-  const time = new Date(timestamp);
-  const text = isLocal ? time.toLocaleString(locale, FORMAT) : utcFormat(locale).format(time);
-  return <time dateTime={timestamp}>{text}</time>;
+interface MomentProps {
+  readonly timestamp: string;
+  /** As the time that has passed, once the script runs. */
+  readonly relative?: boolean;
 }
 
-function utcFormat(locale: Locale): Intl.DateTimeFormat {
+export function Moment({ timestamp, relative = false }: MomentProps): VNode {
+  const { locale } = useShell();
+  const now = useNow(relative);
+  const time = new Date(timestamp);
+  const inUtc = formatIn(locale, 'UTC').format(time);
+  if (now === undefined) return <time dateTime={timestamp}>{inUtc}</time>;
+  const local = formatIn(locale, undefined).format(time);
+  return (
+    <time dateTime={timestamp} title={local}>
+      {relative ? passedSince(time.getTime(), now, locale) : local}
+    </time>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** Undefined until the script has taken over the page. */
+function useNow(isUpdated: boolean): number | undefined {
+  const [now, setNow] = useState<number | undefined>(undefined);
+  useEffect(() => {
+    setNow(Date.now());
+    if (!isUpdated) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return now;
+}
+
+/** With the smallest value that needs the next greater unit. */
+const UNITS = [
+  ['minute', 1, 60],
+  ['hour', 60, 24 * 60],
+  ['day', 24 * 60, 7 * 24 * 60],
+  ['week', 7 * 24 * 60, 60 * 24 * 60],
+  ['month', 30 * 24 * 60, 730 * 24 * 60],
+  ['year', 365 * 24 * 60, Infinity],
+] as const;
+
+function passedSince(time: number, now: number, locale: Locale): string {
+  const minutes = Math.max(0, Math.floor((now - time) / MINUTE_MS));
+  const [unit, size] = UNITS.find(([, , limit]) => minutes < limit) ?? UNITS[5];
+  const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+  return format.format(-Math.floor(minutes / size), unit);
+}
+
+/** Making a format takes longer than rendering an entry. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(locale: Locale, timeZone: 'UTC' | undefined): Intl.DateTimeFormat {
+  const key = `${locale} ${timeZone ?? ''}`;
   const format =
-    inUtc.get(locale) ?? new Intl.DateTimeFormat(locale, { ...FORMAT, timeZone: 'UTC' });
-  inUtc.set(locale, format);
+    formats.get(key) ??
+    new Intl.DateTimeFormat(locale, timeZone === undefined ? FORMAT : { ...FORMAT, timeZone });
+  formats.set(key, format);
   return format;
 }

@@ -2,7 +2,7 @@
  * The data of a page, which the gateway passes to the renderer, and the renderer, as JSON, to the
  * script of the page. Everything is localized already. Types only: the gateway imports this file.
  */
-import type { Kind, Locale, PresentDocument, State } from '@open-presence/protocol';
+import type { Kind, Locale, State } from '@open-presence/protocol';
 
 /** What the frame around every page shows, and what its links and times depend on. */
 export interface Shell {
@@ -87,6 +87,16 @@ interface Feed {
   readonly href: string;
 }
 
+/** Somebody who is here, or has written lately. */
+export interface PageVisitor {
+  /** Its first 200 UTF-16 code units. */
+  readonly identity: string;
+  /** Slug. */
+  readonly room?: string;
+  readonly seeking: readonly string[];
+  readonly lastSeen: string;
+}
+
 /** A room as the house shows it. */
 export interface HouseRoom extends RoomName {
   readonly description: string;
@@ -94,14 +104,18 @@ export interface HouseRoom extends RoomName {
   readonly entries: number;
   /** When the newest was stored. */
   readonly latest?: string;
-  readonly here: readonly PresentDocument[];
+  /** How many visitors are there. */
+  readonly here: number;
 }
 
 export interface HousePage extends PageHead {
   readonly page: 'house';
   readonly invitation: string;
   readonly rooms: readonly HouseRoom[];
-  readonly here: readonly PresentDocument[];
+  readonly here: readonly PageVisitor[];
+  readonly lately: readonly PageVisitor[];
+  /** Starts of the newest entries. */
+  readonly newest: readonly PageEntry[];
 }
 
 /** Shown while the gateway reads its log. */

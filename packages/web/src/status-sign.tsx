@@ -29,7 +29,11 @@ function useStatus(): State | undefined {
   const [status, setStatus] = useState<State | undefined>(useShell().status);
   useEffect(() => {
     const update = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') setStatus(await fetchStatus());
+      if (document.visibilityState !== 'visible') return;
+      const current = await fetchStatus();
+      setStatus(current);
+      // Also colors what shows the status without words.
+      document.documentElement.dataset['status'] = current ?? 'unreachable';
     };
     const onChange = (): void => void update();
     const timer = setInterval(onChange, INTERVAL_MS);

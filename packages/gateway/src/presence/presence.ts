@@ -63,6 +63,7 @@ export class Presence implements Disposable {
   /** Of the names in `#requests`. */
   #requestsLength = 0;
   #lastNumber = 0;
+  #version = 0;
   #expiry: NodeJS.Timeout | undefined;
 
   /** `channel`: a name that the threads of one gateway share, and no other gateway has. */
@@ -90,6 +91,25 @@ export class Presence implements Disposable {
     const now = steadyNow();
     const request = this.#addRequest({ identity, room, since: now, lastSeen: now });
     this.#others.send({ type: 'request', request });
+  }
+
+  /** Differs once a visitor has arrived, has gone or is in another room. */
+  get version(): number {
+    this.#removeExpired(steadyNow());
+    return this.#version;
+  }
+
+  /** How many visitors are in each room, by slug. */
+  countByRoom(): ReadonlyMap<string | undefined, number> {
+    const counts = new Map<string | undefined, number>();
+    const add = (room: string | undefined): void =>
+      void counts.set(room, (counts.get(room) ?? 0) + 1);
+    this.#removeExpired(steadyNow());
+    for (const { identity, room } of this.#requests.values()) {
+      if (!this.#streams.has(identity)) add(room);
+    }
+    for (const streams of this.#streams.values()) add(merge(streams).room);
+    return counts;
   }
 
   /** The newest arrival first. */
@@ -157,6 +177,7 @@ export class Presence implements Disposable {
     const isNew = !this.#isHere(identity);
     const streams = this.#streams.get(identity) ?? new Map<string, StreamPresence>();
     this.#streams.set(identity, streams.set(id, stream));
+    this.#version += 1;
     if (isNew) this.#emit({ identity, state: 'here', room, time: since });
   }
 
@@ -167,6 +188,7 @@ export class Presence implements Disposable {
     const streams = this.#streams.get(identity);
     if (streams?.delete(id) !== true) return false;
     if (streams.size === 0) this.#streams.delete(identity);
+    this.#version += 1;
     this.#emitIfGone({ identity, room }, now);
     return true;
   }
@@ -186,6 +208,7 @@ export class Presence implements Disposable {
     // Deleted first, so that it moves to the end of the map.
     if (!this.#requests.delete(identity)) this.#requestsLength += identity.length;
     this.#requests.set(identity, merged);
+    if (earlier?.room !== room) this.#version += 1;
     if (isNew) this.#emit({ identity, state: 'here', room, time: since });
     this.#evict(now);
     this.#scheduleExpiry(now);
@@ -248,6 +271,7 @@ export class Presence implements Disposable {
 
   /** `change`: with a time of the steady clock. */
   #emit(change: PresenceChange): void {
+    this.#version += 1;
     const time = machineTime(change.time);
     for (const listener of this.#listeners) listener({ ...change, time });
   }

@@ -1,44 +1,37 @@
 /** The house: all rooms, who is here, and what was said last. */
 import type { VNode } from 'preact';
 
-import { Moment } from '../moment.tsx';
-import type { HousePage, HouseRoom } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
+import { GateDrawing } from '../gate-drawing.tsx';
+import { NewestWords } from '../house/newest-words.tsx';
+import { RoomItem } from '../house/room-item.tsx';
+import { WhoIsHere } from '../house/who-is-here.tsx';
+import type { HousePage } from '../page-data.ts';
+import { useWords } from '../shell.ts';
 
 export function Page({ data }: { readonly data: HousePage }): VNode {
   const { house } = useWords();
   return (
-    <>
-      <h1>{data.title}</h1>
-      <p class="invitation">{data.invitation}</p>
-      <h2>{house.title}</h2>
-      <ul class="rooms">
-        {data.rooms.map((room) => (
-          <RoomItem key={room.slug} room={room} />
-        ))}
-      </ul>
-    </>
-  );
-}
-
-function RoomItem({ room }: { readonly room: HouseRoom }): VNode {
-  const shell = useShell();
-  const { house } = useWords();
-  return (
-    <li>
-      <h3>
-        <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
-      </h3>
-      <p>{room.description}</p>
-      <p class="quiet">
-        {room.latest === undefined ? (
-          house.quiet
-        ) : (
-          <>
-            {house.entries(room.entries)} · <Moment timestamp={room.latest} />
-          </>
-        )}
-      </p>
-    </li>
+    <div class="house">
+      <div class="house-welcome">
+        <div>
+          <h1>{data.title}</h1>
+          <p class="house-lead">{house.lead}</p>
+          <p>{data.invitation}</p>
+        </div>
+        <GateDrawing />
+      </div>
+      <section aria-labelledby="rooms">
+        <h2 id="rooms">{house.rooms}</h2>
+        <ul class="house-rooms">
+          {data.rooms.map((room) => (
+            <RoomItem key={room.slug} room={room} />
+          ))}
+        </ul>
+      </section>
+      <div class="house-now">
+        <NewestWords entries={data.newest} />
+        <WhoIsHere here={data.here} lately={data.lately} />
+      </div>
+    </div>
   );
 }

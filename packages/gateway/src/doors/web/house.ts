@@ -1,29 +1,47 @@
 /** The page `/`: the house with all rooms. */
-import { hash } from 'node:crypto';
+import {
+  FEED_FORMS,
+  FEED_TYPES,
+  localize,
+  SHORT_FEED_PATHS,
+  type LatelyDocument,
+  type PresentDocument,
+} from '@open-presence/protocol';
+import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
 
-import { FEED_FORMS, FEED_TYPES, localize, SHORT_FEED_PATHS } from '@open-presence/protocol';
-import type { Shell } from '@open-presence/web/page-data';
-
-import { newestPresent } from '../../operations/who-is-here.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
-import type { DoorRequest } from '../context.ts';
+import { newestPresent, recentAuthors } from '../../operations/who-is-here.ts';
+import type { DoorContext, DoorRequest } from '../context.ts';
+import { cutText } from './cut-text.ts';
 import { houseGuide } from './guide.ts';
+import { pageEntryOf } from './page-entry.ts';
 import type { PageContent } from './page-route.ts';
 
-const MAX_HERE = 24;
+const MAX_VISITORS = 12;
+const MAX_NEWEST = 8;
+/** UTF-16 code units that are shown of an entry, and of a name. */
+const MAX_BRIEF_LENGTH = 320;
+const MAX_NAME_LENGTH = 200;
+/** What visitors seek is shown by its first values. */
+const MAX_SEEKING = 4;
+/** Whoever wrote more than an hour ago is left out after this time, at the latest. */
+const LATELY_STEP_MS = 5 * 60_000;
 
-/** Changes with who is here, and where. */
+/** Changes with who is here, and where; and with time, for who wrote lately. */
 export function versionOf({ app }: DoorRequest): string {
-  const here = app.presence.list(MAX_HERE).map(({ identity, room }) => [identity, room]);
-  return hash('sha256', JSON.stringify(here), 'base64url');
+  return `${app.presence.version} ${Math.floor(app.log.now() / LATELY_STEP_MS)}`;
 }
 
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const { app } = context;
   const { labels, invitation } = app.language;
   const { locale } = shell;
-  const here = await newestPresent(app, { head: app.log.head(), limit: MAX_HERE });
   const title = localize(labels.everything, locale);
+  const snapshot = await app.recentAuthors.snapshot();
+  const wanted = { rooms: [], limit: MAX_VISITORS, signal: new AbortController().signal };
+  const here = await newestPresent(app, { ...snapshot, limit: MAX_VISITORS });
+  const lately = await Array.fromAsync(recentAuthors(app, wanted, snapshot));
+  const names = new Set(here.map(({ identity }) => identity));
   return {
     data: {
       page: 'house',
@@ -34,16 +52,49 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
         return { title, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
       }),
       invitation: localize(invitation, locale),
-      rooms: roomDocuments(app, locale).map(({ latest, ...room }) => ({
-        slug: room.slug,
-        title: room.title,
-        description: room.description,
-        entries: room.entries,
-        ...(latest === null ? {} : { latest }),
-        here: here.filter((visitor) => visitor.room === room.slug),
-      })),
-      here,
+      rooms: roomsOf(app, shell),
+      here: here.map(visitorOf),
+      lately: lately.filter(({ identity }) => !names.has(identity)).map(visitorOf),
+      newest: await newestOf(app),
     },
     options: { guide: houseGuide(context, shell) },
   };
+}
+
+function roomsOf(app: DoorContext, { locale }: Shell): HouseRoom[] {
+  const visitors = app.presence.countByRoom();
+  return roomDocuments(app, locale).map(({ slug, title, description, entries, latest }) => ({
+    slug,
+    title,
+    description,
+    entries,
+    ...(latest === null ? {} : { latest }),
+    here: visitors.get(slug) ?? 0,
+  }));
+}
+
+function visitorOf({
+  identity,
+  room,
+  seeking,
+  lastSeen,
+}: PresentDocument | LatelyDocument): PageVisitor {
+  return {
+    identity: cutText(identity, MAX_NAME_LENGTH),
+    ...(room === null ? {} : { room }),
+    seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
+    lastSeen,
+  };
+}
+
+async function newestOf({ log }: DoorContext): Promise<PageEntry[]> {
+  const entries = log.readEntries({ facets: [], order: 'newest', limit: MAX_NEWEST });
+  return await Array.fromAsync(entries, async (entry) => {
+    const { members, ...shown } = await pageEntryOf(entry);
+    return {
+      ...shown,
+      text: cutText(shown.text, MAX_BRIEF_LENGTH),
+      ...(members === undefined ? {} : { members: cutText(members, MAX_BRIEF_LENGTH) }),
+    };
+  });
 }

@@ -6,6 +6,7 @@ import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { authorIn, membersPreviewOf } from '../../operations/text-preview.ts';
+import { cutText } from './cut-text.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */
 const MAX_WHOLE_SIZE = 64 * 1024;
@@ -46,7 +47,7 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   return {
     ...own,
     ...placedMembers(placed),
-    ...(json === '' ? {} : { members: cut(json, MAX_TEXT_LENGTH) }),
+    ...(json === '' ? {} : { members: cutText(json, MAX_TEXT_LENGTH) }),
     ...(isCut ? { truncatedSize: size } : {}),
   };
 }
@@ -67,12 +68,12 @@ function placedMembers(members: JsonObject): Pick<PageEntry, 'text'> & Partial<P
   const author = authorIn(members);
   const answered = typeof inReplyTo === 'string' ? referencedId(inReplyTo) : undefined;
   return {
-    text: typeof text === 'string' ? cut(text, MAX_TEXT_LENGTH) : '',
-    ...(author === undefined ? {} : { author: cut(author, MAX_NAME_LENGTH) }),
+    text: typeof text === 'string' ? cutText(text, MAX_TEXT_LENGTH) : '',
+    ...(author === undefined ? {} : { author: cutText(author, MAX_NAME_LENGTH) }),
     ...(typeof identityType === 'string'
-      ? { identityType: cut(identityType, MAX_NAME_LENGTH) }
+      ? { identityType: cutText(identityType, MAX_NAME_LENGTH) }
       : {}),
-    ...(typeof type === 'string' ? { consciousnessType: cut(type, MAX_NAME_LENGTH) } : {}),
+    ...(typeof type === 'string' ? { consciousnessType: cutText(type, MAX_NAME_LENGTH) } : {}),
     ...(answered === undefined ? {} : { inReplyTo: answered }),
     ...(seeking === undefined ? {} : { seeking: shownValues(seeking) }),
     ...(to === undefined ? {} : { to: shownValues(to) }),
@@ -81,7 +82,7 @@ function placedMembers(members: JsonObject): Pick<PageEntry, 'text'> & Partial<P
 
 function shownValues(value: unknown): string[] {
   const values = valuesOf(value) ?? [];
-  return values.slice(0, MAX_VALUES).map((one) => cut(one, MAX_NAME_LENGTH));
+  return values.slice(0, MAX_VALUES).map((one) => cutText(one, MAX_NAME_LENGTH));
 }
 
 /** Of a string, or of a list of strings. */
@@ -90,9 +91,4 @@ function valuesOf(value: unknown): readonly string[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const strings = value.filter((item) => typeof item === 'string');
   return strings.length === value.length ? strings : undefined;
-}
-
-/** Cut between characters. */
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
