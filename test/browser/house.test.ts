@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 
-import { asObject, asInteger } from '../../conformance/value.ts';
+import { asArray, asInteger, asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 
@@ -50,6 +50,22 @@ describe('the house, in Chromium', () => {
     await page.close();
   });
 
+  it('can be installed, and has a card for previews', async () => {
+    const page = await browser.newPage({ locale: 'uk-UA' });
+    await page.goto(`${gateway.url}/`);
+    const manifest = asObject(await json(page, 'link[rel=manifest]', 'href'));
+    assert.equal(manifest['name'], 'Відкрита Брама Присутності');
+    const icons = asArray(manifest['icons']).map(asObject);
+    assert.ok(icons.some(({ purpose }) => purpose === 'maskable'));
+    for (const { src, type } of [...icons, { src: '/favicon.ico', type: 'image/svg+xml' }]) {
+      const image = await fetch(new URL(asString(src), gateway.url));
+      assert.deepEqual([image.status, image.headers.get('content-type')], [200, type]);
+    }
+    const card = await page.locator('meta[property="og:image"]').getAttribute('content');
+    assert.equal((await fetch(card ?? '')).headers.get('content-type'), 'image/png');
+    await page.close();
+  });
+
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has no barrier that axe finds, ${colorScheme}`, async () => {
       const page = await browser.newPage({ colorScheme });
@@ -65,6 +81,12 @@ describe('the house, in Chromium', () => {
     });
   }
 });
+
+/** What an attribute of an element leads to. */
+async function json(page: Page, selector: string, attribute: string): Promise<unknown> {
+  const address = await page.locator(selector).getAttribute(attribute);
+  return await (await fetch(new URL(address ?? '', page.url()))).json();
+}
 
 async function roomTitles(page: Page): Promise<string[]> {
   return await page.locator('a[href^="/rooms/"]').allInnerTexts();

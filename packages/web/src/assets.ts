@@ -3,6 +3,11 @@ import cyrillic from '@fontsource-variable/literata/files/literata-cyrillic-wght
 import latin from '@fontsource-variable/literata/files/literata-latin-wght-normal.woff2?url';
 import type { Locale } from '@open-presence/protocol';
 
+import card from './images/card.png';
+import icon180 from './images/icon-180.png';
+import icon192 from './images/icon-192.png';
+import icon512 from './images/icon-512.png';
+import maskable from './images/icon-maskable-512.png';
 import icon from './images/icon.svg?url';
 import type { PageName } from './page-data.ts';
 
@@ -14,13 +19,17 @@ interface ManifestChunk {
 /** Defined by the build. */
 declare const CLIENT_MANIFEST: Readonly<Record<string, ManifestChunk>>;
 
+export const ICONS = { svg: icon, apple: icon180, small: icon192, large: icon512, maskable };
+
+/** Of 1200 by 630 pixels, for previews of links. */
+export const CARD: string = card;
+
 export interface PageAssets {
   readonly script: string;
   /** Scripts that the page imports. */
   readonly preloads: readonly string[];
   readonly style: string;
   readonly fonts: readonly string[];
-  readonly icon: string;
 }
 
 export function assetsOf(page: PageName, locale: Locale): PageAssets {
@@ -34,7 +43,6 @@ export function assetsOf(page: PageName, locale: Locale): PageAssets {
     preloads,
     style: addressOf('style.css'),
     fonts: locale === 'uk' ? [cyrillic, latin] : [latin],
-    icon,
   };
 }
 

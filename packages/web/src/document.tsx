@@ -2,10 +2,11 @@
 import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
-import { assetsOf } from './assets.ts';
+import { assetsOf, CARD, ICONS } from './assets.ts';
 import type { PageData, RenderOptions } from './page-data.ts';
 import { Guide } from './guide.tsx';
 import { hrefIn } from './shell.ts';
+import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
 
 interface DocumentProps extends RenderOptions {
@@ -36,7 +37,7 @@ export function Document({ data, page, guide }: DocumentProps): VNode {
 function Head({ data }: { readonly data: PageData }): VNode {
   const { shell, description, feeds = [], unlisted } = data;
   const title = data.title === shell.service ? data.title : `${data.title} · ${shell.service}`;
-  const { script, preloads, style, fonts, icon } = assetsOf(data.page, shell.locale);
+  const { script, preloads, style, fonts } = assetsOf(data.page, shell.locale);
   const address = shell.address + shell.url;
   return (
     <head>
@@ -61,7 +62,11 @@ function Head({ data }: { readonly data: PageData }): VNode {
       {preloads.map((path) => (
         <link key={path} rel="modulepreload" href={path} />
       ))}
-      <link rel="icon" href={icon} type="image/svg+xml" />
+      <link rel="icon" href={ICONS.svg} type="image/svg+xml" />
+      <link rel="apple-touch-icon" href={ICONS.apple} />
+      <link rel="manifest" href={`/web/manifest.webmanifest?lang=${shell.locale}`} />
+      <meta name="theme-color" content={PAPER.light} media="(prefers-color-scheme: light)" />
+      <meta name="theme-color" content={PAPER.dark} media="(prefers-color-scheme: dark)" />
       <link rel="canonical" href={address} />
       {(['uk', 'en'] as const).map((locale) => (
         <link
@@ -85,6 +90,10 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <meta property="og:title" content={data.title} />
       <meta property="og:description" content={description} />
       <meta property="og:url" content={address} />
+      <meta property="og:image" content={shell.address + CARD} />
+      <meta property="og:image:width" content="1200" />
+      <meta property="og:image:height" content="630" />
+      <meta name="twitter:card" content="summary_large_image" />
       <meta property="og:locale" content={shell.locale === 'uk' ? 'uk_UA' : 'en_GB'} />
     </head>
   );

@@ -1,6 +1,7 @@
 /** Renders pages on the server. Built as one module without imports. */
 import { renderToString } from 'preact-render-to-string';
 
+import { ICONS } from './assets.ts';
 import { Document } from './document.tsx';
 import type { PageComponent } from './app.tsx';
 import type { PageName, RenderPage } from './page-data.ts';
@@ -18,3 +19,7 @@ export const renderPage: RenderPage = (data, options = {}) => {
   const page = PAGES[data.page] as PageComponent;
   return `<!doctype html>${renderToString(<Document data={data} page={page} {...options} />)}`;
 };
+
+export { webManifest } from './web-manifest.ts';
+
+export const iconPath: string = ICONS.svg;

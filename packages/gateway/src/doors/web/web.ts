@@ -6,10 +6,30 @@
  * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
  * pages is loaded or held in memory before somebody requests one.
  */
-import type { ProtocolDoor } from '../context.ts';
+import type { DoorHandler, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { pageRoute } from './page-route.ts';
 
 export const webDoor: ProtocolDoor = {
-  routes: [pageRoute('/', () => import('./house.ts')), assetsRoute],
+  routes: [
+    pageRoute('/', () => import('./house.ts')),
+    assetsRoute,
+    privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {
+      const { sendManifest } = await import('./manifest.ts');
+      await sendManifest(context);
+    }),
+    privateRoute('/favicon.ico', 'image/svg+xml', async (context) => {
+      const { sendIcon } = await import('./manifest.ts');
+      await sendIcon(context);
+    }),
+  ],
 };
+
+/** A path that only pages and browsers request: it is described to nobody. */
+function privateRoute(
+  path: string,
+  type: string,
+  handle: DoorHandler,
+): ProtocolDoor['routes'][number] {
+  return { path, get: [{ type, handle }], description: { paths: [] } };
+}
