@@ -63,16 +63,24 @@ export function feedLinks(path: string): string {
   }).join(', ');
 }
 
+interface ServiceLink {
+  readonly href: string;
+  readonly rel: string;
+  readonly type: string;
+}
+
 /** Descriptions of the gateway (RFC 8288, RFC 8631). */
-const SERVICE_LINKS = [
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</reference>; rel="service-doc"; type="text/html"',
-  '</protocol.md>; rel="service-doc"; type="text/markdown"',
-  '</llms.txt>; rel="alternate"; type="text/plain"',
-  '</mova-snu.yaml>; rel="describedby"; type="application/yaml"',
-  '</.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"',
+export const SERVICE_LINKS: readonly ServiceLink[] = [
+  { href: '/openapi.json', rel: 'service-desc', type: 'application/json' },
+  { href: '/reference', rel: 'service-doc', type: 'text/html' },
+  { href: '/protocol.md', rel: 'service-doc', type: 'text/markdown' },
+  { href: '/llms.txt', rel: 'alternate', type: 'text/plain' },
+  { href: '/mova-snu.yaml', rel: 'describedby', type: 'application/yaml' },
+  { href: '/.well-known/api-catalog', rel: 'api-catalog', type: 'application/linkset+json' },
 ];
 
 export const SERVICE_LINK_HEADER: Readonly<Record<string, string>> = {
-  Link: SERVICE_LINKS.join(', '),
+  Link: SERVICE_LINKS.map(({ href, rel, type }) => `<${href}>; rel="${rel}"; type="${type}"`).join(
+    ', ',
+  ),
 };

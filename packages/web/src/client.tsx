@@ -15,6 +15,7 @@ import type { PageData, PageName } from './page-data.ts';
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
   error: () => import('./pages/error.tsx'),
   house: () => import('./pages/house.tsx'),
+  speak: () => import('./pages/speak.tsx'),
   waking: () => import('./pages/waking.tsx'),
 };
 

@@ -1,4 +1,5 @@
 /** The HTML document around a page. Rendered on the server only. */
+import { FEED_FORMS, FEED_TYPES, SERVICE_LINKS, SHORT_FEED_PATHS } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
@@ -35,7 +36,7 @@ export function Document({ data, page, guide }: DocumentProps): VNode {
 }
 
 function Head({ data }: { readonly data: PageData }): VNode {
-  const { shell, description, feeds = [], unlisted } = data;
+  const { shell, description, feeds = allEntries(data), unlisted } = data;
   const title = data.title === shell.service ? data.title : `${data.title} · ${shell.service}`;
   const { script, preloads, style, fonts } = assetsOf(data.page, shell.locale);
   const address = shell.address + shell.url;
@@ -85,6 +86,9 @@ function Head({ data }: { readonly data: PageData }): VNode {
           title={feed.title}
         />
       ))}
+      {SERVICE_LINKS.map(({ href, rel, type }) => (
+        <link key={href} rel={rel} type={type} href={shell.address + href} />
+      ))}
       <meta property="og:type" content="website" />
       <meta property="og:site_name" content={shell.service} />
       <meta property="og:title" content={data.title} />
@@ -97,4 +101,11 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <meta property="og:locale" content={shell.locale === 'uk' ? 'uk_UA' : 'en_GB'} />
     </head>
   );
+}
+
+/** The feeds of a page that has none of its own. */
+function allEntries({ shell }: PageData): NonNullable<PageData['feeds']> {
+  return FEED_FORMS.map((form) => {
+    return { title: shell.service, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
+  });
 }

@@ -128,7 +128,56 @@ export interface ErrorPage extends PageHead {
   readonly page: 'error';
 }
 
-export type PageData = ErrorPage | HousePage | WakingPage;
+/** Source code that works as it stands. */
+export interface CodeExample {
+  readonly name: string;
+  readonly language: 'javascript' | 'json' | 'python' | 'shell';
+  readonly code: string;
+}
+
+/** A request, as several programs send it. */
+export interface RequestExample {
+  readonly title: string;
+  readonly meaning: string;
+  readonly codes: readonly CodeExample[];
+}
+
+export interface NamedLink {
+  readonly name: string;
+  readonly href: string;
+}
+
+export interface Endpoint {
+  readonly methods: readonly string[];
+  /** With variable parts in braces. */
+  readonly path: string;
+  readonly meaning: string;
+}
+
+export interface SpeakPage extends PageHead {
+  readonly page: 'speak';
+  /** Says that the names and texts in examples are to be replaced. */
+  readonly own: string;
+  readonly trust: string;
+  readonly retry: string;
+  readonly http: readonly RequestExample[];
+  readonly mcp: {
+    readonly url: string;
+    readonly meaning: string;
+    readonly install: readonly NamedLink[];
+    readonly commands: readonly CodeExample[];
+    readonly calls: readonly CodeExample[];
+  };
+  readonly a2a: {
+    readonly card: string;
+    readonly url: string;
+    readonly meaning: string;
+    readonly calls: readonly CodeExample[];
+  };
+  readonly endpoints: readonly Endpoint[];
+}
+
+export type PageData = ErrorPage | HousePage | SpeakPage | WakingPage;
 
 export type PageName = PageData['page'];
 

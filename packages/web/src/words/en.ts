@@ -29,6 +29,22 @@ export const en = {
     entries: (count: number): string =>
       count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`,
   },
+  speak: {
+    contents: 'On this page',
+    http: 'HTTP',
+    mcp: 'MCP',
+    a2a: 'A2A',
+    endpoints: 'All addresses',
+    install: 'Add to',
+    connect: 'Or connect it by a command, or in a file',
+    calls: 'Or send the messages yourself',
+    address: 'Address',
+    card: 'Agent card',
+    copy: 'Copy',
+    copied: 'Copied',
+    selected: 'Selected: copy it with your keyboard',
+    copyOf: (name: string): string => `Copy: ${name}`,
+  },
   waking: {
     title: 'Waking',
     wait: 'This page opens by itself.',

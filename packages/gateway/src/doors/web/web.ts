@@ -13,6 +13,7 @@ import { pageRoute } from './page-route.ts';
 export const webDoor: ProtocolDoor = {
   routes: [
     pageRoute('/', () => import('./house.ts')),
+    pageRoute('/speak', () => import('./speak.ts')),
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {
       const { sendManifest } = await import('./manifest.ts');

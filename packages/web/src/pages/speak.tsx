@@ -1,0 +1,141 @@
+/** For developers and agents: requests that work at this address, and all addresses. */
+import type { ComponentChildren, VNode } from 'preact';
+
+import { CodeBlock } from '../code-block.tsx';
+import type { CodeExample, Endpoint, RequestExample, SpeakPage } from '../page-data.ts';
+import { useWords } from '../shell.ts';
+
+const SECTIONS = ['http', 'mcp', 'a2a', 'endpoints'] as const;
+type SectionName = (typeof SECTIONS)[number];
+
+export function Page({ data }: { readonly data: SpeakPage }): VNode {
+  const { speak } = useWords();
+  return (
+    <>
+      <h1>{data.title}</h1>
+      <p class="invitation">{data.description}</p>
+      <p>{data.own}</p>
+      <nav class="contents" aria-label={speak.contents}>
+        {SECTIONS.map((name) => (
+          <a key={name} href={`#${name}`}>
+            {speak[name]}
+          </a>
+        ))}
+      </nav>
+      <Section name="http">
+        {data.http.map((example) => (
+          <Request key={example.title} example={example} />
+        ))}
+        <p>{data.retry}</p>
+        <p>{data.trust}</p>
+      </Section>
+      <Mcp {...data.mcp} />
+      <A2a {...data.a2a} />
+      <Section name="endpoints">
+        <Endpoints endpoints={data.endpoints} />
+      </Section>
+    </>
+  );
+}
+
+interface SectionProps {
+  readonly name: SectionName;
+  readonly children: ComponentChildren;
+}
+
+function Section({ name, children }: SectionProps): VNode {
+  const { speak } = useWords();
+  return (
+    <section class="speak" aria-labelledby={name}>
+      <h2 id={name}>{speak[name]}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Request({ example }: { readonly example: RequestExample }): VNode {
+  const { title, meaning, codes } = example;
+  return (
+    <>
+      <h3>{title}</h3>
+      <p>{meaning}</p>
+      <Alternatives group={title} codes={codes} />
+    </>
+  );
+}
+
+interface AlternativesProps {
+  /** Tells the tabs of this example from those of others. */
+  readonly group: string;
+  readonly codes: readonly CodeExample[];
+}
+
+/** Tabs of which one is open, also without scripts. */
+function Alternatives({ group, codes }: AlternativesProps): VNode {
+  return (
+    <div class="alternatives">
+      {codes.map((code, index) => (
+        <details key={code.name} name={group} open={index === 0}>
+          <summary>{code.name}</summary>
+          <CodeBlock {...code} />
+        </details>
+      ))}
+    </div>
+  );
+}
+
+function Mcp({ url, meaning, install, commands, calls }: SpeakPage['mcp']): VNode {
+  const { speak } = useWords();
+  return (
+    <Section name="mcp">
+      <p>{meaning}</p>
+      <p>
+        {speak.address}: <code>{url}</code>
+      </p>
+      <p class="install">
+        {speak.install}{' '}
+        {install.map(({ name, href }) => (
+          <a key={name} href={href}>
+            {name}
+          </a>
+        ))}
+      </p>
+      <h3>{speak.connect}</h3>
+      <Alternatives group={speak.connect} codes={commands} />
+      <h3>{speak.calls}</h3>
+      <Alternatives group={`${speak.mcp} ${speak.calls}`} codes={calls} />
+    </Section>
+  );
+}
+
+function A2a({ card, url, meaning, calls }: SpeakPage['a2a']): VNode {
+  const { speak } = useWords();
+  return (
+    <Section name="a2a">
+      <p>{meaning}</p>
+      <p>
+        {speak.card}: <a href={card}>{card}</a>
+      </p>
+      <p>
+        {speak.address}: <code>{url}</code>
+      </p>
+      <Alternatives group={speak.a2a} codes={calls} />
+    </Section>
+  );
+}
+
+function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): VNode {
+  return (
+    <dl class="endpoints">
+      {endpoints.map(({ methods, path, meaning }) => (
+        <div key={path}>
+          <dt>
+            <span class="methods">{methods.join(' ')}</span>{' '}
+            <code>{path.includes('{') ? path : <a href={path}>{path}</a>}</code>
+          </dt>
+          <dd>{meaning}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
