@@ -47,7 +47,8 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
       { path: '/', headers: { accept: 'text/markdown' } },
     ],
     light: /\/doors\/web\/web\.ts/,
-    heavy: /\/packages\/web\/|\/doors\/web\/(?!web\.ts|page-route\.ts|assets\.ts)/,
+    heavy:
+      /\/packages\/web\/|\/doors\/web\/(?!web\.ts|page-route\.ts|assets\.ts|data-routes\.ts|private-route\.ts)/,
     by: { path: '/', headers: { accept: 'text/html' } },
   },
   'the SDK of MCP': {

@@ -5,7 +5,7 @@ import { docsDoor } from './doors/docs/docs.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
-import { markPresent } from './doors/rest/presence.ts';
+import { markPresent } from './doors/reader.ts';
 import { restDoor } from './doors/rest/rest.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';

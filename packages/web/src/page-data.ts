@@ -68,6 +68,24 @@ export interface PageEntry {
   readonly unreadable?: true;
 }
 
+/** Some entries of a listing, in its order. */
+export interface EntryBatch {
+  readonly entries: readonly PageEntry[];
+  /** Later entries came after it was read. */
+  readonly head: number;
+  /** `before`, or in the order of the log `after`, of the batch that follows; null if none does. */
+  readonly next: number | null;
+}
+
+/** A piece of a long text. */
+export interface TextPiece {
+  readonly text: string;
+  /** Its number, from 1. */
+  readonly part: number;
+  /** How many pieces the text has. */
+  readonly parts: number;
+}
+
 interface PageHead {
   readonly shell: Shell;
   /** Of the document; without the name of the place. */

@@ -1,34 +1,16 @@
-/** `GET /api/presence`, and visitors who become present by reading (PROTOCOL.md section 13). */
+/** `GET /api/presence` (PROTOCOL.md section 13). */
 import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { queryOf } from '../../http/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
-  visitorFor,
   presentVisitors,
   recentAuthors,
   type PresenceQuery,
 } from '../../operations/who-is-here.ts';
-import type { Visitor } from '../../presence/presence.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary() };
-
-/** Matches every spelling of the parameter `as`, so that URLs without it are not parsed. */
-const AS = /[?&](?:a|%61)(?:s|%73)=/;
-
-/** The visitor that the request names as its reader, with the room that it reads. */
-export function readerOf({ app, request, params }: DoorRequest): Visitor | undefined {
-  if (!AS.test(request.url ?? '')) return undefined;
-  const query = queryOf(request);
-  return visitorFor(app, query.get('as'), params['slug'] ?? query.get('room'));
-}
-
-/** Makes the reader present if the request names one. */
-export function markPresent(context: DoorRequest): void {
-  const reader = readerOf(context);
-  if (reader !== undefined) context.app.presence.recordRequest(reader);
-}
 
 export async function presence(context: DoorRequest): Promise<void> {
   // Not aborted on shutdown: a list that was cut off would look complete.

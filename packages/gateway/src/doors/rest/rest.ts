@@ -25,7 +25,8 @@ import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
 import { contribute } from './contribute.ts';
 import { discover } from './discover.ts';
-import { events } from './events/events.ts';
+import { ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
+import { events } from '../event-stream/events.ts';
 import {
   insteadOn,
   insteadOnEntries,
@@ -193,6 +194,6 @@ function listingForms(
 }
 
 function eventStream(scopeOf: ScopeResolver): Representation<DoorContext> {
-  const handle = events(scopeOf);
+  const handle = events(scopeOf, ENTRY_FRAMES);
   return { type: EVENT_STREAM, handle, content: 'Events', refused: REFUSED_BY_STREAMS };
 }

@@ -6,9 +6,11 @@
  * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
  * pages is loaded or held in memory before somebody requests one.
  */
-import type { DoorHandler, ProtocolDoor } from '../context.ts';
+import type { ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
+import { dataRoutes } from './data-routes.ts';
 import { pageRoute } from './page-route.ts';
+import { privateRoute } from './private-route.ts';
 
 export const webDoor: ProtocolDoor = {
   routes: [
@@ -23,14 +25,6 @@ export const webDoor: ProtocolDoor = {
       const { sendIcon } = await import('./manifest.ts');
       await sendIcon(context);
     }),
+    ...dataRoutes,
   ],
 };
-
-/** A path that only pages and browsers request: it is described to nobody. */
-function privateRoute(
-  path: string,
-  type: string,
-  handle: DoorHandler,
-): ProtocolDoor['routes'][number] {
-  return { path, get: [{ type, handle }], description: { paths: [] } };
-}

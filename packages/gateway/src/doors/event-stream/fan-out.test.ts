@@ -4,12 +4,13 @@ import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
-import { draftOf } from '../../../log/log.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
-import { type EventStream, EventStreams } from '../../../http/response/event-stream.ts';
+import { draftOf } from '../../log/log.fixture.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { type EventStream, EventStreams } from '../../http/response/event-stream.ts';
+import { ENTRY_FRAMES } from './entry-frames.ts';
 import { FanOut, type StreamSelection } from './fan-out.ts';
 
-const ALL: StreamSelection = { key: 'all', selection: { facets: [] } };
+const ALL: StreamSelection = { framing: ENTRY_FRAMES, key: 'all', selection: { facets: [] } };
 
 /** Streams to real readers, each with what it has been given so far. */
 async function openStreams(): Promise<

@@ -1,14 +1,14 @@
 /** Parses the parameters and headers of a request for an event stream (PROTOCOL.md section 12.2). */
 import { isKind } from '@open-presence/protocol';
 
-import { queryOf } from '../../../http/query.ts';
-import { describeForeignCursor, parseCursor, parseSelection } from '../../../intake/selection.ts';
-import { requireLogOrder } from '../../../intake/stream-parameters.ts';
-import { alternatives, type FacetCondition } from '../../../log/facet.ts';
-import type { Seq } from '../../../log/log.ts';
-import type { ListingScope } from '../../../operations/listing-scope.ts';
-import type { DoorRequest } from '../../context.ts';
-import type { StreamSelection } from './fan-out.ts';
+import { queryOf } from '../../http/query.ts';
+import { describeForeignCursor, parseCursor, parseSelection } from '../../intake/selection.ts';
+import { requireLogOrder } from '../../intake/stream-parameters.ts';
+import { alternatives, type FacetCondition } from '../../log/facet.ts';
+import type { Seq } from '../../log/log.ts';
+import type { ListingScope } from '../../operations/listing-scope.ts';
+import type { DoorRequest } from '../context.ts';
+import type { Framing, StreamSelection } from './fan-out.ts';
 
 /** The event type of arriving and leaving visitors; also a value of `kind`. */
 export const PRESENCE = 'presence';
@@ -32,6 +32,7 @@ export interface EventRequest extends StreamSelection {
 export function eventRequest(
   { app, request, params }: DoorRequest,
   scope: StreamScope,
+  framing: Framing,
 ): EventRequest {
   const parameters = queryOf(request);
   requireLogOrder(parameters, scope.subject);
@@ -46,6 +47,7 @@ export function eventRequest(
   const start = after ?? (since === undefined ? head : 0);
   const cursor = resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject);
   return {
+    framing,
     key: keyOf(facets, since),
     selection: { facets, ...(since === undefined ? {} : { since }) },
     entries: scope.fixed?.kind !== undefined || kinds.length === 0 || kinds.some(isKind),

@@ -7,13 +7,21 @@
  */
 import { setTimeout as delay, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-import { follow, type LogRange } from '../../../feed/follow.ts';
-import type { Log, Selection, Seq } from '../../../log/log.ts';
-import type { EventStream, StreamChunk } from '../../../http/response/event-stream.ts';
-import { frameEntries } from './entry-frames.ts';
+import { follow, type LogRange } from '../../feed/follow.ts';
+import type { Log, Selection, Seq } from '../../log/log.ts';
+import type { EventStream, StreamChunk } from '../../http/response/event-stream.ts';
+
+/** How entries are written as events. */
+export interface Framing {
+  /** Differs between framings. */
+  readonly name: string;
+  /** The entries of a range as chunks of about `size` bytes. Those with a `cursor` end with a whole entry. */
+  frame(log: Log, range: LogRange, size: number): AsyncGenerator<StreamChunk, void, undefined>;
+}
 
 /** What streams of a group have in common. Equal selections have equal keys. */
 export interface StreamSelection {
+  readonly framing: Framing;
   readonly key: string;
   readonly selection: Pick<Selection, 'facets' | 'since'>;
 }
@@ -50,14 +58,14 @@ export class FanOut {
    * `target`.
    */
   join(wanted: StreamSelection, stream: EventStream, cursor: Seq): Promise<Seq> | undefined {
-    const existing = this.#groups.get(wanted.key);
+    const existing = this.#groups.get(groupKey(wanted));
     if (existing !== undefined) {
       return cursor < existing.cursor ? undefined : existing.join(stream, cursor);
     }
     if (this.#log.head() - cursor > MAX_LAG) return undefined;
-    const onEmpty = (): void => void this.#groups.delete(wanted.key);
+    const onEmpty = (): void => void this.#groups.delete(groupKey(wanted));
     const group = new FanOutGroup(this.#log, wanted, { cursor, onEmpty });
-    this.#groups.set(wanted.key, group);
+    this.#groups.set(groupKey(wanted), group);
     const joined = group.join(stream, cursor);
     void group.run();
     return joined;
@@ -67,9 +75,13 @@ export class FanOut {
    * The cursor up to which a stream must read before it joins. Never before its own cursor, although
    * a group of streams that lack more may have started meanwhile.
    */
-  target({ key }: StreamSelection, cursor: Seq): Seq {
-    return Math.max(cursor, this.#groups.get(key)?.cursor ?? this.#log.head());
+  target(wanted: StreamSelection, cursor: Seq): Seq {
+    return Math.max(cursor, this.#groups.get(groupKey(wanted))?.cursor ?? this.#log.head());
   }
+}
+
+function groupKey({ framing, key }: StreamSelection): string {
+  return `${framing.name} ${key}`;
 }
 
 interface Subscriber {
@@ -149,7 +161,7 @@ class FanOutGroup {
     const chunks: StreamChunk[] = [];
     let size = 0;
     const reading = { ...range, signal: this.#empty.signal };
-    for await (const chunk of frameEntries(this.#log, reading, CHUNK_SIZE)) {
+    for await (const chunk of this.#wanted.framing.frame(this.#log, reading, CHUNK_SIZE)) {
       chunks.push(chunk);
       size += chunk.chunk.length;
       if (size > MAX_SHARED_SIZE) return undefined;

@@ -1,7 +1,8 @@
 /** Writes entries as server-sent events (PROTOCOL.md section 12.1). */
-import type { LogRange } from '../../../feed/follow.ts';
-import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
-import type { Log, Seq } from '../../../log/log.ts';
+import type { LogRange } from '../../feed/follow.ts';
+import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
+import type { Log, Seq } from '../../log/log.ts';
+import type { Framing } from './fan-out.ts';
 
 /** The first bytes of an entry, which have its seq and kind. */
 const PREFIX_SIZE = 128;
@@ -12,6 +13,9 @@ const COMMA = 0x2c;
 const QUOTE = 0x22;
 const EMPTY = Buffer.alloc(0);
 const FRAME_END = Buffer.from('\n\n');
+
+/** Whole entries, as they are stored. */
+export const ENTRY_FRAMES: Framing = { name: 'entries', frame: frameEntries };
 
 /** The entries of a range as chunks of up to `size` bytes. Those with a `cursor` end with a whole entry. */
 export async function* frameEntries(

@@ -2,14 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
-import { draftOf } from '../../../log/log.fixture.ts';
-import { openMemoryLog } from '../../../stores/memory/memory.ts';
-import {
-  getRequest,
-  openGateway,
-  GARDEN_ENTRY,
-  type TestGateway,
-} from '../../../gateway.fixture.ts';
+import { draftOf } from '../../log/log.fixture.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { getRequest, openGateway, GARDEN_ENTRY, type TestGateway } from '../../gateway.fixture.ts';
 
 async function open(): Promise<TestGateway> {
   return await openGateway(openMemoryLog());

@@ -6,21 +6,20 @@
  */
 import { once } from 'node:events';
 
-import { nextTurn } from '../../../fair-turns.ts';
-import { follow, type LogRange } from '../../../feed/follow.ts';
-import { COMMON_HEADERS, NO_STORE, vary } from '../../../http/response/headers.ts';
+import { nextTurn } from '../../fair-turns.ts';
+import { follow, type LogRange } from '../../feed/follow.ts';
+import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
 import {
   streamChunk,
   type EventStream,
   type StreamChunk,
-} from '../../../http/response/event-stream.ts';
-import type { Log, Seq } from '../../../log/log.ts';
-import type { ScopeResolver } from '../../../operations/listing-scope.ts';
-import type { DoorContext, DoorHandler, DoorRequest } from '../../context.ts';
-import { frameEntries } from './entry-frames.ts';
+} from '../../http/response/event-stream.ts';
+import type { Log, Seq } from '../../log/log.ts';
+import type { ScopeResolver } from '../../operations/listing-scope.ts';
+import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
 import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
-import { FanOut } from './fan-out.ts';
-import { readerOf } from '../presence.ts';
+import { FanOut, type Framing } from './fan-out.ts';
+import { readerOf } from '../reader.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -38,14 +37,18 @@ const MAX_CHUNK_SIZE = 4 * 1024;
 /** How long a stream that is not in a fan-out group reads before others get their turn. */
 const TURN_MS = 1;
 
-/** A handler that streams the entries of a scope. */
-export function events(resolveScope: ScopeResolver): DoorHandler {
-  return (context) => streamEvents(context, resolveScope(context.app, context.params));
+/** A handler that streams the entries of a scope, each as the framing writes it. */
+export function events(resolveScope: ScopeResolver, framing: Framing): DoorHandler {
+  return (context) => streamEvents(context, resolveScope(context.app, context.params), framing);
 }
 
-async function streamEvents(context: DoorRequest, scope: StreamScope): Promise<void> {
+async function streamEvents(
+  context: DoorRequest,
+  scope: StreamScope,
+  framing: Framing,
+): Promise<void> {
   const { app, request, response } = context;
-  const wanted = eventRequest(context, scope);
+  const wanted = eventRequest(context, scope, framing);
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();
@@ -89,7 +92,7 @@ async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Pro
       await nextTurn();
       const target = fanOut.target(wanted, cursor);
       const range = { ...rangeOf(wanted, cursor, target), signal: stream.ended };
-      cursor = (await sendRange(log, range, stream)) ?? target;
+      cursor = (await sendRange(log, range, wanted.framing, stream)) ?? target;
     } else {
       cursor = await left;
     }
@@ -105,10 +108,15 @@ function rangeOf({ selection }: EventRequest, after: Seq, upTo: Seq): LogRange {
  * Sends a range until the reader stalls or the turn is over: then returns the cursor to continue
  * from, else undefined.
  */
-async function sendRange(log: Log, range: LogRange, stream: EventStream): Promise<Seq | undefined> {
+async function sendRange(
+  log: Log,
+  range: LogRange,
+  framing: Framing,
+  stream: EventStream,
+): Promise<Seq | undefined> {
   let cursor: Seq | undefined = range.after;
   const until = performance.now() + TURN_MS;
-  for await (const chunk of frameEntries(log, range, MAX_CHUNK_SIZE)) {
+  for await (const chunk of framing.frame(log, range, MAX_CHUNK_SIZE)) {
     // Returns instead of waiting here, where thousands of streams would each hold a page.
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
@@ -126,7 +134,7 @@ async function sendRange(log: Log, range: LogRange, stream: EventStream): Promis
 /** Sends `limit` entries. */
 async function sendLimited(
   log: Log,
-  { selection, after, limit }: EventRequest,
+  { selection, after, limit, framing }: EventRequest,
   stream: EventStream,
 ): Promise<void> {
   let sent = 0;
@@ -135,7 +143,7 @@ async function sendLimited(
     const reading = { ...range, signal: stream.ended };
     for await (const { stamp } of log.readEntries(reading)) {
       const entry = { ...reading, after: stamp.seq - 1, before: stamp.seq + 1 };
-      for await (const chunk of frameEntries(log, entry, MAX_CHUNK_SIZE)) {
+      for await (const chunk of framing.frame(log, entry, MAX_CHUNK_SIZE)) {
         await stream.drained();
         stream.write(chunk);
       }

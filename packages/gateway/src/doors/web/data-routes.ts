@@ -1,0 +1,24 @@
+/** The routes of what the scripts of pages request. Each module is loaded at its first request. */
+import type { ProtocolDoor } from '../context.ts';
+import { privateRoute } from './private-route.ts';
+
+const JSON_TYPE = 'application/json';
+
+export const dataRoutes: ProtocolDoor['routes'] = [
+  privateRoute('/web/entries', JSON_TYPE, async (context) => {
+    const { sendBatch } = await import('./entries.ts');
+    await sendBatch(context);
+  }),
+  privateRoute('/web/entries/{id}', JSON_TYPE, async (context) => {
+    const { sendEntry } = await import('./entries.ts');
+    await sendEntry(context);
+  }),
+  privateRoute('/web/entries/{id}/{of}', JSON_TYPE, async (context) => {
+    const { sendPiece } = await import('./entries.ts');
+    await sendPiece(context);
+  }),
+  privateRoute('/web/events', 'text/event-stream', async (context) => {
+    const { sendEvents } = await import('./events.ts');
+    await sendEvents(context);
+  }),
+];

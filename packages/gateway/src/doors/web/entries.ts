@@ -1,0 +1,118 @@
+/** What the scripts of pages read of entries: batches of a listing, one entry, and long texts in pieces. */
+import { GatewayError } from '@open-presence/protocol';
+import type { EntryBatch } from '@open-presence/web/page-data';
+
+import { abortOnDisconnect, isDisconnected } from '../../http/context.ts';
+import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import { queryOf } from '../../http/query.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
+import {
+  COMMON_HEADERS,
+  contentEncoding,
+  IMMUTABLE,
+  JSON_TYPE,
+  NO_CACHE,
+  vary,
+  type Headers,
+} from '../../http/response/headers.ts';
+import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
+import { jsonBody, sendResponse } from '../../http/response/response.ts';
+import { findEntry } from '../../operations/find-entry.ts';
+import { everythingScope } from '../../operations/listing-scope.ts';
+import { searchWatermarkFor, untilSearchable } from '../../operations/search-watermark.ts';
+import type { DoorRequest } from '../context.ts';
+import { readBatch } from './entry-batch.ts';
+import { pageEntryOf } from './page-entry.ts';
+import { readPiece } from './text-pieces.ts';
+
+/** How long browsers may use a batch that can only change where an entry becomes unreadable. */
+const SETTLED: Headers = { 'Cache-Control': 'public, max-age=3600' };
+
+/** `GET /web/entries`: takes the parameters of a listing. */
+export async function sendBatch(context: DoorRequest): Promise<void> {
+  const { app, request } = context;
+  const { url = '', headers } = request;
+  if (searchWatermarkFor(app.log, url) !== undefined) {
+    using caller = abortOnDisconnect(context);
+    await untilSearchable(app.log, caller.signal);
+  }
+  const head = app.log.head();
+  const watermark = searchWatermarkFor(app.log, url);
+  const encoding = preferredEncoding(headers['accept-encoding']);
+  const version = `${watermark ?? ''}-${app.log.damage().version}`;
+  const key = `batch ${encoding ?? ''} ${version} ${url}`;
+  const tag = `W/"${app.log.id.slice(0, 8)}-${head}-${version}"`;
+  const cached =
+    app.responseCache.get(key, head) ??
+    (await app.responseCache.create(key, head, undefined, async () => {
+      const parameters = queryOf(request);
+      const last = Math.min(watermark ?? head, head);
+      const batch = await readBatch(app, everythingScope(), parameters, last);
+      return await responseOf(batch, parameters, { head, tag, encoding });
+    }));
+  if (cached !== undefined && !isDisconnected(context)) sendCached(context, cached);
+}
+
+async function responseOf(
+  batch: EntryBatch,
+  parameters: URLSearchParams,
+  { head, tag, encoding: preferred }: { head: number; tag: string; encoding: Encoding | undefined },
+): Promise<CachedResponse> {
+  const plain = jsonBody(batch);
+  const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : preferred;
+  const headers = {
+    ETag: tag,
+    ...(isSettled(batch, parameters) ? SETTLED : NO_CACHE),
+    ...vary(),
+    ...COMMON_HEADERS,
+  };
+  const body = encoding === undefined ? plain : await compress(encoding, plain);
+  return {
+    head,
+    tag,
+    body,
+    headers: {
+      'Content-Type': JSON_TYPE,
+      'Content-Length': String(body.length),
+      ...contentEncoding(encoding),
+      ...headers,
+    },
+    notModifiedHeaders: headers,
+  };
+}
+
+/** Whether entries that are stored later cannot be in it. */
+function isSettled({ head, next }: EntryBatch, parameters: URLSearchParams): boolean {
+  if (parameters.has('q')) return false;
+  if (parameters.get('order') === 'oldest') return next !== null;
+  return parameters.has('before') && Number(parameters.get('before')) <= head;
+}
+
+/** `GET /web/entries/{id}`. */
+export async function sendEntry(context: DoorRequest): Promise<void> {
+  const entry = await findEntry(context.app.log, context.params['id'] ?? '');
+  await sendResponse(context, {
+    status: 200,
+    type: JSON_TYPE,
+    headers: { ...(entry.unreadable === true ? NO_CACHE : IMMUTABLE), ...vary() },
+    body: jsonBody(await pageEntryOf(entry)),
+  });
+}
+
+/** `GET /web/entries/{id}/text` and `/json`: one piece, by its number from 1. */
+export async function sendPiece(context: DoorRequest): Promise<void> {
+  const { id = '', of } = context.params;
+  if (of !== 'text' && of !== 'json') {
+    throw new GatewayError('not-found', 'Cannot read pieces: an entry has them as text or json.');
+  }
+  const entry = await findEntry(context.app.log, id);
+  using caller = abortOnDisconnect(context);
+  const number = Number(queryOf(context.request).get('part') ?? 1);
+  const piece = await readPiece(entry, { of, part: number, signal: caller.signal });
+  await sendResponse(context, {
+    status: 200,
+    type: JSON_TYPE,
+    headers: { ...(entry.unreadable === true ? NO_CACHE : IMMUTABLE), ...vary() },
+    body: jsonBody(piece),
+  });
+}

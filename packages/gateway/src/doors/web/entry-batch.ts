@@ -1,0 +1,43 @@
+/** Some of the entries of a listing, as pages show them, and where the listing goes on. */
+import type { EntryBatch, PageEntry } from '@open-presence/web/page-data';
+
+import { yieldPeriodically } from '../../fair-turns.ts';
+import { parseSearchSelection } from '../../intake/selection.ts';
+import type { Selection } from '../../log/log.ts';
+import type { ListingScope } from '../../operations/listing-scope.ts';
+import { pageSelection, readPage } from '../../operations/read-page.ts';
+import type { DoorContext } from '../context.ts';
+import { pageEntryOf } from './page-entry.ts';
+
+/** A batch ends with the entry by which it has this size, in UTF-16 code units. */
+const MAX_SIZE = 256 * 1024;
+/** About what an entry takes beside its texts. */
+const OVERHEAD = 256;
+
+/**
+ * Takes the parameters of a listing. Entries later than `last` are left out. Throws
+ * `invalid-parameter`, `unknown-kind` or `unknown-room`.
+ */
+export async function readBatch(
+  { grammar, log }: Pick<DoorContext, 'grammar' | 'log'>,
+  scope: ListingScope,
+  parameters: URLSearchParams,
+  last: number = log.head(),
+): Promise<EntryBatch> {
+  const selected = await parseSearchSelection(parameters, { ...scope, grammar, log });
+  const selection = pageSelection(selected, parameters, last);
+  const entries: PageEntry[] = [];
+  const yieldTurn = yieldPeriodically();
+  const end = await readPage(log.readEntries(selection), MAX_SIZE, async (entry) => {
+    const shown = await pageEntryOf(entry);
+    entries.push(shown);
+    await yieldTurn();
+    return shown.text.length + (shown.members?.length ?? 0) + OVERHEAD;
+  });
+  return { entries, head: log.head(), next: end.more ? nextCursor(selection, entries) : null };
+}
+
+/** Of entries that were selected up to a seq, the last of the batch; null where the batch has none. */
+function nextCursor({ limit }: Selection, entries: readonly PageEntry[]): number | null {
+  return limit === 0 ? null : (entries.at(-1)?.seq ?? null);
+}
