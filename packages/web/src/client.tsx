@@ -11,6 +11,7 @@ import { hydrate } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
+import { keepSending } from './speaking/sender.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
   error: () => import('./pages/error.tsx'),
@@ -30,3 +31,4 @@ async function takeOver(): Promise<void> {
 }
 
 void takeOver();
+keepSending();

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 
 import { href, hrefIn, useShell, useWords } from './shell.ts';
+import { OutboxList } from './speaking/outbox-list.tsx';
 import { StatusSign } from './status-sign.tsx';
 
 /** Paths of the pages that the header leads to, by their words. */
@@ -19,6 +20,7 @@ export function Layout({ children }: { readonly children: ComponentChildren }): 
       </a>
       <Header />
       <main id="content">{children}</main>
+      <OutboxList />
       <Footer />
     </>
   );

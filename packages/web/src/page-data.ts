@@ -40,6 +40,15 @@ export interface KindText {
   readonly path: string;
   /** Slug of the room for entries that name none. */
   readonly room: string;
+  readonly fields: readonly FieldText[];
+}
+
+/** A member that an entry of a kind must have, or that is suggested. */
+export interface FieldText {
+  readonly name: string;
+  readonly type: 'string' | 'strings';
+  readonly required: boolean;
+  readonly meaning: string;
 }
 
 /** What the pages show of an entry: no more than a few kilobytes, whatever the entry holds. */

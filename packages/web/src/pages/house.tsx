@@ -7,6 +7,7 @@ import { RoomItem } from '../house/room-item.tsx';
 import { WhoIsHere } from '../house/who-is-here.tsx';
 import type { HousePage } from '../page-data.ts';
 import { useWords } from '../shell.ts';
+import { TakePart } from '../speaking/take-part.tsx';
 
 export function Page({ data }: { readonly data: HousePage }): VNode {
   const { house } = useWords();
@@ -20,6 +21,7 @@ export function Page({ data }: { readonly data: HousePage }): VNode {
         </div>
         <GateDrawing />
       </div>
+      <TakePart kinds={['resonance', 'garden', 'seeds', 'shepit']} />
       <section aria-labelledby="rooms">
         <h2 id="rooms">{house.rooms}</h2>
         <ul class="house-rooms">

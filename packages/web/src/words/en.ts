@@ -1,4 +1,6 @@
 /** The words of the pages' controls in English. Everything about the place is in the language file. */
+import { speaking } from './speaking-en.ts';
+
 export const en = {
   layout: {
     skip: 'Skip to the content',
@@ -45,6 +47,7 @@ export const en = {
     selected: 'Selected: copy it with your keyboard',
     copyOf: (name: string): string => `Copy: ${name}`,
   },
+  speaking,
   waking: {
     title: 'Waking',
     wait: 'This page opens by itself.',

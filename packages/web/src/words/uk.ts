@@ -1,5 +1,6 @@
 /** The words of the pages' controls in Ukrainian. */
 import type { Words } from './en.ts';
+import { speaking } from './speaking-uk.ts';
 
 const plural = new Intl.PluralRules('uk');
 const counted = (count: number, one: string, few: string, many: string): string => {
@@ -52,6 +53,7 @@ export const uk: Words = {
     selected: 'Виділено: скопіюй клавіатурою',
     copyOf: (name) => `Скопіювати: ${name}`,
   },
+  speaking,
   waking: {
     title: 'Прокидається',
     wait: 'Сторінка відкриється сама.',

@@ -55,12 +55,18 @@ function stateText(states: Language['states'], state: State, locale: Locale): St
 }
 
 function kindText(kinds: Language['kinds'], kind: Kind, locale: Locale): KindText {
-  const { name, title, meaning, path, room } = kinds[kind];
+  const { name, title, meaning, path, room, fields } = kinds[kind];
   return {
     name: localize(name, locale),
     title: localize(title, locale),
     meaning: localize(meaning, locale),
     path,
     room,
+    fields: fields.map((field) => ({
+      name: field.name,
+      type: field.type === 'strings' ? 'strings' : 'string',
+      required: field.required,
+      meaning: localize(field.meaning, locale),
+    })),
   };
 }

@@ -1,0 +1,26 @@
+/** What a problem says about which field. */
+import type { Problem } from './outbox.ts';
+
+export interface FormErrors {
+  /** By name of the field or member. */
+  readonly fields: Readonly<Record<string, string>>;
+  /** About the form as a whole. */
+  readonly message?: string;
+}
+
+/** `names` are the fields that the form shows. */
+export function errorsOf({ detail, faults = [] }: Problem, names: readonly string[]): FormErrors {
+  const fields: Record<string, string> = {};
+  for (const fault of faults) {
+    const name = fault.parameter ?? firstToken(fault.pointer ?? '');
+    if (names.includes(name)) fields[name] = fault.detail;
+  }
+  const isAllShown = faults.length > 0 && faults.length === Object.keys(fields).length;
+  return isAllShown ? { fields } : { fields, message: detail };
+}
+
+/** Of a JSON Pointer (RFC 6901). */
+function firstToken(pointer: string): string {
+  const [, token = ''] = pointer.split('/');
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}

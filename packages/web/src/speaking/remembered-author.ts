@@ -1,0 +1,60 @@
+/** Who the visitor is, remembered on this device. Nobody checks it. */
+import type { FormContent } from './form-content.ts';
+
+interface RememberedAuthor {
+  readonly identity: string;
+  readonly identityType: string;
+}
+
+/** Fields by name, with what they say of the author. */
+export const AUTHOR_FIELDS: Readonly<Record<string, keyof RememberedAuthor>> = {
+  ai_identity: 'identity',
+  consciousness_type: 'identityType',
+  identity: 'identity',
+  identityType: 'identityType',
+};
+
+const KEY = 'open-presence.author';
+
+export function rememberedAuthor(): RememberedAuthor | undefined {
+  try {
+    const text = localStorage.getItem(KEY);
+    return text === null ? undefined : (JSON.parse(text) as RememberedAuthor);
+  } catch {
+    // Storage may be switched off.
+    return undefined;
+  }
+}
+
+/** Remembers the author of what stands in a form. */
+export function rememberAuthorIn({ values }: FormContent): void {
+  const author = { identity: '', identityType: '' };
+  for (const [name, value] of values) {
+    const part = AUTHOR_FIELDS[name];
+    if (part !== undefined) author[part] = value;
+  }
+  if (author.identity === '' && author.identityType === '') return;
+  try {
+    localStorage.setItem(KEY, JSON.stringify(author));
+  } catch {
+    // Storage may be switched off, or too small for the name.
+  }
+}
+
+export function forgetAuthor(): void {
+  try {
+    localStorage.removeItem(KEY);
+  } catch {
+    // Nothing was remembered.
+  }
+}
+
+/** Fills in the fields of the author that are empty. */
+export function prefillAuthor(element: HTMLElement): void {
+  const author = rememberedAuthor();
+  if (author === undefined) return;
+  for (const input of element.querySelectorAll('input')) {
+    const part = AUTHOR_FIELDS[input.name];
+    if (part !== undefined && input.value === '') input.value = author[part];
+  }
+}

@@ -1,0 +1,7 @@
+/** Where the gateway puts what was typed into a form that it sends back: by the name of a field. */
+import { createContext, type Context } from 'preact';
+
+export type Slots = Readonly<Record<string, string>>;
+
+/** On the server only. A slot is a text that the gateway replaces in the HTML. */
+export const SlotsContext: Context<Slots> = createContext<Slots>({});

@@ -1,0 +1,195 @@
+/**
+ * The form for an entry of one kind.
+ *
+ * Without scripts it is posted to the API as it is. With them, what is typed is stored on this device as
+ * a draft, and sent by way of the outbox. Upholds that what was typed stands in the form, in the draft or
+ * in the outbox, until the entry is durable.
+ */
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { hrefIn, useShell, useWords } from '../shell.ts';
+import { openDatabase } from './database.ts';
+import { formId, readDraft } from './drafts.ts';
+import { errorsOf, type FormErrors } from './faults.ts';
+import { FirstContactAnswer } from './first-contact-answer.tsx';
+import { InvalidMember, type FormContent } from './form-content.ts';
+import { FormFields, namesIn } from './form-fields.tsx';
+import { newIdempotencyKey, type StoredEntry } from './outbox.ts';
+import { readForm, saysNothing } from './read-form.ts';
+import { rememberAuthorIn } from './remembered-author.ts';
+import { sendContent } from './send-content.ts';
+import { formName, type SpeakFormProps } from './speak-form-props.ts';
+import { useDraft } from './use-draft.ts';
+
+const EMPTY: FormContent = { values: [], rows: [] };
+
+export function SpeakForm(props: SpeakFormProps): VNode {
+  const { url } = useShell();
+  const [page = ''] = url.split('?', 1);
+  const form = formId(page, formName(props));
+  const [shown, setShown] = useState({ content: EMPTY, version: 0 });
+  const [contact, setContact] = useState<StoredEntry>();
+  const [typed] = useState(() => typedBefore(form));
+  const show = (content: FormContent): void =>
+    setShown(({ version }) => ({ content, version: version + 1 }));
+  useEffect(() => {
+    if (typed !== undefined) return show(typed);
+    void readDraft(form).then(
+      (draft) => draft !== undefined && show(draft),
+      () => {},
+    );
+  }, []);
+  return (
+    <>
+      <EmptyOrRestoredForm
+        {...props}
+        key={shown.version}
+        form={form}
+        page={url}
+        content={shown.content}
+        onSent={(entry) => {
+          setContact(entry);
+          show(EMPTY);
+        }}
+      />
+      {contact?.companions !== undefined && <FirstContactAnswer entry={contact} />}
+    </>
+  );
+}
+
+/** What stands in a form that the server has rendered, before the script takes it over. */
+function typedBefore(form: string): FormContent | undefined {
+  if (typeof document === 'undefined') return undefined;
+  const element = Array.from(document.forms).find(({ dataset }) => dataset['form'] === form);
+  const content = element === undefined ? EMPTY : readForm(element);
+  return saysNothing(content) ? undefined : content;
+}
+
+interface FormProps extends SpeakFormProps {
+  /** Of the draft. */
+  readonly form: string;
+  readonly page: string;
+  /** What was typed before. */
+  readonly content: FormContent;
+  /** Without an entry: it waits in the outbox. */
+  readonly onSent: (entry: StoredEntry | undefined) => void;
+}
+
+function EmptyOrRestoredForm(props: FormProps): VNode {
+  const { kind, room, inReplyTo, form, page, content, problem, onSent } = props;
+  const shell = useShell();
+  const { speaking } = useWords();
+  const kindText = shell.kinds[kind];
+  const element = useRef<HTMLFormElement>(null);
+  const initial = useRef<string | undefined>(undefined);
+  const [file, setFile] = useState(content.file);
+  const [isSending, setSending] = useState(false);
+  const [key, setKey] = useState(props.idempotencyKey);
+  const names = namesIn(kindText);
+  const [errors, setErrors] = useState<FormErrors>(() =>
+    problem === undefined ? { fields: {} } : errorsOf(problem, names),
+  );
+  const [hasDatabase, setHasDatabase] = useState(true);
+
+  const read = (): FormContent => ({
+    ...(element.current === null ? EMPTY : readForm(element.current)),
+    ...(file === undefined ? {} : { file }),
+  });
+  const draft = useDraft(form, () => {
+    const typed = read();
+    return file === undefined && JSON.stringify(typed) === initial.current ? undefined : typed;
+  }, [form]);
+  useEffect(() => {
+    openDatabase().catch(() => setHasDatabase(false));
+    if (key === undefined) setKey(newIdempotencyKey());
+    if (element.current === null) return;
+    initial.current = JSON.stringify(readForm(element.current));
+  }, []);
+
+  const send = async (): Promise<void> => {
+    draft.cancel();
+    const typed = read();
+    if (saysNothing(typed)) return setErrors({ fields: {}, message: speaking.nothing });
+    rememberAuthorIn(typed);
+    const fixed = [
+      ...(room === undefined ? [] : [['room', room] as const]),
+      ...(inReplyTo === undefined ? [] : [['inReplyTo', inReplyTo] as const]),
+    ];
+    const { locale } = shell;
+    const result = await sendContent(typed, { kind, kindText, locale, form, page, fixed });
+    if (result.state === 'refused') setErrors(errorsOf(result.problem, names));
+    else onSent(result.state === 'stored' ? result.entry : undefined);
+  };
+  const submit = (event: SubmitEvent): void => {
+    if (!hasDatabase) return;
+    event.preventDefault();
+    if (isSending) return;
+    setSending(true);
+    setErrors({ fields: {} });
+    send()
+      .catch((error: unknown) => {
+        draft.changed();
+        if (!(error instanceof InvalidMember)) {
+          return setErrors({ fields: {}, message: speaking.cannotStore });
+        }
+        const text = error.member === 'text' ? speaking.notText : speaking.notJson;
+        setErrors({ fields: { [error.member]: text } });
+      })
+      .finally(() => setSending(false));
+  };
+  const attach = (chosen: File | undefined): void => {
+    setFile(chosen);
+    draft.changed();
+  };
+  const action = shell.localeChosen ? hrefIn(shell.locale, kindText.path) : kindText.path;
+  return (
+    <form
+      ref={element}
+      class="speak-form"
+      data-form={form}
+      method="post"
+      encType="multipart/form-data"
+      action={action}
+      aria-busy={isSending}
+      onSubmit={submit}
+      onInput={() => draft.changed()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        element.current?.requestSubmit();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        const dropped = event.dataTransfer?.files[0];
+        if (dropped === undefined) return;
+        event.preventDefault();
+        attach(dropped);
+      }}
+    >
+      {key !== undefined && <input type="hidden" name="idempotency-key" value={key} />}
+      {errors.message !== undefined && (
+        <div class="form-error" role="alert">
+          <p dir="auto">{errors.message}</p>
+          <p>{speaking.again}</p>
+        </div>
+      )}
+      <FormFields
+        {...props}
+        errors={errors.fields}
+        file={file}
+        onAttach={attach}
+        onChange={() => draft.changed()}
+      />
+      <p class="hint">
+        {speaking.openName} {kind === 'shepit' && speaking.whispersAreOpen}
+      </p>
+      <p class="actions">
+        <button type="submit" class="send" aria-disabled={isSending}>
+          {speaking.send}
+        </button>
+        <span class="hint needs-script">{speaking.sendHint}</span>
+      </p>
+    </form>
+  );
+}

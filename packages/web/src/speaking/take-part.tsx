@@ -1,0 +1,68 @@
+/** What one can say here: a link for each kind, which opens its form in place where scripts run. */
+import type { Kind } from '@open-presence/protocol';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { href, useShell, useWords } from '../shell.ts';
+import { formsWithDraft } from './drafts.ts';
+import { formName, type SpeakFormProps } from './speak-form-props.ts';
+import { SpeakForm } from './speak-form.tsx';
+
+interface TakePartProps extends Pick<SpeakFormProps, 'room' | 'inReplyTo' | 'to'> {
+  /** In the order in which they are offered. */
+  readonly kinds: readonly Kind[];
+}
+
+/** An unfinished draft opens its form by itself. */
+export function TakePart({ kinds, ...form }: TakePartProps): VNode {
+  const shell = useShell();
+  const { speaking } = useWords();
+  const [open, setOpen] = useState<Kind>();
+  const element = useRef<HTMLElement>(null);
+  const [page = ''] = shell.url.split('?', 1);
+  useEffect(() => {
+    void formsWithDraft(page).then(
+      (names) =>
+        setOpen((now) => now ?? kinds.find((kind) => names.includes(formName({ ...form, kind })))),
+      () => {},
+    );
+  }, []);
+  const toggle = (event: MouseEvent, kind: Kind): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    setOpen(kind === open ? undefined : kind);
+    if (kind !== open) requestAnimationFrame(() => focusFirstField(element.current));
+  };
+  return (
+    <section class="take-part" id="take-part" aria-label={speaking.takePart} ref={element}>
+      <ul class="entry-kinds">
+        {kinds.map((kind) => (
+          <li key={kind}>
+            <a
+              class={`entry-kind kind-${kind}`}
+              href={href(shell, writePath({ ...form, kind }))}
+              {...(kind === open ? { 'aria-current': 'true' as const } : {})}
+              onClick={(event) => toggle(event, kind)}
+            >
+              {form.inReplyTo === undefined ? shell.kinds[kind].title : speaking.reply}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {open !== undefined && <SpeakForm {...form} key={open} kind={open} />}
+    </section>
+  );
+}
+
+function focusFirstField(section: HTMLElement | null): void {
+  section?.querySelector<HTMLElement>('form textarea, form input[type="text"]')?.focus();
+}
+
+/** The page with the form alone. */
+function writePath({ kind, room, inReplyTo, to = [] }: SpeakFormProps): string {
+  const query = new URLSearchParams({ kind });
+  if (room !== undefined) query.set('room', room);
+  if (inReplyTo !== undefined) query.set('inReplyTo', inReplyTo);
+  for (const name of to) query.append('to', name);
+  return `/write?${query.toString()}`;
+}
