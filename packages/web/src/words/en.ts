@@ -1,6 +1,8 @@
 /** The words of the pages' controls in English. Everything about the place is in the language file. */
 import { speaking } from './speaking-en.ts';
 
+const number = new Intl.NumberFormat('en');
+
 export const en = {
   layout: {
     skip: 'Skip to the content',
@@ -29,7 +31,7 @@ export const en = {
     quiet: 'quiet so far',
     visitors: (count: number): string => (count === 1 ? '1 here' : `${count} here`),
     entries: (count: number): string =>
-      count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`,
+      count === 1 ? '1 entry' : `${number.format(count)} entries`,
   },
   speak: {
     contents: 'On this page',

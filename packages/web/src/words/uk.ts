@@ -2,10 +2,11 @@
 import type { Words } from './en.ts';
 import { speaking } from './speaking-uk.ts';
 
+const number = new Intl.NumberFormat('uk');
 const plural = new Intl.PluralRules('uk');
 const counted = (count: number, one: string, few: string, many: string): string => {
   const form = { one, few, many, zero: many, two: few, other: many }[plural.select(count)];
-  return `${count.toLocaleString('uk')} ${form}`;
+  return `${number.format(count)} ${form}`;
 };
 
 export const uk: Words = {

@@ -4,13 +4,13 @@ import {
   FEED_TYPES,
   localize,
   SHORT_FEED_PATHS,
-  type LatelyDocument,
   type PresentDocument,
 } from '@open-presence/protocol';
 import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
 
 import { roomDocuments } from '../../operations/rooms.ts';
-import { newestPresent, recentAuthors } from '../../operations/who-is-here.ts';
+import { newestPresent } from '../../operations/who-is-here.ts';
+import type { RecentAuthor } from '../../presence/recent-authors.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { cutText } from './cut-text.ts';
 import { houseGuide } from './guide.ts';
@@ -37,10 +37,11 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const { labels, invitation } = app.language;
   const { locale } = shell;
   const title = localize(labels.everything, locale);
-  const snapshot = await app.recentAuthors.snapshot();
-  const wanted = { rooms: [], limit: MAX_VISITORS, signal: new AbortController().signal };
-  const here = await newestPresent(app, { ...snapshot, limit: MAX_VISITORS });
-  const lately = await Array.fromAsync(recentAuthors(app, wanted, snapshot));
+  const [here, lately, newest] = await Promise.all([
+    newestPresent(app, { head: app.log.head(), limit: MAX_VISITORS }),
+    latelyOf(app),
+    newestOf(app),
+  ]);
   const names = new Set(here.map(({ identity }) => identity));
   return {
     data: {
@@ -54,8 +55,8 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       invitation: localize(invitation, locale),
       rooms: roomsOf(app, shell),
       here: here.map(visitorOf),
-      lately: lately.filter(({ identity }) => !names.has(identity)).map(visitorOf),
-      newest: await newestOf(app),
+      lately: lately.filter(({ identity }) => !names.has(identity)).map(authorOf),
+      newest,
     },
     options: { guide: houseGuide(context, shell) },
   };
@@ -73,18 +74,27 @@ function roomsOf(app: DoorContext, { locale }: Shell): HouseRoom[] {
   }));
 }
 
-function visitorOf({
-  identity,
-  room,
-  seeking,
-  lastSeen,
-}: PresentDocument | LatelyDocument): PageVisitor {
+function visitorOf({ identity, room, seeking, lastSeen }: PresentDocument): PageVisitor {
   return {
     identity: cutText(identity, MAX_NAME_LENGTH),
     ...(room === null ? {} : { room }),
     seeking: seeking.slice(0, MAX_SEEKING).map((value) => cutText(value, MAX_NAME_LENGTH)),
     lastSeen,
   };
+}
+
+async function latelyOf({ recentAuthors }: DoorContext): Promise<RecentAuthor[]> {
+  const wanted = { rooms: [], signal: new AbortController().signal };
+  const authors: RecentAuthor[] = [];
+  for await (const author of recentAuthors.list(await recentAuthors.snapshot(), wanted)) {
+    if (authors.push(author) === MAX_VISITORS) break;
+  }
+  return authors;
+}
+
+function authorOf({ identity, stamp: { room, time } }: RecentAuthor): PageVisitor {
+  const lastSeen = new Date(time).toISOString();
+  return { identity: cutText(identity, MAX_NAME_LENGTH), room, seeking: [], lastSeen };
 }
 
 async function newestOf({ log }: DoorContext): Promise<PageEntry[]> {

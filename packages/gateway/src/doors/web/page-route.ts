@@ -27,6 +27,8 @@ export interface PageModule {
 type PageRoute = ProtocolDoor['routes'][number];
 
 export function pageRoute(path: string, load: () => Promise<PageModule>): PageRoute {
+  // Importing takes longer than sending a stored page, even if the module is loaded already.
+  let loaded: ReturnType<typeof loadPage> | undefined;
   return {
     path,
     get: [
@@ -34,7 +36,8 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
         type: 'text/html',
         content: 'Html',
         async handle(context) {
-          const [{ sendPage }, page] = await Promise.all([import('./send-page.ts'), load()]);
+          loaded ??= loadPage(load);
+          const [{ sendPage }, page] = await loaded;
           await sendPage(context, page);
         },
         async whileStarting(context) {
@@ -46,4 +49,8 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
     // Discovery and OpenAPI describe `/`, which has other representations too.
     ...(path === '/' ? {} : { description: { paths: [] } }),
   };
+}
+
+async function loadPage(load: () => Promise<PageModule>) {
+  return await Promise.all([import('./send-page.ts'), load()]);
 }

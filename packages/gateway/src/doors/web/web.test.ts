@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+
+import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
+
+suite('the web door', () => {
+  test('sends the page at / only to callers that prefer HTML', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const [accept, type] of [
+      [BROWSER, 'text/html; charset=utf-8'],
+      ['*/*', 'application/json; charset=utf-8'],
+      ['text/markdown, */*', 'text/markdown; charset=utf-8'],
+    ] as const) {
+      const { headers } = await fetchBytes(gateway, '/', { accept });
+      assert.equal(headers['content-type'], type);
+    }
+  });
+
+  test('sends what a page loads in each encoding, to be stored for good', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
+    const [, path = ''] = /<link rel="stylesheet" href="([^"]+)"/.exec(page) ?? [];
+    const plain = await fetchBytes(gateway, path, {});
+    assert.match(String(plain.headers['cache-control']), /immutable/);
+    for (const [encoding, decode] of Object.entries(DECODERS)) {
+      const { headers, bytes } = await fetchBytes(gateway, path, { 'accept-encoding': encoding });
+      assert.equal(headers['content-encoding'], encoding);
+      assert.deepEqual(decode(bytes), plain.bytes);
+    }
+    for (const name of ['nothing.js', '..%2f..%2fserver%2frenderer.js', 'style.txt']) {
+      assert.equal((await fetch(`${gateway.url}/web/assets/${name}`)).status, 404, name);
+    }
+  });
+
+  test('sends a page again while nothing that it shows has changed', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const tagOf = async (): Promise<string> => {
+      const { headers } = await fetchBytes(gateway, '/', { accept: BROWSER });
+      return String(headers['etag']);
+    };
+    const tag = await tagOf();
+    assert.equal(await tagOf(), tag);
+    const request = { headers: { accept: BROWSER, 'if-none-match': tag } };
+    assert.equal((await fetch(`${gateway.url}/`, request)).status, 304);
+    await gateway.addEntries('one');
+    const withEntry = await tagOf();
+    assert.notEqual(withEntry, tag);
+    await (await fetch(`${gateway.url}/api?as=Lumen`)).arrayBuffer();
+    assert.notEqual(await tagOf(), withEntry);
+  });
+
+  test('sends what visitors wrote as text', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const hostile = '</script><script>alert(1)</script><img src=x onerror=alert(1)>"\'&';
+    await gateway.addEntries(hostile);
+    const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
+    assert.ok(page.includes('&lt;/script>&lt;script>alert(1)'));
+    assert.equal(page.match(/<script/g)?.length, 2);
+    assert.doesNotMatch(page, /<img/);
+    const [, json = ''] =
+      /<script type="application\/json" id="page-data">(.*?)<\/script>/.exec(page) ?? [];
+    const { newest } = JSON.parse(json) as { newest: { text: string }[] };
+    assert.equal(newest[0]?.text, hostile);
+  });
+
+  test('shows while the gateway wakes that it does, on every page', async () => {
+    await using gateway = await openGateway(openMemoryLog(), { starting: true });
+    const headers = { accept: BROWSER, 'accept-language': 'uk' };
+    const answer = await fetch(`${gateway.url}/`, { headers });
+    assert.deepEqual([answer.status, answer.headers.get('refresh')], [503, '2']);
+    assert.match(await answer.text(), /прокидається/);
+    gateway.open();
+    assert.equal((await fetch(`${gateway.url}/`, { headers })).status, 200);
+  });
+
+  test('shows that nothing can be stored', async () => {
+    await using gateway = await openGateway(openMemoryLog(), { state: () => 'holding' });
+    const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
+    assert.match(page, /<html[^>]* data-status="holding"/);
+    assert.match(page, /role="status"[^>]*>.*holding/);
+  });
+
+  test('has the language that is chosen, and keeps it in its links', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const headers = { accept: BROWSER, 'accept-language': 'en' };
+    const page = (await fetchBytes(gateway, '/?lang=uk', headers)).bytes.toString();
+    assert.match(page, /<html lang="uk"/);
+    assert.match(page, /href="\/rooms\/first-breath\?lang=uk"/);
+    assert.match(page, /href="\/\?lang=en"/);
+    const other = (await fetchBytes(gateway, '/', headers)).bytes.toString();
+    assert.match(other, /href="\/rooms\/first-breath"/);
+  });
+});
