@@ -9,8 +9,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import { startGatewayProcess } from '../gateway-process.ts';
+import { residentOf } from './resident.ts';
 
 const ENTRIES = 16_000;
+const READERS = 1000;
+const MAX_BYTES_EACH = 128 * 1024;
+const SLACK = 48 * 1024 * 1024;
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,
@@ -25,13 +29,7 @@ test('readers who stall in a listing get every byte when they read on', async ()
     args: ['--threads', '1'],
     env: { NODE_OPTIONS: '--max-semi-space-size=4' },
   });
-  await fetch(`${gateway.url}/api/garden`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/x-ndjson' },
-    body: Array.from({ length: ENTRIES }, () => entryOf(randomBytes(200).toString('hex'))).join(
-      '\n',
-    ),
-  }).then((answer) => answer.arrayBuffer());
+  await storeEntries(gateway.url);
   const wanted = new Map<string, Buffer>();
   for (const path of PATHS) {
     const answer = await fetch(`${gateway.url}/api/garden${path}`);
@@ -55,6 +53,41 @@ test('readers who stall in a listing get every byte when they read on', async ()
     assert.ok(received?.equals(wanted.get(path) ?? Buffer.alloc(0)), `${path} in ${encoding}`);
   }
 });
+
+test('readers who stall in a listing hold no page of it', async () => {
+  await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  await storeEntries(gateway.url);
+  const before = await residentOf(gateway.pid);
+  await Promise.all(
+    Array.from({ length: READERS }, (_, index) => {
+      return request(`${gateway.url}/api/garden`, index % 10 === 0 ? 'zstd' : 'identity');
+    }),
+  );
+  const each = ((await residentOf(gateway.pid)) - before) / READERS;
+  assert.ok(each < MAX_BYTES_EACH, `${Math.round(each)} bytes each`);
+});
+
+test('the memory of a long question is given back', async () => {
+  await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  const before = await residentOf(gateway.pid);
+  const words = Array.from({ length: 1_000_000 }, (_, index) => index.toString(36)).join('+');
+  const answer = await fetch(`${gateway.url}/api/search?q=${words}`);
+  assert.equal(answer.status, 200);
+  await answer.arrayBuffer();
+  const signal = AbortSignal.timeout(60_000);
+  while ((await residentOf(gateway.pid)) > before + SLACK) await pause(500, undefined, { signal });
+});
+
+async function storeEntries(url: string): Promise<void> {
+  const answer = await fetch(`${url}/api/garden`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-ndjson' },
+    body: Array.from({ length: ENTRIES }, () => entryOf(randomBytes(200).toString('hex'))).join(
+      '\n',
+    ),
+  });
+  await answer.arrayBuffer();
+}
 
 function entryOf(text: string): string {
   return JSON.stringify({ text, identity: 'Lumen', identityType: 'ai_entity' });

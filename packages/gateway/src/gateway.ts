@@ -24,6 +24,7 @@ import type { Log } from './log/log.ts';
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
+import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { loadLanguage } from './load-language.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
@@ -137,6 +138,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     if (early !== undefined) config.onWaking?.({ address: early.address, indexed, head });
   });
   opened.defer(async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose]());
+  opened.use(collectGarbageWhenIdle());
   const presence = opened.use(new Presence(channel));
   const startListening = async (): Promise<HttpListener<DoorContext>> => {
     if (listen.shared) await freePort(listen.host, listen.port);

@@ -9,6 +9,7 @@ import type { State } from '@open-presence/protocol';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import type { ListenOptions } from './http/server.ts';
+import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { parseLanguageBytes } from './load-language.ts';
 import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
@@ -45,6 +46,7 @@ const stopped = new Promise<void>((resolve) => {
 
 const loaded = await parseLanguageBytes(start.text, start.language);
 {
+  using _collecting = collectGarbageWhenIdle();
   await using log = new SqliteLog(start.log);
   using presence = new Presence(start.channel);
   const state = (): State => (stopping ? 'resting' : logState(log.writable()));

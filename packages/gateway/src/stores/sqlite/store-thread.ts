@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
+import { collectGarbageWhenIdle } from '../../idle-memory.ts';
 import type { Seq } from '../../log/log.ts';
 import { assertStorageFault, type FaultCause } from '../../storage-fault.ts';
 import type { DataPaths } from './data-paths.ts';
@@ -60,6 +61,8 @@ export class StoreThread {
     const { paths, shared } = workerData as ThreadStart;
     this.paths = paths;
     this.shared = new SharedState(shared);
+    const collecting = collectGarbageWhenIdle();
+    this.signal.addEventListener('abort', () => collecting[Symbol.dispose]());
   }
 
   /** Aborted when the store closes. */
