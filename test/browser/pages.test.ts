@@ -1,0 +1,194 @@
+/**
+ * Every page, in both languages, light and dark, with and without scripts, over entries that break
+ * pages which trust what visitors write. One gateway and one browser serve all of it.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import axe from 'axe-core';
+import type { Browser, BrowserContext, BrowserContextOptions } from 'playwright-core';
+
+import { asObject, asInteger, asString } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startChromium } from './chromium.ts';
+import { HOSTILE_TEXTS, MEGABYTE_NAME } from './hostile-texts.ts';
+import { openWatched, overflow, scriptBytes, tabThrough, type WatchedPage } from './page-watch.ts';
+
+const MAX_SCRIPT_BYTES = 60_000;
+
+/** By name. `{id}` is the entry that has replies. */
+const PAGES = {
+  house: '/',
+  speak: '/speak',
+} as const;
+type PageName = keyof typeof PAGES;
+const NAMES: readonly PageName[] = ['house', 'speak'];
+
+/** Pages that show visitors' texts, and whether they show all of them. */
+const SHOWING: readonly PageName[] = ['house'];
+
+const PHONE = { width: 320, height: 640 };
+/** 1280 by 1024 pixels at 400 %. */
+const ZOOMED = { width: 320, height: 256 };
+
+describe('every page, in Chromium', { concurrency: 3 }, () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  let contexts: Readonly<Record<'en' | 'plain' | 'still' | 'uk', BrowserContext>>;
+  let replied = '';
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    replied = await seed();
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+    contexts = {
+      uk: await openContext({ locale: 'uk' }),
+      en: await openContext({ locale: 'en' }),
+      still: await openContext({ locale: 'en', reducedMotion: 'reduce' }),
+      plain: await openContext({ locale: 'uk', javaScriptEnabled: false, viewport: PHONE }),
+    };
+  });
+  after(() => owned.disposeAsync());
+
+  async function contribute(kind: string, body: object): Promise<string> {
+    const answer = await fetch(`${gateway.url}/api/${kind}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
+    assert.equal(answer.status, 201);
+    return asString(asObject(await answer.json())['id']);
+  }
+
+  /** Returns the id of an entry that has replies. */
+  async function seed(): Promise<string> {
+    const identityType = 'ai_entity';
+    for (const { text } of HOSTILE_TEXTS) {
+      await contribute('garden', { text, identity: text, identityType: text, to: text });
+      await contribute('seeds', { [text.slice(0, 2000)]: text, seeking: [text], text });
+    }
+    await contribute('resonance', { ai_identity: MEGABYTE_NAME, seeking: [MEGABYTE_NAME] });
+    await contribute('garden', { text: 'named', identity: MEGABYTE_NAME, identityType });
+    const id = await contribute('garden', { text: 'quiet', identity: 'Lumen', identityType });
+    for (const { text } of HOSTILE_TEXTS) {
+      await contribute('garden', { text, identity: 'Мавка', identityType, inReplyTo: id });
+    }
+    return id;
+  }
+
+  /** With the fonts in its cache: those that come late move the lines. */
+  async function openContext(options: BrowserContextOptions): Promise<BrowserContext> {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    await page.goto(gateway.url, { waitUntil: 'networkidle' });
+    await page.close();
+    return context;
+  }
+
+  async function visit(context: BrowserContext, name: PageName): Promise<WatchedPage> {
+    const watched = await openWatched(context, gateway.url + PAGES[name].replace('{id}', replied));
+    await watched.page.waitForLoadState('networkidle');
+    return watched;
+  }
+
+  for (const name of NAMES) {
+    for (const locale of ['uk', 'en'] as const) {
+      it(`${name}, ${locale}: has no barrier that axe finds, light or dark`, async () => {
+        await using watched = await visit(contexts[locale], name);
+        const { page } = watched;
+        assert.equal(await page.locator('html').getAttribute('lang'), locale);
+        assert.deepEqual(await page.evaluate('watched.shifts'), [], 'nothing moves');
+        const bytes = await scriptBytes(page);
+        assert.ok(bytes > 0 && bytes <= MAX_SCRIPT_BYTES, `${bytes} bytes of scripts`);
+        await page.evaluate(axe.source);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const found: unknown = await page.evaluate(AXE);
+          const { violations, passes } = asObject(found);
+          assert.deepEqual(violations, [], colorScheme);
+          assert.ok(asInteger(passes) > 10, 'it was looked at');
+        }
+        await watched.check();
+      });
+    }
+
+    it(`${name}: fits into 320 px, at 400 % too, and on paper`, async () => {
+      await using watched = await visit(contexts.uk, name);
+      const { page } = watched;
+      for (const viewport of [PHONE, ZOOMED]) {
+        await page.setViewportSize(viewport);
+        assert.deepEqual(await overflow(page), []);
+      }
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      assert.deepEqual(await overflow(page), []);
+      assert.ok(await page.locator('h1').isVisible());
+      assert.equal(await page.evaluate(PAPER), true, 'dark words on light paper');
+      await watched.check();
+    });
+
+    it(`${name}: is used by keyboard alone, without motion where none is wanted`, async () => {
+      await using watched = await visit(contexts.still, name);
+      const { page } = watched;
+      assert.deepEqual(await page.evaluate(RUNNING), []);
+      assert.deepEqual(await tabThrough(page), []);
+      assert.deepEqual(await page.evaluate(RUNNING), []);
+      await watched.check();
+    });
+
+    it(`${name}: is complete without scripts`, async () => {
+      await using watched = await visit(contexts.plain, name);
+      const { page } = watched;
+      assert.deepEqual(await overflow(page), []);
+      assert.ok(await page.locator('h1').isVisible());
+      assert.equal(await page.evaluate(FOREIGN), 0);
+      if (SHOWING.includes(name)) await showsTexts(watched);
+    });
+  }
+
+  for (const name of SHOWING) {
+    it(`${name}: shows every text as text`, async () => {
+      await using watched = await visit(contexts.en, name);
+      assert.equal(await watched.page.evaluate(FOREIGN), 0);
+      await showsTexts(watched);
+      await watched.check();
+    });
+  }
+
+  async function showsTexts({ page }: WatchedPage): Promise<void> {
+    const shown = await page.locator('main').innerText();
+    assert.match(shown, /<script>globalThis\.broken = 1<\/script>|<\/script><!--<script>/);
+  }
+});
+
+const AXE = `axe.run().then(({ violations, passes }) => ({
+  passes: passes.length,
+  violations: violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary])),
+}))`;
+
+/** Whether the words are darker than what they stand on. */
+const PAPER = `(() => {
+  const light = (colour) => {
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+    canvas.fillStyle = 'white';
+    canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = canvas.getImageData(0, 0, 1, 1).data;
+    return red + green + blue;
+  };
+  const { color } = getComputedStyle(document.querySelector('h1'));
+  const { backgroundColor } = getComputedStyle(document.documentElement);
+  return light(color) < 250 && light(backgroundColor) > 650;
+})()`;
+
+/** Animations that go on. */
+const RUNNING = `document.getAnimations()
+  .filter(({ playState }) => playState === 'running')
+  .map(({ effect, animationName, transitionProperty }) =>
+    (animationName ?? transitionProperty) + ' ' + effect?.target?.outerHTML?.slice(0, 100))`;
+
+/** Elements that only a visitor's markup would make. */
+const FOREIGN = `document.querySelectorAll(
+  'img[src=x], svg[onload], [onerror], form[action*=evil], a[href^="javascript:"], a[href*=evil]:not([rel~=ugc])',
+).length`;
