@@ -38,7 +38,7 @@ interface Row {
 
 const AT_START: readonly Row[] = [
   {
-    files: ['index.sqlite', 'search.sqlite-wal', 'lock.sqlite'],
+    files: ['index.sqlite', 'search.sqlite-wal', 'search.sqlite-sums', 'lock.sqlite'],
     faults: CHANGES,
     outcomes: ['right'],
   },
@@ -74,6 +74,7 @@ const WHILE_OPEN: readonly Row[] = [
       'runs/*',
       'search.sqlite',
       'search.sqlite-wal',
+      'search.sqlite-sums',
       'lock.sqlite',
       'last-commit',
       'large/incoming/*',
@@ -225,7 +226,9 @@ describe('a full disk', () => {
       while (await known.append(log, 'seeds', 100_000));
       assert.equal(await outcomeOf(log, known), 'holding');
     }
-    assert.equal(await outcomeOfStart(disk.data, known), 'holding');
+    // What a WAL had taken until it was closed may be room enough.
+    const outcome = await outcomeOfStart(disk.data, known);
+    assert.ok(['holding', 'right'].includes(outcome), outcome);
     await disk.free();
     assert.equal(await outcomeOfStart(disk.data, known), 'right');
   });

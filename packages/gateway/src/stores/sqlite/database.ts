@@ -84,8 +84,11 @@ function createDerived(database: DerivedDatabase): DatabaseSync {
   return db;
 }
 
+/** Of the file beside a database that has the checksums of its pages. */
+export const SUMS_SUFFIX = '-sums';
+
 export function removeDatabase(file: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+  for (const suffix of ['', '-wal', '-shm', SUMS_SUFFIX]) rmSync(file + suffix, { force: true });
 }
 
 /** Not flushed on every commit: what a power cut takes is derived from the log again. */

@@ -2,8 +2,7 @@
  * Verifies the files that are derived from a log: `index.sqlite`, `runs/` and `search.sqlite`. What
  * it finds is lost to nobody, since a gateway finds it too, and makes the file again from the log.
  *
- * Changes nothing. A gateway may run meanwhile. `search.sqlite` has no checksums: SQLite finds what
- * has lost its form there, but not every changed byte.
+ * Changes nothing. A gateway may run meanwhile.
  */
 import { statSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -11,17 +10,17 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault } from '../../storage-fault.ts';
-import { dataPathsIn } from './data-paths.ts';
+import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { formatFault, openForReading } from './database.ts';
 import { INDEX_FORMAT } from './index/index-database.ts';
 import { type DerivedFault, indexFaults } from './index/verify-index.ts';
+import { changedPages } from './words/page-sums.ts';
 import { WORDS_FORMAT } from './words/words-database.ts';
 
 interface DerivedFile {
   readonly file: string;
   readonly format: number;
   readonly logId: string;
-  /** What else than SQLite's own check is there to verify. */
   readonly faultsIn: (db: DatabaseSync) => Iterable<DerivedFault | undefined>;
 }
 
@@ -35,8 +34,13 @@ export async function* verifyDerived(
 ): AsyncGenerator<DerivedFault, void, undefined> {
   const paths = dataPathsIn(folder);
   const files: readonly DerivedFile[] = [
-    { file: paths.index, format: INDEX_FORMAT, logId, faultsIn: (db) => indexFaults(db, paths) },
-    { file: paths.search, format: WORDS_FORMAT, logId, faultsIn: () => [] },
+    { file: paths.index, format: INDEX_FORMAT, logId, faultsIn: (db) => allIndexFaults(db, paths) },
+    {
+      file: paths.search,
+      format: WORDS_FORMAT,
+      logId,
+      faultsIn: (db) => wordFaults(db, paths.search),
+    },
   ];
   for (const derived of files)
     for await (const { file, description } of verifyFile(derived))
@@ -80,10 +84,33 @@ function* faultsOf(
     yield { file, description };
     return;
   }
-  // Includes the check of FTS5 for its tables.
-  const found = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
-  if (found !== 'ok') yield { file, description: `is spoiled (${found.replaceAll(/\s+/g, ' ')})` };
   yield* faultsIn(db);
+}
+
+function* allIndexFaults(
+  db: DatabaseSync,
+  paths: DataPaths,
+): Generator<DerivedFault | undefined, void, undefined> {
+  yield formFault(db, paths.index);
+  yield* indexFaults(db, paths);
+}
+
+/** Whether the database has kept its form; for FTS5, that includes the check of its tables. */
+function formFault(db: DatabaseSync, file: string): DerivedFault | undefined {
+  const found = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check']);
+  if (found === 'ok') return undefined;
+  return { file, description: `is spoiled (${found.replaceAll(/\s+/g, ' ')})` };
+}
+
+function* wordFaults(
+  db: DatabaseSync,
+  file: string,
+): Generator<DerivedFault | undefined, void, undefined> {
+  for (const page of changedPages(file)) {
+    if (page === undefined) yield undefined;
+    else return yield { file, description: `has another page ${page} than was written` };
+  }
+  yield formFault(db, file);
 }
 
 function inodeOf(file: string): number | undefined {

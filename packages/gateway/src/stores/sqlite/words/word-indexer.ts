@@ -21,6 +21,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
 import { largeRowId } from './fts.ts';
+import { PageSums } from './page-sums.ts';
 import { PartWriter } from './parts.ts';
 import { openWords } from './words-database.ts';
 
@@ -51,6 +52,7 @@ export class WordIndexer {
   readonly #position: PositionWriter;
   readonly #setCount: StatementSync;
   readonly #parts: PartWriter;
+  readonly #sums: PageSums;
   /** Rows of the full-text index. */
   #count: number;
 
@@ -72,7 +74,12 @@ export class WordIndexer {
     this.#setCount.setReadBigInts(true);
     this.#parts = new PartWriter(this.#db);
     this.#count = readMetaSeq(this.#db, 'rows');
-    shared.searched = readMetaSeq(this.#db, 'searched');
+    this.#sums = new PageSums(this.#db, paths.search);
+  }
+
+  /** Lets searches find what is indexed. Call before `step`. */
+  start(): void {
+    this.#shared.searched = readMetaSeq(this.#db, 'searched');
   }
 
   /** Indexes the next entries, if there are any. Adds none if the signal aborts it. */
@@ -93,6 +100,7 @@ export class WordIndexer {
       this.#position.write(to);
       this.#db.exec('COMMIT');
       this.#shared.searched = to;
+      this.#sums.committed();
     } finally {
       if (this.#db.isTransaction) {
         this.#db.exec('ROLLBACK');
@@ -102,8 +110,13 @@ export class WordIndexer {
     }
   }
 
+  /** Compares the whole index with its checksums, a part in each step. Throws where it has changed. */
+  check(): Generator<void, void, undefined> {
+    return this.#sums.check();
+  }
+
   close(): void {
-    this.#db.close();
+    this.#sums.close();
     this.#log.close();
   }
 

@@ -50,9 +50,12 @@ export function openWords(
   });
 }
 
+/** A checksum says that the file has changed. */
+export class SpoiledWords extends StorageFault {}
+
 /** Whether the error says that the file is damaged, or not a database. */
 export function isCorrupt(error: unknown): boolean {
-  return CORRUPT.has(errorCode(error));
+  return error instanceof SpoiledWords || CORRUPT.has(errorCode(error));
 }
 
 /** Whether the error says that the FTS5 tables are damaged. */

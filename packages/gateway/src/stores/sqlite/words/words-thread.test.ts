@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../../log/facet.ts';
-import type { Seq } from '../../../log/log.ts';
+import type { Log, Seq } from '../../../log/log.ts';
 import { bestSeqs, seqsFound, untilSearchable, textQuery } from '../../../search/search.fixture.ts';
 import { draftOf, randomOf, stampOf } from '../../../log/log.fixture.ts';
 import { openMemoryLog } from '../../memory/memory.ts';
@@ -213,6 +213,7 @@ describe('words in the SQLite store', () => {
       await untilSearchable(log);
     }
     const file = join(folder, 'search.sqlite');
+    await rm(`${file}-sums`);
     const bytes = await readFile(file);
     for (let page = 8; page < bytes.length / 4096 - 1; page += 1) {
       bytes.fill('A', page * 4096 + 500, page * 4096 + 3500);
@@ -233,6 +234,46 @@ describe('words in the SQLite store', () => {
     await untilSearchable(log);
     assert.equal((await seqsFound(log, { textQuery: textQuery('w7') })).length, 4);
     assert.equal((await bestSeqs(log, textQuery('garden'), 5)).length, 5);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('are read again when any byte of their file has changed, before a start or behind it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const texts = Array.from({ length: 300 }, (_, at) => `garden w${at}`);
+    const changes: StoreChange[] = [];
+    const onChange = (change: StoreChange): void => void changes.push(change);
+    const isMadeAgain = async (log: Log): Promise<void> => {
+      while (changes.length < 2) await pause(20);
+      const made = changes.splice(0).map(({ part, cause }) => [part, cause !== undefined]);
+      assert.deepEqual(made, [
+        ['derived', true],
+        ['derived', false],
+      ]);
+      await untilSearchable(log);
+      assert.equal((await seqsFound(log, { textQuery: textQuery('garden') })).length, 300);
+      assert.deepEqual(await bestSeqs(log, textQuery('w7'), 5), [8]);
+    };
+    {
+      await using log = await openSqliteLog({ folder });
+      await Promise.all(texts.map((text) => log.append(draftOf({ body: `"text":"${text}"` }))));
+      await untilSearchable(log);
+    }
+    const file = join(folder, 'search.sqlite');
+    const random = randomOf(20_261_122);
+    for (let round = 0; round < 8; round += 1) {
+      const bytes = await readFile(file);
+      const at = random(bytes.length);
+      bytes[at] = (bytes[at] ?? 0) ^ (1 << random(8));
+      if (round % 2 === 0) await writeFile(file, bytes);
+      await using log = await openSqliteLog({ folder, onChange });
+      if (round % 2 === 1) {
+        // Once searches are served.
+        await untilSearchable(log);
+        await seqsFound(log, { textQuery: textQuery('garden') });
+        await writeFile(file, bytes);
+      }
+      await isMadeAgain(log);
+    }
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -17,12 +17,17 @@ import type { Ranker } from './ranker.ts';
 import { RankedResults } from './ranked-results.ts';
 import { type SearchCost, SearchTurns } from './search-turns.ts';
 import { WordIndexer } from './word-indexer.ts';
-import { isCorrupt, isCorruptTable } from './words-database.ts';
+import { isCorrupt, isCorruptTable, SpoiledWords } from './words-database.ts';
 
 /** While entries are appended, the indexer sleeps for this many times as long as it works. */
 const SLEEP_FACTOR = 4;
 /** A large entry is one long step: the entries after it do not wait four times as long. */
 const MAX_SLEEP_MS = 2000;
+
+/** What a start spends on checking the index. The rest is checked behind it. */
+const MAX_START_CHECK_MS = 50;
+/** Between two parts of the index, a quarter of a megabyte each, once all were checked. */
+const CHECK_PAUSE_MS = 100;
 
 /** A search of a client: its ranked results, or a page that was requested. */
 interface OpenSearch {
@@ -32,13 +37,20 @@ interface OpenSearch {
   readonly results: RankedResults | undefined;
 }
 
+interface OpenIndex {
+  readonly indexer: WordIndexer;
+  readonly engine: QueryEngine;
+}
+
 type OpenSearches = Map<number, OpenSearch>;
 
 const thread = new StoreThread();
 const { paths, shared, clients } = thread;
-let index: { readonly indexer: WordIndexer; readonly engine: QueryEngine } | undefined;
+let index: OpenIndex | undefined;
 /** Whether the index must be made again. */
 let isDamaged = false;
+/** Whether the whole index was checked since it was opened. */
+let isChecked = false;
 const turns = new SearchTurns();
 
 thread.serve((client) => {
@@ -54,11 +66,21 @@ thread.serve((client) => {
   // A stop waits for no search.
   thread.signal.addEventListener('abort', endAll);
 });
-await thread.repeat(indexNext, (fault) => {
-  if (isCorrupt(fault)) isDamaged = true;
-  // A query may have found the damage meanwhile.
-  if (fault !== undefined || !isDamaged) thread.report('search', fault && causeOf(fault));
-});
+await Promise.all([
+  thread.repeat(indexNext, (fault) => {
+    if (isCorrupt(fault)) isDamaged = true;
+    if (fault instanceof SpoiledWords) thread.report('derived', causeOf(fault));
+    // A query may have found the damage meanwhile.
+    else if (fault !== undefined || !isDamaged) thread.report('search', fault && causeOf(fault));
+  }),
+  thread.repeat(check, (fault) => {
+    if (!(fault instanceof SpoiledWords)) return;
+    isDamaged = true;
+    shared.searched = 0;
+    thread.report('derived', causeOf(fault));
+    shared.wakeWaiters();
+  }),
+]);
 closeIndex();
 thread.close();
 
@@ -68,7 +90,7 @@ async function indexNext(): Promise<void> {
     removeDatabase(paths.search);
     isDamaged = false;
   }
-  index ??= openIndex();
+  index ??= openChecked();
   const { searched, head } = shared;
   if (searched >= head) {
     thread.report('derived', undefined);
@@ -84,7 +106,36 @@ async function indexNext(): Promise<void> {
   }
 }
 
-function openIndex(): NonNullable<typeof index> {
+/** Compares the index with its checksums: at once behind a start, then slowly, again and again. */
+async function check(): Promise<void> {
+  const indexer = index?.indexer;
+  for (const _ of isDamaged ? [] : (indexer?.check() ?? [])) {
+    await (isChecked ? thread.sleep(CHECK_PAUSE_MS) : nextTick());
+    if (index?.indexer !== indexer) return;
+  }
+  isChecked = indexer !== undefined;
+  await thread.sleep(CHECK_PAUSE_MS);
+}
+
+function openChecked(): OpenIndex {
+  let opened = openIndex();
+  isChecked = false;
+  try {
+    const started = performance.now();
+    for (const _ of opened.indexer.check())
+      if (performance.now() - started > MAX_START_CHECK_MS) break;
+  } catch (error) {
+    close(opened);
+    if (!(error instanceof SpoiledWords)) throw error;
+    thread.report('derived', causeOf(error));
+    removeDatabase(paths.search);
+    opened = openIndex();
+  }
+  opened.indexer.start();
+  return opened;
+}
+
+function openIndex(): OpenIndex {
   const indexer = new WordIndexer(paths, shared, (fault) =>
     thread.report('derived', causeOf(fault)),
   );
@@ -109,7 +160,8 @@ async function respond(
     client.postMessage({ search: id, cost, ...response } satisfies QueryResponse);
   };
   try {
-    if (current === undefined) throw new StorageFault('The full-text index is not open.');
+    if (current === undefined || isDamaged)
+      throw new StorageFault('The full-text index is not open.');
     search = openSearch(current.engine, open, request);
     const { ending, spent, results } = search;
     if (results !== undefined) {
@@ -122,7 +174,7 @@ async function respond(
     if (search?.ending.signal.aborted === true) return;
     endSearch(open, id);
     // An index that has been closed meanwhile has been reported already.
-    const isClosed = current !== index || index === undefined || !clients.has(client);
+    const isClosed = current !== index || index === undefined || isDamaged || !clients.has(client);
     const isFault = isStorageFault(error);
     if (isClosed || isFault || error instanceof GatewayError) send({ unavailable: true });
     else send({ error });
@@ -161,7 +213,11 @@ function endSearch(open: OpenSearches, id: number): void {
 }
 
 function closeIndex(): void {
-  index?.engine.close();
-  index?.indexer.close();
+  if (index !== undefined) close(index);
   index = undefined;
+}
+
+function close({ engine, indexer }: OpenIndex): void {
+  engine.close();
+  indexer.close();
 }
