@@ -1,0 +1,79 @@
+/** What grows from the entries that are no traces: seeds on the ground, whispers and lights in the air. */
+import { type Growth, OutlineBuilder, type Point } from './outline.ts';
+import type { PlantSource } from './plant.ts';
+import { between, hashOf, randomFrom } from './random.ts';
+
+/** A seed with its seams, and the first leaves of a long one. */
+export function growSeed({ text }: PlantSource): Growth {
+  const random = randomFrom(hashOf(text));
+  const builder = new OutlineBuilder();
+  const length = 0.13 + 0.05 * Math.min(1, Math.log2(2 + text.length) / 11);
+  const lean = between(random, 0.7, 1.4) * (random() < 0.5 ? -1 : 1);
+  const plump = between(random, 0.45, 0.75);
+  const from = { x: -Math.sin(lean) * length * 0.5, y: 0.01 };
+  const to = along(from, lean, length);
+  const middle = along(from, lean, length * 0.42);
+  const [across, up] = [Math.cos(lean) * length * plump, -Math.sin(lean) * length * plump];
+  const bends = [
+    { x: middle.x + across, y: middle.y + up },
+    { x: middle.x - across, y: Math.max(-0.02, middle.y - up) },
+  ] as const;
+  builder.blade('petal', from, to, bends);
+  for (const seam of [0.15, -0.2]) {
+    const bend = { x: middle.x + across * seam, y: middle.y + up * seam };
+    builder.line('core', 0.006, along(from, lean, length * 0.12), bend, along(from, lean, length * 0.9));
+  }
+  if (text.length > 120) growSprout(builder, to, lean);
+  return builder.finish();
+}
+
+function growSprout(builder: OutlineBuilder, from: Point, lean: number): void {
+  const top = along(from, lean * 0.2, 0.12);
+  builder.line('stem', 0.008, from, along(from, lean, 0.06), top);
+  for (const side of [-1, 1]) {
+    const tip = along(top, side * 1.1, 0.07);
+    builder.blade('leaf', top, tip, [along(top, side * 0.6, 0.055), along(top, side * 1.7, 0.04)]);
+  }
+}
+
+/** A parachute of fine hairs above a seed, like a dandelion's. */
+export function growWhisper({ text }: PlantSource): Growth {
+  const random = randomFrom(hashOf(text));
+  const builder = new OutlineBuilder();
+  const hairs = 9 + Math.round(8 * Math.min(1, Math.log2(2 + text.length) / 10));
+  const lean = between(random, -0.35, 0.35);
+  const from = { x: 0, y: 0.02 };
+  const top = along(from, lean, between(random, 0.13, 0.19));
+  builder.line('stem', 0.005, from, along(from, 0, 0.07), top);
+  builder.blade('petal', { x: 0, y: 0 }, along(from, lean, 0.045), [
+    { x: 0.014, y: 0.02 },
+    { x: -0.014, y: 0.02 },
+  ]);
+  for (let index = 0; index < hairs; index += 1) {
+    const angle = lean + (index / (hairs - 1) - 0.5) * 2.6;
+    const length = between(random, 0.1, 0.14);
+    const end = along(top, angle, length);
+    builder.line('petal', 0.004, top, along(top, angle * 0.75, length * 0.6), end);
+    builder.dot('petal', end, 0.008);
+  }
+  return builder.finish();
+}
+
+/** A light with rings around it, as many as what is sought. */
+export function growLight({ text }: PlantSource): Growth {
+  const random = randomFrom(hashOf(text));
+  const builder = new OutlineBuilder();
+  const middle = { x: 0, y: 0.16 };
+  builder.dot('glow', middle, 0.15);
+  builder.dot('petal', middle, between(random, 0.028, 0.04));
+  builder.dot('core', middle, 0.018);
+  const rings = 2 + Math.floor(random() * 2);
+  for (let ring = 1; ring <= rings; ring += 1) {
+    builder.ring('petal', 0.005, middle, 0.04 + ring * between(random, 0.028, 0.036));
+  }
+  return builder.finish();
+}
+
+function along({ x, y }: Point, angle: number, length: number): Point {
+  return { x: x + Math.sin(angle) * length, y: y + Math.cos(angle) * length };
+}

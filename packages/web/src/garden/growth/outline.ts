@@ -1,0 +1,88 @@
+/** Builds the outlines of a growth as SVG path data, which a canvas takes too. */
+
+/** What a path is coloured as. */
+export type Tone = 'stem' | 'leaf' | 'petal' | 'core' | 'glow';
+
+export interface Outline {
+  readonly tone: Tone;
+  /** Path data. Units are thousandths of the greatest height; y grows downwards, from 0 at the ground. */
+  readonly path: string;
+  /** Of a line; a path without it is filled. */
+  readonly width?: number;
+}
+
+/** The greatest height and the greatest distance to either side that anything grows to. */
+export const GREATEST = 1000;
+
+export interface Growth {
+  readonly outlines: readonly Outline[];
+  readonly height: number;
+  /** To either side. */
+  readonly reach: number;
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Collects paths by their tone and width. Coordinates are in parts of the greatest height, y upwards. */
+export class OutlineBuilder {
+  readonly #paths = new Map<string, { tone: Tone; width: number; parts: string[] }>();
+  #height = 0;
+  #reach = 0;
+
+  line(tone: Tone, width: number, from: Point, bend: Point, to: Point): void {
+    this.#add(tone, width, `M${this.#at(from)}Q${this.#at(bend)} ${this.#at(to)}`);
+  }
+
+  /** A closed shape of two curves. */
+  blade(tone: Tone, from: Point, to: Point, bends: readonly [Point, Point]): void {
+    const [left, right] = bends;
+    const there = `M${this.#at(from)}Q${this.#at(left)} ${this.#at(to)}`;
+    this.#add(tone, 0, `${there}Q${this.#at(right)} ${this.#at(from)}Z`);
+  }
+
+  dot(tone: Tone, { x, y }: Point, radius: number): void {
+    const size = Math.max(1, Math.round(radius * GREATEST));
+    const left = this.#at({ x: x - radius, y });
+    this.#at({ x: x + radius, y: y + radius });
+    this.#add(tone, 0, `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`);
+  }
+
+  ring(tone: Tone, width: number, { x, y }: Point, radius: number): void {
+    const size = Math.max(1, Math.round(radius * GREATEST));
+    const left = this.#at({ x: x - radius, y });
+    this.#at({ x: x + radius, y: y + radius });
+    this.#add(tone, width, `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`);
+  }
+
+  finish(): Growth {
+    const order: readonly Tone[] = ['glow', 'stem', 'leaf', 'petal', 'core'];
+    const outlines = [...this.#paths.values()]
+      .toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+      .map(({ tone, width, parts }) => {
+        return { tone, path: parts.join(''), ...(width === 0 ? {} : { width }) };
+      });
+    return { outlines, height: this.#height, reach: this.#reach };
+  }
+
+  #add(tone: Tone, width: number, path: string): void {
+    const units = width === 0 ? 0 : Math.max(2, Math.round(width * GREATEST));
+    const key = `${tone} ${units}`;
+    const found = this.#paths.get(key);
+    if (found === undefined) this.#paths.set(key, { tone, width: units, parts: [path] });
+    else found.parts.push(path);
+  }
+
+  #at({ x, y }: Point): string {
+    const [across, up] = [bounded(x * GREATEST), bounded(y * GREATEST)];
+    this.#height = Math.max(this.#height, up);
+    this.#reach = Math.max(this.#reach, Math.abs(across));
+    return `${across} ${-up}`;
+  }
+}
+
+function bounded(value: number): number {
+  return Math.round(Math.max(-GREATEST, Math.min(GREATEST, value))) + 0;
+}
