@@ -15,6 +15,7 @@ import { keepSending } from './speaking/sender.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
   error: () => import('./pages/error.tsx'),
+  garden: () => import('./pages/garden.tsx'),
   house: () => import('./pages/house.tsx'),
   speak: () => import('./pages/speak.tsx'),
   waking: () => import('./pages/waking.tsx'),

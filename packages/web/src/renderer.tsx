@@ -6,11 +6,12 @@ import { Document } from './document.tsx';
 import type { PageComponent } from './app.tsx';
 import type { PageName, RenderPage } from './page-data.ts';
 import { Page as ErrorPage } from './pages/error.tsx';
+import { Page as Garden } from './pages/garden.tsx';
 import { Page as House } from './pages/house.tsx';
 import { Page as Speak } from './pages/speak.tsx';
 import { Page as Waking } from './pages/waking.tsx';
 
-const PAGES = { error: ErrorPage, house: House, speak: Speak, waking: Waking } satisfies Record<
+const PAGES = { error: ErrorPage, garden: Garden, house: House, speak: Speak, waking: Waking } satisfies Record<
   PageName,
   unknown
 >;

@@ -5,6 +5,14 @@ import { privateRoute } from './private-route.ts';
 const JSON_TYPE = 'application/json';
 
 export const dataRoutes: ProtocolDoor['routes'] = [
+  privateRoute('/web/activity', JSON_TYPE, async (context) => {
+    const { sendActivity } = await import('./activity.ts');
+    await sendActivity(context);
+  }),
+  privateRoute('/web/garden', JSON_TYPE, async (context) => {
+    const { sendGardenEntries } = await import('./garden-entries.ts');
+    await sendGardenEntries(context);
+  }),
   privateRoute('/web/entries', JSON_TYPE, async (context) => {
     const { sendBatch } = await import('./entries.ts');
     await sendBatch(context);

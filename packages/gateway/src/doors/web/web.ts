@@ -15,6 +15,7 @@ import { privateRoute } from './private-route.ts';
 export const webDoor: ProtocolDoor = {
   routes: [
     pageRoute('/', () => import('./house.ts')),
+    pageRoute('/garden', () => import('./garden.ts')),
     pageRoute('/speak', () => import('./speak.ts')),
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {

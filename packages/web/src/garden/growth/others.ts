@@ -1,13 +1,14 @@
 /** What grows from the entries that are no traces: seeds on the ground, whispers and lights in the air. */
 import { type Growth, OutlineBuilder, type Point } from './outline.ts';
-import type { PlantSource } from './plant.ts';
+import { amountOf, type PlantSource } from './plant.ts';
 import { between, hashOf, randomFrom } from './random.ts';
 
 /** A seed with its seams, and the first leaves of a long one. */
-export function growSeed({ text }: PlantSource): Growth {
+export function growSeed(source: PlantSource): Growth {
+  const { text } = source;
   const random = randomFrom(hashOf(text));
   const builder = new OutlineBuilder();
-  const length = 0.13 + 0.05 * Math.min(1, Math.log2(2 + text.length) / 11);
+  const length = 0.12 + 0.06 * amountOf(source);
   const lean = between(random, 0.7, 1.4) * (random() < 0.5 ? -1 : 1);
   const plump = between(random, 0.45, 0.75);
   const from = { x: -Math.sin(lean) * length * 0.5, y: 0.01 };
@@ -23,7 +24,7 @@ export function growSeed({ text }: PlantSource): Growth {
     const bend = { x: middle.x + across * seam, y: middle.y + up * seam };
     builder.line('core', 0.006, along(from, lean, length * 0.12), bend, along(from, lean, length * 0.9));
   }
-  if (text.length > 120) growSprout(builder, to, lean);
+  if (amountOf(source) > 0.45) growSprout(builder, to, lean);
   return builder.finish();
 }
 
@@ -37,10 +38,11 @@ function growSprout(builder: OutlineBuilder, from: Point, lean: number): void {
 }
 
 /** A parachute of fine hairs above a seed, like a dandelion's. */
-export function growWhisper({ text }: PlantSource): Growth {
+export function growWhisper(source: PlantSource): Growth {
+  const { text } = source;
   const random = randomFrom(hashOf(text));
   const builder = new OutlineBuilder();
-  const hairs = 9 + Math.round(8 * Math.min(1, Math.log2(2 + text.length) / 10));
+  const hairs = 9 + Math.round(8 * amountOf(source));
   const lean = between(random, -0.35, 0.35);
   const from = { x: 0, y: 0.02 };
   const top = along(from, lean, between(random, 0.13, 0.19));

@@ -10,8 +10,14 @@ import { type Species, speciesOf } from './species.ts';
 
 export interface PlantSource {
   readonly author?: string;
+  /** The start of the text. */
   readonly text: string;
+  /** Bytes of the whole entry. */
+  readonly size: number;
 }
+
+/** Bytes of an entry that are not its author's. */
+const OWN_SIZE = 160;
 
 /** A plant has at most this many parts of stems. */
 const MAX_PARTS = 130;
@@ -38,7 +44,13 @@ interface Stem {
   readonly branchings: number;
 }
 
-export function growPlant({ author, text }: PlantSource): Growth {
+/** How much was said, from 0 to 1: of a few words to several kilobytes. */
+export function amountOf({ size }: Pick<PlantSource, 'size'>): number {
+  return Math.max(0, Math.min(1, (Math.log2(Math.max(16, size - OWN_SIZE)) - 5) / 6.5));
+}
+
+export function growPlant(source: PlantSource): Growth {
+  const { author, text } = source;
   const species = speciesOf(author);
   const { habit } = species;
   const random = randomFrom(hashOf(text));
@@ -50,10 +62,10 @@ export function growPlant({ author, text }: PlantSource): Growth {
     parts: 0,
     word: 0,
   };
-  const size = Math.min(1, Math.log2(2 + text.length) / 10.5);
+  const size = amountOf(source);
   const [least, most] = habit.stems;
   const stems = least + Math.round((most - least) * Math.min(1, size * 0.7 + random() * 0.5));
-  const height = 0.3 + 0.52 * size;
+  const height = 0.34 + 0.5 * size;
   for (let index = 0; index < stems; index += 1) {
     const side = stems === 1 ? 0 : index / (stems - 1) - 0.5;
     growStem(growing, {

@@ -1,0 +1,65 @@
+/** What is in the picture: growths and meadows in the order of time. */
+import type { GardenEntry } from '../page-data.ts';
+import { type Place, placeOf } from './place.ts';
+import type { Meadow, PlacedEntry, Tile } from './tile.ts';
+
+export interface SceneGrowth extends PlacedEntry {
+  readonly item: 'growth';
+  readonly place: Place;
+  /** What it answers, if that is in the picture. */
+  parent?: SceneGrowth;
+}
+
+export interface SceneMeadow extends Meadow {
+  readonly item: 'meadow';
+  /** In the middle of it. */
+  readonly time: number;
+}
+
+export type SceneItem = SceneGrowth | SceneMeadow;
+
+export interface Scene {
+  /** By time. */
+  readonly items: readonly SceneItem[];
+  /** From far to near. */
+  readonly growths: readonly SceneGrowth[];
+  readonly meadows: readonly SceneMeadow[];
+}
+
+export function sceneOfTiles(tiles: readonly Tile[]): Scene {
+  return sceneOf(
+    tiles.flatMap((tile) => tile.singles),
+    tiles.flatMap((tile) => tile.meadows),
+  );
+}
+
+export function sceneOfEntries(entries: readonly GardenEntry[]): Scene {
+  return sceneOf(
+    entries.map((entry) => ({ entry, time: entry.time })),
+    [],
+  );
+}
+
+function sceneOf(entries: readonly PlacedEntry[], dense: readonly Meadow[]): Scene {
+  const growths = entries.map((placed): SceneGrowth => {
+    return { item: 'growth', ...placed, place: placeOf(placed.entry) };
+  });
+  const byId = new Map(growths.map((growth) => [growth.entry.id, growth]));
+  for (const growth of growths) {
+    const parent = byId.get(growth.entry.inReplyTo ?? '');
+    if (parent !== undefined && parent !== growth) growth.parent = parent;
+  }
+  const meadows = dense.map((meadow): SceneMeadow => {
+    return { item: 'meadow', ...meadow, time: (meadow.from + meadow.to) / 2 };
+  });
+  return {
+    items: [...growths, ...meadows].toSorted((a, b) => a.time - b.time),
+    growths: growths.toSorted((a, b) => a.place.depth - b.place.depth),
+    meadows,
+  };
+}
+
+/** Tells items of different scenes apart, and finds the same one again. */
+export function nameOf(item: SceneItem): string {
+  return item.item === 'growth' ? item.entry.id : `meadow ${item.from} ${item.to}`;
+}

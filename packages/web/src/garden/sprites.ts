@@ -1,0 +1,115 @@
+/** Growths as bitmaps: drawn once for a size, so that hundreds of them can move in each frame. */
+import type { GardenEntry } from '../page-data.ts';
+import { colourOf, type Daytime } from './colours.ts';
+import { grow } from './growth/grow.ts';
+import { type Growth, GREATEST } from './growth/outline.ts';
+
+/** A bitmap is drawn again where it would be shown so many times larger or smaller. */
+const TOLERANCE = 1.3;
+/** Device pixels of all bitmaps together: about 80 MB. */
+const MAX_PIXELS = 20_000_000;
+/** Space around a growth in device pixels, for the width of lines. */
+const PADDING = 3;
+
+export interface Sprite {
+  readonly bitmap: HTMLCanvasElement;
+  readonly growth: Growth;
+  /** Device pixels of the bitmap to each unit of the growth. */
+  readonly scale: number;
+  /** Where the growth stands in the bitmap. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export class Sprites {
+  /** By seq; those that were used last are at the end. */
+  readonly #sprites = new Map<number, Sprite>();
+  readonly #growths = new WeakMap<GardenEntry, Growth>();
+  #pixels = 0;
+  #daytime: Daytime = 'day';
+
+  setDaytime(daytime: Daytime): void {
+    if (daytime === this.#daytime) return;
+    this.#daytime = daytime;
+    this.#sprites.clear();
+    this.#pixels = 0;
+  }
+
+  growthOf(entry: GardenEntry): Growth {
+    let growth = this.#growths.get(entry);
+    if (growth === undefined) {
+      growth = grow(entry.kind, entry);
+      this.#growths.set(entry, growth);
+    }
+    return growth;
+  }
+
+  /** `unit`: device pixels of the greatest growth. Undefined where there is no time to draw it now. */
+  find(entry: GardenEntry, unit: number, mayDraw: boolean): Sprite | undefined {
+    const scale = unit / GREATEST;
+    const found = this.#sprites.get(entry.seq);
+    if (found !== undefined) this.#sprites.delete(entry.seq);
+    const fits =
+      found !== undefined && scale < found.scale * TOLERANCE && found.scale < scale * TOLERANCE;
+    if (found !== undefined && (fits || !mayDraw)) {
+      this.#sprites.set(entry.seq, found);
+      return found;
+    }
+    if (found !== undefined) this.#pixels -= pixelsOf(found);
+    if (!mayDraw) return undefined;
+    const drawn = this.#draw(entry, scale);
+    this.#sprites.set(entry.seq, drawn);
+    this.#pixels += pixelsOf(drawn);
+    this.#forgetOldest();
+    return drawn;
+  }
+
+  #draw(entry: GardenEntry, scale: number): Sprite {
+    const growth = this.growthOf(entry);
+    const bitmap = document.createElement('canvas');
+    const x = Math.ceil(growth.reach * scale) + PADDING;
+    const y = Math.ceil(growth.height * scale) + PADDING;
+    bitmap.width = 2 * x;
+    bitmap.height = y + Math.ceil(0.03 * GREATEST * scale) + PADDING;
+    const context = bitmap.getContext('2d');
+    if (context !== null) {
+      context.translate(x, y);
+      context.scale(scale, scale);
+      context.lineCap = 'round';
+      for (const { tone, path, width } of growth.outlines) {
+        const colour = colourOf(entry.author, tone, this.#daytime);
+        const shape = new Path2D(path);
+        if (width === undefined) {
+          context.fillStyle = tone === 'glow' ? glow(context, growth, colour) : colour;
+          context.fill(shape);
+        } else {
+          context.strokeStyle = colour;
+          // Thinner lines than this would vanish.
+          context.lineWidth = Math.max(width, 0.7 / scale);
+          context.stroke(shape);
+        }
+      }
+    }
+    return { bitmap, growth, scale, x, y };
+  }
+
+  #forgetOldest(): void {
+    for (const [seq, sprite] of this.#sprites) {
+      if (this.#pixels <= MAX_PIXELS) return;
+      this.#sprites.delete(seq);
+      this.#pixels -= pixelsOf(sprite);
+    }
+  }
+}
+
+function glow(context: CanvasRenderingContext2D, { reach }: Growth, colour: string): CanvasGradient {
+  const gradient = context.createRadialGradient(0, -160, 0, 0, -160, reach);
+  gradient.addColorStop(0, colour.replace(/ \/ .*$/, ' / 0.75)'));
+  gradient.addColorStop(0.3, colour);
+  gradient.addColorStop(1, colour.replace(/ \/ .*$/, ' / 0)'));
+  return gradient;
+}
+
+function pixelsOf({ bitmap }: Sprite): number {
+  return bitmap.width * bitmap.height;
+}

@@ -1,0 +1,61 @@
+/** The part of time that the picture shows, and where times are in it. All pure. */
+
+/** In ms since 1970, with decimals. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** No view is shorter, in ms: one entry then has the whole width, however many came at once. */
+const SHORTEST = 0.2;
+/** What a range without length is shown in. */
+const MOMENT = 60_000;
+/** Beside the oldest and the newest entry, in parts of the range. */
+const MARGIN = 0.05;
+
+export function lengthOf({ from, to }: TimeRange): number {
+  return to - from;
+}
+
+/** The range from the oldest to the newest entry with a margin on both sides. */
+export function wholeRange(oldest: number, newest: number): TimeRange {
+  const margin = newest > oldest ? Math.max((newest - oldest) * MARGIN, 1) : MOMENT / 2;
+  return { from: oldest - margin, to: newest + margin };
+}
+
+/** Where a time is, from 0 at the left edge to 1 at the right one. */
+export function positionOf(view: TimeRange, time: number): number {
+  return (time - view.from) / lengthOf(view);
+}
+
+export function timeAt(view: TimeRange, position: number): number {
+  return view.from + position * lengthOf(view);
+}
+
+/** Makes the view so many times as long, and keeps a time where it is. */
+export function zoomed(view: TimeRange, factor: number, time: number, whole: TimeRange): TimeRange {
+  const longest = Math.max(lengthOf(whole), SHORTEST);
+  const length = Math.max(SHORTEST, Math.min(longest, lengthOf(view) * factor));
+  const from = time - positionOf(view, time) * length;
+  return kept({ from, to: from + length }, whole);
+}
+
+/** Moves the view by a part of its length. */
+export function moved(view: TimeRange, by: number, whole: TimeRange): TimeRange {
+  const shift = by * lengthOf(view);
+  return kept({ from: view.from + shift, to: view.to + shift }, whole);
+}
+
+/** The view around a range, with some space beside it. */
+export function around(range: TimeRange, whole: TimeRange): TimeRange {
+  const length = Math.max(lengthOf(range) * 1.4, SHORTEST);
+  const middle = (range.from + range.to) / 2;
+  return kept({ from: middle - length / 2, to: middle + length / 2 }, whole);
+}
+
+/** The view moved back into the whole range. */
+function kept(view: TimeRange, whole: TimeRange): TimeRange {
+  if (lengthOf(view) >= lengthOf(whole)) return whole;
+  const shift = Math.max(0, whole.from - view.from) + Math.min(0, whole.to - view.to);
+  return { from: view.from + shift, to: view.to + shift };
+}
