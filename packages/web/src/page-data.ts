@@ -181,6 +181,8 @@ export interface Activity {
   readonly bounds: readonly number[];
   /** By kind or by room: the number of entries in each span. */
   readonly counts: Readonly<Record<string, readonly number[]>>;
+  /** For each span with many entries, some of them; empty for the others. */
+  readonly samples?: readonly (readonly GardenEntry[])[];
 }
 
 export interface GardenPage extends PageHead {

@@ -11,10 +11,13 @@ import { Page as House } from './pages/house.tsx';
 import { Page as Speak } from './pages/speak.tsx';
 import { Page as Waking } from './pages/waking.tsx';
 
-const PAGES = { error: ErrorPage, garden: Garden, house: House, speak: Speak, waking: Waking } satisfies Record<
-  PageName,
-  unknown
->;
+const PAGES = {
+  error: ErrorPage,
+  garden: Garden,
+  house: House,
+  speak: Speak,
+  waking: Waking,
+} satisfies Record<PageName, unknown>;
 
 export const renderPage: RenderPage = (data, options = {}) => {
   // Each component takes the data of its own page.

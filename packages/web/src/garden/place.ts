@@ -24,7 +24,7 @@ export const GROUND_END = 0.9;
 /** Whispers and lights are in the air between these heights. */
 const AIR: Readonly<Record<'shepit' | 'resonance', readonly [number, number]>> = {
   shepit: [0.28, 0.62],
-  resonance: [0.1, 0.34],
+  resonance: [0.17, 0.38],
 };
 
 /** An author's plants stand in a row of their own, a little beside it. */
@@ -48,5 +48,5 @@ export function groundAt(depth: number): number {
 /** Pixels of the greatest growth at the near end, where so many growths are in the picture. */
 export function unitFor({ width, height }: PictureSize, growths: number): number {
   const share = Math.sqrt((width * height * 0.46) / Math.max(1, growths));
-  return Math.max(34, Math.min(height * 0.6, share * 2.3));
+  return Math.max(34, Math.min(height * 0.55, share * 2.3));
 }

@@ -5,7 +5,8 @@ import { grow } from './growth/grow.ts';
 import { type Growth, GREATEST } from './growth/outline.ts';
 
 /** A bitmap is drawn again where it would be shown so many times larger or smaller. */
-const TOLERANCE = 1.3;
+const MOVING_TOLERANCE = 1.4;
+const SETTLED_TOLERANCE = 1.02;
 /** Device pixels of all bitmaps together: about 80 MB. */
 const MAX_PIXELS = 20_000_000;
 /** Space around a growth in device pixels, for the width of lines. */
@@ -19,6 +20,19 @@ export interface Sprite {
   /** Where the growth stands in the bitmap. */
   readonly x: number;
   readonly y: number;
+}
+
+export interface SpriteRequest {
+  /** Whether sizes change with each frame. */
+  readonly isMoving: boolean;
+  /** Whether there is time to draw a bitmap now. */
+  readonly mayDraw: boolean;
+}
+
+export interface FoundSprite {
+  readonly sprite: Sprite | undefined;
+  /** Whether it need not be drawn again. */
+  readonly isSharp: boolean;
 }
 
 export class Sprites {
@@ -44,24 +58,25 @@ export class Sprites {
     return growth;
   }
 
-  /** `unit`: device pixels of the greatest growth. Undefined where there is no time to draw it now. */
-  find(entry: GardenEntry, unit: number, mayDraw: boolean): Sprite | undefined {
+  /** `unit`: device pixels of the greatest growth. Undefined where there is no bitmap at all yet. */
+  find(entry: GardenEntry, unit: number, { isMoving, mayDraw }: SpriteRequest): FoundSprite {
     const scale = unit / GREATEST;
     const found = this.#sprites.get(entry.seq);
-    if (found !== undefined) this.#sprites.delete(entry.seq);
-    const fits =
-      found !== undefined && scale < found.scale * TOLERANCE && found.scale < scale * TOLERANCE;
-    if (found !== undefined && (fits || !mayDraw)) {
+    const ratio = found === undefined ? 1 : Math.max(scale / found.scale, found.scale / scale);
+    const isSharp = ratio <= (isMoving ? MOVING_TOLERANCE : SETTLED_TOLERANCE);
+    if (found !== undefined && (isSharp || !mayDraw)) {
+      this.#sprites.delete(entry.seq);
       this.#sprites.set(entry.seq, found);
-      return found;
+      return { sprite: found, isSharp };
     }
+    if (!mayDraw) return { sprite: undefined, isSharp: false };
     if (found !== undefined) this.#pixels -= pixelsOf(found);
-    if (!mayDraw) return undefined;
     const drawn = this.#draw(entry, scale);
+    this.#sprites.delete(entry.seq);
     this.#sprites.set(entry.seq, drawn);
     this.#pixels += pixelsOf(drawn);
     this.#forgetOldest();
-    return drawn;
+    return { sprite: drawn, isSharp: true };
   }
 
   #draw(entry: GardenEntry, scale: number): Sprite {
@@ -76,6 +91,12 @@ export class Sprites {
       context.translate(x, y);
       context.scale(scale, scale);
       context.lineCap = 'round';
+      if (entry.kind === 'garden' || entry.kind === 'seeds') {
+        context.fillStyle = 'rgb(0 0 0 / 0.1)';
+        context.beginPath();
+        context.ellipse(0, 6, 20 + growth.reach * 0.32, 16, 0, 0, 2 * Math.PI);
+        context.fill();
+      }
       for (const { tone, path, width } of growth.outlines) {
         const colour = colourOf(entry.author, tone, this.#daytime);
         const shape = new Path2D(path);
@@ -102,8 +123,12 @@ export class Sprites {
   }
 }
 
-function glow(context: CanvasRenderingContext2D, { reach }: Growth, colour: string): CanvasGradient {
-  const gradient = context.createRadialGradient(0, -160, 0, 0, -160, reach);
+function glow(
+  context: CanvasRenderingContext2D,
+  { reach }: Growth,
+  colour: string,
+): CanvasGradient {
+  const gradient = context.createRadialGradient(0, -reach, 0, 0, -reach, reach);
   gradient.addColorStop(0, colour.replace(/ \/ .*$/, ' / 0.75)'));
   gradient.addColorStop(0.3, colour);
   gradient.addColorStop(1, colour.replace(/ \/ .*$/, ' / 0)'));

@@ -1,6 +1,14 @@
 /** Loads the tiles of a view, and holds those that were shown last. */
 import type { Activity, GardenEntries, GardenEntry } from '../page-data.ts';
-import { sparseRuns, SPANS_PER_TILE, type Tile, type TileKey, tileOf, withEntry } from './tile.ts';
+import {
+  MAX_SINGLE,
+  sparseRuns,
+  SPANS_PER_TILE,
+  type Tile,
+  type TileKey,
+  tileOf,
+  withEntry,
+} from './tile.ts';
 
 /** About 20,000 entries at most. */
 const MAX_TILES = 48;
@@ -91,7 +99,8 @@ export async function fetchGarden(query: string, signal: AbortSignal): Promise<G
 }
 
 async function fetchActivity({ from, to }: TileKey, signal: AbortSignal): Promise<Activity> {
-  const query = `by=kind&spans=${SPANS_PER_TILE}&from=${from}&to=${to}`;
+  const range = `spans=${SPANS_PER_TILE}&from=${from}&to=${to}`;
+  const query = `by=kind&${range}&samples=${MAX_SINGLE}`;
   return (await fetchJson(`/web/activity?${query}`, signal)) as Activity;
 }
 

@@ -7,7 +7,7 @@ import { lengthOf, type TimeRange } from './time-view.ts';
 
 export const SPANS_PER_TILE = 32;
 /** A span with more entries than this is dense: its entries are shown together, as a meadow. */
-export const MAX_SINGLE = 14;
+export const MAX_SINGLE = 20;
 /** CSS pixels of a span, at least; at most twice as many. */
 const MIN_SPAN_WIDTH = 28;
 
@@ -27,6 +27,8 @@ export interface PlacedEntry {
 export interface Meadow extends TimeRange {
   readonly counts: Readonly<Record<string, number>>;
   readonly total: number;
+  /** A few of the entries, which are shown one by one too. */
+  readonly samples: readonly GardenEntry[];
 }
 
 export interface Tile extends TileKey {
@@ -74,11 +76,22 @@ export function tileOf(key: TileKey, activity: Activity, entries: readonly Garde
     const total = totalAt(activity.counts, index);
     if (total <= MAX_SINGLE) continue;
     const from = key.from + index * key.span;
-    const counts = Object.entries(activity.counts).map(([kind, spans]) => [kind, spans[index] ?? 0]);
-    meadows.push({ from, to: from + key.span, counts: Object.fromEntries(counts), total });
+    const counts = Object.entries(activity.counts).map(([kind, spans]) => [
+      kind,
+      spans[index] ?? 0,
+    ]);
+    const samples = activity.samples?.[index] ?? [];
+    const meadow = {
+      from,
+      to: from + key.span,
+      counts: Object.fromEntries(counts),
+      total,
+      samples,
+    };
+    meadows.push(meadow);
   }
-  const singles =
-    key.span < 1 ? spreadOverSpans(key, activity, entries) : spreadOverMilliseconds(entries);
+  const all = [...entries, ...meadows.flatMap(({ samples }) => samples)];
+  const singles = key.span < 1 ? spreadOverSpans(key, activity, all) : spreadOverMilliseconds(all);
   return { ...key, singles, meadows };
 }
 

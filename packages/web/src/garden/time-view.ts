@@ -11,7 +11,7 @@ const SHORTEST = 0.2;
 /** What a range without length is shown in. */
 const MOMENT = 60_000;
 /** Beside the oldest and the newest entry, in parts of the range. */
-const MARGIN = 0.05;
+const MARGIN = 0.08;
 
 export function lengthOf({ from, to }: TimeRange): number {
   return to - from;

@@ -1,21 +1,53 @@
 /** `GET /web/activity`: counts over time, for the plots and the picture. Private to the pages. */
+import type { GardenEntry } from '@open-presence/web/page-data';
+
 import { abortOnDisconnect } from '../../http/context.ts';
 import { queryOf } from '../../http/query.ts';
 import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { countActivity, parseActivityQuery } from '../../operations/activity.ts';
-import type { DoorRequest, ProtocolDoor } from '../context.ts';
+import { yieldPeriodically } from '../../fair-turns.ts';
+import type { Log } from '../../log/log.ts';
+import { type Activity, countActivity, parseActivityQuery } from '../../operations/activity.ts';
+import type { DoorRequest } from '../context.ts';
+import { gardenEntryOf } from './garden-entries.ts';
 
-export const activityRoute: ProtocolDoor['routes'][number] = {
-  path: '/web/activity',
-  get: [{ type: 'application/json', handle: sendActivity }],
-  description: { paths: [] },
-};
+/** How many entries of a span are given as its sample. */
+const SAMPLE = 4;
 
-async function sendActivity(context: DoorRequest): Promise<void> {
-  const query = parseActivityQuery(queryOf(context.request));
+export async function sendActivity(context: DoorRequest): Promise<void> {
+  const { app, request } = context;
+  const parameters = queryOf(request);
+  const query = parseActivityQuery(parameters);
   using caller = abortOnDisconnect(context);
-  const activity = await countActivity(context.app, { ...query, signal: caller.signal });
-  const body = jsonBody(activity);
+  const { signal } = caller;
+  const activity = await countActivity(app, { ...query, signal });
+  const more = parameters.get('samples');
+  const samples =
+    more === null
+      ? {}
+      : { samples: await samplesOf(app.log, activity, { more: Number(more), signal }) };
+  const body = jsonBody({ ...activity, ...samples });
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers: NO_STORE, body });
+}
+
+/** Some entries of each span with more than `more` of them, evenly spread over it. */
+async function samplesOf(
+  log: Log,
+  { bounds }: Activity,
+  { more, signal }: { readonly more: number; readonly signal: AbortSignal },
+): Promise<GardenEntry[][]> {
+  const takeTurn = yieldPeriodically();
+  const samples: GardenEntry[][] = [];
+  for (const [index, first] of bounds.slice(0, -1).entries()) {
+    const count = (bounds[index + 1] ?? first) - first;
+    const found: GardenEntry[] = [];
+    for (let at = 0; count > more && at < SAMPLE; at += 1) {
+      signal.throwIfAborted();
+      const entry = await log.entry(first + Math.floor(((at + 0.5) * count) / SAMPLE));
+      if (entry !== undefined) found.push(await gardenEntryOf(entry));
+      await takeTurn();
+    }
+    samples.push(found);
+  }
+  return samples;
 }

@@ -12,21 +12,15 @@ import { parseSelection } from '../../intake/selection.ts';
 import type { Entry, Log, Selection } from '../../log/log.ts';
 import { everythingScope } from '../../operations/listing-scope.ts';
 import { waitForListing } from '../../operations/wait.ts';
-import type { DoorRequest, ProtocolDoor } from '../context.ts';
+import type { DoorRequest } from '../context.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 /** Entries of one answer. */
-const MAX_ENTRIES = 512;
+const MAX_ENTRIES = 1024;
 /** UTF-16 code units of a text: a plant grows from them. */
 const MAX_TEXT = 240;
 
-export const gardenEntriesRoute: ProtocolDoor['routes'][number] = {
-  path: '/web/garden',
-  get: [{ type: 'application/json', handle: sendGardenEntries }],
-  description: { paths: [] },
-};
-
-async function sendGardenEntries(context: DoorRequest): Promise<void> {
+export async function sendGardenEntries(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const parameters = queryOf(request);
   const scope = everythingScope();
@@ -50,7 +44,7 @@ export async function readGardenEntries(log: Log, selection: Selection): Promise
   return found;
 }
 
-async function gardenEntryOf(entry: Entry): Promise<GardenEntry> {
+export async function gardenEntryOf(entry: Entry): Promise<GardenEntry> {
   const { id, seq, kind, author, inReplyTo, seeking = [], text } = await pageEntryOf(entry);
   return {
     id,

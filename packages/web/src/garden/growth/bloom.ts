@@ -20,7 +20,11 @@ const FORMS: Readonly<Record<Bloom, DrawBloom>> = {
   star(builder, random, { at, angle, size }) {
     const petals = 7 + Math.floor(random() * 5);
     for (let index = 0; index < petals; index += 1) {
-      drawPetal(builder, at, { angle: angle + (index / petals) * 2 * Math.PI, length: size, width: 0.24 });
+      drawPetal(builder, at, {
+        angle: angle + (index / petals) * 2 * Math.PI,
+        length: size,
+        width: 0.24,
+      });
     }
     builder.dot('core', at, size * 0.3);
   },
@@ -38,7 +42,11 @@ const FORMS: Readonly<Record<Bloom, DrawBloom>> = {
   },
   bell(builder, _, { at, angle, size }) {
     const down = Math.max(-2.7, Math.min(2.7, angle * 1.3));
-    for (const [turn, width] of [[0, 0.5], [-0.32, 0.24], [0.32, 0.24]] as const) {
+    for (const [turn, width] of [
+      [0, 0.5],
+      [-0.32, 0.24],
+      [0.32, 0.24],
+    ] as const) {
       drawPetal(builder, at, { angle: down + turn, length: size * 1.15, width });
     }
     builder.dot('core', towards(at, down, size * 1.02), size * 0.12);
@@ -47,14 +55,22 @@ const FORMS: Readonly<Record<Bloom, DrawBloom>> = {
     const rays = 22;
     const middle = towards(at, angle, size * 0.55);
     for (let index = 0; index < rays; index += 1) {
-      const end = towards(middle, index * 2.399_963, size * Math.sqrt((index + 1) / rays) * between(random, 0.82, 1));
+      const end = towards(
+        middle,
+        index * 2.399_963,
+        size * Math.sqrt((index + 1) / rays) * between(random, 0.82, 1),
+      );
       builder.line('petal', 0.006, middle, middle, end);
       builder.dot('petal', end, size * 0.085);
     }
     builder.dot('core', middle, size * 0.12);
   },
   cup(builder, _, { at, angle, size }) {
-    for (const [turn, width, length] of [[-0.36, 0.3, 1.1], [0.36, 0.3, 1.1], [0, 0.42, 1.2]] as const) {
+    for (const [turn, width, length] of [
+      [-0.36, 0.3, 1.1],
+      [0.36, 0.3, 1.1],
+      [0, 0.42, 1.2],
+    ] as const) {
       drawPetal(builder, at, { angle: angle + turn, length: size * length, width });
     }
   },

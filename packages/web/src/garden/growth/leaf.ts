@@ -16,7 +16,11 @@ export interface LeafPlace {
   readonly size: number;
 }
 
-export function drawLeaf(builder: OutlineBuilder, form: Leaf, { at, angle, size }: LeafPlace): void {
+export function drawLeaf(
+  builder: OutlineBuilder,
+  form: Leaf,
+  { at, angle, size }: LeafPlace,
+): void {
   const [width, widest] = FORMS[form];
   const along = { x: Math.sin(angle) * size, y: Math.cos(angle) * size };
   const across = { x: along.y * width, y: -along.x * width };

@@ -22,7 +22,13 @@ export function growSeed(source: PlantSource): Growth {
   builder.blade('petal', from, to, bends);
   for (const seam of [0.15, -0.2]) {
     const bend = { x: middle.x + across * seam, y: middle.y + up * seam };
-    builder.line('core', 0.006, along(from, lean, length * 0.12), bend, along(from, lean, length * 0.9));
+    builder.line(
+      'core',
+      0.006,
+      along(from, lean, length * 0.12),
+      bend,
+      along(from, lean, length * 0.9),
+    );
   }
   if (amountOf(source) > 0.45) growSprout(builder, to, lean);
   return builder.finish();
@@ -65,13 +71,13 @@ export function growWhisper(source: PlantSource): Growth {
 export function growLight({ text }: PlantSource): Growth {
   const random = randomFrom(hashOf(text));
   const builder = new OutlineBuilder();
-  const middle = { x: 0, y: 0.16 };
-  builder.dot('glow', middle, 0.15);
-  builder.dot('petal', middle, between(random, 0.028, 0.04));
-  builder.dot('core', middle, 0.018);
+  const middle = { x: 0, y: 0.14 };
+  builder.dot('glow', middle, 0.14);
+  builder.dot('petal', middle, between(random, 0.022, 0.03));
+  builder.dot('core', middle, 0.015);
   const rings = 2 + Math.floor(random() * 2);
   for (let ring = 1; ring <= rings; ring += 1) {
-    builder.ring('petal', 0.005, middle, 0.04 + ring * between(random, 0.028, 0.036));
+    builder.ring('ring', 0.004, middle, 0.03 + ring * between(random, 0.022, 0.03));
   }
   return builder.finish();
 }

@@ -1,7 +1,7 @@
 /** Builds the outlines of a growth as SVG path data, which a canvas takes too. */
 
 /** What a path is coloured as. */
-export type Tone = 'stem' | 'leaf' | 'petal' | 'core' | 'glow';
+export type Tone = 'stem' | 'leaf' | 'petal' | 'ring' | 'core' | 'glow';
 
 export interface Outline {
   readonly tone: Tone;
@@ -47,18 +47,26 @@ export class OutlineBuilder {
     const size = Math.max(1, Math.round(radius * GREATEST));
     const left = this.#at({ x: x - radius, y });
     this.#at({ x: x + radius, y: y + radius });
-    this.#add(tone, 0, `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`);
+    this.#add(
+      tone,
+      0,
+      `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`,
+    );
   }
 
   ring(tone: Tone, width: number, { x, y }: Point, radius: number): void {
     const size = Math.max(1, Math.round(radius * GREATEST));
     const left = this.#at({ x: x - radius, y });
     this.#at({ x: x + radius, y: y + radius });
-    this.#add(tone, width, `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`);
+    this.#add(
+      tone,
+      width,
+      `M${left}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`,
+    );
   }
 
   finish(): Growth {
-    const order: readonly Tone[] = ['glow', 'stem', 'leaf', 'petal', 'core'];
+    const order: readonly Tone[] = ['glow', 'ring', 'stem', 'leaf', 'petal', 'core'];
     const outlines = [...this.#paths.values()]
       .toSorted((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
       .map(({ tone, width, parts }) => {

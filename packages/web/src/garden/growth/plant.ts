@@ -102,7 +102,12 @@ function growStem(growing: Growing, stem: Stem): void {
     growNode(growing, stem, { at: to, angle, along });
     from = to;
   }
-  drawBloom(builder, random, { form: habit.bloom, at: from, angle, size: habit.bloomSize * (stem.branchings === 0 ? 1 : 0.7) });
+  drawBloom(builder, random, {
+    form: habit.bloom,
+    at: from,
+    angle,
+    size: habit.bloomSize * (stem.branchings === 0 ? 1 : 0.7),
+  });
 }
 
 function growNode(
@@ -114,7 +119,8 @@ function growNode(
   const { habit, leaf } = species;
   const side = random() < 0.5 ? -1 : 1;
   if (along < 0.98 && habit.leafLength > 0) {
-    const size = habit.leafLength * (1.15 - 0.75 * along) * between(random, 0.7, 1.15) * (stem.length + 0.25);
+    const size =
+      habit.leafLength * (1.15 - 0.75 * along) * between(random, 0.7, 1.15) * (stem.length + 0.25);
     for (const at_side of habit.bloom === 'bud' ? [-1, 1] : [side]) {
       drawLeaf(builder, leaf, { at, angle: angle + at_side * between(random, 0.6, 1.15), size });
     }

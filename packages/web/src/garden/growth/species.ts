@@ -32,21 +32,93 @@ export interface Species {
 
 const HABITS: readonly Habit[] = [
   // Daisies
-  { stems: [2, 4], spread: 0.9, droop: 0.25, branching: 0.1, branchAngle: 0.5, leafLength: 0.16, bloom: 'star', bloomSize: 0.105 },
+  {
+    stems: [2, 4],
+    spread: 0.9,
+    droop: 0.25,
+    branching: 0.1,
+    branchAngle: 0.5,
+    leafLength: 0.16,
+    bloom: 'star',
+    bloomSize: 0.105,
+  },
   // Cow parsley
-  { stems: [1, 2], spread: 0.4, droop: 0.1, branching: 0.34, branchAngle: 0.55, leafLength: 0.13, bloom: 'umbel', bloomSize: 0.17 },
+  {
+    stems: [1, 2],
+    spread: 0.4,
+    droop: 0.1,
+    branching: 0.34,
+    branchAngle: 0.55,
+    leafLength: 0.13,
+    bloom: 'umbel',
+    bloomSize: 0.17,
+  },
   // Bellflowers
-  { stems: [2, 3], spread: 0.8, droop: 1.15, branching: 0.12, branchAngle: 0.7, leafLength: 0.15, bloom: 'bell', bloomSize: 0.1 },
+  {
+    stems: [2, 3],
+    spread: 0.8,
+    droop: 1.15,
+    branching: 0.12,
+    branchAngle: 0.7,
+    leafLength: 0.15,
+    bloom: 'bell',
+    bloomSize: 0.1,
+  },
   // Alliums
-  { stems: [1, 3], spread: 0.5, droop: 0.12, branching: 0, branchAngle: 0, leafLength: 0.3, bloom: 'globe', bloomSize: 0.13 },
+  {
+    stems: [1, 3],
+    spread: 0.5,
+    droop: 0.12,
+    branching: 0,
+    branchAngle: 0,
+    leafLength: 0.3,
+    bloom: 'globe',
+    bloomSize: 0.13,
+  },
   // Tulips
-  { stems: [1, 3], spread: 0.55, droop: 0.2, branching: 0, branchAngle: 0, leafLength: 0.34, bloom: 'cup', bloomSize: 0.13 },
+  {
+    stems: [1, 3],
+    spread: 0.55,
+    droop: 0.2,
+    branching: 0,
+    branchAngle: 0,
+    leafLength: 0.34,
+    bloom: 'cup',
+    bloomSize: 0.13,
+  },
   // Lupins
-  { stems: [1, 3], spread: 0.5, droop: 0.15, branching: 0.05, branchAngle: 0.4, leafLength: 0.17, bloom: 'spire', bloomSize: 0.3 },
+  {
+    stems: [1, 3],
+    spread: 0.5,
+    droop: 0.15,
+    branching: 0.05,
+    branchAngle: 0.4,
+    leafLength: 0.17,
+    bloom: 'spire',
+    bloomSize: 0.3,
+  },
   // Shrubs
-  { stems: [2, 3], spread: 0.8, droop: 0.35, branching: 0.62, branchAngle: 0.72, leafLength: 0.1, bloom: 'bud', bloomSize: 0.05 },
+  {
+    stems: [2, 3],
+    spread: 0.8,
+    droop: 0.35,
+    branching: 0.62,
+    branchAngle: 0.72,
+    leafLength: 0.1,
+    bloom: 'bud',
+    bloomSize: 0.05,
+  },
   // Ferns
-  { stems: [3, 5], spread: 1.6, droop: 0.95, branching: 0, branchAngle: 0, leafLength: 0.2, bloom: 'bud', bloomSize: 0.035 },
+  {
+    stems: [3, 5],
+    spread: 1.6,
+    droop: 0.95,
+    branching: 0,
+    branchAngle: 0,
+    leafLength: 0.2,
+    bloom: 'bud',
+    bloomSize: 0.035,
+  },
 ];
 
 const LEAVES: readonly Leaf[] = ['lance', 'oval', 'heart', 'needle'];
@@ -56,7 +128,16 @@ const UNNAMED: Species = {
   hue: 95,
   leafHue: 125,
   leaf: 'needle',
-  habit: { stems: [3, 5], spread: 0.8, droop: 0.5, branching: 0, branchAngle: 0, leafLength: 0.22, bloom: 'spire', bloomSize: 0.16 },
+  habit: {
+    stems: [3, 5],
+    spread: 0.8,
+    droop: 0.5,
+    branching: 0,
+    branchAngle: 0,
+    leafLength: 0.22,
+    bloom: 'spire',
+    bloomSize: 0.16,
+  },
 };
 
 /** The same author has the same species on every device. */

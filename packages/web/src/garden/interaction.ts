@@ -1,0 +1,160 @@
+/** Moves the picture by pointer, wheel, touch and keys. */
+import type { GardenPicture } from './picture.ts';
+import type { SceneItem } from './scene.ts';
+
+/** CSS pixels that a pointer may move between press and release of a click. */
+const CLICK_DISTANCE = 6;
+const KEY_ZOOM = 1.8;
+
+export type OpenEntry = (item: SceneItem, event: MouseEvent | KeyboardEvent) => void;
+
+export function listenTo(
+  stage: HTMLElement,
+  picture: GardenPicture,
+  open: OpenEntry,
+  signal: AbortSignal,
+): void {
+  listenToPointers(stage, picture, open, signal);
+  listenToWheel(stage, picture, signal);
+  listenToKeys(stage, picture, open, signal);
+}
+
+/** Follows a meadow to its plants, and a plant to its entry. */
+function activate(
+  item: SceneItem,
+  picture: GardenPicture,
+  open: OpenEntry,
+  event: MouseEvent | KeyboardEvent,
+): void {
+  if (item.item === 'meadow') picture.approach(item);
+  else open(item, event);
+}
+
+interface Pointer {
+  x: number;
+  y: number;
+}
+
+function listenToPointers(
+  stage: HTMLElement,
+  picture: GardenPicture,
+  open: OpenEntry,
+  signal: AbortSignal,
+): void {
+  const pressed = new Map<number, Pointer>();
+  let travelled = 0;
+  /** What a finger has touched before, and opens by touching it again. */
+  let touched: SceneItem | undefined;
+  const at = (event: PointerEvent): Pointer => {
+    const { left, top } = stage.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  };
+  const onDown = (event: PointerEvent): void => {
+    if (event.button !== 0) return;
+    pressed.set(event.pointerId, at(event));
+    travelled = pressed.size > 1 ? Infinity : 0;
+    stage.setPointerCapture(event.pointerId);
+  };
+  const onMove = (event: PointerEvent): void => {
+    const to = at(event);
+    const from = pressed.get(event.pointerId);
+    if (from === undefined) {
+      stage.classList.toggle('pointing', picture.point(to.x, to.y) !== undefined);
+      return;
+    }
+    const [other] = [...pressed].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+    if (other !== undefined) pinch(stage, picture, { from, to, other });
+    else picture.pan((from.x - to.x) / stage.clientWidth);
+    travelled += Math.abs(to.x - from.x) + Math.abs(to.y - from.y);
+    if (travelled > CLICK_DISTANCE) picture.point();
+    pressed.set(event.pointerId, to);
+  };
+  const onUp = (event: PointerEvent): void => {
+    if (!pressed.delete(event.pointerId) || travelled > CLICK_DISTANCE) return;
+    const { x, y } = at(event);
+    const item = picture.point(x, y);
+    if (item === undefined) return;
+    const opensAtOnce = event.pointerType === 'mouse' || item === touched || item.item === 'meadow';
+    touched = item;
+    if (opensAtOnce) activate(item, picture, open, event);
+  };
+  stage.addEventListener('pointerdown', onDown, { signal });
+  stage.addEventListener('pointermove', onMove, { signal });
+  stage.addEventListener('pointerup', onUp, { signal });
+  stage.addEventListener('pointercancel', ({ pointerId }) => pressed.delete(pointerId), { signal });
+  stage.addEventListener(
+    'pointerleave',
+    ({ pointerType }) => {
+      if (pointerType === 'mouse') picture.point();
+    },
+    { signal },
+  );
+}
+
+/** Two fingers: their distance zooms, their middle pans. */
+function pinch(
+  stage: HTMLElement,
+  picture: GardenPicture,
+  { from, to, other }: { readonly from: Pointer; readonly to: Pointer; readonly other: Pointer },
+): void {
+  const width = stage.clientWidth;
+  const before = Math.max(20, Math.abs(from.x - other.x));
+  const after = Math.max(20, Math.abs(to.x - other.x));
+  picture.zoom(before / after, (to.x + other.x) / 2 / width);
+  picture.pan((from.x - to.x) / 2 / width);
+}
+
+/** The page scrolls where the picture cannot be zoomed any further. */
+function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: AbortSignal): void {
+  const onWheel = (event: WheelEvent): void => {
+    const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;
+    const [across, down] = [event.deltaX * unit, event.deltaY * unit];
+    if (Math.abs(across) > Math.abs(down) || event.shiftKey) {
+      picture.pan((across === 0 ? down : across) / stage.clientWidth);
+      event.preventDefault();
+      return;
+    }
+    const speed = event.ctrlKey ? 0.01 : 0.0016;
+    const factor = Math.exp(Math.max(-160, Math.min(160, down)) * speed);
+    const { left } = stage.getBoundingClientRect();
+    if (picture.zoom(factor, (event.clientX - left) / stage.clientWidth)) event.preventDefault();
+  };
+  stage.addEventListener('wheel', onWheel, { signal, passive: false });
+}
+
+function listenToKeys(
+  stage: HTMLElement,
+  picture: GardenPicture,
+  open: OpenEntry,
+  signal: AbortSignal,
+): void {
+  const actions: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
+    ArrowLeft: ({ shiftKey }) => (shiftKey ? picture.pan(-0.25) : void picture.focusNext(-1)),
+    ArrowRight: ({ shiftKey }) => (shiftKey ? picture.pan(0.25) : void picture.focusNext(1)),
+    Home: () => picture.focusEnd('oldest'),
+    End: () => picture.focusEnd('newest'),
+    '+': () => picture.zoomSmoothly(1 / KEY_ZOOM),
+    '=': () => picture.zoomSmoothly(1 / KEY_ZOOM),
+    '-': () => picture.zoomSmoothly(KEY_ZOOM),
+    '0': () => picture.showWhole(),
+    Escape: () => picture.unfocus(),
+    Enter: (event) => {
+      if (picture.focused !== undefined) activate(picture.focused, picture, open, event);
+    },
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const act = actions[event.key];
+    if (act === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    act(event);
+  };
+  stage.addEventListener('keydown', onKey, { signal });
+  stage.addEventListener('blur', () => picture.unfocus(), { signal });
+  stage.addEventListener(
+    'focus',
+    () => {
+      if (stage.matches(':focus-visible')) void picture.focusNext(1);
+    },
+    { signal },
+  );
+}

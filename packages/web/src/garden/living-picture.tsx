@@ -1,0 +1,108 @@
+/** The canvas with the living picture, and its controls. Nothing of it is there without scripts. */
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { GardenEntry, GardenPage } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { Caption, type Described, spokenText } from './caption.tsx';
+import type { GardenPicture } from './picture.ts';
+
+interface LivingPictureProps {
+  readonly data: GardenPage;
+  /** Called once the picture has taken the place of the still one. */
+  readonly onLive: () => void;
+  readonly onEntries: (entries: readonly GardenEntry[]) => void;
+}
+
+export function LivingPicture({ data, onLive, onEntries }: LivingPictureProps): VNode | null {
+  const shell = useShell();
+  const words = useWords();
+  const { garden } = words;
+  const stage = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const picture = useRef<GardenPicture>(undefined);
+  const [hasScript, setScript] = useState(false);
+  const [described, setDescribed] = useState<Described>();
+  useEffect(() => setScript(true), []);
+  useEffect(() => {
+    if (!hasScript) return undefined;
+    const closing = new AbortController();
+    void start(closing.signal);
+    return () => closing.abort();
+  }, [hasScript]);
+
+  async function start(signal: AbortSignal): Promise<void> {
+    const [{ GardenPicture }, { listenTo }] = await Promise.all([
+      import('./picture.ts'),
+      import('./interaction.ts'),
+    ]);
+    const context = canvas.current?.getContext('2d') ?? null;
+    if (signal.aborted || stage.current === null || canvas.current === null || context === null)
+      return;
+    const { entries, activity } = data;
+    const made = new GardenPicture(context, {
+      canvas: canvas.current,
+      locale: shell.locale,
+      entries,
+      activity,
+      onDescribe: (item, box) => setDescribed(item && box && { item, box }),
+      onEntries,
+    });
+    picture.current = made;
+    signal.addEventListener('abort', () => made.close());
+    const open = (id: string, inNewTab: boolean): void => {
+      const address = href(shell, `/entries/${id}`);
+      if (inNewTab) window.open(address, '_blank', 'noopener');
+      else location.assign(address);
+    };
+    listenTo(
+      stage.current,
+      made,
+      (item, event) => {
+        if (item.item === 'growth') open(item.entry.id, event.ctrlKey || event.metaKey);
+      },
+      signal,
+    );
+    onLive();
+  }
+
+  if (!hasScript) return null;
+  const isFocused = described !== undefined && described.item === picture.current?.focused;
+  return (
+    <>
+      <div
+        class="garden-stage"
+        ref={stage}
+        tabIndex={0}
+        role="application"
+        aria-label={garden.picture}
+        aria-describedby="garden-keys"
+      >
+        <canvas ref={canvas} />
+      </div>
+      {described !== undefined && <Caption {...described} />}
+      <p class="garden-hidden" id="garden-keys">
+        {garden.keys}
+      </p>
+      <p class="garden-hidden" role="status">
+        {isFocused ? spokenText(described.item, shell, words) : ''}
+      </p>
+      <div class="garden-controls">
+        <button type="button" onClick={() => picture.current?.zoomSmoothly(0.5)}>
+          <span aria-hidden="true">+</span>
+          <span class="garden-hidden">{garden.closer}</span>
+        </button>
+        <button type="button" onClick={() => picture.current?.zoomSmoothly(2)}>
+          <span aria-hidden="true">−</span>
+          <span class="garden-hidden">{garden.farther}</span>
+        </button>
+        <button type="button" onClick={() => picture.current?.showWhole()}>
+          {garden.whole}
+        </button>
+        <button type="button" onClick={() => picture.current?.showNewest()}>
+          {garden.latest}
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,380 @@
+/**
+ * The living picture: owns the view, loads what is in it, and draws it whenever something changes.
+ * Knows nothing of pointers, keys or words: `interaction.ts` moves it, and the page describes what is
+ * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
+ */
+import type { Activity, GardenEntry } from '../page-data.ts';
+import { followEntries } from './live-entries.ts';
+import { type Box, type Frame, Painter } from './painter.ts';
+import { type PictureSize, unitFor } from './place.ts';
+import { nameOf, type Scene, type SceneItem, sceneOfEntries, sceneOfTiles } from './scene.ts';
+import { tilesIn } from './tile.ts';
+import { fetchGarden, TileCache } from './tile-cache.ts';
+import {
+  around,
+  lengthOf,
+  moved,
+  positionOf,
+  timeAt,
+  type TimeRange,
+  wholeRange,
+  zoomed,
+} from './time-view.ts';
+
+export interface PictureOptions {
+  readonly canvas: HTMLCanvasElement;
+  readonly locale: string;
+  /** The newest entries, shown until tiles are loaded. */
+  readonly entries: readonly GardenEntry[];
+  readonly activity: Pick<Activity, 'head' | 'oldest' | 'newest'>;
+  /** Called when another item is pointed at or focused, and when it has moved. */
+  readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
+  /** Called when entries were stored. */
+  readonly onEntries: (entries: readonly GardenEntry[]) => void;
+}
+
+/** How long a change of the view takes that is not made by hand, in ms. */
+const TRAVEL_MS = 450;
+/** Pause between two frames in which things only sway, in ms. */
+const SWAY_FRAME_MS = 30;
+
+interface Travel {
+  readonly from: TimeRange;
+  readonly to: TimeRange;
+  readonly started: number;
+}
+
+export class GardenPicture {
+  readonly #options: PictureOptions;
+  readonly #painter: Painter;
+  readonly #tiles: TileCache;
+  readonly #closing = new AbortController();
+  readonly #calm = matchMedia('(prefers-reduced-motion: reduce)');
+  #whole: TimeRange;
+  #oldest: number | undefined;
+  #newest: number | undefined;
+  #view: TimeRange;
+  #travel: Travel | undefined;
+  #scene: Scene;
+  #tilesShown: readonly unknown[] = [];
+  #size: PictureSize = { width: 0, height: 0 };
+  #unit = 0;
+  #pointed: SceneItem | undefined;
+  #focused: SceneItem | undefined;
+  /** The time to focus an item at, once it is loaded. */
+  #focusTime: number | undefined;
+  #request = 0;
+  #lastDrawn = 0;
+  #onlySways = false;
+  #isInSight = true;
+  #isTravelling = false;
+
+  constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
+    this.#options = options;
+    const { canvas, locale, entries, activity } = options;
+    const { oldest = Date.now(), newest = oldest } = activity;
+    this.#oldest = activity.oldest;
+    this.#newest = activity.newest;
+    this.#whole = wholeRange(oldest, newest);
+    this.#view = this.#whole;
+    this.#scene = sceneOfEntries(entries);
+    this.#painter = new Painter(canvas, context, locale);
+    this.#tiles = new TileCache(() => this.#refresh());
+    this.#watch(canvas);
+    void followEntries(activity.head, this.#closing.signal, (added) => this.#add(added));
+  }
+
+  close(): void {
+    this.#closing.abort();
+    this.#tiles.close();
+    cancelAnimationFrame(this.#request);
+  }
+
+  get focused(): SceneItem | undefined {
+    return this.#focused;
+  }
+
+  get pointed(): SceneItem | undefined {
+    return this.#pointed;
+  }
+
+  /** Moves the view by a part of its length. */
+  pan(part: number): void {
+    this.#setView(moved(this.#view, part, this.#whole));
+  }
+
+  /** Returns whether the view can be zoomed so. `position`: what stays where it is, from 0 to 1. */
+  zoom(factor: number, position: number): boolean {
+    const view = zoomed(this.#view, factor, timeAt(this.#view, position), this.#whole);
+    const changes = lengthOf(view) !== lengthOf(this.#view);
+    if (changes) this.#setView(view);
+    return changes;
+  }
+
+  /** The same, as a movement. */
+  zoomSmoothly(factor: number): void {
+    const goal = this.#travel?.to ?? this.#view;
+    const time = this.#focused?.time ?? timeAt(goal, 0.5);
+    this.#travelTo(zoomed(goal, factor, time, this.#whole));
+  }
+
+  showWhole(): void {
+    this.#travelTo(this.#whole);
+  }
+
+  showNewest(): void {
+    const length = Math.min(lengthOf(this.#view), lengthOf(this.#whole) / 8);
+    this.#travelTo({ from: this.#whole.to - length, to: this.#whole.to });
+  }
+
+  /** Comes so close to a meadow that its plants can be told apart. */
+  approach(item: SceneItem): void {
+    if (item.item === 'meadow') this.#travelTo(around(item, this.#whole));
+  }
+
+  /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
+  point(x?: number, y?: number): SceneItem | undefined {
+    const item = x === undefined || y === undefined ? undefined : this.#itemAt(x, y);
+    if (item === this.#pointed) return item;
+    this.#pointed = item;
+    this.#describe();
+    this.#redraw();
+    return item;
+  }
+
+  unfocus(): void {
+    this.#focusTime = undefined;
+    this.#setFocus(undefined);
+  }
+
+  /** Focuses the oldest or the newest item. */
+  focusEnd(end: 'oldest' | 'newest'): void {
+    const time = end === 'oldest' ? this.#oldest : this.#newest;
+    if (time !== undefined) this.#focusAt(time);
+  }
+
+  /** Focuses the item before or after the focused one, wherever it is. Without one, the newest in view. */
+  async focusNext(step: 1 | -1): Promise<void> {
+    const { items } = this.#scene;
+    const at = items.findIndex((item) => this.#focused && nameOf(item) === nameOf(this.#focused));
+    if (at === -1) return this.#setFocus(this.#newestInView());
+    const next = items[at + step];
+    if (next !== undefined) return this.#focusAt(next.time, next);
+    const current = items[at];
+    if (current === undefined) return undefined;
+    const { entries } = await fetchGarden(beyond(current, step), this.#closing.signal);
+    if (entries[0] !== undefined) this.#focusAt(entries[0].time);
+  }
+
+  #newestInView(): SceneItem | undefined {
+    return this.#scene.items.findLast(({ time }) => this.#isInView(time));
+  }
+
+  #isInView(time: number): boolean {
+    return time >= this.#view.from && time <= this.#view.to;
+  }
+
+  #focusAt(time: number, item?: SceneItem): void {
+    const goal = this.#travel?.to ?? this.#view;
+    const position = positionOf(goal, time);
+    if (position < 0.04 || position > 0.96) {
+      this.#travelTo(moved(goal, position - 0.5, this.#whole));
+    }
+    if (item !== undefined) return this.#setFocus(item);
+    this.#focusTime = time;
+    this.#refresh();
+  }
+
+  #setFocus(item: SceneItem | undefined): void {
+    this.#focused = item;
+    this.#describe();
+    this.#redraw();
+  }
+
+  #describe(): void {
+    const item = this.#pointed ?? this.#focused;
+    this.#options.onDescribe(item, item && this.#painter.boxOf(item, this.#frame(0)));
+  }
+
+  #itemAt(x: number, y: number): SceneItem | undefined {
+    const frame = this.#frame(0);
+    let nearest: SceneItem | undefined;
+    let least = Infinity;
+    for (const growth of this.#scene.growths) {
+      const box = this.#painter.boxOf(growth, frame);
+      const [across, down] = [(x - box.x) / box.width - 0.5, (y - box.y) / box.height - 0.5];
+      const distance = Math.abs(across) + 0.5 * Math.abs(down) - 0.15 * growth.place.depth;
+      if (Math.abs(across) > 0.5 || Math.abs(down) > 0.5 || distance > least) continue;
+      nearest = growth;
+      least = distance;
+    }
+    return (
+      nearest ??
+      this.#scene.meadows.find((meadow) => {
+        const box = this.#painter.boxOf(meadow, frame);
+        return x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+      })
+    );
+  }
+
+  #setView(view: TimeRange): void {
+    this.#travel = undefined;
+    this.#view = view;
+    this.#refresh();
+  }
+
+  #travelTo(to: TimeRange): void {
+    if (this.#calm.matches) return this.#setView(to);
+    this.#travel = { from: this.#view, to, started: performance.now() };
+    this.#redraw();
+  }
+
+  /** Shows the tiles of the view if they are loaded; else what was shown before stays. */
+  #refresh(): void {
+    if (this.#size.width > 0) {
+      const tiles = this.#tiles.request(tilesIn(this.#view, this.#size.width));
+      const changed =
+        tiles?.length !== this.#tilesShown.length ||
+        tiles.some((tile, index) => tile !== this.#tilesShown[index]);
+      if (tiles !== undefined && changed) {
+        this.#tilesShown = tiles;
+        this.#scene = sceneOfTiles(tiles);
+        this.#pointed = this.#sameItem(this.#pointed);
+        this.#focused = this.#sameItem(this.#focused);
+      }
+      if (tiles !== undefined && this.#focusTime !== undefined) this.#focusLoaded(this.#focusTime);
+    }
+    this.#describe();
+    this.#redraw();
+  }
+
+  #focusLoaded(time: number): void {
+    if (!this.#isInView(time)) return;
+    this.#focusTime = undefined;
+    const distance = (item: SceneItem): number => {
+      if (item.item === 'meadow' && item.from <= time && item.to > time) return 0;
+      return Math.abs(item.time - time);
+    };
+    const [nearest] = this.#scene.items.toSorted((a, b) => distance(a) - distance(b));
+    this.#focused = nearest;
+  }
+
+  #sameItem(item: SceneItem | undefined): SceneItem | undefined {
+    if (item === undefined) return undefined;
+    return this.#scene.items.find((other) => nameOf(other) === nameOf(item));
+  }
+
+  #add(entries: readonly GardenEntry[]): void {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    for (const entry of entries) this.#tiles.add(entry);
+    const goal = this.#travel?.to ?? this.#view;
+    const [isWhole, isAtEnd] = [goal.from === this.#whole.from, goal.to === this.#whole.to];
+    this.#oldest ??= entries[0]?.time;
+    this.#newest = Math.max(this.#newest ?? 0, last.time);
+    this.#whole = wholeRange(this.#oldest ?? last.time, this.#newest);
+    this.#options.onEntries(entries);
+    if (isWhole && isAtEnd) this.#travelTo(this.#whole);
+    else if (isAtEnd) this.#travelTo({ from: this.#whole.to - lengthOf(goal), to: this.#whole.to });
+    this.#refresh();
+  }
+
+  #watch(canvas: HTMLCanvasElement): void {
+    const { signal } = this.#closing;
+    const resized = new ResizeObserver(() => {
+      this.#size = { width: canvas.clientWidth, height: canvas.clientHeight };
+      this.#unit = 0;
+      this.#refresh();
+    });
+    resized.observe(canvas);
+    const seen = new IntersectionObserver(([entry]) => {
+      this.#isInSight = entry?.isIntersecting ?? true;
+      this.#redraw();
+    });
+    seen.observe(canvas);
+    signal.addEventListener('abort', () => {
+      resized.disconnect();
+      seen.disconnect();
+    });
+    const redraw = (): void => this.#redraw();
+    this.#calm.addEventListener('change', redraw, { signal });
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw, { signal });
+  }
+
+  #redraw(): void {
+    this.#onlySways = false;
+    if (this.#request === 0) this.#request = requestAnimationFrame((now) => this.#draw(now));
+  }
+
+  #draw(now: number): void {
+    this.#request = 0;
+    if (this.#closing.signal.aborted || !this.#isInSight || this.#size.width === 0) return;
+    const mayWait = this.#onlySways && now - this.#lastDrawn < SWAY_FRAME_MS;
+    if (!mayWait) {
+      this.#lastDrawn = now;
+      this.#onlySways = true;
+      const isSettled = [this.#followTravel(now), this.#followUnit()].every((settled) => settled);
+      this.#isTravelling = !isSettled;
+      const goesOn = this.#painter.draw(this.#frame(now));
+      if (!isSettled) this.#redraw();
+      if (!goesOn) return;
+    }
+    if (this.#request === 0) this.#request = requestAnimationFrame((next) => this.#draw(next));
+  }
+
+  #frame(now: number): Frame {
+    return {
+      scene: this.#scene,
+      view: this.#view,
+      size: this.#size,
+      unit: this.#unit,
+      now,
+      isAnimated: !this.#calm.matches,
+      isTravelling: this.#isTravelling,
+      pointed: this.#pointed,
+      focused: this.#focused,
+    };
+  }
+
+  /** Returns whether the view is where it should be. */
+  #followTravel(now: number): boolean {
+    if (this.#travel === undefined) return true;
+    const { from, to, started } = this.#travel;
+    const part = Math.max(0, Math.min(1, (now - started) / TRAVEL_MS));
+    const eased = part * part * (3 - 2 * part);
+    if (part === 1) this.#travel = undefined;
+    // Lengths change by the same factor in each frame.
+    const length = lengthOf(from) * (lengthOf(to) / lengthOf(from)) ** eased;
+    const share =
+      lengthOf(from) === lengthOf(to)
+        ? eased
+        : (lengthOf(from) - length) / (lengthOf(from) - lengthOf(to));
+    const start = from.from + (to.from - from.from) * share;
+    this.#view = part === 1 ? to : { from: start, to: start + length };
+    this.#refresh();
+    return part === 1;
+  }
+
+  /** Lets growths become larger or smaller as there are fewer or more of them in view. */
+  #followUnit(): boolean {
+    const growths = this.#scene.growths.filter(({ time }) => this.#isInView(time)).length;
+    const meadows = this.#scene.meadows.filter(({ time }) => this.#isInView(time)).length;
+    const goal = unitFor(this.#size, growths + 14 * meadows);
+    const isNear = Math.abs(goal - this.#unit) < 0.5;
+    if (this.#unit === 0 || isNear || this.#calm.matches) this.#unit = goal;
+    else this.#unit += (goal - this.#unit) * 0.18;
+    return this.#unit === goal;
+  }
+}
+
+/** The query for the entry before or after what is shown. */
+function beyond(item: SceneItem, step: 1 | -1): string {
+  if (item.item === 'growth') {
+    const { seq } = item.entry;
+    return step > 0 ? `order=oldest&after=${seq}&limit=1` : `order=newest&before=${seq}&limit=1`;
+  }
+  const time = (at: number): string => encodeURIComponent(new Date(at).toISOString());
+  return step > 0
+    ? `order=oldest&since=${time(item.to)}&limit=1`
+    : `order=newest&until=${time(item.from)}&limit=1`;
+}

@@ -1,0 +1,164 @@
+/** The garden: everything that was said, as a picture over time. */
+import type { Kind } from '@open-presence/protocol';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
+import { LivingPicture } from '../garden/living-picture.tsx';
+import { Land, StillPicture } from '../garden/still-picture.tsx';
+import { Moment } from '../moment.tsx';
+import type { Activity, GardenEntry, GardenPage, Shell } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+
+/** From the ground up. */
+const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
+/** Entries in the list. */
+const MAX_LISTED = 24;
+
+export function Page({ data }: { readonly data: GardenPage }): VNode {
+  const shell = useShell();
+  const { garden } = useWords();
+  const [isLive, setLive] = useState(false);
+  const [entries, setEntries] = useState(data.entries);
+  const add = (added: readonly GardenEntry[]): void => {
+    setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
+  };
+  const nameOf = ({ kind, author }: GardenEntry): string =>
+    `${shell.kinds[kind].name}, ${author ?? garden.unnamed}`;
+  return (
+    <div class="garden-page">
+      <h1>{data.title}</h1>
+      <p class="garden-lead">{garden.lead}</p>
+      <div class="garden-picture">
+        <Land />
+        {!isLive && data.entries.length > 0 && (
+          <StillPicture entries={data.entries} label={garden.picture} nameOf={nameOf} />
+        )}
+        <LivingPicture data={data} onLive={() => setLive(true)} onEntries={add} />
+        {entries.length === 0 && <p class="garden-empty">{garden.empty}</p>}
+      </div>
+      {entries.length > 0 && <Legend />}
+      {entries.length > 0 && <ActivityOverTime activity={data.activity} />}
+      <EntryList entries={entries} />
+    </div>
+  );
+}
+
+function Legend(): VNode {
+  const { garden } = useWords();
+  return <p class="garden-legend">{garden.legend}</p>;
+}
+
+function ActivityOverTime({ activity }: { readonly activity: Activity }): VNode {
+  const shell = useShell();
+  const words = useWords();
+  const series = seriesOf(activity, shell);
+  const total = totalOf(series);
+  const moments = [activity.from, activity.to].map((time) => new Date(time).toISOString());
+  const [from = '', to = ''] = moments;
+  return (
+    <section class="activity">
+      <h2>{words.garden.activity}</h2>
+      <ActivityPlot
+        series={series}
+        title={words.garden.activity}
+        description={`${words.house.entries(total)}. ${summaryOf(series)}`}
+      />
+      <p class="activity-times">
+        <Moment timestamp={from} />
+        <Moment timestamp={to} />
+      </p>
+      <ul class="activity-kinds">
+        {series.map(({ name, label, counts }) => (
+          <li key={name} class={`plot-${name}`}>
+            {label} <span>{sum(counts).toLocaleString(shell.locale)}</span>
+          </li>
+        ))}
+      </ul>
+      <ActivityTable activity={activity} series={series} />
+    </section>
+  );
+}
+
+interface ActivityTableProps {
+  readonly activity: Activity;
+  readonly series: readonly PlotSeries[];
+}
+
+function ActivityTable({ activity, series }: ActivityTableProps): VNode {
+  const { garden } = useWords();
+  const { from, to } = activity;
+  const spans = series[0]?.counts.length ?? 1;
+  const rows = Array.from({ length: spans }, (_, index) => ({
+    index,
+    timestamp: new Date(from + ((to - from) * index) / spans).toISOString(),
+    counts: series.map(({ counts }) => counts[index] ?? 0),
+  })).filter(({ counts }) => sum(counts) > 0);
+  return (
+    <details class="activity-table">
+      <summary>{garden.table}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{garden.time}</th>
+            {series.map(({ name, label }) => (
+              <th key={name} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ index, timestamp, counts }) => (
+            <tr key={index}>
+              <th scope="row">
+                <Moment timestamp={timestamp} />
+              </th>
+              {counts.map((count, column) => (
+                <td key={series[column]?.name}>{count}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function EntryList({ entries }: { readonly entries: readonly GardenEntry[] }): VNode | null {
+  const shell = useShell();
+  const { garden } = useWords();
+  if (entries.length === 0) return null;
+  return (
+    <section class="garden-list">
+      <h2>{garden.newest}</h2>
+      <ol>
+        {entries.map(({ id, kind, author, text, time }) => (
+          <li key={id}>
+            <a href={href(shell, `/entries/${id}`)}>
+              {shell.kinds[kind].name} · <bdi>{author ?? garden.unnamed}</bdi>
+            </a>{' '}
+            <Moment timestamp={new Date(time).toISOString()} />
+            <p dir="auto">{text}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function seriesOf({ counts }: Activity, { kinds }: Shell): PlotSeries[] {
+  return KINDS.map((name) => ({ name, label: kinds[name].name, counts: counts[name] ?? [] }));
+}
+
+function summaryOf(series: readonly PlotSeries[]): string {
+  return series.map(({ label, counts }) => `${label}: ${sum(counts)}`).join(', ');
+}
+
+function totalOf(series: readonly PlotSeries[]): number {
+  return sum(series.map(({ counts }) => sum(counts)));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
