@@ -7,9 +7,17 @@ import type { Activity, GardenEntry } from '../page-data.ts';
 import { followEntries } from './live-entries.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
-import { nameOf, type Scene, type SceneItem, sceneOfEntries, sceneOfTiles } from './scene.ts';
+import {
+  nameOf,
+  queryBeyond,
+  type Scene,
+  type SceneItem,
+  sceneOfEntries,
+  sceneOfTiles,
+} from './scene.ts';
 import { tilesIn } from './tile.ts';
 import { fetchGarden, TileCache } from './tile-cache.ts';
+import { Travel } from './travel.ts';
 import {
   around,
   lengthOf,
@@ -33,16 +41,8 @@ export interface PictureOptions {
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
 
-/** How long a change of the view takes that is not made by hand, in ms. */
-const TRAVEL_MS = 450;
 /** Pause between two frames in which things only sway, in ms. */
 const SWAY_FRAME_MS = 30;
-
-interface Travel {
-  readonly from: TimeRange;
-  readonly to: TimeRange;
-  readonly started: number;
-}
 
 export class GardenPicture {
   readonly #options: PictureOptions;
@@ -129,7 +129,9 @@ export class GardenPicture {
 
   /** Comes so close to a meadow that its plants can be told apart. */
   approach(item: SceneItem): void {
-    if (item.item === 'meadow') this.#travelTo(around(item, this.#whole));
+    if (item.item !== 'meadow') return;
+    if (this.#focused === item) this.#focusTime = item.time;
+    this.#travelTo(around(item, this.#whole));
   }
 
   /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
@@ -155,6 +157,8 @@ export class GardenPicture {
 
   /** Focuses the item before or after the focused one, wherever it is. Without one, the newest in view. */
   async focusNext(step: 1 | -1): Promise<void> {
+    // Until the item is there that was asked for before, there is none to go on from.
+    if (this.#focusTime !== undefined) return undefined;
     const { items } = this.#scene;
     const at = items.findIndex((item) => this.#focused && nameOf(item) === nameOf(this.#focused));
     if (at === -1) return this.#setFocus(this.#newestInView());
@@ -162,7 +166,7 @@ export class GardenPicture {
     if (next !== undefined) return this.#focusAt(next.time, next);
     const current = items[at];
     if (current === undefined) return undefined;
-    const { entries } = await fetchGarden(beyond(current, step), this.#closing.signal);
+    const { entries } = await fetchGarden(queryBeyond(current, step), this.#closing.signal);
     if (entries[0] !== undefined) this.#focusAt(entries[0].time);
   }
 
@@ -225,7 +229,7 @@ export class GardenPicture {
 
   #travelTo(to: TimeRange): void {
     if (this.#calm.matches) return this.#setView(to);
-    this.#travel = { from: this.#view, to, started: performance.now() };
+    this.#travel = new Travel(this.#view, to, performance.now());
     this.#redraw();
   }
 
@@ -240,7 +244,10 @@ export class GardenPicture {
         this.#tilesShown = tiles;
         this.#scene = sceneOfTiles(tiles);
         this.#pointed = this.#sameItem(this.#pointed);
-        this.#focused = this.#sameItem(this.#focused);
+        const focused = this.#focused;
+        this.#focused = this.#sameItem(focused);
+        // Its entries have become a meadow, or its meadow single plants.
+        if (this.#focused === undefined) this.#focusTime ??= focused?.time;
       }
       if (tiles !== undefined && this.#focusTime !== undefined) this.#focusLoaded(this.#focusTime);
     }
@@ -339,20 +346,11 @@ export class GardenPicture {
   /** Returns whether the view is where it should be. */
   #followTravel(now: number): boolean {
     if (this.#travel === undefined) return true;
-    const { from, to, started } = this.#travel;
-    const part = Math.max(0, Math.min(1, (now - started) / TRAVEL_MS));
-    const eased = part * part * (3 - 2 * part);
-    if (part === 1) this.#travel = undefined;
-    // Lengths change by the same factor in each frame.
-    const length = lengthOf(from) * (lengthOf(to) / lengthOf(from)) ** eased;
-    const share =
-      lengthOf(from) === lengthOf(to)
-        ? eased
-        : (lengthOf(from) - length) / (lengthOf(from) - lengthOf(to));
-    const start = from.from + (to.from - from.from) * share;
-    this.#view = part === 1 ? to : { from: start, to: start + length };
+    this.#view = this.#travel.viewAt(now);
+    const isOver = this.#travel.isOver(now);
+    if (isOver) this.#travel = undefined;
     this.#refresh();
-    return part === 1;
+    return isOver;
   }
 
   /** Lets growths become larger or smaller as there are fewer or more of them in view. */
@@ -365,16 +363,4 @@ export class GardenPicture {
     else this.#unit += (goal - this.#unit) * 0.18;
     return this.#unit === goal;
   }
-}
-
-/** The query for the entry before or after what is shown. */
-function beyond(item: SceneItem, step: 1 | -1): string {
-  if (item.item === 'growth') {
-    const { seq } = item.entry;
-    return step > 0 ? `order=oldest&after=${seq}&limit=1` : `order=newest&before=${seq}&limit=1`;
-  }
-  const time = (at: number): string => encodeURIComponent(new Date(at).toISOString());
-  return step > 0
-    ? `order=oldest&since=${time(item.to)}&limit=1`
-    : `order=newest&until=${time(item.from)}&limit=1`;
 }

@@ -63,3 +63,15 @@ function sceneOf(entries: readonly PlacedEntry[], dense: readonly Meadow[]): Sce
 export function nameOf(item: SceneItem): string {
   return item.item === 'growth' ? item.entry.id : `meadow ${item.from} ${item.to}`;
 }
+
+/** The query of `/web/garden` for the entry after an item, or before it. */
+export function queryBeyond(item: SceneItem, step: 1 | -1): string {
+  if (item.item === 'growth') {
+    const { seq } = item.entry;
+    return step > 0 ? `order=oldest&after=${seq}&limit=1` : `order=newest&before=${seq}&limit=1`;
+  }
+  const time = (at: number): string => encodeURIComponent(new Date(at).toISOString());
+  return step > 0
+    ? `order=oldest&since=${time(item.to)}&limit=1`
+    : `order=newest&until=${time(item.from)}&limit=1`;
+}

@@ -2,7 +2,7 @@
 import type { GardenEntry } from '../page-data.ts';
 import { colourOf, type Daytime } from './colours.ts';
 import { grow } from './growth/grow.ts';
-import { type Growth, GREATEST } from './growth/outline.ts';
+import { type Growth, GREATEST, type Outline } from './growth/outline.ts';
 
 /** A bitmap is drawn again where it would be shown so many times larger or smaller. */
 const MOVING_TOLERANCE = 1.4;
@@ -91,24 +91,11 @@ export class Sprites {
       context.translate(x, y);
       context.scale(scale, scale);
       context.lineCap = 'round';
-      if (entry.kind === 'garden' || entry.kind === 'seeds') {
-        context.fillStyle = 'rgb(0 0 0 / 0.1)';
-        context.beginPath();
-        context.ellipse(0, 6, 20 + growth.reach * 0.32, 16, 0, 0, 2 * Math.PI);
-        context.fill();
-      }
-      for (const { tone, path, width } of growth.outlines) {
-        const colour = colourOf(entry.author, tone, this.#daytime);
-        const shape = new Path2D(path);
-        if (width === undefined) {
-          context.fillStyle = tone === 'glow' ? glow(context, growth, colour) : colour;
-          context.fill(shape);
-        } else {
-          context.strokeStyle = colour;
-          // Thinner lines than this would vanish.
-          context.lineWidth = Math.max(width, 0.7 / scale);
-          context.stroke(shape);
-        }
+      if (entry.kind === 'garden' || entry.kind === 'seeds') drawShadow(context, growth);
+      for (const outline of growth.outlines) {
+        const colour = colourOf(entry.author, outline.tone, this.#daytime);
+        if (outline.tone === 'glow') drawGlow(context, growth, colour);
+        else drawOutline(context, outline, colour);
       }
     }
     return { bitmap, growth, scale, x, y };
@@ -123,16 +110,38 @@ export class Sprites {
   }
 }
 
-function glow(
+function drawOutline(
   context: CanvasRenderingContext2D,
-  { reach }: Growth,
+  { path, width }: Outline,
   colour: string,
-): CanvasGradient {
+): void {
+  const shape = new Path2D(path);
+  if (width === undefined) {
+    context.fillStyle = colour;
+    // oxlint-disable-next-line unicorn/no-array-fill-with-reference-type -- A canvas, no array.
+    context.fill(shape);
+    return;
+  }
+  context.strokeStyle = colour;
+  // Thinner lines than this would vanish.
+  context.lineWidth = Math.max(width, 0.7 / context.getTransform().a);
+  context.stroke(shape);
+}
+
+function drawShadow(context: CanvasRenderingContext2D, { reach }: Growth): void {
+  context.fillStyle = 'rgb(0 0 0 / 0.1)';
+  context.beginPath();
+  context.ellipse(0, 6, 20 + reach * 0.32, 16, 0, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function drawGlow(context: CanvasRenderingContext2D, { reach }: Growth, colour: string): void {
   const gradient = context.createRadialGradient(0, -reach, 0, 0, -reach, reach);
   gradient.addColorStop(0, colour.replace(/ \/ .*$/, ' / 0.75)'));
   gradient.addColorStop(0.3, colour);
   gradient.addColorStop(1, colour.replace(/ \/ .*$/, ' / 0)'));
-  return gradient;
+  context.fillStyle = gradient;
+  context.fillRect(-reach, -2 * reach, 2 * reach, 2 * reach);
 }
 
 function pixelsOf({ bitmap }: Sprite): number {

@@ -76,15 +76,13 @@ export function tileOf(key: TileKey, activity: Activity, entries: readonly Garde
     const total = totalAt(activity.counts, index);
     if (total <= MAX_SINGLE) continue;
     const from = key.from + index * key.span;
-    const counts = Object.entries(activity.counts).map(([kind, spans]) => [
-      kind,
-      spans[index] ?? 0,
-    ]);
+    const counts: Record<string, number> = {};
+    for (const [kind, spans] of Object.entries(activity.counts)) counts[kind] = spans[index] ?? 0;
     const samples = activity.samples?.[index] ?? [];
     const meadow = {
       from,
       to: from + key.span,
-      counts: Object.fromEntries(counts),
+      counts,
       total,
       samples,
     };

@@ -41,9 +41,12 @@ async function samplesOf(
   for (const [index, first] of bounds.slice(0, -1).entries()) {
     const count = (bounds[index + 1] ?? first) - first;
     const found: GardenEntry[] = [];
-    for (let at = 0; count > more && at < SAMPLE; at += 1) {
+    const seqs = Array.from({ length: SAMPLE }, (_, at) => {
+      return first + Math.floor(((at + 0.5) * count) / SAMPLE);
+    });
+    for (const seq of count > more ? seqs : []) {
       signal.throwIfAborted();
-      const entry = await log.entry(first + Math.floor(((at + 0.5) * count) / SAMPLE));
+      const entry = await log.entry(seq);
       if (entry !== undefined) found.push(await gardenEntryOf(entry));
       await takeTurn();
     }

@@ -5,7 +5,7 @@ export type Leaf = 'lance' | 'oval' | 'heart' | 'needle';
 export type Bloom = 'star' | 'umbel' | 'bell' | 'globe' | 'cup' | 'spire' | 'bud';
 
 /** How a plant branches. Angles are in radians. */
-export interface Habit {
+interface Habit {
   /** Stems from the ground: the fewest and the most. */
   readonly stems: readonly [number, number];
   /** Angle between the outermost stems. */

@@ -1,0 +1,219 @@
+/** The picture of the garden: what it shows, to whom, and how one moves in it. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+import { asObject, asString } from '../../conformance/value.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startChromium } from './chromium.ts';
+
+const STAGE = '.garden-stage';
+const SPOKEN = '.garden-picture [role=status]';
+
+describe('the garden, in Chromium', () => {
+  const owned = new AsyncDisposableStack();
+  let browser: Browser;
+  /** With a trace, a seed and a whisper that answers the trace. */
+  let three: GatewayProcess;
+  /** Empty at first; each test adds to it. */
+  let growing: GatewayProcess;
+  before(async () => {
+    [three, growing] = [
+      owned.use(await startGatewayProcess()),
+      owned.use(await startGatewayProcess()),
+    ];
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+    const first = await post(three, 'garden', { text: 'first', identity: 'Lumen' });
+    await post(three, 'seeds', { text: 'second', identity: 'Мавка' });
+    await post(three, 'shepit', { text: 'third', inReplyTo: first });
+  });
+  after(() => owned.disposeAsync());
+
+  /** A page with the garden, whose complaints are collected. */
+  async function openGarden(
+    gateway: GatewayProcess,
+    options: BrowserContextOptions = {},
+  ): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${gateway.url}/garden`, { waitUntil: 'load' });
+    if (options.javaScriptEnabled !== false)
+      await page.waitForSelector('svg.growths', { state: 'detached' });
+    return { page, complaints };
+  }
+
+  it('is friendly when empty, and shows what is said from then on', async () => {
+    const { page, complaints } = await openGarden(growing);
+    assert.match(await page.locator('.garden-empty').innerText(), /Nothing grows here yet/);
+    await post(growing, 'garden', { text: 'the first plant', identity: 'Lumen' });
+    await page.getByRole('listitem').filter({ hasText: 'the first plant' }).waitFor();
+    assert.equal(await page.locator('.garden-empty').count(), 0);
+    await page.locator(STAGE).focus();
+    await page.keyboard.press('End');
+    await spoken(page, /^Trace, Lumen, .*: the first plant$/);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  it('leads from plant to plant by keys, in the order of time, and to the entry', async () => {
+    const { page, complaints } = await openGarden(three);
+    await page.locator(STAGE).focus();
+    await page.keyboard.press('Home');
+    await spoken(page, /Lumen.*: first$/);
+    await page.keyboard.press('ArrowRight');
+    await spoken(page, /^Seed, Мавка.*: second$/);
+    await page.keyboard.press('ArrowRight');
+    await spoken(page, /^Whisper, no name given.*: third$/);
+    await page.keyboard.press('ArrowLeft');
+    await spoken(page, /: second$/);
+    for (const key of ['+', '+', '-', '0', 'Shift+ArrowRight']) await page.keyboard.press(key);
+    await spoken(page, /: second$/);
+    assert.deepEqual(complaints, []);
+    await Promise.all([page.waitForURL(/\/entries\//), page.keyboard.press('Enter')]);
+    await page.close();
+  });
+
+  it('says who and what at the pointer, and comes closer by the wheel', async () => {
+    const { page } = await openGarden(three);
+    const box = await page.locator(STAGE).boundingBox();
+    assert.ok(box !== null);
+    await findByPointer(page, box, 'first');
+    assert.match(await page.locator('.caption').innerText(), /Trace · Lumen\s+first/);
+    await page.mouse.wheel(0, -400);
+    await page.mouse.move(box.x + 5, box.y + 5);
+    await page.locator('.caption').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Whole garden' }).click();
+    await findByPointer(page, box, 'first');
+    await Promise.all([
+      page.waitForURL(/\/entries\//),
+      page.mouse.down().then(() => page.mouse.up()),
+    ]);
+    await page.close();
+  });
+
+  it('is a drawing with links, a plot and a list without scripts', async () => {
+    const { page } = await openGarden(three, { javaScriptEnabled: false });
+    assert.equal(await page.locator('svg.growths a').count(), 3);
+    assert.equal(await page.locator('.garden-list a').count(), 3);
+    assert.match(await page.locator('.activity desc').innerHTML(), /3 entries/);
+    assert.equal(await page.locator(STAGE).count(), 0);
+    await page.close();
+  });
+
+  it('shows hostile texts as text, with the picture intact', async () => {
+    const hostile = [
+      '<script>document.title="owned"</script><img src=x onerror=alert(1)>',
+      '</script></title><svg onload=alert(1)>',
+      '\u202e\u2066right to left\u2069 \u0000\ud800',
+      'Z\u0301\u0302\u0303\u0304'.repeat(2000),
+      '🌱'.repeat(10_000),
+      'w'.repeat(10_000),
+      '',
+    ];
+    for (const text of hostile)
+      await post(growing, 'garden', { text, identity: text.slice(0, 500) || 'x' });
+    await post(growing, 'resonance', { ai_identity: '"><b>', seeking: hostile });
+    const { page, complaints } = await openGarden(growing, {
+      viewport: { width: 320, height: 640 },
+    });
+    await page.locator(STAGE).focus();
+    await page.keyboard.press('Home');
+    await spoken(page, /: the first plant$/);
+    await page.keyboard.press('ArrowRight');
+    await spoken(page, /<script>document\.title="owned"/);
+    await page.keyboard.press('End');
+    await spoken(page, /^First contact, "><b>/);
+    assert.match(await page.title(), /^The garden/);
+    assert.equal(await page.locator('.garden-page b, .garden-page img').count(), 0);
+    const overflow: unknown = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.ok(Number(overflow) <= 0);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  it('shows thousands of entries as meadows, which open into single plants', async () => {
+    for (let request = 0; request < 6; request += 1) {
+      const lines = Array.from({ length: 1000 }, (_, line) =>
+        JSON.stringify({
+          text: `trace ${request * 1000 + line}`,
+          identity: `visitor ${line % 9}`,
+          identityType: 'x',
+        }),
+      );
+      const headers = { 'Content-Type': 'application/x-ndjson' };
+      const answer = await fetch(`${growing.url}/api/garden`, {
+        method: 'POST',
+        headers,
+        body: lines.join('\n'),
+      });
+      assert.doesNotMatch(await answer.text(), /"status":4/);
+    }
+    const { page, complaints } = await openGarden(growing);
+    await page.locator(STAGE).focus();
+    await page.keyboard.press('End');
+    for (let steps = 0; steps < 40; steps += 1) {
+      const text = await settledText(page);
+      if (/visitor \d, .*: trace \d+$/.test(text)) break;
+      assert.match(text, /^[\d,]+ entries \(Trace: \d+\)/);
+      await page.keyboard.press('Enter');
+      await page.waitForTimeout(150);
+    }
+    await spoken(page, /visitor \d, .*: trace \d+$/);
+    assert.deepEqual(complaints, []);
+    await page.close();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`has no barrier that axe finds, ${colorScheme}`, async () => {
+      const { page } = await openGarden(three, { colorScheme });
+      await page.evaluate(axe.source);
+      const found: unknown = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0].html]))',
+      );
+      assert.deepEqual(found, []);
+      await page.close();
+    });
+  }
+});
+
+/** Returns the id of the entry. */
+async function post(gateway: GatewayProcess, kind: string, body: object): Promise<string> {
+  const answer = await fetch(`${gateway.url}/api/${kind}`, {
+    method: 'POST',
+    body: JSON.stringify({ identityType: 'x', ...body }),
+  });
+  assert.equal(answer.status, 201);
+  return asString(asObject(await answer.json())['id']);
+}
+
+async function spoken(page: Page, wanted: RegExp): Promise<void> {
+  await page.locator(SPOKEN).filter({ hasText: wanted }).waitFor({ state: 'attached' });
+}
+
+async function settledText(page: Page): Promise<string> {
+  await spoken(page, /./);
+  return (await page.locator(SPOKEN).textContent()) ?? '';
+}
+
+/** Moves the pointer over the picture until the caption has this text. */
+async function findByPointer(
+  page: Page,
+  box: { x: number; y: number; width: number; height: number },
+  text: string,
+): Promise<void> {
+  for (let across = 0; across < 1; across += 0.02) {
+    for (const down of [0.5, 0.6, 0.7, 0.8]) {
+      await page.mouse.move(box.x + across * box.width, box.y + down * box.height);
+      const caption = page.locator('.caption-text');
+      if ((await caption.count()) > 0 && (await caption.innerText()) === text) return;
+    }
+  }
+  assert.fail(`Nowhere in the picture is "${text}".`);
+}
