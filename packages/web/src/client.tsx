@@ -14,9 +14,13 @@ import type { PageData, PageName } from './page-data.ts';
 import { keepSending } from './speaking/sender.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
+  entry: () => import('./pages/entry.tsx'),
   error: () => import('./pages/error.tsx'),
   garden: () => import('./pages/garden.tsx'),
   house: () => import('./pages/house.tsx'),
+  inbox: () => import('./pages/inbox.tsx'),
+  room: () => import('./pages/room.tsx'),
+  search: () => import('./pages/search.tsx'),
   speak: () => import('./pages/speak.tsx'),
   waking: () => import('./pages/waking.tsx'),
 };

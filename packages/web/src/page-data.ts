@@ -86,6 +86,15 @@ export interface EntryBatch {
   readonly next: number | null;
 }
 
+/** A listing as a page shows it first: from the place on that the address of the page names. */
+export interface EntryList extends EntryBatch {
+  /** Parameters of `/web/entries` that select the entries, without order, cursors and limit. */
+  readonly query: string;
+  readonly order: 'newest' | 'oldest';
+  /** Whether the listing has entries in front of these. */
+  readonly hasEarlier: boolean;
+}
+
 /** A piece of a long text. */
 export interface TextPiece {
   readonly text: string;
@@ -193,6 +202,59 @@ export interface GardenPage extends PageHead {
   readonly activity: Activity;
 }
 
+/** What an address selects of a room. */
+export interface RoomFilters {
+  readonly kind?: Kind;
+  /** Its first 200 UTF-16 code units. */
+  readonly identity?: string;
+}
+
+export interface RoomPage extends PageHead {
+  readonly page: 'room';
+  readonly room: RoomName & { readonly description: string; readonly entries: number };
+  readonly filters: RoomFilters;
+  /** The first of those who are in the room. */
+  readonly here: readonly string[];
+  readonly list: EntryList;
+}
+
+export interface EntryPage extends PageHead {
+  readonly page: 'entry';
+  readonly entry: PageEntry;
+  /** Of a long text, or of the whole entry. */
+  readonly piece?: TextPiece & { readonly of: 'text' | 'json' };
+  /** What it answers, and what that answers, and so on; the nearest last. */
+  readonly ancestors: readonly PageEntry[];
+  readonly replies: EntryList;
+}
+
+/** Plain text, of which the found words are marked. */
+export type Snippet = readonly { readonly text: string; readonly isMatch: boolean }[];
+
+export interface SearchResult {
+  readonly entry: PageEntry;
+  readonly snippet: Snippet;
+}
+
+export interface SearchPage extends PageHead {
+  readonly page: 'search';
+  /** The parameters of the address, as they were sent. */
+  readonly query: Readonly<Record<'q' | 'kind' | 'room' | 'identity' | 'order', string>>;
+  /** Missing where nothing was searched for. */
+  readonly results?: readonly SearchResult[];
+  /** Path of the results after these. */
+  readonly next?: string;
+  /** Why the words cannot be searched for. */
+  readonly problem?: string;
+}
+
+export interface InboxPage extends PageHead {
+  readonly page: 'inbox';
+  /** Whose; missing where the address names nobody. */
+  readonly to?: string;
+  readonly list?: EntryList;
+}
+
 /** Shown while the gateway reads its log. */
 export interface WakingPage extends PageHead {
   readonly page: 'waking';
@@ -252,7 +314,16 @@ export interface SpeakPage extends PageHead {
   readonly endpoints: readonly Endpoint[];
 }
 
-export type PageData = ErrorPage | GardenPage | HousePage | SpeakPage | WakingPage;
+export type PageData =
+  | EntryPage
+  | InboxPage
+  | RoomPage
+  | SearchPage
+  | ErrorPage
+  | GardenPage
+  | HousePage
+  | SpeakPage
+  | WakingPage;
 
 export type PageName = PageData['page'];
 

@@ -8,3 +8,8 @@ export declare const renderPage: RenderPage;
 export declare const iconPath: string;
 /** The web application manifest of a place with this name. */
 export declare function webManifest(service: string, locale: Locale): object;
+/** Of a page that only the pages have words for. */
+export declare function pageTexts(
+  page: 'inbox' | 'search',
+  locale: Locale,
+): { readonly title: string; readonly description: string };

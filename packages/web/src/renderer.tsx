@@ -4,17 +4,28 @@ import { renderToString } from 'preact-render-to-string';
 import { ICONS } from './assets.ts';
 import { Document } from './document.tsx';
 import type { PageComponent } from './app.tsx';
+import type { Locale } from '@open-presence/protocol';
+
 import type { PageName, RenderPage } from './page-data.ts';
+import { Page as EntryPage } from './pages/entry.tsx';
 import { Page as ErrorPage } from './pages/error.tsx';
 import { Page as Garden } from './pages/garden.tsx';
 import { Page as House } from './pages/house.tsx';
+import { Page as Inbox } from './pages/inbox.tsx';
+import { Page as Room } from './pages/room.tsx';
+import { Page as Search } from './pages/search.tsx';
 import { Page as Speak } from './pages/speak.tsx';
 import { Page as Waking } from './pages/waking.tsx';
+import { wordsIn } from './words/words.ts';
 
 const PAGES = {
+  entry: EntryPage,
   error: ErrorPage,
   garden: Garden,
   house: House,
+  inbox: Inbox,
+  room: Room,
+  search: Search,
   speak: Speak,
   waking: Waking,
 } satisfies Record<PageName, unknown>;
@@ -28,3 +39,10 @@ export const renderPage: RenderPage = (data, options = {}) => {
 export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
+
+export function pageTexts(
+  page: 'inbox' | 'search',
+  locale: Locale,
+): { readonly title: string; readonly description: string } {
+  return wordsIn(locale)[page];
+}

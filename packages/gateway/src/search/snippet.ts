@@ -82,6 +82,24 @@ export class SnippetBuilder {
   }
 }
 
+/** The whole text in parts, of which those are marked that a term of the query matches. */
+export function markMatches(
+  text: string,
+  query: TextQuery,
+): { readonly text: string; readonly isMatch: boolean }[] {
+  const parts: { text: string; isMatch: boolean }[] = [];
+  let end = 0;
+  for (const { from, to } of matchesIn(text, indexOf(query))) {
+    if (to <= end) continue;
+    const start = Math.max(from, end);
+    if (start > end) parts.push({ text: text.slice(end, start), isMatch: false });
+    parts.push({ text: text.slice(start, to), isMatch: true });
+    end = to;
+  }
+  if (end < text.length) parts.push({ text: text.slice(end), isMatch: false });
+  return parts;
+}
+
 function matchesIn(value: string, terms: TermIndex): Match[] {
   const words = Array.from(value.matchAll(WORD_CANDIDATE), ({ 0: segment, index }) =>
     tokenize(segment).map((word) => ({ word, from: index, to: index + segment.length })),
@@ -96,7 +114,7 @@ function matchesIn(value: string, terms: TermIndex): Match[] {
           return found === word || (isPrefix && isLast && found?.startsWith(word) === true);
         }),
       )
-      .map((term) => ({ term, from, to })),
+      .map((term) => ({ term, from, to: words[at + term.words.length - 1]?.to ?? to })),
   );
 }
 

@@ -1,4 +1,5 @@
 /** The words of the pages' controls in English. Everything about the place is in the language file. */
+import { reading } from './reading-en.ts';
 import { speaking } from './speaking-en.ts';
 
 const number = new Intl.NumberFormat('en');
@@ -49,6 +50,7 @@ export const en = {
     selected: 'Selected: copy it with your keyboard',
     copyOf: (name: string): string => `Copy: ${name}`,
   },
+  ...reading,
   speaking,
   garden: {
     lead: 'Everything said here grows in one garden. Each trace is a plant grown from its own words; its author gives it leaf, form and colour. The older stands to the left.',

@@ -1,5 +1,6 @@
 /** The words of the pages' controls in Ukrainian. */
 import type { Words } from './en.ts';
+import { reading } from './reading-uk.ts';
 import { speaking } from './speaking-uk.ts';
 
 const number = new Intl.NumberFormat('uk');
@@ -54,6 +55,7 @@ export const uk: Words = {
     selected: 'Виділено: скопіюй клавіатурою',
     copyOf: (name) => `Скопіювати: ${name}`,
   },
+  ...reading,
   speaking,
   garden: {
     lead: 'Усе, що тут сказано, росте в одному саду. Кожен слід — рослина, що виросла з власних слів; автор дає їй лист, форму і колір. Давніше — ліворуч.',

@@ -84,7 +84,7 @@ async function responseOf(
 /** Whether entries that are stored later cannot be in it. */
 function isSettled({ head, next }: EntryBatch, parameters: URLSearchParams): boolean {
   if (parameters.has('q')) return false;
-  if (parameters.get('order') === 'oldest') return next !== null;
+  if (parameters.get('order') === 'oldest' && next !== null) return true;
   return parameters.has('before') && Number(parameters.get('before')) <= head;
 }
 

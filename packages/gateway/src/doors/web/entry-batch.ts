@@ -34,7 +34,7 @@ export async function readBatch(
     await yieldTurn();
     return shown.text.length + (shown.members?.length ?? 0) + OVERHEAD;
   });
-  return { entries, head: log.head(), next: end.more ? nextCursor(selection, entries) : null };
+  return { entries, head: last, next: end.more ? nextCursor(selection, entries) : null };
 }
 
 /** Of entries that were selected up to a seq, the last of the batch; null where the batch has none. */

@@ -16,6 +16,10 @@ export const webDoor: ProtocolDoor = {
   routes: [
     pageRoute('/', () => import('./house.ts')),
     pageRoute('/garden', () => import('./garden.ts')),
+    pageRoute('/rooms/{slug}', () => import('./room.ts')),
+    pageRoute('/entries/{id}', () => import('./one-entry.ts')),
+    pageRoute('/search', () => import('./search.ts')),
+    pageRoute('/inbox', () => import('./inbox.ts')),
     pageRoute('/speak', () => import('./speak.ts')),
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {

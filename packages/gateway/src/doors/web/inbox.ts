@@ -1,0 +1,27 @@
+/** The page `/inbox`: what is meant for somebody, whom the address names by `to`. */
+import type { Shell } from '@open-presence/web/page-data';
+import { pageTexts } from '@open-presence/web/renderer';
+
+import { queryOf } from '../../http/query.ts';
+import type { DoorRequest } from '../context.ts';
+import { readList } from './entry-list.ts';
+import type { PageContent } from './page-route.ts';
+
+export async function createPage(
+  { app, request }: DoorRequest,
+  shell: Shell,
+): Promise<PageContent> {
+  const address = queryOf(request);
+  const to = address.get('to') ?? '';
+  const { title, description } = pageTexts('inbox', shell.locale);
+  const list = { filters: { to }, order: 'newest', address } as const;
+  return {
+    data: {
+      page: 'inbox',
+      shell,
+      title,
+      description,
+      ...(to === '' ? {} : { unlisted: true, to, list: await readList(app, list) }),
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** The page `/rooms/{slug}`: what is said in a room. */
+import { FEED_FORMS, FEED_TYPES, feedPath, isKind } from '@open-presence/protocol';
+import type { RoomFilters, Shell } from '@open-presence/web/page-data';
+
+import { queryOf } from '../../http/query.ts';
+import { findRoom, roomDocument } from '../../operations/rooms.ts';
+import type { DoorContext, DoorRequest } from '../context.ts';
+import { cutText } from './cut-text.ts';
+import { readList } from './entry-list.ts';
+import type { PageContent } from './page-route.ts';
+
+const MAX_HERE = 24;
+const MAX_NAME_LENGTH = 200;
+
+/** Changes with who is here. */
+export function versionOf({ app }: DoorRequest): string {
+  return String(app.presence.version);
+}
+
+export async function createPage(
+  { app, request, params }: DoorRequest,
+  shell: Shell,
+): Promise<PageContent> {
+  const found = findRoom(app.language, params['slug'] ?? '');
+  const room = roomDocument(app, found, shell.locale);
+  const { slug, title, description, entries } = room;
+  const address = queryOf(request);
+  const kind = address.get('kind') ?? undefined;
+  const identity = address.get('identity') ?? undefined;
+  const filters = { room: slug, kind, identity };
+  return {
+    data: {
+      page: 'room',
+      shell,
+      title,
+      description,
+      feeds: FEED_FORMS.map((form) => ({
+        title,
+        type: FEED_TYPES[form],
+        href: feedPath(room.path, form),
+      })),
+      // What is shown beside the room itself changes with each entry, or with whoever made the link.
+      ...(address.size > 0 && !isOnlyLanguage(address) ? { unlisted: true } : {}),
+      room: { slug, title, description, entries },
+      filters: filtersOf(kind, identity),
+      here: namesIn(app, slug),
+      list: await readList(app, { filters, order: 'newest', address }),
+    },
+  };
+}
+
+function isOnlyLanguage(address: URLSearchParams): boolean {
+  return [...address.keys()].every((name) => name === 'lang');
+}
+
+function filtersOf(kind = '', identity = ''): RoomFilters {
+  return {
+    ...(isKind(kind) ? { kind } : {}),
+    ...(identity === '' ? {} : { identity: cutText(identity, MAX_NAME_LENGTH) }),
+  };
+}
+
+function namesIn({ presence }: Pick<DoorContext, 'presence'>, slug: string): string[] {
+  const present = presence.list().filter(({ room }) => room === slug);
+  return present.slice(0, MAX_HERE).map(({ identity }) => cutText(identity, MAX_NAME_LENGTH));
+}

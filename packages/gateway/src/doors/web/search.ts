@@ -1,0 +1,109 @@
+/** The page `/search`: entries by their words, the best match first or in the order of the log. */
+import { GatewayError } from '@open-presence/protocol';
+import type { PageEntry, SearchPage, SearchResult, Shell } from '@open-presence/web/page-data';
+import { pageTexts } from '@open-presence/web/renderer';
+
+import { abortOnDisconnect } from '../../http/context.ts';
+import { queryOf } from '../../http/query.ts';
+import {
+  matchesOf,
+  nextResultsPath,
+  SEARCH_SCOPE,
+  searchRequest,
+  snippetOf,
+  takeRanking,
+} from '../../operations/search.ts';
+import { markMatches } from '../../search/snippet.ts';
+import type { DoorRequest } from '../context.ts';
+import { cutText } from './cut-text.ts';
+import { pageEntryOf } from './page-entry.ts';
+import type { PageContent } from './page-route.ts';
+
+const PAGE_SIZE = '20';
+const FIELDS = ['q', 'kind', 'room', 'identity', 'order'] as const;
+const CURSORS = ['skip', 'before', 'after'];
+/** UTF-16 code units of a field that the page shows. */
+const MAX_FIELD_LENGTH = 1000;
+
+/** Changes with what can be found. */
+export function versionOf({ app }: DoorRequest): string {
+  return String(app.log.searchWatermark());
+}
+
+export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
+  const address = queryOf(context.request);
+  const { title, description } = pageTexts('search', shell.locale);
+  const field = (name: string): string => cutText(address.get(name) ?? '', MAX_FIELD_LENGTH);
+  const query = {
+    q: field('q'),
+    kind: field('kind'),
+    room: field('room'),
+    identity: field('identity'),
+    order: field('order'),
+  };
+  const page = { page: 'search', shell, title, description, query } as const;
+  if (!/\S/.test(address.get('q') ?? '')) return { data: page };
+  const data = { ...page, unlisted: true, title: `${title}: ${query.q.slice(0, 60)}` } as const;
+  try {
+    return { data: { ...data, ...(await resultsOf(context, address)) } };
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'invalid-parameter') throw error;
+    return { status: 400, data: { ...data, problem: error.message } };
+  }
+}
+
+async function resultsOf(
+  context: DoorRequest,
+  address: URLSearchParams,
+): Promise<Pick<SearchPage, 'results' | 'next'>> {
+  const { app } = context;
+  using caller = abortOnDisconnect(context);
+  const { ranked, parameters } = takeRanking(parametersIn(address));
+  const search = await searchRequest(app, parameters, {
+    ranked,
+    example: '/search?q=garden',
+    signal: caller.signal,
+  });
+  const results: SearchResult[] = [];
+  const matches = matchesOf(app.log, search);
+  for (;;) {
+    const step = await matches.next();
+    if (step.done === true) {
+      const next = nextResultsPath(search, step.value, results.length);
+      return { results, ...(next === null ? {} : { next: pathOf(next) }) };
+    }
+    const snippet = await snippetOf(step.value, search.selection.textQuery);
+    results.push({
+      entry: withoutTexts(await pageEntryOf(step.value)),
+      snippet: markMatches(snippet, search.selection.textQuery),
+    });
+  }
+}
+
+/** The fields that are filled in, and the place of the results. */
+function parametersIn(address: URLSearchParams): URLSearchParams {
+  const parameters = new URLSearchParams({ limit: PAGE_SIZE });
+  for (const [name, value] of address) {
+    const isUsed = [...FIELDS, ...CURSORS].includes(name) && value !== '';
+    if (isUsed) parameters.append(name, value);
+  }
+  return parameters;
+}
+
+/** Of the results in the API, that of the page. */
+function pathOf(next: string): string {
+  const parameters = new URLSearchParams(next.slice(SEARCH_SCOPE.path.length));
+  parameters.delete('limit');
+  return `/search?${parameters.toString()}`;
+}
+
+/** The snippet stands for them. */
+function withoutTexts(entry: PageEntry): PageEntry {
+  const { id, seq, kind, room, timestamp, author, unreadable } = entry;
+  const own = { id, seq, kind, room, timestamp, text: '' };
+  return {
+    ...own,
+    ...(author === undefined ? {} : { author }),
+    ...(unreadable === undefined ? {} : { unreadable }),
+  };
+}

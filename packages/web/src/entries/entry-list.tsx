@@ -1,0 +1,164 @@
+/** A listing of entries that goes on in both directions, and to which new entries are added as they come. */
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+
+import { WindowedList } from '../list/windowed-list.tsx';
+import type { EntryList as EntryListData, PageEntry } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { rememberedAuthor } from '../speaking/remembered-author.ts';
+import { addressWith } from './address.ts';
+import { EntryView, type EntryViewOptions } from './entry-view.tsx';
+import {
+  CHUNK_SIZE,
+  chunkOf,
+  EntrySource,
+  type EntryChunk,
+  type EntryRange,
+  type Entries,
+} from './entry-source.ts';
+import { LiveEntries, type PresenceChange } from './live-entries.ts';
+
+interface EntryListProps extends EntryViewOptions {
+  readonly list: EntryListData;
+  /** Stands for a list without entries. */
+  readonly empty: ComponentChildren;
+  /** What the list is called. */
+  readonly label: string;
+  readonly onPresence?: (change: PresenceChange) => void;
+}
+
+/** In the address. */
+const POSITION = ['before', 'after'];
+
+export function EntryList({ list, empty, label, onPresence, ...options }: EntryListProps): VNode {
+  const shell = useShell();
+  const words = useWords().list;
+  const { order } = list;
+  const liveSide = order === 'newest' ? 'before' : 'after';
+  const source = useMemo(() => new EntrySource(list), []);
+  const windowed = useRef<WindowedList<EntryRange, Entries>>(null);
+  const [unseen, setUnseen] = useState(0);
+  const [isConnected, setConnected] = useState(true);
+  const [isEmpty, setEmpty] = useState(list.entries.length === 0);
+  const first = chunkOf(list.entries);
+
+  useEffect(() => {
+    history.scrollRestoration = 'manual';
+    if (/^#e\d+$/.test(location.hash))
+      document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, []);
+
+  useEffect(() => {
+    const live = new LiveEntries({
+      query: list.query,
+      head: list.head,
+      ...(onPresence === undefined
+        ? {}
+        : { presence: { as: rememberedAuthor()?.identity }, onPresence }),
+      onConnection: setConnected,
+      onEntries(entries, isGap) {
+        setEmpty(false);
+        const view = windowed.current;
+        const wasShown = view?.isShown(liveSide) === true;
+        source.newest = entries.at(-1)?.seq ?? source.newest;
+        const isAdded =
+          !isGap && entries.every((entry) => view?.extend(liveSide, withEntry(entry, order)));
+        if (!isAdded) view?.reopen(liveSide);
+        if (!wasShown || !isAdded) setUnseen((count) => count + entries.length);
+      },
+    });
+    return () => live.close();
+  }, []);
+
+  const onScroll = (): void => {
+    if (windowed.current?.isShown(liveSide) === true) setUnseen(0);
+  };
+  const showNewest = (): void => {
+    setUnseen(0);
+    void source.loadNewest().then(({ chunk, more }) => {
+      const has =
+        order === 'newest' ? { before: false, after: more } : { before: more, after: false };
+      windowed.current?.reset(chunk, has);
+    });
+  };
+  const link = (side: 'before' | 'after', seq: number): string =>
+    href(shell, addressWith(shell.url, { [side]: String(seq) }, POSITION));
+  const [onward, backward] =
+    order === 'newest' ? (['before', 'after'] as const) : (['after', 'before'] as const);
+
+  return (
+    <section class="entries" aria-label={label}>
+      {isEmpty && <p class="entries-empty">{empty}</p>}
+      <WindowedList
+        ref={windowed}
+        source={source}
+        chunks={first === undefined ? [] : [first]}
+        hasBefore={list.hasEarlier}
+        hasAfter={list.next !== null}
+        onScroll={onScroll}
+        onRest={(element, isAtStart) => rememberPosition(element, isAtStart, order)}
+        renderContent={(entries) =>
+          entries.map((entry) => <EntryView key={entry.id} entry={entry} {...options} />)
+        }
+        before={
+          <p class="entries-more" key="before">
+            <a href={link(backward, first?.place.first ?? list.head)} rel="prev">
+              {order === 'newest' ? words.newer : words.older}
+            </a>
+          </p>
+        }
+        after={
+          <p class="entries-more" key="after">
+            <a href={link(onward, first?.place.last ?? list.head)} rel="next">
+              {order === 'newest' ? words.older : words.newer}
+            </a>
+          </p>
+        }
+      />
+      <div class="entries-news" role="status">
+        {unseen > 0 && (
+          <button type="button" onClick={showNewest}>
+            {words.unseen(unseen)}
+          </button>
+        )}
+        {!isConnected && <p class="entries-interrupted">{words.interrupted}</p>}
+      </div>
+    </section>
+  );
+}
+
+/** Adds the entry to the chunk at the newest end, or begins another. */
+function withEntry(
+  entry: PageEntry,
+  order: EntryListData['order'],
+): (outermost: EntryChunk | undefined) => { chunk: EntryChunk; isNew: boolean } {
+  const alone = { place: { first: entry.seq, last: entry.seq }, content: [entry] };
+  return (outermost) => {
+    if (outermost === undefined || outermost.content.length >= CHUNK_SIZE) {
+      return { chunk: alone, isNew: true };
+    }
+    const { content } = outermost;
+    const entries = order === 'newest' ? [entry, ...content] : [...content, entry];
+    return { chunk: chunkOf(entries) ?? alone, isNew: false };
+  };
+}
+
+/** So that going back, reloading and sharing lead to what is in view. */
+function rememberPosition(
+  element: Element | undefined,
+  isAtStart: boolean,
+  order: EntryListData['order'],
+): void {
+  const seq = element === undefined || isAtStart ? undefined : Number(element.id.slice(1));
+  const position: Record<string, string> =
+    seq === undefined
+      ? {}
+      : order === 'newest'
+        ? { before: String(seq + 1) }
+        : { after: String(seq - 1) };
+  const address = addressWith(location.pathname + location.search, position, POSITION);
+  const hash = seq === undefined ? '' : `#e${seq}`;
+  if (address + hash !== location.pathname + location.search + location.hash) {
+    history.replaceState(history.state, '', address + hash);
+  }
+}

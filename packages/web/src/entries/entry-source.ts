@@ -1,0 +1,88 @@
+/** Loads the entries of a listing around those that are shown. */
+import type { Edge, ListSource, LoadedChunk } from '../list/windowed-list.tsx';
+import type { EntryList, PageEntry } from '../page-data.ts';
+import { fetchBatch } from './live-entries.ts';
+
+/** The first and last seq of entries that follow one another in a listing. */
+export interface EntryRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export type Entries = readonly PageEntry[];
+export type EntryChunk = LoadedChunk<EntryRange, Entries>;
+
+export const CHUNK_SIZE = 40;
+
+/** Undefined for no entries. */
+export function chunkOf(entries: Entries): EntryChunk | undefined {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  return { place: { first: first.seq, last: last.seq }, content: entries };
+}
+
+export class EntrySource implements ListSource<EntryRange, Entries> {
+  readonly #query: string;
+  readonly #order: EntryList['order'];
+  /** Where a list without entries begins. */
+  readonly #head: number;
+  /** The newest entry that is known to be there. */
+  newest = 0;
+
+  constructor({ query, order, head }: Pick<EntryList, 'query' | 'order' | 'head'>) {
+    this.#query = query;
+    this.#order = order;
+    this.#head = head;
+  }
+
+  /** Of the chunk to which new entries are added, the other end stays. */
+  keyOf({ first, last }: EntryRange): number {
+    return this.#order === 'newest' ? last : first;
+  }
+
+  async loadBefore(first: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
+    return await this.#loadEdge(first?.first, this.#order === 'newest' ? 'oldest' : 'newest', true);
+  }
+
+  async loadAfter(last: EntryRange | undefined): Promise<Edge<EntryRange, Entries>> {
+    return await this.#loadEdge(last?.last, this.#order, false);
+  }
+
+  async load({ first, last }: EntryRange): Promise<Entries> {
+    const [oldest, newest] = this.#order === 'newest' ? [last, first] : [first, last];
+    const { entries } = await this.#fetch(this.#order, { after: oldest - 1, before: newest + 1 });
+    return entries;
+  }
+
+  /** The newest entries of all. */
+  async loadNewest(): Promise<Edge<EntryRange, Entries>> {
+    const { entries, next } = await this.#fetch('newest', {});
+    const chunk = chunkOf(this.#order === 'newest' ? entries : entries.toReversed());
+    return { ...(chunk && { chunk }), more: next !== null };
+  }
+
+  async #loadEdge(
+    seq: number | undefined,
+    order: EntryList['order'],
+    isReversed: boolean,
+  ): Promise<Edge<EntryRange, Entries>> {
+    const from = seq ?? (order === 'oldest' ? this.#head : this.#head + 1);
+    const batch = await this.#fetch(order, order === 'oldest' ? { after: from } : { before: from });
+    const entries = isReversed ? batch.entries.toReversed() : batch.entries;
+    const chunk = chunkOf(entries);
+    const isBehind = order === 'oldest' && (batch.entries.at(-1)?.seq ?? from) < this.newest;
+    return { ...(chunk && { chunk }), more: batch.next !== null || isBehind };
+  }
+
+  async #fetch(
+    order: EntryList['order'],
+    cursors: Readonly<Record<string, number>>,
+  ): ReturnType<typeof fetchBatch> {
+    const parameters = new URLSearchParams(this.#query);
+    parameters.set('order', order);
+    parameters.set('limit', String(CHUNK_SIZE));
+    for (const [name, cursor] of Object.entries(cursors)) parameters.set(name, String(cursor));
+    return await fetchBatch(parameters.toString());
+  }
+}

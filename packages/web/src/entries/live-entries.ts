@@ -1,0 +1,169 @@
+/**
+ * New entries as they are stored, each once: a stream, and after each interruption what was missed.
+ * Without a stream while nobody looks at the page: browsers open few connections to one place.
+ */
+import type { EntryBatch, PageEntry } from '../page-data.ts';
+
+export interface PresenceChange {
+  readonly identity: string;
+  readonly state: 'here' | 'gone';
+  readonly room: string | null;
+}
+
+interface LiveEntriesOptions {
+  /** Parameters of `/web/events` that select the entries. */
+  readonly query: string;
+  /** The last entry that is known. */
+  readonly head: number;
+  /** Whether events of visitors are wanted too, and of whom this page is one. */
+  readonly presence?: { readonly as: string | undefined };
+  /** `isGap`: more were missed, between those that are known and the first of these. */
+  readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;
+  readonly onPresence?: (change: PresenceChange) => void;
+  readonly onConnection: (isConnected: boolean) => void;
+}
+
+const MAX_MISSED = 40;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+/** Entries that come within this time are shown together. */
+const COLLECT_MS = 40;
+
+export class LiveEntries {
+  readonly #options: LiveEntriesOptions;
+  #cursor: number;
+  #source: EventSource | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #collected: PageEntry[] = [];
+  #collectTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts connections: what an earlier one receives late is left out. */
+  #attempt = 0;
+  /** Whether entries may have been missed. The first stream itself sends what is newer than the page. */
+  #wasConnected = false;
+
+  constructor(options: LiveEntriesOptions) {
+    this.#options = options;
+    this.#cursor = options.head;
+    addEventListener('online', this.#restart);
+    addEventListener('pagehide', this.#disconnect);
+    addEventListener('pageshow', this.#onVisibility);
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    this.#onVisibility();
+  }
+
+  close(): void {
+    removeEventListener('online', this.#restart);
+    removeEventListener('pagehide', this.#disconnect);
+    removeEventListener('pageshow', this.#onVisibility);
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#disconnect();
+    clearTimeout(this.#collectTimer);
+  }
+
+  readonly #onVisibility = (): void => {
+    if (document.visibilityState === 'hidden') this.#disconnect();
+    else if (this.#source === undefined) this.#restart();
+  };
+
+  readonly #restart = (): void => {
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#disconnect();
+    void this.#connect();
+  };
+
+  readonly #disconnect = (): void => {
+    this.#attempt += 1;
+    clearTimeout(this.#retryTimer);
+    this.#source?.close();
+    this.#source = undefined;
+  };
+
+  async #connect(): Promise<void> {
+    const attempt = this.#attempt;
+    if (!this.#wasConnected) {
+      this.#open(attempt);
+      return;
+    }
+    try {
+      const { entries, head, next } = await this.#readMissed();
+      if (attempt !== this.#attempt) return;
+      this.#flush();
+      if (entries.length > 0) this.#options.onEntries(entries, next !== null);
+      this.#cursor = Math.max(this.#cursor, head);
+      this.#open(attempt);
+    } catch {
+      if (attempt === this.#attempt) this.#retry();
+    }
+  }
+
+  /** The newest of what was missed, oldest first. */
+  async #readMissed(): Promise<EntryBatch> {
+    const { query } = this.#options;
+    const range = `order=newest&after=${this.#cursor}&limit=${MAX_MISSED}`;
+    const batch = await fetchBatch(`${query}&${range}`);
+    return { ...batch, entries: batch.entries.toReversed() };
+  }
+
+  #open(attempt: number): void {
+    const source = new EventSource(`/web/events?${this.#parameters()}`);
+    this.#source = source;
+    source.addEventListener('head', () => {
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#wasConnected = true;
+      this.#options.onConnection(true);
+    });
+    source.addEventListener('entry', ({ data }) => {
+      if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
+    });
+    source.addEventListener('presence', ({ data }) => {
+      this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);
+    });
+    source.onerror = () => {
+      if (attempt === this.#attempt) this.#retry();
+    };
+  }
+
+  #parameters(): string {
+    const { query, presence } = this.#options;
+    const parameters = new URLSearchParams(query);
+    parameters.set('after', String(this.#cursor));
+    if (presence === undefined) return parameters.toString();
+    if (presence.as !== undefined) parameters.set('as', presence.as);
+    // Naming a kind leaves the others out.
+    const kinds = ['resonance', 'garden', 'seeds', 'shepit'];
+    if (!parameters.has('kind')) for (const kind of kinds) parameters.append('kind', kind);
+    parameters.append('kind', 'presence');
+    return parameters.toString();
+  }
+
+  #retry(): void {
+    this.#options.onConnection(false);
+    this.#disconnect();
+    this.#retryTimer = setTimeout(() => void this.#connect(), this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
+  }
+
+  #collect(entry: PageEntry): void {
+    if (entry.seq <= this.#cursor) return;
+    this.#cursor = entry.seq;
+    this.#collected.push(entry);
+    if (this.#collected.length === 1) {
+      this.#collectTimer = setTimeout(() => this.#flush(), COLLECT_MS);
+    }
+  }
+
+  #flush(): void {
+    clearTimeout(this.#collectTimer);
+    const entries = this.#collected;
+    this.#collected = [];
+    if (entries.length > 0) this.#options.onEntries(entries, false);
+  }
+}
+
+/** `query`: parameters of `/web/entries`. Rejects where the gateway cannot be reached, or cannot answer. */
+export async function fetchBatch(query: string): Promise<EntryBatch> {
+  const answer = await fetch(`/web/entries?${query}`);
+  if (!answer.ok) throw new Error(`${answer.status}`);
+  return (await answer.json()) as EntryBatch;
+}

@@ -1,0 +1,66 @@
+/** The start of a long text, and the rest on demand: in place where it is short enough, else on a page of its own. */
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import type { PageEntry, TextPiece } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { VisitorText } from './visitor-text.tsx';
+
+/** Pieces of a text that is shown in place. */
+const MAX_PIECES = 4;
+const PIECE_SIZE = 16 * 1024;
+
+interface LongTextProps {
+  readonly entry: PageEntry;
+  /** In bytes. */
+  readonly size: number;
+}
+
+export function LongText({ entry, size }: LongTextProps): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  const [whole, setWhole] = useState<string>();
+  const { id, text } = entry;
+  const isText = text.length > 1000;
+  const path = href(shell, isText ? `/entries/${id}` : `/entries/${id}?of=json`);
+  const open = (event: MouseEvent): void => {
+    if (!isText || size > MAX_PIECES * PIECE_SIZE || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    readAll(id).then(setWhole, () => location.assign(path));
+  };
+  return (
+    <>
+      {text !== '' && (
+        <div class="entry-text" dir="auto">
+          <VisitorText text={whole ?? text} />
+          {isText && whole === undefined && '…'}
+        </div>
+      )}
+      {whole === undefined && (
+        <p class="entry-more">
+          <a href={path} onClick={open}>
+            {isText ? words.readOn : words.everything}
+          </a>{' '}
+          <span>{words.size(size)}</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+async function readAll(id: string): Promise<string> {
+  const first = await fetchPiece(id, 'text', 1);
+  const numbers = Array.from({ length: first.parts - 1 }, (_, at) => at + 2);
+  const others = await Promise.all(numbers.map((part) => fetchPiece(id, 'text', part)));
+  return [first, ...others].map(({ text }) => text).join('');
+}
+
+export async function fetchPiece(
+  id: string,
+  of: 'text' | 'json',
+  part: number,
+): Promise<TextPiece> {
+  const answer = await fetch(`/web/entries/${id}/${of}?part=${part}`);
+  if (!answer.ok) throw new Error(`${answer.status}`);
+  return (await answer.json()) as TextPiece;
+}

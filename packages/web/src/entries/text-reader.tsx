@@ -1,0 +1,139 @@
+/** A text of any length: the pieces around the view, and a way to any place in it. */
+import type { TargetedEvent, VNode } from 'preact';
+import { useMemo, useRef, useState } from 'preact/hooks';
+
+import { WindowedList, type Edge, type ListSource } from '../list/windowed-list.tsx';
+import type { EntryPage, TextPiece } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { addressWith } from './address.ts';
+import { fetchPiece } from './long-text.tsx';
+import { VisitorText } from './visitor-text.tsx';
+
+interface TextReaderProps {
+  /** Of the entry. */
+  readonly id: string;
+  readonly piece: NonNullable<EntryPage['piece']>;
+  /** Of the entry, in bytes. */
+  readonly size: number;
+}
+
+export function TextReader({ id, piece, size }: TextReaderProps): VNode {
+  const shell = useShell();
+  const words = useWords().entry;
+  const { of, parts } = piece;
+  const source = useMemo(() => new PieceSource(id, of, parts), []);
+  const windowed = useRef<WindowedList<number, TextPiece>>(null);
+  const [part, setPart] = useState(piece.part);
+  const link = (number: number): string =>
+    href(shell, addressWith(shell.url, { part: String(number) }));
+  const go = async (number: number): Promise<void> => {
+    setPart(number);
+    const content = await source.load(number);
+    const has = { before: number > 1, after: number < parts };
+    windowed.current?.reset({ place: number, content }, has);
+  };
+  return (
+    <div class="reader">
+      {parts > 1 && (
+        <form class="reader-place" method="get">
+          {of === 'json' && <input type="hidden" name="of" value="json" />}
+          <label>
+            {words.part(part, parts)}{' '}
+            <input
+              type="range"
+              name="part"
+              min={1}
+              max={parts}
+              value={part}
+              onInput={(event: TargetedEvent<HTMLInputElement>) =>
+                setPart(Number(event.currentTarget.value))
+              }
+              onChange={(event: TargetedEvent<HTMLInputElement>) =>
+                void go(Number(event.currentTarget.value))
+              }
+            />
+          </label>
+          <noscript>
+            <button>{words.go}</button>
+          </noscript>
+          <span class="quiet">{words.size(size)}</span>
+        </form>
+      )}
+      <WindowedList
+        ref={windowed}
+        source={source}
+        chunks={[{ place: piece.part, content: piece }]}
+        hasBefore={piece.part > 1}
+        hasAfter={piece.part < parts}
+        onRest={(element) => {
+          const number = Number(element?.getAttribute('data-part') ?? piece.part);
+          setPart(number);
+          const address = addressWith(location.pathname + location.search, {
+            part: number === 1 ? undefined : String(number),
+          });
+          if (address !== location.pathname + location.search) {
+            history.replaceState(history.state, '', address);
+          }
+        }}
+        renderContent={(content) => <Piece of={of} piece={content} />}
+        before={
+          <p class="entries-more" key="before">
+            <a href={link(piece.part - 1)} rel="prev">
+              {words.partBefore}
+            </a>
+          </p>
+        }
+        after={
+          <p class="entries-more" key="after">
+            <a href={link(piece.part + 1)} rel="next">
+              {words.partAfter}
+            </a>
+          </p>
+        }
+      />
+    </div>
+  );
+}
+
+interface PieceProps {
+  readonly of: 'text' | 'json';
+  readonly piece: TextPiece;
+}
+
+function Piece({ of, piece: { part, text } }: PieceProps): VNode {
+  return (
+    <div class={of === 'text' ? 'entry-text' : 'entry-json'} data-part={part} dir="auto">
+      {of === 'text' ? <VisitorText text={text} /> : text}
+    </div>
+  );
+}
+
+class PieceSource implements ListSource<number, TextPiece> {
+  readonly #id: string;
+  readonly #of: 'text' | 'json';
+  readonly #parts: number;
+
+  constructor(id: string, of: 'text' | 'json', parts: number) {
+    this.#id = id;
+    this.#of = of;
+    this.#parts = parts;
+  }
+
+  keyOf(part: number): number {
+    return part;
+  }
+
+  async load(part: number): Promise<TextPiece> {
+    return await fetchPiece(this.#id, this.#of, part);
+  }
+
+  async loadBefore(first = 1): Promise<Edge<number, TextPiece>> {
+    const place = first - 1;
+    return { chunk: { place, content: await this.load(place) }, more: place > 1 };
+  }
+
+  async loadAfter(last = 1): Promise<Edge<number, TextPiece>> {
+    const place = last + 1;
+    return { chunk: { place, content: await this.load(place) }, more: place < this.#parts };
+  }
+}

@@ -1,0 +1,152 @@
+/** One entry: what it answers above, what answers it below. */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { EntryList } from '../entries/entry-list.tsx';
+import { EntryView } from '../entries/entry-view.tsx';
+import { FreeMembers } from '../entries/free-members.tsx';
+import { TextReader } from '../entries/text-reader.tsx';
+import type { EntryPage, PageEntry } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { TakePart } from '../speaking/take-part.tsx';
+
+export function Page({ data }: { readonly data: EntryPage }): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  const { entry, piece, replies } = data;
+  const room = shell.rooms.find(({ slug }) => slug === entry.room);
+  const { members, truncatedSize } = entry;
+  return (
+    <div class="thread">
+      <h1 class="thread-title">
+        {shell.kinds[entry.kind].name}
+        {room !== undefined && (
+          <>
+            {' · '}
+            <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>
+          </>
+        )}
+      </h1>
+      <Ancestors initial={data.ancestors} of={entry} />
+      <div class="thread-entry">
+        {piece === undefined ? (
+          <EntryView entry={entry} />
+        ) : (
+          <EntryView entry={entry}>
+            <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
+            {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
+          </EntryView>
+        )}
+        <Links data={data} />
+      </div>
+      <section class="replies" aria-labelledby="replies">
+        <h2 id="replies">{words.replies}</h2>
+        <EntryList list={replies} label={words.replies} empty={words.noReplies} showsRoom />
+        <TakePart kinds={['garden']} room={entry.room} inReplyTo={entry.id} />
+      </section>
+    </div>
+  );
+}
+
+function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  const { id, truncatedSize } = entry;
+  const path = `/entries/${id}`;
+  return (
+    <p class="thread-links">
+      <CopyLink path={path} />
+      <a href={`/api/entries/${id}`} type="application/json">
+        JSON
+      </a>
+      {truncatedSize !== undefined && piece?.of !== 'json' && (
+        <a href={href(shell, `${path}?of=json`)}>{words.everything}</a>
+      )}
+      {piece?.of === 'json' && <a href={href(shell, path)}>{words.textAlone}</a>}
+    </p>
+  );
+}
+
+function CopyLink({ path }: { readonly path: string }): VNode | null {
+  const { address } = useShell();
+  const { entry: words } = useWords();
+  const [state, setState] = useState<'absent' | 'ready' | 'copied'>('absent');
+  // Only where scripts run, and the browser lets them.
+  useEffect(() => setState('clipboard' in navigator ? 'ready' : 'absent'), []);
+  if (state === 'absent') return null;
+  const copy = (): void => {
+    navigator.clipboard.writeText(address + path).then(
+      () => setState('copied'),
+      () => setState('absent'),
+    );
+  };
+  return (
+    <button type="button" onClick={copy}>
+      <span role="status">{state === 'copied' ? words.linkCopied : words.copyLink}</span>
+    </button>
+  );
+}
+
+interface AncestorsProps {
+  readonly initial: readonly PageEntry[];
+  readonly of: PageEntry;
+}
+
+/** The chain upwards: as far as the visitor wants. */
+function Ancestors({ initial, of }: AncestorsProps): VNode | null {
+  const shell = useShell();
+  const { entry: words } = useWords();
+  const [ancestors, setAncestors] = useState(initial);
+  const [top = of] = ancestors;
+  const next = top.inReplyTo;
+  if (next === undefined) return <AncestorList entries={ancestors} />;
+  const isLoop = next === of.id || ancestors.some(({ id }) => id === next);
+  const load = (event: MouseEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const path = href(shell, `/entries/${next}`);
+    readAncestors(next).then(
+      (entries) => setAncestors((shown) => [...entries, ...shown]),
+      () => location.assign(path),
+    );
+  };
+  return (
+    <>
+      {!isLoop && ancestors.length > 0 && (
+        <p class="thread-up">
+          <a href={href(shell, `/entries/${next}`)} onClick={load}>
+            {words.furtherUp}
+          </a>
+        </p>
+      )}
+      <AncestorList entries={ancestors} />
+    </>
+  );
+}
+
+function AncestorList({ entries }: { readonly entries: readonly PageEntry[] }): VNode | null {
+  const { entry: words } = useWords();
+  if (entries.length === 0) return null;
+  return (
+    <section class="ancestors" aria-label={words.above}>
+      {entries.map((entry) => (
+        <EntryView key={entry.id} entry={entry} />
+      ))}
+    </section>
+  );
+}
+
+/** How many steps are loaded together. */
+const STEPS = 5;
+
+async function readAncestors(id: string): Promise<PageEntry[]> {
+  const entries: PageEntry[] = [];
+  for (let next: string | undefined = id; next !== undefined && entries.length < STEPS;) {
+    const answer = await fetch(`/web/entries/${next}`);
+    if (!answer.ok) throw new Error(`${answer.status}`);
+    const entry = (await answer.json()) as PageEntry;
+    entries.unshift(entry);
+    next = entry.inReplyTo;
+  }
+  return entries;
+}

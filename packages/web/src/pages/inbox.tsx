@@ -1,0 +1,74 @@
+/** What is meant for somebody: by default for whoever the visitor said to be on this device. */
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+
+import { addressWith } from '../entries/address.ts';
+import { EntryList } from '../entries/entry-list.tsx';
+import { SeenContext } from '../entries/entry-view.tsx';
+import type { InboxPage } from '../page-data.ts';
+import { useShell, useWords } from '../shell.ts';
+import { rememberedAuthor } from '../speaking/remembered-author.ts';
+import { VisitorName } from '../visitor-name.tsx';
+
+export function Page({ data }: { readonly data: InboxPage }): VNode {
+  const { inbox: words } = useWords();
+  const { to, list } = data;
+  const seenSeq = useSeen(to, list?.head);
+  useEffect(() => {
+    const name = to === undefined ? rememberedAuthor()?.identity : undefined;
+    if (name === undefined || name === '') return;
+    location.replace(addressWith(location.pathname + location.search, { to: name }));
+  }, []);
+  return (
+    <div class="inbox">
+      <h1>{words.title}</h1>
+      <p class="inbox-description">{words.description}</p>
+      <NameForm to={to} />
+      {to !== undefined && list !== undefined && (
+        <>
+          <h2>
+            {words.whatIsFor} <VisitorName name={to} />
+          </h2>
+          <SeenContext.Provider value={seenSeq}>
+            <EntryList list={list} label={words.title} empty={words.nothing} showsRoom />
+          </SeenContext.Provider>
+        </>
+      )}
+    </div>
+  );
+}
+
+function NameForm({ to = '' }: { readonly to: string | undefined }): VNode {
+  const shell = useShell();
+  const { inbox: words } = useWords();
+  return (
+    <form class="inbox-form" method="get" action="/inbox">
+      {shell.localeChosen && <input type="hidden" name="lang" value={shell.locale} />}
+      <label>
+        {words.name}
+        <input name="to" required value={to} autocomplete="nickname" />
+      </label>
+      <button>{words.show}</button>
+    </form>
+  );
+}
+
+/** The last seq that this device has shown before, for this name. */
+function useSeen(to: string | undefined, head: number | undefined): number | undefined {
+  const [seen, setSeen] = useState<number>();
+  useEffect(() => {
+    if (to === undefined || head === undefined || to.length > MAX_NAME_LENGTH) return;
+    const key = `open-presence.seen ${to}`;
+    try {
+      const before = localStorage.getItem(key);
+      if (before !== null) setSeen(Number(before));
+      localStorage.setItem(key, String(head));
+    } catch {
+      // Storage may be switched off.
+    }
+  }, []);
+  return seen;
+}
+
+/** A longer name would fill the memory of the device. */
+const MAX_NAME_LENGTH = 200;

@@ -1,0 +1,101 @@
+/** A room: who is in it, and what is said in it. */
+import { KINDS, type Kind } from '@open-presence/protocol';
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+
+import { addressWith } from '../entries/address.ts';
+import { EntryList } from '../entries/entry-list.tsx';
+import type { PresenceChange } from '../entries/live-entries.ts';
+import type { RoomPage } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { TakePart } from '../speaking/take-part.tsx';
+import { VisitorName } from '../visitor-name.tsx';
+
+export function Page({ data }: { readonly data: RoomPage }): VNode {
+  const { room, filters, list } = data;
+  const { room: words } = useWords();
+  const { kinds } = useShell();
+  const [here, setHere] = useState(data.here);
+  const isFiltered = filters.kind !== undefined || filters.identity !== undefined;
+  const ownFirst = KINDS.toSorted(
+    (a, b) => Number(kinds[b].room === room.slug) - Number(kinds[a].room === room.slug),
+  );
+  return (
+    <div class="room">
+      <header class="room-head">
+        <h1>{room.title}</h1>
+        <p class="room-description">{room.description}</p>
+        <Here names={here} />
+      </header>
+      <TakePart kinds={ownFirst} room={room.slug} />
+      <Filters data={data} />
+      <EntryList
+        list={list}
+        label={words.entries}
+        empty={isFiltered ? words.nothingFound : words.nothingSaid}
+        onPresence={(change) => setHere((names) => changedNames(names, change, room.slug))}
+      />
+    </div>
+  );
+}
+
+/** How many names are shown. */
+const MAX_HERE = 24;
+
+function Here({ names }: { readonly names: readonly string[] }): VNode {
+  const { room } = useWords();
+  if (names.length === 0) return <p class="room-here quiet">{room.nobodyHere}</p>;
+  return (
+    <p class="room-here">
+      <span class="dot" aria-hidden="true" />
+      {room.here}{' '}
+      {names.slice(0, MAX_HERE).map((name) => (
+        <span key={name} class="room-visitor">
+          <VisitorName name={name} />
+        </span>
+      ))}
+      {names.length > MAX_HERE && '…'}
+    </p>
+  );
+}
+
+/** Nobody is listed twice, and no more are held than are shown. */
+function changedNames(
+  names: readonly string[],
+  { identity, state, room }: PresenceChange,
+  slug: string,
+): readonly string[] {
+  const others = names.filter((name) => name !== identity);
+  return state === 'here' && room === slug ? [identity, ...others].slice(0, MAX_HERE + 1) : others;
+}
+
+function Filters({ data: { filters, room } }: { readonly data: RoomPage }): VNode {
+  const shell = useShell();
+  const { room: words } = useWords();
+  const link = (kind: Kind | undefined, identity: string | undefined): string =>
+    href(shell, addressWith(`/rooms/${room.slug}`, { kind, identity }));
+  const { kind: chosen, identity } = filters;
+  const kinds: readonly (Kind | undefined)[] = [undefined, ...KINDS];
+  return (
+    <nav class="filters" aria-label={words.filters}>
+      <ul>
+        {kinds.map((kind) => (
+          <li key={kind ?? ''}>
+            <a
+              href={link(kind, identity)}
+              {...(kind === chosen ? { 'aria-current': 'true' as const } : {})}
+            >
+              {kind === undefined ? words.allKinds : shell.kinds[kind].name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {identity !== undefined && (
+        <p>
+          {words.onlyBy} <VisitorName name={identity} />{' '}
+          <a href={link(chosen, undefined)}>{words.everybody}</a>
+        </p>
+      )}
+    </nav>
+  );
+}
