@@ -1,6 +1,8 @@
 /** `presence verify`: checks that a whole log is as it was written, and what is derived from it. */
 import {
   type DerivedFault,
+  scrubProgress,
+  type ScrubProgress,
   verifyDerived,
   type VerifyEvent,
   verifyLog,
@@ -50,7 +52,8 @@ interface Report {
   event(event: VerifyEvent): void;
   logEnd(result: VerifyResult): void;
   derivedFault(fault: DerivedFault): void;
-  end(): void;
+  /** `progress`: of the verification in the background. */
+  end(progress: ScrubProgress | undefined): void;
 }
 
 /** Returns the exit code. */
@@ -61,7 +64,7 @@ async function verify(data: string, report: Report): Promise<number> {
     derivedFaults += 1;
     report.derivedFault(fault);
   }
-  report.end();
+  report.end(scrubProgress(data));
   if (faults > 0) return EXIT_FAULTS;
   return derivedFaults > 0 ? EXIT_DERIVED_FAULTS : 0;
 }
@@ -111,7 +114,13 @@ class TextReport implements Report {
     this.#output.stdout.write(`${file}: ${description}; the gateway makes it again from the log\n`);
   }
 
-  end(): void {}
+  end(progress: ScrubProgress | undefined): void {
+    if (progress === undefined) return;
+    const { at, completed } = progress;
+    const pass =
+      completed === 0 ? 'no whole pass so far' : `last whole pass ${formatTime(completed)}`;
+    this.#output.stdout.write(`In the background: ${pass}, now at entry ${formatCount(at)}\n`);
+  }
 
   #showProgress({ at, head }: { at: number; head: number }): void {
     const { stderr } = this.#output;
@@ -157,8 +166,12 @@ class JsonReport implements Report {
     this.#separator = ',';
   }
 
-  end(): void {
-    this.#output.stdout.write(']}\n');
+  end(progress: ScrubProgress | undefined): void {
+    const background = progress && {
+      at: progress.at,
+      completed: progress.completed === 0 ? null : formatTime(progress.completed),
+    };
+    this.#output.stdout.write(`],"background":${JSON.stringify(background ?? null)}}\n`);
   }
 }
 
@@ -168,6 +181,10 @@ function formatNoun(count: number, singular: string, plural: string): string {
 
 function formatCount(count: number): string {
   return count.toLocaleString('en');
+}
+
+function formatTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function formatBytes(bytes: number): string {

@@ -34,6 +34,7 @@ export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { repairLog } from './stores/sqlite/log/repair.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
+export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
 export { verifyDerived } from './stores/sqlite/verify-derived.ts';
 
 export interface GatewayConfig {
@@ -101,6 +102,10 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
   derived: {
     failing: 'index: what is spoiled is made again from the log; reading goes on',
     working: 'index: what was spoiled has been made again',
+  },
+  keys: {
+    failing: 'log: the table of idempotency keys lacked an entry, and is put right',
+    working: 'log: the table of idempotency keys has been put right',
   },
   entry: {
     failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
@@ -196,6 +201,8 @@ function openLog(
     acceptLoss,
     onAcceptedLoss: (loss) => report.warn(loss, LOSS_ACCEPTED),
     acceptClock,
+    onVerified: (entries) =>
+      report.info({ entries }, 'log: all entries were verified in the background'),
     onClock: (clock) => report.warn(clock, describeClock(clock)),
   });
 }

@@ -25,6 +25,7 @@ export type StorePart =
   | 'index'
   | 'search'
   | 'derived'
+  | 'keys'
   | 'entry';
 
 /** A part has begun to fail, or works again. */
@@ -44,7 +45,12 @@ export interface ClockReport {
   readonly ahead: number;
 }
 
-export type FromThread = 'ready' | StoreChange | { readonly clock: ClockReport };
+export type FromThread =
+  | 'ready'
+  | StoreChange
+  | { readonly clock: ClockReport }
+  /** All entries up to this one were verified in the background. */
+  | { readonly verified: Seq };
 
 /** Entries are indexed together after this delay, so that a facet gets few rows. */
 const BATCH_DELAY_MS = 250;
@@ -96,6 +102,11 @@ export class StoreThread {
   /** Reports why an entry cannot be read, or that it can be again. */
   reportEntry(seq: Seq, cause: FaultCause | undefined): void {
     this.#send({ part: 'entry', seq, cause });
+  }
+
+  /** Reports that all entries up to this one were verified. */
+  reportVerified(seq: Seq): void {
+    this.#send({ verified: seq });
   }
 
   reportClock(clock: ClockReport): void {

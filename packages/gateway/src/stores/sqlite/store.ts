@@ -12,7 +12,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
-import type { Log } from '../../log/log.ts';
+import type { Log, Seq } from '../../log/log.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
 import { checkClock } from './log/check-clock.ts';
@@ -43,6 +43,8 @@ export interface SqliteOptions {
   readonly acceptClock?: boolean;
   /** Called when the clock jumps, and at the start if it is behind the newest entry. */
   readonly onClock?: (report: ClockReport) => void;
+  /** Called when all entries up to this one were verified in the background, at most once an hour. */
+  readonly onVerified?: (seq: Seq) => void;
 }
 
 /** The log in the thread that opened it. */
@@ -124,12 +126,14 @@ function lockFolder(paths: DataPaths): DatabaseSync {
 }
 
 /** Resolves when the thread is ready. */
-async function threadStarted(worker: Worker, { onChange, onClock }: SqliteOptions): Promise<void> {
+async function threadStarted(worker: Worker, options: SqliteOptions): Promise<void> {
+  const { onChange, onClock, onVerified } = options;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   worker.once('error', reject);
   worker.on('message', (message: FromThread) => {
     if (message === 'ready') resolve();
     else if ('clock' in message) onClock?.(message.clock);
+    else if ('verified' in message) onVerified?.(message.verified);
     else onChange?.(message);
   });
   await promise;

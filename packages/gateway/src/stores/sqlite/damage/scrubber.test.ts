@@ -11,6 +11,7 @@ import { draftOf, fill } from '../../../log/log.fixture.ts';
 import type { Entry, Log } from '../../../log/log.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
+import { scrubProgress } from './scrub-progress.ts';
 
 const COUNT = 20;
 const CHANGED = 7;
@@ -92,6 +93,40 @@ describe('an entry whose bytes have changed', () => {
       (last) => JSON.stringify(last),
     );
     assert.equal((await textOf(await log.entry(1))).includes('aaa'), true);
+  });
+
+  it('in the table of idempotency keys is found by its key again, though nobody verifies the log', async () => {
+    await using folder = await dataFolder();
+    const drafts = [1, 2, 3].map((at) =>
+      draftOf({ key: `key ${at}`, body: `"text":"entry ${at}"` }),
+    );
+    {
+      await using log = await openSqliteLog({ folder: folder.path });
+      for (const draft of drafts) await log.append(draft);
+    }
+    const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
+    const flipped = "CAST(x'00' || substr(key, 2) AS BLOB)";
+    assert.equal(db.prepare(`UPDATE keys SET key = ${flipped} WHERE seq = 2`).run().changes, 1);
+    db.close();
+    const changes: StoreChange[] = [];
+    {
+      await using log = await openSqliteLog({
+        folder: folder.path,
+        onChange: (change) => changes.push(change),
+      });
+      await until(
+        async () => changes.map(({ part, cause }) => [part, cause?.message]),
+        (found) => found.length === 2,
+        (found) => JSON.stringify(found),
+      );
+      assert.match(
+        changes[0]?.cause?.message ?? '',
+        /^Entry 2 was not found by its idempotency key/,
+      );
+      for (const draft of drafts) assert.equal((await log.append(draft)).outcome, 'repeated');
+    }
+    const { at = 0, completed = 0 } = scrubProgress(folder.path) ?? {};
+    assert.ok(at <= 3 && completed > 0);
   });
 
   it('is found though nobody reads it', async () => {

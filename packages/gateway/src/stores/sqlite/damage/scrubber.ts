@@ -2,8 +2,8 @@
  * Verifies the whole log again and again in the background, and what is derived from it: whatever
  * changes on the disk is found although nobody reads it.
  *
- * Takes about a fiftieth of its thread's time. A pass over the entries begins at a random one, so that
- * passes that a stop interrupts do not all verify the same ones.
+ * Takes about a fiftieth of its thread's time. A pass that a stop interrupts goes on behind it. The
+ * table that finds entries by their idempotency keys is put right where it lacks one.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
@@ -12,14 +12,17 @@ import { isSpoiled, openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
-import { ENTRY_COLUMNS } from '../log/log-database.ts';
+import { ENTRY_COLUMNS, openLogForRepair } from '../log/log-database.ts';
+import { type KeyFault, repairKey, unfoundKeys } from '../log/verify-keys.ts';
 import type { SharedState } from '../shared-state.ts';
+import type { StoreThread } from '../store-thread.ts';
 import type { DamageRegistry } from './damage-registry.ts';
 
 /** How long one step may verify small entries. */
 const STEP_MS = 5;
 
 export class Scrubber {
+  readonly #thread: StoreThread;
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #registry: DamageRegistry;
@@ -30,7 +33,10 @@ export class Scrubber {
   /** The last entry that was verified. */
   #at: Seq;
 
-  constructor(paths: DataPaths, shared: SharedState, registry: DamageRegistry) {
+  /** Goes on behind the entry `at`. */
+  constructor(thread: StoreThread, registry: DamageRegistry, at: Seq) {
+    const { paths, shared } = thread;
+    this.#thread = thread;
     this.#paths = paths;
     this.#shared = shared;
     this.#registry = registry;
@@ -41,26 +47,56 @@ export class Scrubber {
     );
     this.#next.setReadBigInts(true);
     this.#single = new EntryVerifier(this.#log, paths);
-    this.#at = Math.floor(Math.random() * shared.head);
+    this.#at = at;
   }
 
-  /** Verifies some entries; after the newest, it goes on with the first. */
-  async step(signal: AbortSignal): Promise<void> {
+  /** The last entry that was verified; 0 at the start of a pass. */
+  get at(): Seq {
+    return this.#at;
+  }
+
+  /** Verifies some entries. Returns whether it has come to the newest: the next is the first then. */
+  async step(signal: AbortSignal): Promise<boolean> {
     const started = performance.now();
-    while (performance.now() - started < STEP_MS && this.#shared.head > 0) {
-      const seq = this.#at + 1;
-      if (seq > this.#shared.head) {
-        this.#at = 0;
-        this.#verifier = undefined;
-        return;
-      }
-      await this.#verify(seq, signal);
-      this.#at = seq;
+    const from = this.#at;
+    while (performance.now() - started < STEP_MS && this.#at < this.#shared.head) {
+      await this.#verify(this.#at + 1, signal);
+      this.#at += 1;
     }
+    this.#repairKeys(from, this.#at);
+    if (this.#at < this.#shared.head || this.#at === 0) return false;
+    this.#at = 0;
+    this.#verifier = undefined;
+    return true;
   }
 
   close(): void {
     this.#log.close();
+  }
+
+  /** Makes entries after `from` found by their keys where they are not. */
+  #repairKeys(from: Seq, to: Seq): void {
+    if (to <= from) return;
+    const [fault, ...others] = this.#unfoundKeys(from, to);
+    if (fault === undefined) return;
+    const db = openLogForRepair(this.#paths);
+    try {
+      for (const each of [fault, ...others]) repairKey(db, each);
+    } finally {
+      db.close();
+    }
+    const message = `Entry ${fault.seq} was not found by its idempotency key.`;
+    this.#thread.report('keys', { code: 'VERIFY', message });
+    this.#thread.report('keys', undefined);
+  }
+
+  #unfoundKeys(from: Seq, to: Seq): readonly KeyFault[] {
+    try {
+      return unfoundKeys(this.#log, from, to);
+    } catch (error) {
+      if (isSpoiled(error)) return [];
+      throw error;
+    }
   }
 
   async #verify(seq: Seq, signal: AbortSignal): Promise<void> {

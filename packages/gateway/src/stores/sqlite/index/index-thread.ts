@@ -21,17 +21,23 @@ const MAX_START_CHECK_MS = 50;
 /** Of the thread's time, one part in so many goes into looking for changes on the disk. */
 const SCRUB_SHARE = 50;
 const MIN_SCRUB_PAUSE_MS = 100;
+/** How often it is stored how far that has come, and how often at most a whole pass is reported. */
+const STORE_SCRUB_MS = 10_000;
+const REPORT_SCRUB_MS = 3_600_000;
 
 const thread = new StoreThread();
 const { paths, shared } = thread;
 const log = openForReading(paths.log, 256);
 const damage = new DamageRegistry(thread, log);
-const scrubber = new Scrubber(paths, shared, damage);
 /** Undefined while the index has to be made again, and cannot. */
 let indexer: Indexer | undefined;
 
 // A start without an index that can be written is refused.
-attempt(() => {});
+const stored = attempt((current) => current.storedScrub());
+const scrubber = new Scrubber(thread, damage, stored?.at ?? 0);
+let completed = stored?.completed ?? 0;
+let storedAt = performance.now();
+let reportedAt = -Infinity;
 try {
   const started = performance.now();
   while (shared.indexed < shared.head) attempt((current) => current.step());
@@ -48,6 +54,11 @@ await Promise.all([
   thread.repeat(repair, () => {}),
   thread.repeat(scrub, () => {}),
 ]);
+try {
+  storeScrub();
+} catch (error) {
+  assertStorageFault(error);
+}
 scrubber.close();
 indexer?.close();
 log.close();
@@ -117,8 +128,22 @@ async function repair(): Promise<void> {
 /** Verifies some entries, and one part of the index with one run, as they are on the disk. */
 async function scrub(): Promise<void> {
   const started = performance.now();
-  await scrubber.step(thread.signal);
+  if (await scrubber.step(thread.signal)) passCompleted();
   attempt((current) => current.scrub());
+  if (started - storedAt > STORE_SCRUB_MS) storeScrub();
   const elapsed = performance.now() - started;
   await thread.sleep(Math.max(MIN_SCRUB_PAUSE_MS, elapsed * (SCRUB_SHARE - 1)));
+}
+
+function passCompleted(): void {
+  completed = Date.now();
+  const now = performance.now();
+  if (now - reportedAt < REPORT_SCRUB_MS) return;
+  reportedAt = now;
+  thread.reportVerified(shared.head);
+}
+
+function storeScrub(): void {
+  storedAt = performance.now();
+  attempt((current) => current.storeScrub({ at: scrubber.at, completed }));
 }

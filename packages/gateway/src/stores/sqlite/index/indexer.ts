@@ -18,6 +18,7 @@ import { largeFacets } from '../log/large-files.ts';
 import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
 import type { SharedState } from '../shared-state.ts';
 import { openIndex } from './index-database.ts';
+import { readScrubProgress, type ScrubProgress } from '../damage/scrub-progress.ts';
 import {
   facetKey,
   KIND_BY_FACET_KEY,
@@ -59,6 +60,7 @@ export class Indexer {
   readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
   readonly #runs: RunsWriter;
+  readonly #storeScrub: StatementSync;
   /** The next part to be checked in the background, and the run that was checked last. */
   #scrubbedPart = 0;
   #scrubbedRun: Seq = 0;
@@ -84,10 +86,23 @@ export class Indexer {
     this.#position = new PositionWriter(this.#index, this.#log, 'indexed');
     this.#postings = new PostingsWriter(this.#index);
     this.#runs = new RunsWriter(this.#log, this.#index, paths);
+    this.#storeScrub = this.#index.prepare(
+      "INSERT OR REPLACE INTO meta VALUES ('scrubbed', ?), ('scrubCompleted', ?)",
+    );
     const indexed = readMetaSeq(this.#index, 'indexed');
     shared.indexChecked = indexed + 1;
     shared.indexed = indexed;
     this.#runs.restore(shared.indexed);
+  }
+
+  /** How far the background has verified the log, as it was stored. */
+  storedScrub(): ScrubProgress | undefined {
+    return readScrubProgress(this.#index);
+  }
+
+  /** Throws on a disk error. */
+  storeScrub({ at, completed }: ScrubProgress): void {
+    this.#storeScrub.run(at, completed);
   }
 
   /** Whether more than one batch is waiting. */

@@ -8,7 +8,7 @@ import { KEY_IN_COLUMN } from './key-column.ts';
 const PAGE_SEQS = 4096;
 const PAGE_KEYS = 1024;
 
-interface KeyFault extends LogFault {
+export interface KeyFault extends LogFault {
   readonly seq: Seq;
   readonly key: Uint8Array;
   /** Whether the table lacks what the entry says, rather than has what no entry says. */
@@ -17,7 +17,8 @@ interface KeyFault extends LogFault {
 
 /** Yields the faults of each page: the caller may do something else in between. */
 export function* verifyKeys(db: DatabaseSync, head: Seq): Generator<readonly KeyFault[]> {
-  yield* unfoundKeys(db, head);
+  for (let at = 0; at < head; at += PAGE_SEQS)
+    yield unfoundKeys(db, at, Math.min(head, at + PAGE_SEQS));
   yield* wrongKeys(db);
 }
 
@@ -34,25 +35,23 @@ export function repairKey(db: DatabaseSync, { key, seq, isMissing }: KeyFault): 
   ).run(key, seq);
 }
 
-/** Entries that are not found by their key. */
-function* unfoundKeys(db: DatabaseSync, head: Seq): Generator<readonly KeyFault[]> {
+/** Entries after `from` and up to `to` that are not found by their key. */
+export function unfoundKeys(db: DatabaseSync, from: Seq, to: Seq): readonly KeyFault[] {
   const page = db.prepare(
     `SELECT e.seq AS seq, e.digest AS key, k.seq AS found
      FROM (SELECT seq, ${KEY_IN_COLUMN} AS digest FROM entries WHERE seq > ? AND seq <= ? AND key IS NOT NULL ORDER BY seq LIMIT -1) AS e
      LEFT JOIN keys AS k ON k.key = e.digest WHERE k.seq IS NOT e.seq`,
   );
   page.setReadBigInts(true);
-  for (let at = 0; at < head; at += PAGE_SEQS) {
-    yield page.all(at, Math.min(head, at + PAGE_SEQS)).map(({ seq, key, found }) => ({
-      seq: Number(seq),
-      key: key as Uint8Array,
-      isMissing: true,
-      description:
-        found === null
-          ? 'is not found by its idempotency key'
-          : `has an idempotency key that leads to entry ${String(found)}`,
-    }));
-  }
+  return page.all(from, to).map(({ seq, key, found }) => ({
+    seq: Number(seq),
+    key: key as Uint8Array,
+    isMissing: true,
+    description:
+      found === null
+        ? 'is not found by its idempotency key'
+        : `has an idempotency key that leads to entry ${String(found)}`,
+  }));
 }
 
 /** Keys that lead to an entry that has another, or is not there. */
