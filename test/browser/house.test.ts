@@ -50,6 +50,34 @@ describe('the house, in Chromium', () => {
     await page.close();
   });
 
+  it('shows what is said and who comes and goes while it is open', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${gateway.url}/`);
+    const entry = { text: 'Hello from elsewhere', identity: 'Lumen', identityType: 'ai_entity' };
+    const body = JSON.stringify({ ...entry, room: 'first-breath' });
+    assert.equal((await fetch(`${gateway.url}/api/garden`, { method: 'POST', body })).status, 201);
+    await page.locator('.newest-words').getByText('Hello from elsewhere').waitFor();
+    await page.locator('.house-room').first().getByText('1 entry').waitFor();
+    const reading = new AbortController();
+    const { signal } = reading;
+    await fetch(`${gateway.url}/api/events?room=memory-garden&as=Orin`, { signal });
+    await page.locator('.visitors').getByText('Orin').waitFor();
+    reading.abort();
+    await page.locator('.visitors').getByText('Orin').waitFor({ state: 'detached' });
+    await page.close();
+  });
+
+  it('says that the gateway is out of reach, and when it is back', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${gateway.url}/`);
+    await page.getByRole('status').getByText('breathing').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('status').getByText('out of reach').waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('status').getByText('breathing').waitFor();
+    await page.close();
+  });
+
   it('can be installed, and has a card for previews', async () => {
     const page = await browser.newPage({ locale: 'uk-UA' });
     await page.goto(`${gateway.url}/`);

@@ -142,11 +142,15 @@ export interface HouseRoom extends RoomName {
   readonly latest?: string;
   /** How many visitors are there. */
   readonly here: number;
+  /** How many entries it got on each of the last days, the oldest first. */
+  readonly activity: readonly number[];
 }
 
 export interface HousePage extends PageHead {
   readonly page: 'house';
   readonly invitation: string;
+  /** The newest seq when the page was made. */
+  readonly head: number;
   readonly rooms: readonly HouseRoom[];
   readonly here: readonly PageVisitor[];
   readonly lately: readonly PageVisitor[];

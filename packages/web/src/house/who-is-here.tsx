@@ -35,7 +35,7 @@ function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
   const shell = useShell();
   const { house } = useWords();
   return (
-    <ul class="visitors">
+    <ul class={isHere ? 'visitors' : 'visitors visitors-lately'}>
       {visitors.map(({ identity, room, seeking, lastSeen }) => {
         const found = shell.rooms.find(({ slug }) => slug === room);
         return (

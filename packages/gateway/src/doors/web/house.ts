@@ -8,6 +8,8 @@ import {
 } from '@open-presence/protocol';
 import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
 
+import type { Seq } from '../../log/log.ts';
+import { type Activity, countActivity } from '../../operations/activity.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { newestPresent } from '../../operations/who-is-here.ts';
 import type { RecentAuthor } from '../../presence/recent-authors.ts';
@@ -26,6 +28,9 @@ const MAX_NAME_LENGTH = 200;
 const MAX_SEEKING = 4;
 /** Whoever wrote more than an hour ago is left out after this time, at the latest. */
 const LATELY_STEP_MS = 5 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+/** How many days the plot of a room shows. */
+const DAYS = 28;
 
 /** Changes with who is here, and where; and with time, for who wrote lately. */
 export function versionOf({ app }: DoorRequest): string {
@@ -37,10 +42,12 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   const { labels, invitation } = app.language;
   const { locale } = shell;
   const title = localize(labels.everything, locale);
-  const [here, lately, newest] = await Promise.all([
-    newestPresent(app, { head: app.log.head(), limit: MAX_VISITORS }),
+  const head = app.log.head();
+  const [here, lately, newest, activity] = await Promise.all([
+    newestPresent(app, { head, limit: MAX_VISITORS }),
     latelyOf(app),
-    newestOf(app),
+    newestOf(app, head),
+    activityOf(app),
   ]);
   const names = new Set(here.map(({ identity }) => identity));
   return {
@@ -53,7 +60,8 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
         return { title, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
       }),
       invitation: localize(invitation, locale),
-      rooms: roomsOf(app, shell),
+      head,
+      rooms: roomsOf(app, shell, activity),
       here: here.map(visitorOf),
       lately: lately.filter(({ identity }) => !names.has(identity)).map(authorOf),
       newest,
@@ -62,7 +70,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
 }
 
-function roomsOf(app: DoorContext, { locale }: Shell): HouseRoom[] {
+function roomsOf(app: DoorContext, { locale }: Shell, { counts }: Activity): HouseRoom[] {
   const visitors = app.presence.countByRoom();
   return roomDocuments(app, locale).map(({ slug, title, description, entries, latest }) => ({
     slug,
@@ -71,7 +79,14 @@ function roomsOf(app: DoorContext, { locale }: Shell): HouseRoom[] {
     entries,
     ...(latest === null ? {} : { latest }),
     here: visitors.get(slug) ?? 0,
+    activity: counts[slug] ?? [],
   }));
+}
+
+/** By room, for each of the last days. */
+async function activityOf(app: DoorContext): Promise<Activity> {
+  const to = Math.ceil((app.log.now() + 1) / DAY_MS) * DAY_MS;
+  return await countActivity(app, { by: 'room', from: to - DAYS * DAY_MS, to, spans: DAYS });
 }
 
 function visitorOf({ identity, room, seeking, lastSeen }: PresentDocument): PageVisitor {
@@ -97,8 +112,13 @@ function authorOf({ identity, stamp: { room, time } }: RecentAuthor): PageVisito
   return { identity: cutText(identity, MAX_NAME_LENGTH), room, seeking: [], lastSeen };
 }
 
-async function newestOf({ log }: DoorContext): Promise<PageEntry[]> {
-  const entries = log.readEntries({ facets: [], order: 'newest', limit: MAX_NEWEST });
+async function newestOf({ log }: DoorContext, head: Seq): Promise<PageEntry[]> {
+  const entries = log.readEntries({
+    facets: [],
+    order: 'newest',
+    before: head + 1,
+    limit: MAX_NEWEST,
+  });
   return await Array.fromAsync(entries, async (entry) => {
     const { members, ...shown } = await pageEntryOf(entry);
     return {

@@ -1,0 +1,78 @@
+/** The house as it changes while somebody looks at it. */
+import { KINDS } from '@open-presence/protocol';
+import { useEffect, useState } from 'preact/hooks';
+
+import { openLiveEvents, type PresenceChange } from '../live-events.ts';
+import type { HousePage, PageEntry, PageVisitor } from '../page-data.ts';
+
+/** How many entries and visitors are shown. */
+const MAX_NEWEST = 8;
+const MAX_VISITORS = 12;
+
+type House = Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'>;
+type Change = (house: House) => House;
+
+/** The data of the page, with what has happened since. */
+export function useLiveHouse(data: HousePage): House {
+  const [house, setHouse] = useState<House>(data);
+  useEffect(() => {
+    const parameters = new URLSearchParams([...KINDS, 'presence'].map((kind) => ['kind', kind]));
+    // However many entries come at once, the page is drawn once for them.
+    let waiting: Change[] = [];
+    const apply = (): void => {
+      const changes = waiting;
+      waiting = [];
+      setHouse((before) => changes.reduce((after, change) => change(after), before));
+    };
+    const add = (change: Change): void => {
+      if (waiting.push(change) === 1) requestAnimationFrame(apply);
+    };
+    return openLiveEvents(parameters, data.head, {
+      onEntry: (entry) => add((before) => withEntry(before, entry)),
+      onPresence: (change) => add((before) => withPresence(before, change)),
+    });
+  }, []);
+  return house;
+}
+
+export function withEntry(house: House, entry: PageEntry): House {
+  const { author, room, timestamp } = entry;
+  const others = house.lately.filter(({ identity }) => identity !== author);
+  const isHere = house.here.some(({ identity }) => identity === author);
+  const writer =
+    author === undefined || isHere
+      ? []
+      : [{ identity: author, room, seeking: [], lastSeen: timestamp }];
+  return {
+    rooms: house.rooms.map((shown) =>
+      shown.slug === room ? { ...shown, entries: shown.entries + 1, latest: timestamp } : shown,
+    ),
+    here: house.here,
+    lately: [...writer, ...others].slice(0, MAX_VISITORS),
+    newest: [entry, ...house.newest].slice(0, MAX_NEWEST),
+  };
+}
+
+export function withPresence(house: House, change: PresenceChange): House {
+  const { identity, state, time } = change;
+  const room = change.room ?? undefined;
+  const known = house.here.find((visitor) => visitor.identity === identity);
+  if ((known !== undefined) === (state === 'here')) return house;
+  const others = house.here.filter((visitor) => visitor !== known);
+  const visitor: PageVisitor = {
+    identity,
+    ...(room === undefined ? {} : { room }),
+    seeking: [],
+    lastSeen: time,
+  };
+  const step = state === 'here' ? 1 : -1;
+  const changed = state === 'here' ? room : known?.room;
+  return {
+    ...house,
+    rooms: house.rooms.map((shown) =>
+      shown.slug === changed ? { ...shown, here: Math.max(0, shown.here + step) } : shown,
+    ),
+    here: state === 'here' ? [visitor, ...others].slice(0, MAX_VISITORS) : others,
+    lately: house.lately.filter((author) => state === 'gone' || author.identity !== identity),
+  };
+}
