@@ -79,7 +79,8 @@ interface OutboxMessage {
   readonly sending?: string;
 }
 
-const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
+// Not in the renderer: a channel would keep the gateway's process from ending.
+const channel = typeof document === 'undefined' ? undefined : new BroadcastChannel(CHANNEL);
 const listeners = new Set<(message: OutboxMessage) => void>();
 
 channel?.addEventListener('message', ({ data }: MessageEvent<OutboxMessage>) => notify(data));
