@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import type { PageEntry } from '../page-data.ts';
-import { withEntry, withPresence } from './live-house.ts';
+import { type House, withEntry, withPresence } from './live-house.ts';
 
 const ROOM = { slug: 'hall', title: 'Hall', description: '', entries: 1, here: 0, activity: [] };
-const EMPTY = { rooms: [ROOM, { ...ROOM, slug: 'garden' }], here: [], lately: [], newest: [] };
+const EMPTY: House = {
+  rooms: [ROOM, { ...ROOM, slug: 'garden' }],
+  here: [],
+  lately: [],
+  newest: [],
+};
 const TIME = '2026-11-22T10:00:00.000Z';
 
 function entry(seq: number, author?: string): PageEntry {
@@ -16,7 +21,10 @@ function entry(seq: number, author?: string): PageEntry {
 suite('the house while somebody looks at it', () => {
   test('shows the newest entries, counts them in their room, and their authors once', () => {
     const seqs = Array.from({ length: 20 }, (_, index) => index + 1);
-    const house = seqs.reduce((before, seq) => withEntry(before, entry(seq, 'Lumen')), EMPTY);
+    const house = seqs.reduce<House>(
+      (before, seq) => withEntry(before, entry(seq, 'Lumen')),
+      EMPTY,
+    );
     assert.deepEqual(
       house.newest.map(({ seq }) => seq),
       [20, 19, 18, 17, 16, 15, 14, 13],

@@ -9,7 +9,7 @@ import type { HousePage, PageEntry, PageVisitor } from '../page-data.ts';
 const MAX_NEWEST = 8;
 const MAX_VISITORS = 12;
 
-type House = Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'>;
+export type House = Pick<HousePage, 'rooms' | 'here' | 'lately' | 'newest'>;
 type Change = (house: House) => House;
 
 /** The data of the page, with what has happened since. */

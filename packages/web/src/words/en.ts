@@ -30,6 +30,7 @@ export const en = {
     noWords: 'Nothing has been said yet. The first words can be yours.',
     unnamed: 'Somebody',
     quiet: 'quiet so far',
+    activity: (days: number): string => `Entries on each of the last ${days} days`,
     visitors: (count: number): string => (count === 1 ? '1 here' : `${count} here`),
     entries: (count: number): string =>
       count === 1 ? '1 entry' : `${number.format(count)} entries`,

@@ -36,6 +36,7 @@ export const uk: Words = {
     noWords: 'Тут ще нічого не сказано. Перші слова можуть бути твоїми.',
     unnamed: 'Хтось',
     quiet: 'поки тихо',
+    activity: (days) => `Записи за кожен з останніх ${counted(days, 'дня', 'днів', 'днів')}`,
     visitors: (count) => `тут ${counted(count, 'гість', 'гості', 'гостей')}`,
     entries: (count) => counted(count, 'запис', 'записи', 'записів'),
   },
