@@ -94,6 +94,35 @@ describe('the house, in Chromium', () => {
     await page.close();
   });
 
+  it('keeps no gateway from ending', async () => {
+    await using shown = await startGatewayProcess();
+    const headers = { accept: 'text/html' };
+    assert.match(await (await fetch(`${shown.url}/`, { headers })).text(), /<h1>/);
+    assert.deepEqual(await shown.stop(), { code: 0, signal: null });
+  });
+
+  it('shows on paper what can be read, and no controls', async () => {
+    const page = await browser.newPage({ colorScheme: 'dark' });
+    await page.goto(`${gateway.url}/`);
+    await page.emulateMedia({ media: 'print' });
+    assert.equal(await page.locator('nav').isVisible(), false);
+    assert.equal(await page.locator('h1').isVisible(), true);
+    const colors = 'const { color, backgroundColor } = getComputedStyle(document.documentElement);';
+    assert.deepEqual(
+      await page.evaluate(`(() => { ${colors} return [color, backgroundColor]; })()`),
+      ['rgb(0, 0, 0)', 'rgb(255, 255, 255)'],
+    );
+    await page.close();
+  });
+
+  it('is no wider than the smallest phone', async () => {
+    const viewport = { width: 320, height: 256 };
+    const page = await browser.newPage({ viewport, locale: 'uk-UA' });
+    await page.goto(`${gateway.url}/`);
+    assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= 320);
+    await page.close();
+  });
+
   for (const colorScheme of ['light', 'dark'] as const) {
     it(`has no barrier that axe finds, ${colorScheme}`, async () => {
       const page = await browser.newPage({ colorScheme });
