@@ -74,6 +74,8 @@ export class Answer {
     assert.equal(this.headers['access-control-allow-origin'], '*', 'every origin is allowed');
     assert.equal(this.headers['access-control-allow-credentials'], undefined);
     if (this.status < 400 || this.#method === 'HEAD' || this.header('content-encoding')) return;
+    // A page, for a caller that prefers it.
+    if (this.type === 'text/html') return;
     const isOther = 'status' in this.json || 'jsonrpc' in this.json;
     if (this.type === 'application/json' && isOther) return;
     assert.equal(this.type, 'application/problem+json', 'errors are problem documents');

@@ -95,8 +95,9 @@ export class OpenApiCheck {
     const place = `#/paths/${pointed(item.path)}/${method.toLowerCase()}/responses/${key}`;
     const response = responses[key];
     assert.ok(response !== undefined, `${method} ${item.path} does not describe its ${status}`);
-    // A part of an entry, and results of lines, are described in words.
-    if (type === '' || status === 206 || (method === 'POST' && type === LINES)) return undefined;
+    // A part of an entry, results of lines, and forms sent back to browsers are described in words.
+    const inWords = type === LINES || type === 'text/html';
+    if (type === '' || status === 206 || (method === 'POST' && inWords)) return undefined;
     const content = asObject(asObject(response)['content']);
     assert.ok(type in content, `${method} ${item.path} ${status} does not describe ${type}`);
     if (!('schema' in asObject(content[type]))) return undefined;

@@ -8,6 +8,10 @@ import { exchange, head, statuses } from '../raw.ts';
 const URLENCODED = { 'content-type': 'application/x-www-form-urlencoded' };
 const MULTIPART = { 'content-type': 'multipart/form-data; boundary=----x' };
 
+/** What a browser accepts when it sends a form. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+const UUID = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})/;
+
 type Fields = readonly (readonly [string, string])[];
 
 interface Form {
@@ -121,6 +125,54 @@ export const formsAndEncodings: readonly Case[] = [
       await refuses(gateway, latin1, MULTIPART);
       assert.equal((await gateway.by(identity)).length, 0);
     }
+  }),
+  check('7.10', 'back-to-page', async (gateway) => {
+    for (const [page, location] of [
+      ['/rooms/a?b=c', '/rooms/a?b=c#ID'],
+      ['/entries/{id}', '/entries/ID'],
+      ['https://other.example/', '/api/entries/ID'],
+      ['//other.example/', '/api/entries/ID'],
+    ] as const) {
+      for (const { headers, body } of forms([...traceFields(uniqueName()), ['to', '']])) {
+        const path = `/api/garden?page=${encodeURIComponent(page)}`;
+        const answer = await gateway.request('POST', path, { ...headers, ...BROWSER }, body);
+        const [, id = ''] = UUID.exec(answer.expect(303).header('location') ?? '') ?? [];
+        assert.equal(answer.header('location'), location.replace('ID', id));
+        const { fields } = await gateway.read(`/api/entries/${id}`);
+        assert.equal(fields['identityType'], 'ai_entity');
+        assert.ok(!('to' in fields));
+      }
+    }
+  }),
+  check('7.10', 'not-from-page', async (gateway) => {
+    for (const { headers, body } of forms(traceFields(uniqueName()))) {
+      for (const [path, accept] of [
+        ['/api/garden', BROWSER],
+        ['/api/garden?page=/', {}],
+        ['/api/garden?page=/', { accept: '*/*' }],
+        ['/api/garden?page=/', { accept: 'application/json, text/html' }],
+      ] as const) {
+        const answer = await gateway.request('POST', path, { ...headers, ...accept }, body);
+        assert.equal(answer.expect(201).type, 'application/json');
+      }
+    }
+    const json = { 'content-type': 'application/json', ...BROWSER };
+    const path = '/api/garden?page=/';
+    (await gateway.request('POST', path, json, traceBody(uniqueName()))).expect(201);
+  }),
+  check('7.10', 'refused-page', async (gateway) => {
+    const identity = uniqueName();
+    for (const text of ['short <b>', `long <b>${'x'.repeat(2 ** 18)}`]) {
+      for (const { headers, body } of forms(traceFields(identity, text).slice(0, 2))) {
+        const path = '/api/garden?page=/';
+        const answer = await gateway.request('POST', path, { ...headers, ...BROWSER }, body);
+        assert.equal(answer.expect(422).type, 'text/html');
+        assert.ok(answer.text.includes(text.replace('<b>', '&lt;b&gt;')));
+        assert.ok(answer.text.includes(identity));
+        assert.match(answer.text, /identityType[^<]* must be/);
+      }
+    }
+    assert.equal((await gateway.by(identity)).length, 0);
   }),
   check('1.3', 'compressed', async (gateway) => {
     for (const [encoding, encode] of ENCODERS) {

@@ -160,6 +160,11 @@ export const ENTRIES_AND_LISTINGS = {
     'lines-broken-off': 'Of a request that breaks off, the complete lines stay.',
     'lost-connections': 'A caller who loses every second connection keeps each line once.',
   },
+  '7.10': {
+    'back-to-page': 'A form of a page leads a caller that prefers HTML back to that page.',
+    'not-from-page': 'Without a page, or a preference for HTML, a form is answered as JSON.',
+    'refused-page': 'A form of a page that is refused is sent back as HTML, with what it held.',
+  },
   '8.1': {
     form: 'A listing is {"entries":[…],"head":…,"log":…,"next":…} with one entry a line.',
     'all-kinds': '/api/entries lists entries of every kind, in every form; with to it is an inbox.',

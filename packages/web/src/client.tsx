@@ -23,6 +23,7 @@ const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>
   search: () => import('./pages/search.tsx'),
   speak: () => import('./pages/speak.tsx'),
   waking: () => import('./pages/waking.tsx'),
+  write: () => import('./pages/write.tsx'),
 };
 
 async function takeOver(): Promise<void> {

@@ -7,6 +7,7 @@ import { assetsOf, CARD, ICONS } from './assets.ts';
 import type { PageData, RenderOptions } from './page-data.ts';
 import { Guide } from './guide.tsx';
 import { hrefIn } from './shell.ts';
+import { SlotsContext } from './speaking/slots.ts';
 import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
 
@@ -15,13 +16,15 @@ interface DocumentProps extends RenderOptions {
   readonly page: PageComponent;
 }
 
-export function Document({ data, page, guide }: DocumentProps): VNode {
+export function Document({ data, page, guide, slots = {} }: DocumentProps): VNode {
   return (
     <html lang={data.shell.locale} data-status={data.shell.status} data-page={data.page}>
       <Head data={data} />
       <body>
         <div id="page">
-          <App data={data} page={page} />
+          <SlotsContext.Provider value={slots}>
+            <App data={data} page={page} />
+          </SlotsContext.Provider>
         </div>
         {guide && <Guide {...guide} title={wordsIn(data.shell.locale).layout.forAgents} />}
         {/* `<` could end the element. */}

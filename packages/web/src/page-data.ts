@@ -259,6 +259,34 @@ export interface InboxPage extends PageHead {
   readonly list?: EntryList;
 }
 
+/** A form by itself: for visitors without scripts, and for what was refused. */
+export interface WritePage extends PageHead {
+  readonly page: 'write';
+  readonly kind: Kind;
+  /** Slug. Without it the visitor chooses one. */
+  readonly room?: string;
+  /** The id of an entry. */
+  readonly inReplyTo?: string;
+  readonly to?: readonly string[];
+  /** Where to go when the entry is stored. `{id}` stands for its id. */
+  readonly returnTo: string;
+  readonly idempotencyKey: string;
+  /** Why the form was refused. */
+  readonly problem?: FormProblem;
+}
+
+/** Of a problem document (PROTOCOL.md section 11). */
+export interface FormProblem {
+  readonly title: string;
+  readonly detail: string;
+  readonly faults?: readonly {
+    /** A JSON Pointer. */
+    readonly pointer?: string;
+    readonly parameter?: string;
+    readonly detail: string;
+  }[];
+}
+
 /** Shown while the gateway reads its log. */
 export interface WakingPage extends PageHead {
   readonly page: 'waking';
@@ -327,7 +355,8 @@ export type PageData =
   | GardenPage
   | HousePage
   | SpeakPage
-  | WakingPage;
+  | WakingPage
+  | WritePage;
 
 export type PageName = PageData['page'];
 
@@ -341,6 +370,11 @@ export type GuideBlock =
 export interface RenderOptions {
   /** Stands below the page in its HTML, but not in the data of its script. */
   readonly guide?: { readonly blocks: readonly GuideBlock[] };
+  /**
+   * By name of a field: text that stands in its place in the HTML. The gateway replaces it by what was
+   * typed, which may be large.
+   */
+  readonly slots?: Readonly<Record<string, string>>;
 }
 
 /** Returns the whole HTML document. */

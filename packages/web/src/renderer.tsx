@@ -16,6 +16,7 @@ import { Page as Room } from './pages/room.tsx';
 import { Page as Search } from './pages/search.tsx';
 import { Page as Speak } from './pages/speak.tsx';
 import { Page as Waking } from './pages/waking.tsx';
+import { Page as Write } from './pages/write.tsx';
 import { wordsIn } from './words/words.ts';
 
 const PAGES = {
@@ -28,6 +29,7 @@ const PAGES = {
   search: Search,
   speak: Speak,
   waking: Waking,
+  write: Write,
 } satisfies Record<PageName, unknown>;
 
 export const renderPage: RenderPage = (data, options = {}) => {

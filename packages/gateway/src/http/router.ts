@@ -50,6 +50,8 @@ interface Route<App extends StartupContext> {
   readonly path: string;
   readonly get: readonly Representation<App>[];
   readonly post?: Handler<App>;
+  /** Handles a `POST` from a page: of a form whose sender prefers HTML and names a page. */
+  readonly postFromPage?: Handler<App>;
   /** The parameters of `POST`; any, by default. */
   readonly postParameters?: TakenParameters;
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
@@ -72,6 +74,7 @@ interface MergedRoute<App extends StartupContext> {
   readonly path: string;
   readonly representations: Representation<App>[];
   post?: Handler<App>;
+  postFromPage?: Handler<App>;
   postParameters?: TakenParameters;
   whileStarting?: Handler<StartupContext>;
   description?: RouteDescription;
@@ -135,8 +138,11 @@ export class Router<App extends StartupContext> {
     const found = this.#find(method, url);
     if (found === undefined) return undefined;
     const { route, params } = found;
-    const { post, representations, whileStarting } = route;
-    if (method === 'POST' && post !== undefined) return { handle: post, whileStarting, params };
+    const { post, postFromPage, representations, whileStarting } = route;
+    if (method === 'POST' && post !== undefined) {
+      const isFromPage = postFromPage !== undefined && isPostFromPage(url, headers);
+      return { handle: isFromPage ? postFromPage : post, whileStarting, params };
+    }
     const { handle, ...representation } = preferred(headers.accept, representations);
     return { handle, whileStarting: representation.whileStarting ?? whileStarting, params };
   }
@@ -214,6 +220,16 @@ export class Router<App extends StartupContext> {
   };
 }
 
+const PAGE_PARAMETER = /[?&]page=/;
+const FORM = /^\s*(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i;
+const JSON_OR_HTML: readonly Offer[] = [{ type: 'application/json' }, { type: 'text/html' }];
+
+/** PROTOCOL.md section 7.10. */
+function isPostFromPage(url: string, headers: IncomingMessage['headers']): boolean {
+  if (!PAGE_PARAMETER.test(url) || !FORM.test(headers['content-type'] ?? '')) return false;
+  return preferred(headers.accept, JSON_OR_HTML).type === 'text/html';
+}
+
 const READS: HTTPMethod[] = ['GET', 'HEAD'];
 
 function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
@@ -252,13 +268,14 @@ function checkParameters<App extends StartupContext>(
   route: MergedRoute<App>,
   check: ParameterCheck,
 ): void {
-  const { representations, post, postParameters, description = {} } = route;
+  const { representations, post, postFromPage, postParameters, description = {} } = route;
   for (const [index, representation] of representations.entries()) {
     const taken = takenParameters(description, representation.refused);
     const { handle } = representation;
     representations[index] = { ...representation, handle: checked(handle, taken, check) };
   }
   if (post !== undefined) route.post = checked(post, postParameters, check);
+  if (postFromPage !== undefined) route.postFromPage = checked(postFromPage, postParameters, check);
 }
 
 function checked<App extends StartupContext>(

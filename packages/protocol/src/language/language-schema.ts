@@ -90,6 +90,7 @@ const PAGES = [
   'done',
   'unchanged',
   'nothingSaid',
+  'backToPage',
   'key',
   'minimal',
   'lastEvent',

@@ -1,5 +1,5 @@
 /** What a problem says about which field. */
-import type { Problem } from './outbox.ts';
+import type { FormProblem } from '../page-data.ts';
 
 export interface FormErrors {
   /** By name of the field or member. */
@@ -9,7 +9,10 @@ export interface FormErrors {
 }
 
 /** `names` are the fields that the form shows. */
-export function errorsOf({ detail, faults = [] }: Problem, names: readonly string[]): FormErrors {
+export function errorsOf(
+  { detail, faults = [] }: FormProblem,
+  names: readonly string[],
+): FormErrors {
   const fields: Record<string, string> = {};
   for (const fault of faults) {
     const name = fault.parameter ?? firstToken(fault.pointer ?? '');

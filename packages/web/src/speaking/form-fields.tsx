@@ -1,6 +1,6 @@
 /** The fields of an entry of one kind, in the order in which they are filled in. */
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText, KindText } from '../page-data.ts';
 import { useShell, useWords } from '../shell.ts';
@@ -14,6 +14,7 @@ import {
   prefillAuthor,
   rememberedAuthor,
 } from './remembered-author.ts';
+import { OTHER_FIELDS, SlotsContext } from './slots.ts';
 import type { SpeakFormProps } from './speak-form-props.ts';
 
 interface FormFieldsProps extends SpeakFormProps {
@@ -36,6 +37,7 @@ export function FormFields(props: FormFieldsProps): VNode {
   const { kind, form, content, errors, file, onAttach, onChange } = props;
   const shell = useShell();
   const { speaking } = useWords();
+  const slots = useContext(SlotsContext);
   const kindText = shell.kinds[kind];
   const { fields } = kindText;
   const valuesOf = (name: string): string[] =>
@@ -91,6 +93,7 @@ export function FormFields(props: FormFieldsProps): VNode {
       {props.inReplyTo !== undefined && (
         <input type="hidden" name="inReplyTo" value={props.inReplyTo} />
       )}
+      {slots[OTHER_FIELDS] !== undefined && <div>{slots[OTHER_FIELDS]}</div>}
       {isFree && <MemberRows rows={content.rows} errors={errors} onChange={onChange} />}
     </>
   );

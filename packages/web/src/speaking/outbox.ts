@@ -4,12 +4,13 @@
  */
 import type { Kind } from '@open-presence/protocol';
 
+import type { FormProblem } from '../page-data.ts';
 import { read, write } from './database.ts';
 
 /** What became of an entry that was answered. */
 export type Outcome =
   | { readonly state: 'stored'; readonly at: number; readonly entry: StoredEntry }
-  | { readonly state: 'refused'; readonly problem: Problem };
+  | { readonly state: 'refused'; readonly problem: FormProblem };
 
 /** Of the 201. The members after `room` are those of a first contact. */
 export interface StoredEntry {
@@ -31,20 +32,6 @@ export interface NextStep {
   readonly title: string;
   readonly method: string;
   readonly path: string;
-}
-
-/** Of a problem document (PROTOCOL.md section 11). */
-export interface Problem {
-  readonly title: string;
-  readonly detail: string;
-  readonly faults?: readonly Fault[];
-}
-
-interface Fault {
-  /** A JSON Pointer. */
-  readonly pointer?: string;
-  readonly parameter?: string;
-  readonly detail: string;
 }
 
 export interface OutboxItem {

@@ -2,6 +2,7 @@
  * Sends what is in the outbox, until it is durable. Of all pages that are open, one sends. Sending twice
  * would do no harm: an entry keeps its idempotency key.
  */
+import type { FormProblem } from '../page-data.ts';
 import {
   announce,
   onOutboxChange,
@@ -9,7 +10,6 @@ import {
   updateItem,
   type Outcome,
   type OutboxItem,
-  type Problem,
   type StoredEntry,
 } from './outbox.ts';
 
@@ -108,10 +108,10 @@ async function storedOutcome(answer: Response): Promise<Outcome> {
   return { state: 'stored', at: Date.now(), entry: { id, seq, room, ...contact } };
 }
 
-async function problemOf(answer: Response): Promise<Problem> {
+async function problemOf(answer: Response): Promise<FormProblem> {
   const title = `${answer.status} ${answer.statusText}`;
   try {
-    const { detail, ...problem } = (await answer.json()) as Problem;
+    const { detail, ...problem } = (await answer.json()) as FormProblem;
     return { ...problem, detail: typeof detail === 'string' ? detail : title };
   } catch {
     return { title, detail: title };

@@ -5,3 +5,6 @@ export type Slots = Readonly<Record<string, string>>;
 
 /** On the server only. A slot is a text that the gateway replaces in the HTML. */
 export const SlotsContext: Context<Slots> = createContext<Slots>({});
+
+/** The slot for what was sent beside the fields of the form. */
+export const OTHER_FIELDS = '';

@@ -1,7 +1,7 @@
 /** What a form is for, and where. */
 import type { Kind } from '@open-presence/protocol';
 
-import type { Problem } from './outbox.ts';
+import type { FormProblem } from '../page-data.ts';
 
 export interface SpeakFormProps {
   readonly kind: Kind;
@@ -10,13 +10,18 @@ export interface SpeakFormProps {
   /** The id of an entry. */
   readonly inReplyTo?: string;
   readonly to?: readonly string[];
+  /** Where to go once the entry is stored, without scripts. `{id}` stands for its id. */
+  readonly returnTo?: string;
   /** Stands in forms that the server renders: those in cached pages must have none. */
   readonly idempotencyKey?: string;
   /** Why the form was refused. */
-  readonly problem?: Problem;
+  readonly problem?: FormProblem;
 }
 
 /** Where a form stands: the part of its draft's name that tells it from others on its page. */
 export function formName({ kind, inReplyTo = '' }: SpeakFormProps): string {
   return `${kind} ${inReplyTo}`;
 }
+
+/** The page of an entry whose id is not known yet. */
+export const ENTRY_PAGE = '/entries/{id}';

@@ -8,7 +8,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { hrefIn, useShell, useWords } from '../shell.ts';
+import { href, useShell, useWords } from '../shell.ts';
 import { openDatabase } from './database.ts';
 import { formId, readDraft } from './drafts.ts';
 import { errorsOf, type FormErrors } from './faults.ts';
@@ -19,7 +19,7 @@ import { newIdempotencyKey, type StoredEntry } from './outbox.ts';
 import { readForm, saysNothing } from './read-form.ts';
 import { rememberAuthorIn } from './remembered-author.ts';
 import { sendContent } from './send-content.ts';
-import { formName, type SpeakFormProps } from './speak-form-props.ts';
+import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
 import { useDraft } from './use-draft.ts';
 
 const EMPTY: FormContent = { values: [], rows: [] };
@@ -142,7 +142,9 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     setFile(chosen);
     draft.changed();
   };
-  const action = shell.localeChosen ? hrefIn(shell.locale, kindText.path) : kindText.path;
+  const returnTo = kind === 'resonance' ? ENTRY_PAGE : (props.returnTo ?? page);
+  const query = new URLSearchParams({ page: href(shell, returnTo) });
+  const action = href(shell, `${kindText.path}?${query.toString()}`);
   return (
     <form
       ref={element}

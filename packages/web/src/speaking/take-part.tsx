@@ -40,7 +40,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
           <li key={kind}>
             <a
               class={`entry-kind kind-${kind}`}
-              href={href(shell, writePath({ ...form, kind }))}
+              href={href(shell, writePath({ ...form, kind, returnTo: shell.url }))}
               {...(kind === open ? { 'aria-current': 'true' as const } : {})}
               onClick={(event) => toggle(event, kind)}
             >
@@ -59,10 +59,11 @@ function focusFirstField(section: HTMLElement | null): void {
 }
 
 /** The page with the form alone. */
-function writePath({ kind, room, inReplyTo, to = [] }: SpeakFormProps): string {
+function writePath({ kind, room, inReplyTo, to = [], returnTo }: SpeakFormProps): string {
   const query = new URLSearchParams({ kind });
   if (room !== undefined) query.set('room', room);
   if (inReplyTo !== undefined) query.set('inReplyTo', inReplyTo);
   for (const name of to) query.append('to', name);
+  if (returnTo !== undefined) query.set('page', returnTo);
   return `/write?${query.toString()}`;
 }

@@ -42,12 +42,14 @@ function appendByPost(localization: Localization, kind: Kind): OperationDetails 
       header('Idempotency-Key', text(language.pages.key)),
       { ...header('Prefer', text(language.pages.minimal)), example: 'return=minimal' },
       idempotencyKey(localization),
+      { name: 'page', in: 'query', description: text(language.pages.backToPage), schema: TEXT },
     ],
     requestBody: bodyOrForm(schemaRef(`${capitalized(kind)}Body`), Object.fromEntries(examples)),
     responses: {
       ...responses(localization, kind),
       // Without content: clients made of this document would take each answer for lines.
       200: { description: text(language.pages.lines) },
+      303: { description: text(language.pages.backToPage), headers: LOCATION },
     },
   };
 }
@@ -137,7 +139,7 @@ function responses(localization: Localization, kind: Kind): JsonObject {
   return {
     201: {
       description: text(language.pages.kept),
-      headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
+      headers: LOCATION,
       content: {
         'application/json': {
           schema: schemaRef(isFirstContact ? 'FirstContact' : 'Entry'),
@@ -149,6 +151,8 @@ function responses(localization: Localization, kind: Kind): JsonObject {
     ...problems([400, 422, 500]),
   };
 }
+
+const LOCATION = { Location: { schema: { type: 'string', format: 'uri-reference' } } };
 
 function firstContact(entry: JsonObject, { language, locale, text }: Localization): JsonObject {
   const next = nextSteps(language, locale, Buffer.from(JSON.stringify(entry)));

@@ -26,7 +26,7 @@ import type { DoorRequest } from '../context.ts';
 import type { PageContent, PageModule } from './page-route.ts';
 import { shellOf } from './shell.ts';
 
-const PAGE_TYPE = 'text/html; charset=utf-8';
+export const PAGE_TYPE = 'text/html; charset=utf-8';
 
 const POLICY = [
   "default-src 'none'",
@@ -110,7 +110,7 @@ async function contentOf(
   }
 }
 
-function pageHeaders({ locale }: Shell): Headers {
+export function pageHeaders({ locale }: Shell): Headers {
   return {
     ...COMMON_HEADERS,
     ...NO_CACHE,

@@ -6,7 +6,9 @@
  * page is complete without scripts, that it loads nothing from elsewhere, and that nothing of the
  * pages is loaded or held in memory before somebody requests one.
  */
-import type { ProtocolDoor } from '../context.ts';
+import { KINDS } from '@open-presence/protocol';
+
+import type { DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { dataRoutes } from './data-routes.ts';
 import { pageRoute } from './page-route.ts';
@@ -21,6 +23,15 @@ export const webDoor: ProtocolDoor = {
     pageRoute('/search', () => import('./search.ts')),
     pageRoute('/inbox', () => import('./inbox.ts')),
     pageRoute('/speak', () => import('./speak.ts')),
+    pageRoute('/write', () => import('./write.ts')),
+    ...KINDS.map((kind) => ({
+      path: `/api/${kind}`,
+      get: [],
+      async postFromPage(context: DoorRequest) {
+        const { postFromPage } = await import('./post-from-page.ts');
+        await postFromPage(context, kind);
+      },
+    })),
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {
       const { sendManifest } = await import('./manifest.ts');

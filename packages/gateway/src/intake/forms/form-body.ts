@@ -1,5 +1,7 @@
 /** Bodies that are forms (PROTOCOL.md section 7.7): turned into the JSON text of a body. */
-import { FormMembers, formError } from './form-members.ts';
+import type { GatewayError } from '@open-presence/protocol';
+
+import { FormMembers, formError, type FieldHandler } from './form-members.ts';
 import type { KindGrammar } from '../grammar.ts';
 import { hashIdempotencyKey } from '../idempotency-key.ts';
 import { MultipartError, MultipartReader } from './multipart-reader.ts';
@@ -22,6 +24,7 @@ const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;,"]+))/i;
 const JSON_START = /^[\s{["\xef]/;
 const JSON_START_IN_MULTIPART = /^[{["]/;
 
+/** Throws a `MultipartError`. */
 interface FormReader {
   feed(piece: Buffer): void;
   end(): void;
@@ -31,11 +34,14 @@ interface FormReader {
 export class FormConverter {
   readonly #contentType: string | undefined;
   readonly #kind: KindGrammar;
+  readonly #omitEmpty: boolean;
   #form: Form | undefined;
 
-  constructor(contentType: string | undefined, kind: KindGrammar) {
+  /** `omitEmpty`: an empty field is no member, unless the kind requires it. */
+  constructor(contentType: string | undefined, kind: KindGrammar, omitEmpty = false) {
     this.#contentType = contentType;
     this.#kind = kind;
+    this.#omitEmpty = omitEmpty;
   }
 
   /** The hash of the field `idempotency-key`, after the end of the body. */
@@ -63,28 +69,47 @@ export class FormConverter {
 
   #start(firstByte: number | undefined): void {
     if (this.#contentType === undefined || firstByte === undefined) return;
-    this.#form = openForm(this.#contentType, firstByte, this.#kind);
+    const syntax = formSyntax(this.#contentType, firstByte);
+    if (syntax === 'no boundary') throw noBoundary(this.#kind);
+    this.#form = syntax && new Form(this.#kind, syntax, this.#omitEmpty);
   }
 }
 
+interface FormSyntax {
+  /** How text must be encoded, for errors. */
+  readonly encoding: string;
+  readonly readerFor: (handler: FieldHandler) => FormReader;
+}
+
 /**
- * A form of this type that starts with this byte; undefined for JSON, whatever its type says. Throws
- * `invalid-parameter` for a multipart type without a boundary.
+ * The syntax of a form of this type that starts with this byte. Undefined for JSON, whatever its type
+ * says.
  */
-function openForm(contentType: string, firstByte: number, kind: KindGrammar): Form | undefined {
+export function formSyntax(
+  contentType: string,
+  firstByte: number,
+): FormSyntax | 'no boundary' | undefined {
   const start = String.fromCharCode(firstByte);
   if (URLENCODED.test(contentType)) {
     if (JSON_START.test(start)) return undefined;
-    return new Form(kind, 'percent-encoded', (members) => new UrlencodedReader(members));
+    return {
+      encoding: 'percent-encoded',
+      readerFor: (handler) => new UrlencodedReader(handler),
+    };
   }
   if (!MULTIPART.test(contentType) || JSON_START_IN_MULTIPART.test(start)) return undefined;
   const [, quoted, token] = BOUNDARY.exec(contentType) ?? [];
   const boundary = quoted ?? token;
-  if (boundary === undefined || boundary.length > MAX_BOUNDARY) {
-    const detail = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
-    throw formError(kind, [{ parameter: 'Content-Type', detail }]);
-  }
-  return new Form(kind, NOT_PERCENT_ENCODED, (members) => new MultipartReader(boundary, members));
+  if (boundary === undefined || boundary.length > MAX_BOUNDARY) return 'no boundary';
+  return {
+    encoding: NOT_PERCENT_ENCODED,
+    readerFor: (handler) => new MultipartReader(boundary, handler),
+  };
+}
+
+function noBoundary(kind: KindGrammar): GatewayError {
+  const detail = `"Content-Type: multipart/form-data" must have a boundary of 1 to ${MAX_BOUNDARY} characters, as in multipart/form-data; boundary=X`;
+  return formError(kind, [{ parameter: 'Content-Type', detail }]);
 }
 
 class Form {
@@ -93,13 +118,15 @@ class Form {
   readonly #reader: FormReader;
   key: Uint8Array | undefined;
 
-  constructor(
-    kind: KindGrammar,
-    encoding: string,
-    readerFor: (members: FormMembers) => FormReader,
-  ) {
+  constructor(kind: KindGrammar, { encoding, readerFor }: FormSyntax, omitEmpty: boolean) {
     this.#kind = kind;
-    this.#members = new FormMembers({ kind, reserved: RESERVED, maxHeld: MAX_HELD, encoding });
+    this.#members = new FormMembers({
+      kind,
+      reserved: RESERVED,
+      maxHeld: MAX_HELD,
+      encoding,
+      omitEmpty,
+    });
     this.#reader = readerFor(this.#members);
   }
 

@@ -29,6 +29,8 @@ export interface FormOptions {
   readonly maxHeld: number;
   /** How text must be encoded, for errors. */
   readonly encoding: string;
+  /** Whether an empty field is no member, unless the kind requires it. */
+  readonly omitEmpty?: boolean;
 }
 
 export class FormMembers implements FieldHandler {
@@ -112,6 +114,7 @@ export class FormMembers implements FieldHandler {
   #hold(): void {
     const name = decode(this.#name);
     const value = decode(this.#value ?? []);
+    if (value === '' && name !== undefined && this.#omits(name)) return;
     if (name === undefined || value === undefined) {
       this.#addFault(name);
       return;
@@ -121,6 +124,13 @@ export class FormMembers implements FieldHandler {
     const values = this.#held.get(name);
     if (values === undefined) this.#held.set(name, [value]);
     else values.push(value);
+  }
+
+  #omits(name: string): boolean {
+    const { omitEmpty = false, kind } = this.#options;
+    if (!omitEmpty) return false;
+    const isRequired = kind.rules.some(({ name: ruled, rule }) => ruled === name && rule.required);
+    return !isRequired || this.#held.has(name);
   }
 
   #startPrinting(): void {

@@ -1,0 +1,34 @@
+/** A form by itself. */
+import type { VNode } from 'preact';
+
+import type { WritePage } from '../page-data.ts';
+import { href, useShell, useWords } from '../shell.ts';
+import { SpeakForm } from '../speaking/speak-form.tsx';
+
+export function Page({ data }: { readonly data: WritePage }): VNode {
+  const shell = useShell();
+  const { speaking } = useWords();
+  const { kind, room, inReplyTo, to, returnTo, idempotencyKey, problem } = data;
+  const form = {
+    kind,
+    returnTo,
+    idempotencyKey,
+    ...(room === undefined ? {} : { room }),
+    ...(inReplyTo === undefined ? {} : { inReplyTo }),
+    ...(to === undefined ? {} : { to }),
+    ...(problem === undefined ? {} : { problem }),
+  };
+  return (
+    <>
+      <h1>{data.title}</h1>
+      {inReplyTo === undefined ? (
+        <p>{data.description}</p>
+      ) : (
+        <p>
+          <a href={href(shell, `/entries/${inReplyTo}`)}>{speaking.replyTo}</a>
+        </p>
+      )}
+      <SpeakForm {...form} />
+    </>
+  );
+}
