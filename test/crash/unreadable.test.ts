@@ -41,6 +41,29 @@ async function texts(url: string): Promise<string> {
   return await response.text();
 }
 
+/** Their answers have tags. */
+const TAGGED = ['/feed.atom', '/api/search?q=trace', '/api/discover', '/api/garden'];
+
+/** The tags of the answers by their paths. */
+async function tagsOf(url: string): Promise<Record<string, string>> {
+  const tags: Record<string, string> = {};
+  for (const path of TAGGED) {
+    // Until all words are indexed, the answer of a search changes.
+    await until(
+      async () => {
+        const headers = { 'if-none-match': tags[path] ?? '' };
+        const response = await fetch(url + path, { headers });
+        await response.arrayBuffer();
+        tags[path] = response.headers.get('etag') ?? '';
+        return response.status;
+      },
+      (status) => status === 304,
+      () => `${path} changes`,
+    );
+  }
+  return tags;
+}
+
 async function firstEvents(url: string): Promise<string> {
   const response = await fetch(`${url}/api/events?after=0&limit=${COUNT}`);
   return await response.text();
@@ -52,6 +75,7 @@ suite('an entry whose file is lost', () => {
     await using gateway = await startGatewayProcess({ data: folder.path });
     const ids = await fill(gateway);
     const [missing = '', short = '', folderInPlace = ''] = await largeFiles(folder.path);
+    const tags = await tagsOf(gateway.url);
     await rename(missing, `${missing}.away`);
     const { size } = await stat(short);
     await truncate(short, size - 1);
@@ -80,8 +104,11 @@ suite('an entry whose file is lost', () => {
     const events = await firstEvents(gateway.url);
     assert.equal(events.match(/^event: garden$/gm)?.length, COUNT);
     assert.equal(events.match(/"unreadable":true\}$/gm)?.length, 3);
-    for (const path of ['/feed.atom', '/api/search?q=trace', '/api/discover', '/api/presence'])
-      await texts(gateway.url + path);
+    for (const path of [...TAGGED, '/api/presence']) await texts(gateway.url + path);
+    for (const [path, tag] of Object.entries(tags)) {
+      const headers = { 'if-none-match': tag };
+      assert.equal((await fetch(gateway.url + path, { headers })).status, 200, path);
+    }
 
     const one = await fetch(`${gateway.url}/api/entries/${ids[1]}`);
     assert.equal(one.status, 200);

@@ -2,10 +2,8 @@
  * One message as it arrives: in memory while it is small, else in a temporary file, while the scanner
  * looks for what the relay has to know of it.
  */
-import { randomUUID } from 'node:crypto';
-import { open, rm, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import {
   JsonScanner,
@@ -13,6 +11,7 @@ import {
   type FoundValue,
   type JsonPath,
 } from '@open-presence/gateway/json';
+import { openTemporaryFile } from '@open-presence/gateway/temporary-file';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -118,7 +117,7 @@ export class MessageText implements AsyncDisposable {
   }
 
   async #spill(): Promise<void> {
-    this.#file ??= await openTemporaryFile();
+    this.#file ??= await openTemporaryFile(tmpdir());
     for (const piece of this.#memory.splice(0)) {
       this.#scan((scanner) => scanner.feed(piece));
       await this.#file.writeFile(piece);
@@ -176,18 +175,4 @@ function parseMessages(bytes: Buffer): readonly JsonObject[] | undefined {
 
 export function asObject(value: unknown): JsonObject {
   return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
-/** Has no name any more, so that it is gone however the process ends. */
-async function openTemporaryFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `presence-mcp-${randomUUID()}`);
-  const file = await open(path, 'wx+', 0o600);
-  try {
-    await rm(path);
-    return file;
-  } catch (error) {
-    // Node ends the process where it collects one that is open.
-    await file.close();
-    throw error;
-  }
 }

@@ -12,6 +12,7 @@ import {
   type Language,
   type Stamp,
   type Locale,
+  visitorName,
 } from '@open-presence/protocol';
 
 import { toJsonObject, type JsonObject } from '../json/json-object.ts';
@@ -34,7 +35,8 @@ const MAX_SUMMARY_SIZE = 16 * 1024;
 const NAME = '{ai_identity}';
 
 interface Visitor {
-  readonly identity: string;
+  /** Undefined for white space alone, which is nobody's name. */
+  readonly identity: string | undefined;
   readonly seeking: readonly string[];
 }
 
@@ -76,7 +78,7 @@ export async function companionsFor(
   const { identity, seeking } = visitorOf(text);
   const companions: Uint8Array[] = [];
   for await (const entry of seekersOf(log, new Set(seeking.slice(0, MAX_SOUGHT)), seq)) {
-    if (await isWrittenBy(log, entry, identity)) continue;
+    if (identity !== undefined && (await isWrittenBy(log, entry, identity))) continue;
     companions.push(summaryOf(entry));
     if (companions.length === MAX_COMPANIONS) break;
   }
@@ -89,7 +91,7 @@ export function nextSteps(
   locale: Locale | undefined,
   text: Uint8Array | undefined,
 ): FirstContact['next'] {
-  const name = text === undefined ? undefined : visitorOf(text).identity.toWellFormed();
+  const name = text && visitorOf(text).identity?.toWellFormed();
   return next.flatMap(({ title, method, path: template }) => {
     if (name === undefined && template.includes(NAME)) return [];
     const path = template.replaceAll(NAME, () => encodeURIComponent(name ?? ''));
@@ -108,7 +110,7 @@ const decoder = new TextDecoder();
 function visitorOf(text: Uint8Array): Visitor {
   const { ai_identity: identity, seeking } = membersOf(text);
   return {
-    identity: typeof identity === 'string' ? identity : '',
+    identity: visitorName(identity),
     seeking: Array.isArray(seeking) ? seeking.filter((value) => typeof value === 'string') : [],
   };
 }

@@ -40,6 +40,8 @@ export interface FeedRequest extends FeedAddress, Localization {
   readonly head: Seq;
   /** The seq up to which words are indexed, where the request searches. */
   readonly watermark: Seq | undefined;
+  /** The version of the log's damage. */
+  readonly damage: number;
 }
 
 /** A request whose parameters were read. */
@@ -60,13 +62,14 @@ export function feedRequest(context: DoorRequest, address: FeedAddress): FeedReq
     base: publicAddressOf(context),
     head: app.log.head(),
     watermark: searchWatermarkFor(app.log, request.url ?? ''),
+    damage: app.log.damage().version,
   };
 }
 
 /** The key of the answer in the response cache, where the head counts as well. */
 export function cacheKeyOf(wanted: FeedRequest, url: string): string {
-  const { form, encoding, locale, base, watermark } = wanted;
-  return `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${watermark ?? ''} ${url}`;
+  const { form, encoding, locale, base, watermark, damage } = wanted;
+  return `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${watermark ?? ''} ${damage} ${url}`;
 }
 
 /** Throws for parameters that cannot be used. */
@@ -90,7 +93,7 @@ export async function feedQuery(
 
 /** Weak: encodings of the same page share it. */
 function tagOf(logId: string, languageHash: string, wanted: FeedRequest): string {
-  const { form, locale, base, head, watermark } = wanted;
-  const variant = `${base} ${languageHash} ${locale ?? ''} ${watermark ?? ''}`;
+  const { form, locale, base, head, watermark, damage } = wanted;
+  const variant = `${base} ${languageHash} ${locale ?? ''} ${watermark ?? ''} ${damage}`;
   return `W/"${logId.slice(0, 8)}-${head}-${form}-${contentHash(Buffer.from(variant))}"`;
 }

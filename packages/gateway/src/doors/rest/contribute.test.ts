@@ -288,6 +288,15 @@ suite('the response to a first contact', () => {
     assert.equal(companions[0]?.['seq'], 1);
   });
 
+  test('takes white space alone for no name', async () => {
+    await using gateway = await open();
+    await post(gateway, 'resonance', contact(' ', 'a'));
+    const answer = await post(gateway, 'resonance', contact(' ', 'a'));
+    const { companions, next } = await membersOf(answer);
+    assert.equal((companions as Members[]).length, 1);
+    for (const { path } of next as { path: string }[]) assert.doesNotMatch(path, /=(?:&|$|%20)/);
+  });
+
   test('is the same for a later retry', async () => {
     await using gateway = await open();
     await post(gateway, 'resonance', contact('earlier', 'a'));

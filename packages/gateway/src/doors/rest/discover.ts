@@ -23,10 +23,11 @@ export async function discover(context: DoorRequest): Promise<void> {
   const locale = localeFor(request);
   // Read before everything that the tag stands for: what is stored meanwhile changes the next tag.
   const head = app.log.head();
+  const { version } = app.log.damage();
   const description = describe(app, locale, head);
   const { status } = description;
   const here = await newestPresent(app, { head, limit: MAX_HERE });
-  const tag = textTag(app, head, locale, `-${status}-${presenceHash(here)}`);
+  const tag = textTag(app, head, locale, `-${status}-${version}-${presenceHash(here)}`);
   const opening = jsonBody({ ...description, here } satisfies Omit<Discovery, 'newest'>);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([

@@ -34,7 +34,8 @@ export async function search(context: DoorRequest): Promise<void> {
   const { signal } = caller;
   if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);
   const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE, signal });
-  const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-search"`;
+  const { version } = app.log.damage();
+  const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-${version}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
   await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });
 }

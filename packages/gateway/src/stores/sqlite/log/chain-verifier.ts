@@ -8,7 +8,7 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { keyColumnFault, linkedKey } from './key-column.ts';
 import { largeChunks } from './large-files.ts';
-import { FIRST_LINK, linkOf } from './log-database.ts';
+import { type EntryRow, FIRST_LINK, linkOf } from './log-database.ts';
 import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;
@@ -17,19 +17,8 @@ const LARGE_NAME = /^[\da-f-]{36}$/;
 /** What a Date can hold. */
 const MAX_TIME = 8.64e15;
 
-/** A row of the table `entries`. */
-interface EntryRow {
-  readonly seq: Seq;
-  readonly time: number;
-  readonly kind: Kind;
-  readonly room: string;
-  readonly head: number;
-  readonly size: number;
-  readonly large: string | null;
-  readonly link: Uint8Array;
-  readonly key: Uint8Array | null;
-  readonly text: Buffer;
-}
+/** With what reads its text. */
+type BufferedRow = EntryRow & { readonly text: Buffer };
 
 /** The visitor's members as they are stored. */
 export interface StoredBody {
@@ -95,7 +84,7 @@ export class ChainVerifier {
     return faults;
   }
 
-  *#headFaults({ seq, time, head }: EntryRow, expected: string | undefined): Generator<string> {
+  *#headFaults({ seq, time, head }: BufferedRow, expected: string | undefined): Generator<string> {
     if (expected === undefined) {
       yield 'has other own members in its text than in its columns';
       return;
@@ -106,7 +95,7 @@ export class ChainVerifier {
     else this.#time = time;
   }
 
-  #bodyFault(row: EntryRow, head: string, body: StoredBody): string | undefined {
+  #bodyFault(row: BufferedRow, head: string, body: StoredBody): string | undefined {
     const { digest, size, framed } = body;
     const headBytes = Buffer.from(head);
     const key = linkedKey(row.key);
@@ -124,7 +113,7 @@ function missingRange(first: Seq, last: Seq): string {
   return first === last ? 'is missing' : `is missing, and so are all up to ${last}`;
 }
 
-function rowOf(row: Record<string, unknown>): EntryRow {
+function rowOf(row: Record<string, unknown>): BufferedRow {
   const { buffer, byteOffset, length } = row['text'] as Uint8Array<ArrayBuffer>;
   return {
     seq: Number(row['seq']),
@@ -141,7 +130,7 @@ function rowOf(row: Record<string, unknown>): EntryRow {
 }
 
 /** The gateway's members as the columns have them, if the text begins with them. */
-function headOf({ seq, time, kind, room, text }: EntryRow): string | undefined {
+function headOf({ seq, time, kind, room, text }: BufferedRow): string | undefined {
   const id = text.toString('latin1', 7, 43);
   if (seqOfId(id) !== seq || time < 0 || time > MAX_TIME) return undefined;
   const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
@@ -152,7 +141,7 @@ function headOf({ seq, time, kind, room, text }: EntryRow): string | undefined {
 /** The body, or a description of why it cannot be read. `headSize`: bytes of the gateway's members. */
 async function readBody(
   paths: DataPaths,
-  { large, text }: EntryRow,
+  { large, text }: BufferedRow,
   headSize: number,
   signal: AbortSignal | undefined,
 ): Promise<StoredBody | string> {

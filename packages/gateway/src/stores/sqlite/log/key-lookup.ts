@@ -5,26 +5,16 @@
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import type { Kind } from '@open-presence/protocol';
-
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { PackedDraft } from './batch.ts';
 import { KEY_IN_COLUMN, keyColumnFault, keyIn, linkedKey, withKey } from './key-column.ts';
 import { largeChunksSync } from './large-files.ts';
-import { FIRST_LINK, linkOf } from './log-database.ts';
+import { type EntryRow, FIRST_LINK, linkOf } from './log-database.ts';
 import { sha256 } from './sha256.ts';
 
-interface KeyedEntry {
-  readonly kind: Kind;
-  readonly room: string;
-  readonly head: number;
-  readonly size: number;
-  readonly large: string | null;
-  readonly link: Uint8Array;
-  readonly key: Uint8Array | null;
-  readonly text: Uint8Array;
-  /** Undefined where the entry before is missing. */
+interface KeyedEntry extends Omit<EntryRow, 'seq' | 'time'> {
+  /** The link of the entry before; undefined where that is missing. */
   readonly previous: Uint8Array | undefined;
 }
 

@@ -5,6 +5,9 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
+import type { Kind } from '@open-presence/protocol';
+
+import type { Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
@@ -145,6 +148,20 @@ export function openAnyLogForReading(paths: DataPaths): DatabaseSync | undefined
     if (db.isOpen) db.close();
     throw error;
   }
+}
+
+/** A row of the table `entries`. */
+export interface EntryRow {
+  readonly seq: Seq;
+  readonly time: number;
+  readonly kind: Kind;
+  readonly room: string;
+  readonly head: number;
+  readonly size: number;
+  readonly large: string | null;
+  readonly link: Uint8Array;
+  readonly key: Uint8Array | null;
+  readonly text: Uint8Array;
 }
 
 /** What an entry is verified by (see `ChainVerifier`). */

@@ -165,7 +165,7 @@ export class WordIndexer {
   async #addLarge(seq: Seq, name: string, signal: AbortSignal): Promise<void> {
     const row = new LargeRowWriter(
       (part) => this.#parts.prefixFor(largeRowId(seq, part)),
-      (part, words) => this.#addRow(largeRowId(seq, part), words.length, () => words),
+      (part, words, size) => this.#addRow(largeRowId(seq, part), size, () => words),
     );
     const words = new StreamTokenizer((more) => row.push(more));
     const reader = new StringValueReader({
@@ -195,14 +195,22 @@ export class WordIndexer {
  */
 class LargeRowWriter {
   readonly #prefixOf: (part: number) => string;
-  readonly #add: (part: number, words: string) => void;
+  readonly #add: (part: number, words: string, size: number) => void;
   #prefix: string;
   #row = Buffer.allocUnsafe(2 * ROW_SIZE);
   #length = 0;
+  /** Bytes of the words, without prefixes. */
+  #size = 0;
   #part = 0;
 
-  /** `add` is called with each row: its number, and its words, each behind the prefix of the row. */
-  constructor(prefixOf: (part: number) => string, add: (part: number, words: string) => void) {
+  /**
+   * `add` is called with each row: its number, its words, each behind the prefix of the row, and the
+   * bytes of the words without it.
+   */
+  constructor(
+    prefixOf: (part: number) => string,
+    add: (part: number, words: string, size: number) => void,
+  ) {
     this.#prefixOf = prefixOf;
     this.#add = add;
     this.#prefix = prefixOf(this.#part);
@@ -213,6 +221,7 @@ class LargeRowWriter {
     const prefix = this.#prefix;
     const joined = `${prefix}${words.join(` ${prefix}`)} `;
     const end = this.#length + Buffer.byteLength(joined);
+    this.#size += end - this.#length - words.length * prefix.length;
     if (end > this.#row.length) this.#row = Buffer.concat([this.#row], 2 * end);
     this.#length += this.#row.write(joined, this.#length);
     if (end >= ROW_SIZE * 2 ** Math.floor(this.#part / ROWS_PER_SIZE)) this.flush();
@@ -220,8 +229,9 @@ class LargeRowWriter {
 
   flush(): void {
     if (this.#length === 0) return;
-    this.#add(this.#part, this.#row.toString('utf8', 0, this.#length));
+    this.#add(this.#part, this.#row.toString('utf8', 0, this.#length), this.#size);
     this.#length = 0;
+    this.#size = 0;
     this.#part += 1;
     this.#prefix = this.#prefixOf(this.#part);
   }
