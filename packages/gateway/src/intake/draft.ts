@@ -10,6 +10,7 @@
  */
 import type { Kind } from '@open-presence/protocol';
 
+import { GrowingBuffer } from '../growing-buffer.ts';
 import { FACET_SIZE } from '../log/facet.ts';
 import type { Spool } from '../log/log.ts';
 import { JsonScanner } from '../json/scanner.ts';
@@ -69,35 +70,28 @@ export async function readDraft(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { grammar, spool, key }: DraftOptions,
 ): Promise<ParsedDraft> {
-  const buffered: Uint8Array[] = [];
-  let size = 0;
+  const buffer = new GrowingBuffer();
   let large: LargeBodyReader | undefined;
   await using spools = new AsyncDisposableStack();
   const spoolBuffered = async (): Promise<LargeBodyReader> => {
     const reader = new LargeBodyReader(grammar, kind, spools.use(spool()));
-    for (const chunk of buffered.splice(0)) await reader.feed(chunk);
+    await reader.feed(buffer.bytes);
     return reader;
   };
   for await (const chunk of chunks) {
-    size += chunk.length;
     if (large === undefined) {
-      if (chunk.length > 0) buffered.push(chunk);
-      if (size > SMALL_BODY_SIZE) large = await spoolBuffered();
+      buffer.append(chunk);
+      if (buffer.length > SMALL_BODY_SIZE) large = await spoolBuffered();
     } else {
       await large.feed(chunk);
     }
   }
   if (large === undefined) {
-    const small = parseDraft(kind, joined(buffered), grammar, key);
+    const small = parseDraft(kind, buffer.bytes, grammar, key);
     if (!hasManyFacets(small)) return small;
     large = await spoolBuffered();
   }
   const draft = await large.finish(key);
   spools.move();
   return draft;
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const [first] = chunks;
-  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 
 import { GatewayError } from '@open-presence/protocol';
 
+import { GrowingBuffer } from '../../growing-buffer.ts';
 import { decodedBody, undecodable } from './content-decoding.ts';
 
 /** Exactly one of these is called, or none if the caller disconnects early. */
@@ -19,26 +20,19 @@ export interface BodyReader {
   onError(error: GatewayError): void;
 }
 
-const EMPTY = Buffer.alloc(0);
-
 /** Buffers a body up to `maxSize` bytes. Does not trust `Content-Length`. */
 export function readBody(request: IncomingMessage, maxSize: number, reader: BodyReader): void {
-  const buffered: Buffer[] = [];
-  let size = 0;
+  const buffer = new GrowingBuffer();
   const onData = (chunk: Buffer): void => {
-    buffered.push(chunk);
-    size += chunk.length;
-    if (size <= maxSize) return;
+    buffer.append(chunk);
+    if (buffer.length <= maxSize) return;
     body.pause();
     body.off('data', onData);
     body.off('end', onEnd);
     body.off('error', onError);
-    reader.onLarge(chunksOf(request, body, buffered));
+    reader.onLarge(chunksOf(request, body, [buffer.bytes]));
   };
-  const onEnd = (): void => {
-    const [first = EMPTY] = buffered;
-    reader.onSmall(buffered.length > 1 ? Buffer.concat(buffered, size) : first);
-  };
+  const onEnd = (): void => reader.onSmall(buffer.bytes);
   const onError = (error: unknown): void => reader.onError(undecodable(request, error));
   let body: Readable;
   try {
@@ -56,12 +50,12 @@ export function readBody(request: IncomingMessage, maxSize: number, reader: Body
 async function* chunksOf(
   request: IncomingMessage,
   body: Readable,
-  buffered: Buffer[],
+  received: readonly Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
   // Destroying the request would close the connection, and lose a response that reports an error.
   const destroyOnReturn = body !== request;
   try {
-    yield* buffered.splice(0);
+    yield* received;
     yield* body.iterator({ destroyOnReturn });
   } catch (error) {
     throw body === request ? error : undecodable(request, error);

@@ -10,6 +10,7 @@ import { isUtf8 } from 'node:buffer';
 
 import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
+import { GrowingBuffer } from '../../growing-buffer.ts';
 import type { KindGrammar } from '../grammar.ts';
 import { MAX_FAULTS } from '../selection.ts';
 
@@ -43,8 +44,8 @@ export class FormMembers implements FieldHandler {
   #text = '';
   #hasMembers = false;
   /** The current field. */
-  #name: Uint8Array[] = [];
-  #value: Uint8Array[] | undefined;
+  #name = new GrowingBuffer();
+  #value: GrowingBuffer | undefined;
   #size = 0;
   /** The current field if it is not held. */
   #printed: PrintedField | undefined;
@@ -58,12 +59,12 @@ export class FormMembers implements FieldHandler {
   }
 
   name(bytes: Uint8Array): void {
-    if (this.#printed === undefined) this.#name.push(bytes);
+    if (this.#printed === undefined) this.#name.append(bytes);
     this.#add(bytes);
   }
 
   value(bytes: Uint8Array): void {
-    if (this.#printed === undefined) (this.#value ??= []).push(bytes);
+    if (this.#printed === undefined) (this.#value ??= new GrowingBuffer()).append(bytes);
     else if (this.#value === undefined) this.#startPrintedValue();
     this.#add(bytes);
   }
@@ -75,7 +76,7 @@ export class FormMembers implements FieldHandler {
       this.#decodePrinted();
       this.#text += this.#printed.isArray ? '"]' : '"';
     }
-    this.#name = [];
+    this.#name = new GrowingBuffer();
     this.#value = undefined;
     this.#printed = undefined;
     this.#size = 0;
@@ -113,7 +114,7 @@ export class FormMembers implements FieldHandler {
 
   #hold(): void {
     const name = decode(this.#name);
-    const value = decode(this.#value ?? []);
+    const value = decode(this.#value);
     if (value === '' && name !== undefined && this.#omits(name)) return;
     if (name === undefined || value === undefined) {
       this.#addFault(name);
@@ -140,10 +141,10 @@ export class FormMembers implements FieldHandler {
     this.#printed = { name, decoder: newDecoder(), isArray: this.#isArray(name) };
     this.#startMember();
     this.#text += '"';
-    for (const bytes of nameBytes) this.#decodePrinted(bytes);
+    this.#decodePrinted(nameBytes.bytes);
     if (value === undefined) return;
     this.#startPrintedValue();
-    for (const bytes of value) this.#decodePrinted(bytes);
+    this.#decodePrinted(value.bytes);
   }
 
   /** Prints the values that are held of a name, so that values of one name stay in their order. */
@@ -161,7 +162,7 @@ export class FormMembers implements FieldHandler {
     const { isArray, name } = this.#printed ?? {};
     this.#decodePrinted();
     this.#text += isArray === true ? '":["' : '":"';
-    this.#value = [];
+    this.#value = new GrowingBuffer();
     this.#printed = { name, decoder: newDecoder(), isArray: isArray === true };
   }
 
@@ -230,7 +231,6 @@ function newDecoder(): TextDecoder {
 }
 
 /** Undefined if the bytes are not UTF-8. */
-function decode(pieces: readonly Uint8Array[]): string | undefined {
-  const bytes = Buffer.concat(pieces);
+function decode({ bytes }: GrowingBuffer = new GrowingBuffer()): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
