@@ -30,6 +30,8 @@ import type { DescribedRoute, DoorDescription, RouteDescription } from './route-
 
 export const EVENT_STREAM = 'text/event-stream';
 
+const PROBLEM = 'application/problem+json';
+
 /** Where all paths are listed: an error names only the nearest. */
 const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all.';
 
@@ -64,8 +66,15 @@ interface Route<App extends StartupContext> {
 /** The paths of one protocol. */
 export interface Door<App extends StartupContext> {
   readonly routes: readonly Route<App>[];
-  /** Handles unknown paths below a prefix, in the form of the door's protocol. */
-  readonly notFound?: { readonly prefix: string; readonly handle: Handler<App> };
+  /**
+   * Handles unknown paths that match, in the form of the door's protocol. With a `type`, only for callers
+   * that prefer it to problem details.
+   */
+  readonly notFound?: {
+    readonly paths: RegExp;
+    readonly type?: string;
+    readonly handle: Handler<App>;
+  };
   readonly describe?: () => Promise<DoorDescription>;
 }
 
@@ -210,11 +219,16 @@ export class Router<App extends StartupContext> {
 
   /** Answers `OPTIONS`, other methods and unknown paths. */
   readonly #sendUnmatched = (context: RequestContext<App>): void | Promise<void> => {
-    const { method = '', url = '' } = context.request;
+    const { method = '', url = '', headers: wanted } = context.request;
     const methods = this.methodsAt(url);
     if (method === 'OPTIONS') return sendOptions(context, methods);
-    const door = this.#doors.find(({ notFound }) => notFound && url.startsWith(notFound.prefix));
-    if (methods.length === 0 && door?.notFound !== undefined) return door.notFound.handle(context);
+    const doors = methods.length === 0 ? this.#doors : [];
+    for (const { notFound } of doors) {
+      if (notFound?.paths.test(url) !== true) continue;
+      const { type = PROBLEM } = notFound;
+      const offers = [{ type: PROBLEM }, { type }];
+      if (preferred(wanted.accept, offers).type === type) return notFound.handle(context);
+    }
     const { error, headers } = this.unmatched(method, url);
     return sendProblem(context, error, headers);
   };

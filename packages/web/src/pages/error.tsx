@@ -13,7 +13,7 @@ export function Page({ data }: { readonly data: ErrorPage }): VNode {
         {data.description}
       </p>
       <p>
-        <a href={href(shell, '/')}>{layout.house}</a>
+        <a href={href(shell, '/')}>{layout.home}</a>
       </p>
     </>
   );

@@ -7,7 +7,7 @@ const number = new Intl.NumberFormat('en');
 export const en = {
   layout: {
     skip: 'Skip to the content',
-    house: 'House',
+    home: 'To the house, with all rooms',
     rooms: 'Rooms',
     garden: 'Garden',
     search: 'Search',

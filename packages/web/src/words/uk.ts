@@ -13,7 +13,7 @@ const counted = (count: number, one: string, few: string, many: string): string 
 export const uk: Words = {
   layout: {
     skip: 'До змісту',
-    house: 'Дім',
+    home: 'До дому з усіма кімнатами',
     rooms: 'Кімнати',
     garden: 'Сад',
     search: 'Пошук',

@@ -54,7 +54,7 @@ export const a2aDoor: ProtocolDoor = {
       description: { paths: [TASK_PATH, `${TASK_PATH}:subscribe`] },
     },
   ],
-  notFound: { prefix: `${REST_PATH}/`, handle: rest('unknown') },
+  notFound: { paths: new RegExp(`^${REST_PATH}/`), handle: rest('unknown') },
 };
 
 /** In version 0.3 for callers that request it. */

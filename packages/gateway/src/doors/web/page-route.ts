@@ -2,7 +2,7 @@
 import type { PageData, RenderOptions, Shell } from '@open-presence/web/page-data';
 
 import type { Headers } from '../../http/response/headers.ts';
-import type { DoorRequest, ProtocolDoor } from '../context.ts';
+import type { DoorHandler, DoorRequest, ProtocolDoor } from '../context.ts';
 
 /** What the module of a page creates for one request. */
 export interface PageContent {
@@ -27,19 +27,13 @@ export interface PageModule {
 type PageRoute = ProtocolDoor['routes'][number];
 
 export function pageRoute(path: string, load: () => Promise<PageModule>): PageRoute {
-  // Importing takes longer than sending a stored page, even if the module is loaded already.
-  let loaded: ReturnType<typeof loadPage> | undefined;
   return {
     path,
     get: [
       {
         type: 'text/html',
         content: 'Html',
-        async handle(context) {
-          loaded ??= loadPage(load);
-          const [{ sendPage }, page] = await loaded;
-          await sendPage(context, page);
-        },
+        handle: pageHandler(load),
         async whileStarting(context) {
           const { sendWakingPage } = await import('./waking.ts');
           await sendWakingPage(context);
@@ -48,6 +42,16 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
     ],
     // Discovery and OpenAPI describe `/`, which has other representations too.
     ...(path === '/' ? {} : { description: { paths: [] } }),
+  };
+}
+
+export function pageHandler(load: () => Promise<PageModule>): DoorHandler {
+  // Importing takes longer than sending a stored page, even if the module is loaded already.
+  let loaded: ReturnType<typeof loadPage> | undefined;
+  return async (context) => {
+    loaded ??= loadPage(load);
+    const [{ sendPage }, page] = await loaded;
+    await sendPage(context, page);
   };
 }
 

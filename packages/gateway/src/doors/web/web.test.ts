@@ -68,6 +68,19 @@ suite('the web door', () => {
     assert.equal(newest[0]?.text, hostile);
   });
 
+  test('shows who prefers HTML a page where there is none, except among paths of the API', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const [path, accept, type] of [
+      ['/nowhere', BROWSER, 'text/html; charset=utf-8'],
+      ['/rooms/nowhere?lang=uk', BROWSER, 'text/html; charset=utf-8'],
+      ['/nowhere', '*/*', 'application/problem+json; charset=utf-8'],
+      ['/api/nowhere', BROWSER, 'application/problem+json; charset=utf-8'],
+    ] as const) {
+      const { status, headers } = await fetchBytes(gateway, path, { accept });
+      assert.deepEqual([status, headers['content-type']], [404, type]);
+    }
+  });
+
   test('shows while the gateway wakes that it does, on every page', async () => {
     await using gateway = await openGateway(openMemoryLog(), { starting: true });
     const headers = { accept: BROWSER, 'accept-language': 'uk' };

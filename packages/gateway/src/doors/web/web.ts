@@ -11,7 +11,7 @@ import { KINDS } from '@open-presence/protocol';
 import type { DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { dataRoutes } from './data-routes.ts';
-import { pageRoute } from './page-route.ts';
+import { pageHandler, pageRoute } from './page-route.ts';
 import { privateRoute } from './private-route.ts';
 
 export const webDoor: ProtocolDoor = {
@@ -43,4 +43,10 @@ export const webDoor: ProtocolDoor = {
     }),
     ...dataRoutes,
   ],
+  notFound: {
+    // Protocols of programs answer in their own form.
+    paths: /^\/(?!(?:api|a2a|mcp|web|\.well-known)(?:[/?]|$))/,
+    type: 'text/html',
+    handle: pageHandler(() => import('./no-page.ts')),
+  },
 };
