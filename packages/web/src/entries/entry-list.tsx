@@ -90,7 +90,7 @@ export function EntryList({ list, empty, label, onPresence, ...options }: EntryL
     <section class="entries" aria-label={label}>
       {isEmpty && <p class="entries-empty">{empty}</p>}
       <WindowedList
-        ref={windowed}
+        handle={windowed}
         source={source}
         chunks={first === undefined ? [] : [first]}
         hasBefore={list.hasEarlier}

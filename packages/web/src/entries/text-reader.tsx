@@ -60,7 +60,7 @@ export function TextReader({ id, piece, size }: TextReaderProps): VNode {
         </form>
       )}
       <WindowedList
-        ref={windowed}
+        handle={windowed}
         source={source}
         chunks={[{ place: piece.part, content: piece }]}
         hasBefore={piece.part > 1}

@@ -38,6 +38,8 @@ interface WindowedListProps<Place, Content> {
   /** Called when the view has come to rest, with the first element in it. */
   readonly onRest?: (first: Element | undefined, isAtStart: boolean) => void;
   readonly onScroll?: () => void;
+  /** Gets the list, to be changed from outside. */
+  readonly handle?: { current: WindowedList<Place, Content> | null };
 }
 
 interface Chunk<Place, Content> {
@@ -60,6 +62,8 @@ const LOADED_VIEWS = 1.5;
 const KEPT_VIEWS = 3;
 /** Browsers show no elements beyond some tens of millions of pixels. */
 const MAX_HEIGHT = 8_000_000;
+/** In pixels: of what ends at the edge of the view, nothing can be read. */
+const MIN_VISIBLE = 4;
 const REST_MS = 250;
 const RETRY_MS = 3000;
 
@@ -80,6 +84,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     this.#chunks = props.chunks.map(newChunk);
     this.#hasBefore = props.hasBefore;
     this.#hasAfter = props.hasAfter;
+    if (props.handle !== undefined) props.handle.current = this;
   }
 
   override componentDidMount(): void {
@@ -320,7 +325,7 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
       if (element === null || element.getBoundingClientRect().bottom <= 0) continue;
       for (const child of element.children) {
         const { top, bottom } = child.getBoundingClientRect();
-        if (bottom > 0) return { element: child, top };
+        if (bottom > MIN_VISIBLE) return { element: child, top };
       }
     }
     return null;

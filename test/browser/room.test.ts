@@ -1,0 +1,179 @@
+// A room in a real browser: live words, any depth, and an address for whatever is in view.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+
+import type { Browser, Page } from 'playwright-core';
+
+import { until } from '../../conformance/until.ts';
+import { RestartableGateway } from '../live/restartable-gateway.ts';
+import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startChromium } from './chromium.ts';
+
+const ROOM = '/rooms/consciousness-garden';
+
+async function post(url: string, kind: string, body: object): Promise<string> {
+  const answer = await fetch(`${url}/api/${kind}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(5000),
+  });
+  const { id } = (await answer.json()) as { id: string };
+  assert.equal(answer.status, 201);
+  return id;
+}
+
+const say = (url: string, text: string, identity = 'Lumen'): Promise<string> =>
+  post(url, 'garden', { text, identity, identityType: 'ai_entity' });
+
+/** Entries with these numbers as their texts, all in one request. */
+async function sayMany(url: string, from: number, to: number): Promise<void> {
+  const lines = Array.from({ length: to - from }, (_, at) => {
+    const more = at % 9 === 0 ? '\nhas more\nthan one line' : '';
+    return JSON.stringify({
+      text: `number ${from + at}${more}`,
+      identity: 'Lumen',
+      identityType: 'x',
+    });
+  });
+  const answer = await fetch(`${url}/api/garden`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  });
+  assert.ok(answer.ok, await answer.text());
+}
+
+async function textsOn(page: Page): Promise<string[]> {
+  return await page.locator('.entry-text').allInnerTexts();
+}
+
+const FIRST_IN_VIEW = `(() => {
+  for (const entry of document.querySelectorAll('.entry')) {
+    const { top, bottom } = entry.getBoundingClientRect();
+    if (bottom > 4) return { id: entry.id, top: Math.round(top) };
+  }
+  return { id: '', top: 0 };
+})()`;
+
+/** The numbers that the entries of the document have, in their order. */
+const NUMBERS = `Array.from(document.querySelectorAll('.entry-text'), ({ textContent }) =>
+  Number(/\\d+/.exec(textContent)))`;
+
+/** The id of the first entry that is in view, and where it stands. */
+async function firstInView(page: Page): Promise<{ id: string; top: number }> {
+  return await page.evaluate<{ id: string; top: number }>(FIRST_IN_VIEW);
+}
+
+describe('a room, in Chromium', () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+  });
+  after(() => owned.disposeAsync());
+
+  it('shows the words of each visitor to the other, as they are said', async () => {
+    const path = '/rooms/welcome-space';
+    const [one, other] = [await browser.newPage(), await browser.newPage()];
+    await Promise.all([one.goto(gateway.url + path), other.goto(gateway.url + path)]);
+    for (const [speaker, listener, text] of [
+      [one, other, 'Is anybody here?'],
+      [other, one, 'I am.'],
+    ] as const) {
+      await post(gateway.url, 'garden', {
+        text,
+        identity: speaker === one ? 'Lumen' : 'Мавка',
+        identityType: 'ai_entity',
+        room: 'welcome-space',
+      });
+      await listener.getByText(text).waitFor();
+      await speaker.getByText(text).waitFor();
+    }
+    for (const page of [one, other])
+      assert.deepEqual(await textsOn(page), ['I am.', 'Is anybody here?']);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('keeps what is in view where it is, loads no more than is near, and has an address for it', async () => {
+    const count = Number(process.env['ROOM_ENTRIES'] ?? 1500);
+    const step = 10_000;
+    for (let from = 0; from < count; from += step) {
+      await sayMany(gateway.url, from, Math.min(count, from + step));
+    }
+    const page = await browser.newPage({ viewport: { width: 900, height: 800 } });
+    const session = await page.context().newCDPSession(page);
+    const heap = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Runtime.getHeapUsage')).usedSize;
+    };
+    await page.goto(gateway.url + ROOM);
+    await page.getByText(`number ${count - 1}`, { exact: true }).waitFor();
+    let most = 0;
+    let early = 0;
+    for (let last = count; last > 0;) {
+      await page.evaluate('scrollBy(0, 4000)');
+      await page.waitForTimeout(30);
+      const numbers = await page.evaluate<number[]>(NUMBERS);
+      assert.ok(numbers.every((number, at) => at === 0 || (numbers[at - 1] ?? 0) > number));
+      most = Math.max(most, numbers.length);
+      last = numbers.at(-1) ?? last;
+      if (early === 0 && last < count * 0.75) early = await heap();
+    }
+    assert.ok(most < 500, `${most} entries in the document`);
+    const late = await heap();
+    assert.ok(late < early * 1.3 + 1_000_000, `${early} bytes of heap became ${late}`);
+
+    // Back up by half of it, through what was dropped: nothing is missing, and nothing moves by itself.
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)');
+    await until(
+      () => firstInView(page),
+      ({ id }) => id !== '',
+      () => 'what was dropped comes back',
+    );
+    await page.waitForTimeout(800);
+    const place = await firstInView(page);
+    await say(gateway.url, 'said meanwhile');
+    const news = page.getByRole('button', { name: '1 new' });
+    await news.waitFor();
+    assert.deepEqual(await firstInView(page), place);
+    assert.equal(new URL(page.url()).hash, `#${place.id}`);
+
+    await page.reload();
+    await page.locator(`#${place.id}`).waitFor();
+    await page.waitForTimeout(500);
+    assert.equal((await firstInView(page)).id, place.id);
+
+    await page.evaluate('scrollBy(0, -300)');
+    await page.waitForTimeout(500);
+    await say(gateway.url, 'said again');
+    await page.getByRole('button', { name: '1 new' }).click();
+    await page.getByText('said again').waitFor();
+    assert.deepEqual((await textsOn(page)).slice(0, 2), ['said again', 'said meanwhile']);
+    await page.close();
+  });
+});
+
+describe('pages that stay open', () => {
+  it('have each word once, in order, while the gateway is killed and started again', async () => {
+    await using gateway = await RestartableGateway.start();
+    await using browser = await startChromium();
+    const pages = [await browser.newPage(), await browser.newPage()];
+    await say(gateway.url, 'before');
+    await Promise.all(pages.map((page) => page.goto(gateway.url + ROOM)));
+    await say(gateway.url, 'while open');
+    await Promise.all(pages.map((page) => page.getByText('while open').waitFor()));
+    await gateway.crash();
+    await say(gateway.url, 'after the crash');
+    await Promise.all(pages.map((page) => page.getByText('after the crash').waitFor()));
+    await gateway.restart();
+    await say(gateway.url, 'after the rest');
+    const expected = ['after the rest', 'after the crash', 'while open', 'before'];
+    for (const page of pages) {
+      await page.getByText('after the rest').waitFor();
+      assert.deepEqual(await textsOn(page), expected);
+    }
+  });
+});
