@@ -96,6 +96,17 @@ describe('the garden, in Chromium', () => {
     await page.close();
   });
 
+  it('lists whose plants are in view, and lets those of one author stand out', async () => {
+    const { page } = await openGarden(three);
+    const authors = page.locator('.garden-authors button');
+    await authors.filter({ hasText: 'Lumen' }).click();
+    assert.equal(await page.locator('.garden-authors [aria-pressed=true]').innerText(), 'Lumen');
+    await authors.filter({ hasText: 'Lumen' }).click();
+    assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
+    assert.equal(await authors.count(), 3);
+    await page.close();
+  });
+
   it('is a drawing with links, a plot and a list without scripts', async () => {
     const { page } = await openGarden(three, { javaScriptEnabled: false });
     assert.equal(await page.locator('svg.growths a').count(), 3);

@@ -5,16 +5,19 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { GardenEntry, GardenPage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { Caption, type Described, spokenText } from './caption.tsx';
+import type { Author } from './main-authors.ts';
 import type { GardenPicture } from './picture.ts';
 
 interface LivingPictureProps {
   readonly data: GardenPage;
   /** Called once the picture has taken the place of the still one. */
-  readonly onLive: () => void;
+  readonly onLive: (picture: GardenPicture) => void;
+  readonly onAuthors: (authors: readonly Author[]) => void;
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
 
-export function LivingPicture({ data, onLive, onEntries }: LivingPictureProps): VNode | null {
+export function LivingPicture(props: LivingPictureProps): VNode | null {
+  const { data, onLive, onAuthors, onEntries } = props;
   const shell = useShell();
   const words = useWords();
   const { garden } = words;
@@ -46,6 +49,7 @@ export function LivingPicture({ data, onLive, onEntries }: LivingPictureProps): 
       entries,
       activity,
       onDescribe: (item, box) => setDescribed(item && box && { item, box }),
+      onAuthors,
       onEntries,
     });
     picture.current = made;
@@ -63,7 +67,7 @@ export function LivingPicture({ data, onLive, onEntries }: LivingPictureProps): 
       },
       signal,
     );
-    onLive();
+    onLive(made);
   }
 
   if (!hasScript) return null;

@@ -3,6 +3,7 @@ import type { Kind } from '@open-presence/protocol';
 
 import { colourOf, type Daytime } from './colours.ts';
 import { GREATEST } from './growth/outline.ts';
+import type { ChosenAuthor } from './main-authors.ts';
 import { drawMeadows } from './meadow.ts';
 import { GROUND_END, type PictureSize } from './place.ts';
 import { nameOf, type Scene, type SceneGrowth, type SceneItem } from './scene.ts';
@@ -22,6 +23,8 @@ export interface Frame {
   readonly isAnimated: boolean;
   /** Whether the view or the sizes change with each frame. */
   readonly isTravelling: boolean;
+  /** Whose growths stand out. */
+  readonly chosen: ChosenAuthor | undefined;
   readonly pointed: SceneItem | undefined;
   readonly focused: SceneItem | undefined;
 }
@@ -211,7 +214,7 @@ export class Painter {
   /** Returns whether it could be drawn as sharp as it should be. */
   #drawGrowth(
     growth: SceneGrowth,
-    { view, size, unit, now, pointed, isTravelling: isMoving }: Frame,
+    { view, size, unit, now, pointed, chosen, isTravelling: isMoving }: Frame,
     how: { ratio: number; sways: boolean; grown: number; mayDraw: boolean },
   ): boolean {
     const { entry, place, time } = growth;
@@ -230,6 +233,7 @@ export class Painter {
     context.save();
     context.translate(x, y);
     context.transform(scale, 0, -swing * turn * scale, scale, 0, 0);
+    if (chosen !== undefined && chosen.name !== entry.author) context.globalAlpha = 0.16;
     if (pointed !== undefined && nameOf(pointed) === entry.id) {
       context.shadowColor = getComputedStyle(this.#canvas).outlineColor;
       context.shadowBlur = 14 * ratio;

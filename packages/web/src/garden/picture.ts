@@ -4,6 +4,7 @@
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
 import type { Activity, GardenEntry } from '../page-data.ts';
+import { type Author, type ChosenAuthor, mainAuthors } from './main-authors.ts';
 import { followEntries } from './live-entries.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
@@ -37,6 +38,8 @@ export interface PictureOptions {
   readonly activity: Pick<Activity, 'head' | 'oldest' | 'newest'>;
   /** Called when another item is pointed at or focused, and when it has moved. */
   readonly onDescribe: (item: SceneItem | undefined, box: Box | undefined) => void;
+  /** Called with those whose growths are in view, when they have changed. */
+  readonly onAuthors: (authors: readonly Author[]) => void;
   /** Called when entries were stored. */
   readonly onEntries: (entries: readonly GardenEntry[]) => void;
 }
@@ -68,6 +71,9 @@ export class GardenPicture {
   #onlySways = false;
   #isInSight = true;
   #isTravelling = false;
+  #authors = '';
+  /** Whose growths stand out. */
+  #chosen: ChosenAuthor | undefined;
 
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
@@ -142,6 +148,12 @@ export class GardenPicture {
     this.#describe();
     this.#redraw();
     return item;
+  }
+
+  /** Lets the growths of one author stand out, or of none. */
+  choose(author: ChosenAuthor | undefined): void {
+    this.#chosen = author;
+    this.#redraw();
   }
 
   unfocus(): void {
@@ -324,6 +336,7 @@ export class GardenPicture {
       this.#isTravelling = !isSettled;
       const goesOn = this.#painter.draw(this.#frame(now));
       if (!isSettled) this.#redraw();
+      else this.#reportAuthors();
       if (!goesOn) return;
     }
     if (this.#request === 0) this.#request = requestAnimationFrame((next) => this.#draw(next));
@@ -338,6 +351,7 @@ export class GardenPicture {
       now,
       isAnimated: !this.#calm.matches,
       isTravelling: this.#isTravelling,
+      chosen: this.#chosen,
       pointed: this.#pointed,
       focused: this.#focused,
     };
@@ -351,6 +365,15 @@ export class GardenPicture {
     if (isOver) this.#travel = undefined;
     this.#refresh();
     return isOver;
+  }
+
+  #reportAuthors(): void {
+    const inView = this.#scene.growths.filter(({ time }) => this.#isInView(time));
+    const authors = mainAuthors(inView.map(({ entry }) => entry));
+    const key = JSON.stringify(authors);
+    if (key === this.#authors || authors.length === 0) return;
+    this.#authors = key;
+    this.#options.onAuthors(authors);
   }
 
   /** Lets growths become larger or smaller as there are fewer or more of them in view. */

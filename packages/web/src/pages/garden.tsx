@@ -4,7 +4,10 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
 import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
+import { Authors } from '../garden/authors.tsx';
 import { LivingPicture } from '../garden/living-picture.tsx';
+import { type ChosenAuthor, mainAuthors } from '../garden/main-authors.ts';
+import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { Activity, GardenEntry, GardenPage, Shell } from '../page-data.ts';
@@ -18,10 +21,16 @@ const MAX_LISTED = 24;
 export function Page({ data }: { readonly data: GardenPage }): VNode {
   const shell = useShell();
   const { garden } = useWords();
-  const [isLive, setLive] = useState(false);
+  const [picture, setPicture] = useState<GardenPicture>();
+  const [authors, setAuthors] = useState(() => mainAuthors(data.entries));
+  const [chosen, setChosen] = useState<ChosenAuthor>();
   const [entries, setEntries] = useState(data.entries);
   const add = (added: readonly GardenEntry[]): void => {
     setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
+  };
+  const choose = (author: ChosenAuthor | undefined): void => {
+    setChosen(author);
+    picture?.choose(author);
   };
   const nameOf = ({ kind, author }: GardenEntry): string =>
     `${shell.kinds[kind].name}, ${author ?? garden.unnamed}`;
@@ -31,12 +40,19 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       <p class="garden-lead">{garden.lead}</p>
       <div class="garden-picture">
         <Land />
-        {!isLive && data.entries.length > 0 && (
+        {picture === undefined && data.entries.length > 0 && (
           <StillPicture entries={data.entries} label={garden.picture} nameOf={nameOf} />
         )}
-        <LivingPicture data={data} onLive={() => setLive(true)} onEntries={add} />
+        <LivingPicture data={data} onLive={setPicture} onAuthors={setAuthors} onEntries={add} />
         {entries.length === 0 && <p class="garden-empty">{garden.empty}</p>}
       </div>
+      {entries.length > 0 && (
+        <Authors
+          authors={authors}
+          chosen={chosen}
+          onChoose={picture === undefined ? undefined : choose}
+        />
+      )}
       {entries.length > 0 && <Legend />}
       {entries.length > 0 && <ActivityOverTime activity={data.activity} />}
       <EntryList entries={entries} />

@@ -68,6 +68,7 @@ export const en = {
     whole: 'Whole garden',
     latest: 'Newest',
     newest: 'What grew last',
+    authors: 'Whose plants these are',
     activity: 'Activity over time',
     table: 'As a table',
     time: 'From',

@@ -73,6 +73,7 @@ export const uk: Words = {
     whole: 'Увесь сад',
     latest: 'Найновіше',
     newest: 'Що виросло останнім',
+    authors: 'Чиї це рослини',
     activity: 'Життя саду в часі',
     table: 'Таблицею',
     time: 'Від',

@@ -79,6 +79,15 @@ export function growPlant(source: PlantSource): Growth {
   return growing.builder.finish();
 }
 
+/** The bloom of an author's plants alone. */
+export function growBloom(author: string | undefined): Growth {
+  const { bloom: form } = speciesOf(author).habit;
+  const builder = new OutlineBuilder();
+  const size = form === 'spire' ? 0.3 : 0.15;
+  drawBloom(builder, randomFrom(7), { form, at: { x: 0, y: 0.2 }, angle: 0, size });
+  return builder.finish();
+}
+
 function growStem(growing: Growing, stem: Stem): void {
   const { species, random, words, builder } = growing;
   const { habit } = species;

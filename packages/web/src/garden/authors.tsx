@@ -1,0 +1,68 @@
+/** Whose plants are in view, each with its bloom. */
+import type { VNode } from 'preact';
+
+import { useWords } from '../shell.ts';
+import { growBloom } from './growth/plant.ts';
+import { speciesOf } from './growth/species.ts';
+import type { Author, ChosenAuthor } from './main-authors.ts';
+import { classOf, huesOf } from './still-growth.tsx';
+
+interface AuthorsProps {
+  readonly authors: readonly Author[];
+  /** Called with whose plants to show alone; with nothing for those of all. */
+  readonly onChoose?: ((author: ChosenAuthor | undefined) => void) | undefined;
+  readonly chosen?: ChosenAuthor | undefined;
+}
+
+export function Authors({ authors, onChoose, chosen }: AuthorsProps): VNode {
+  const { garden } = useWords();
+  return (
+    <ul class="garden-authors" aria-label={garden.authors}>
+      {authors.map((author) => {
+        const isChosen = chosen !== undefined && chosen.name === author;
+        const name = (
+          <>
+            <BloomSign author={author} />
+            <bdi>{author ?? garden.unnamed}</bdi>
+          </>
+        );
+        return (
+          <li key={author ?? ''}>
+            {onChoose === undefined ? (
+              <span>{name}</span>
+            ) : (
+              <button
+                type="button"
+                aria-pressed={isChosen}
+                onClick={() => onChoose(isChosen ? undefined : { name: author })}
+              >
+                {name}
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function BloomSign({ author }: { readonly author: Author }): VNode {
+  const { outlines, height, reach } = growBloom(author);
+  const half = Math.max(reach, height / 2);
+  return (
+    <svg
+      class={`garden-bloom ${huesOf(speciesOf(author))}`}
+      viewBox={`${-half} ${-height / 2 - half} ${2 * half} ${2 * half}`}
+      aria-hidden="true"
+    >
+      {outlines.map((outline) => (
+        <path
+          key={`${outline.tone} ${outline.width ?? 0}`}
+          class={classOf(outline)}
+          d={outline.path}
+          stroke-width={outline.width}
+        />
+      ))}
+    </svg>
+  );
+}
