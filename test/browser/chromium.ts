@@ -8,7 +8,7 @@ import { chromium, type Browser } from 'playwright-core';
 const INSTALL = join(import.meta.dirname, '../install.sh');
 
 /** Its disposal closes it. */
-export async function startChromium(): Promise<Browser> {
+export async function startChromium(args: readonly string[] = []): Promise<Browser> {
   await promisify(execFile)(INSTALL);
   return await chromium.launch({
     executablePath: '/usr/bin/chromium',
@@ -20,6 +20,7 @@ export async function startChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...args,
     ],
   });
 }

@@ -13,16 +13,9 @@ import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts'
 import { startChromium } from './chromium.ts';
 import { HOSTILE_TEXTS, MEGABYTE_NAME } from './hostile-texts.ts';
 import { openWatched, overflow, scriptBytes, tabThrough, type WatchedPage } from './page-watch.ts';
+import { PAGE_NAMES, pathOf, type PageName } from './visited-pages.ts';
 
 const MAX_SCRIPT_BYTES = 60_000;
-
-/** By name. `{id}` is the entry that has replies. */
-const PAGES = {
-  house: '/',
-  speak: '/speak',
-} as const;
-type PageName = keyof typeof PAGES;
-const NAMES: readonly PageName[] = ['house', 'speak'];
 
 /** Pages that show visitors' texts, and whether they show all of them. */
 const SHOWING: readonly PageName[] = ['house'];
@@ -86,12 +79,12 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
   }
 
   async function visit(context: BrowserContext, name: PageName): Promise<WatchedPage> {
-    const watched = await openWatched(context, gateway.url + PAGES[name].replace('{id}', replied));
+    const watched = await openWatched(context, gateway.url + pathOf(name, replied));
     await watched.page.waitForLoadState('networkidle');
     return watched;
   }
 
-  for (const name of NAMES) {
+  for (const name of PAGE_NAMES) {
     for (const locale of ['uk', 'en'] as const) {
       it(`${name}, ${locale}: has no barrier that axe finds, light or dark`, async () => {
         await using watched = await visit(contexts[locale], name);
