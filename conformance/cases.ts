@@ -20,6 +20,7 @@ import { longMessages } from './cases/long-messages.ts';
 import { mcp } from './cases/mcp.ts';
 import { oneEntry } from './cases/one-entry.ts';
 import { openness } from './cases/openness.ts';
+import { pages } from './cases/pages.ts';
 import { presence } from './cases/presence.ts';
 import { retries } from './cases/retries.ts';
 import { rooms } from './cases/rooms.ts';
@@ -59,6 +60,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   A2A: a2a,
   'saying something by GET': contributingByGet,
   'what the gateway says of itself': about,
+  'pages for people': pages,
   MCP: mcp,
   'messages of any length': longMessages,
 };

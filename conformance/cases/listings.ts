@@ -194,7 +194,7 @@ export const listings: readonly Case[] = [
       NDJSON,
       `${NDJSON}, application/json;q=0.9`,
       `application/json;q=0.1, ${NDJSON};q=0.2`,
-      `text/html, ${NDJSON};q=0.5`,
+      `text/csv, ${NDJSON};q=0.5`,
       NDJSON.toUpperCase(),
       `application/json;q=0, ${NDJSON}`,
     ];

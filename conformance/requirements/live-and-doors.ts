@@ -127,6 +127,11 @@ export const LIVE_AND_DOORS = {
       'The reference loads only from the gateway, and says without scripts where to read on.',
   },
   '17.3': { 'link-headers': 'Link leads to the descriptions.' },
+  '17.5': {
+    'page-link': 'Answers that a page shows too name it in Link.',
+    browser: 'Browsers are led to the page by 303, with the query; other callers are not.',
+    'format-json': 'format=json is answered in JSON, whatever Accept says.',
+  },
   '17.4': {
     paths: 'Every path is described.',
     bodies: 'Every example of a body works as it stands.',

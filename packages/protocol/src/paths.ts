@@ -18,6 +18,24 @@ export function entryPath(id: string): string {
   return `/api/entries/${id}`;
 }
 
+/** The page that shows an entry. */
+export function entryPagePath(id: string): string {
+  return `/entries/${id}`;
+}
+
+const SHOWN_BY_PAGES = /^\/api(\/(?:entries\/[^/]+|rooms\/[^/]+|search|garden))$/;
+
+/** The page that shows what a path of the API answers, if there is one (PROTOCOL.md section 17.5). */
+export function pagePath(path: string): string | undefined {
+  return SHOWN_BY_PAGES.exec(path)?.[1];
+}
+
+/** For a `Link` header: the page that shows what a path answers. */
+export function pageLinks(path: string): string[] {
+  const page = pagePath(path);
+  return page === undefined ? [] : [`<${page}>; rel="alternate"; type="text/html"`];
+}
+
 /** The GET path that appends this body; members that are not strings are left out. */
 export function sayPath(kind: Kind, body: unknown): string {
   const pairs = Object.entries(typeof body === 'object' && body !== null ? body : {}).flatMap(
@@ -56,11 +74,12 @@ export function feedPath(path: string, form: FeedForm): string {
   return `${path}.${form}`;
 }
 
-/** For a `Link` header: the feeds of a listing. */
-export function feedLinks(path: string): string {
-  return FEED_FORMS.map((form) => {
+/** For a `Link` header: the feeds of a listing, and the page that shows it. */
+export function listingLinks(path: string): string {
+  const feeds = FEED_FORMS.map((form) => {
     return `<${feedPath(path, form)}>; rel="alternate"; type="${FEED_TYPES[form]}"`;
-  }).join(', ');
+  });
+  return [...feeds, ...pageLinks(path)].join(', ');
 }
 
 interface ServiceLink {

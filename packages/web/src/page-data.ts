@@ -320,6 +320,8 @@ export interface Endpoint {
   readonly methods: readonly string[];
   /** With variable parts in braces. */
   readonly path: string;
+  /** Leads to what programs get there, if the path has no variable parts. */
+  readonly href?: string;
   readonly meaning: string;
 }
 

@@ -32,6 +32,10 @@ export const EVENT_STREAM = 'text/event-stream';
 
 const PROBLEM = 'application/problem+json';
 
+/** Asks for JSON whatever `Accept` says: a browser cannot change what it accepts. */
+const JSON_IN_QUERY = /[?&]format=json(?:&|$)/;
+const JSON_RANGE = 'application/json';
+
 /** Where all paths are listed: an error names only the nearest. */
 const DIRECTORY = 'GET /api/discover lists the main paths, /openapi.json all.';
 
@@ -152,7 +156,8 @@ export class Router<App extends StartupContext> {
       const isFromPage = postFromPage !== undefined && isPostFromPage(url, headers);
       return { handle: isFromPage ? postFromPage : post, whileStarting, params };
     }
-    const { handle, ...representation } = preferred(headers.accept, representations);
+    const accept = JSON_IN_QUERY.test(url) ? JSON_RANGE : headers.accept;
+    const { handle, ...representation } = preferred(accept, representations);
     return { handle, whileStarting: representation.whileStarting ?? whileStarting, params };
   }
 

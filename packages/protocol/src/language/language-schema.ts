@@ -83,6 +83,7 @@ const PAGES = [
   'links',
   'skill',
   'skillVersion',
+  'browsers',
   'withoutScripts',
   'errors',
   'errorsHow',

@@ -56,7 +56,7 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
   return (
     <p class="thread-links">
       <CopyLink path={path} />
-      <a href={`/api/entries/${id}`} type="application/json">
+      <a href={`/api/entries/${id}?format=json`} type="application/json">
         JSON
       </a>
       {truncatedSize !== undefined && piece?.of !== 'json' && (

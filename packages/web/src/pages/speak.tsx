@@ -127,11 +127,11 @@ function A2a({ card, url, meaning, calls }: SpeakPage['a2a']): VNode {
 function Endpoints({ endpoints }: { readonly endpoints: readonly Endpoint[] }): VNode {
   return (
     <dl class="endpoints">
-      {endpoints.map(({ methods, path, meaning }) => (
+      {endpoints.map(({ methods, path, href, meaning }) => (
         <div key={path}>
           <dt>
             <span class="methods">{methods.join(' ')}</span>{' '}
-            <code>{path.includes('{') ? path : <a href={path}>{path}</a>}</code>
+            <code>{href === undefined ? path : <a href={href}>{path}</a>}</code>
           </dt>
           <dd>{meaning}</dd>
         </div>

@@ -108,10 +108,14 @@ function responsesOf(
   const { untagged, ranges, reportsUnavailable, errors = [], parameters = [] } = description;
   // Without content: clients made of this document would take each answer for a part.
   const part = { description: text(language.pages.range) };
+  const leadsBrowsers = representations.some(({ type, content: sent }) => {
+    return type === 'text/html' && sent === undefined;
+  });
   const selects = parameters.some((parameter) => parameter !== 'as');
   return {
     200: done,
     ...(ranges === true ? { 206: part, ...problems([416]) } : {}),
+    ...(leadsBrowsers ? { 303: { description: text(language.pages.browsers) } } : {}),
     ...(untagged === true ? {} : { 304: { description: text(language.pages.unchanged) } }),
     ...problems([400, 500, ...errors]),
     ...problems(path.includes('{') ? [404] : []),

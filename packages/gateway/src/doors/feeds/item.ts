@@ -1,5 +1,5 @@
 /** An entry as an item of a feed: plain text for people. */
-import { entryHead, type Kind } from '@open-presence/protocol';
+import { entryHead, entryPagePath, entryPath, type Kind } from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
@@ -14,8 +14,9 @@ export interface Item {
   /** Slug. */
   readonly room: string;
   readonly timestamp: string;
-  /** The path of the entry. */
+  /** The path of the entry as JSON, and of the page that shows it. */
   readonly path: string;
+  readonly page: string;
   readonly title: string;
   readonly author: string;
   /** The visitor's text, or the start of a long one. */
@@ -45,7 +46,8 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
     kind,
     room,
     timestamp: new Date(time).toISOString(),
-    path: `/api/entries/${id}`,
+    path: entryPath(id),
+    page: entryPagePath(id),
     title: [
       localization.text(kinds[kind].name),
       titleExcerpt(author),

@@ -7,7 +7,7 @@ export function jsonFeedOf(page: Page): string {
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title.toWellFormed(),
-    home_page_url: `${base}/`,
+    home_page_url: base + page.page,
     feed_url: base + page.first,
     description: text(language.labels.trust),
     ...(next === null ? {} : { next_url: base + next }),
@@ -18,7 +18,8 @@ export function jsonFeedOf(page: Page): string {
 }
 
 function itemOf(item: Item, { base, language, text: localized }: Page): object {
-  const url = base + item.path;
+  const url = base + item.page;
+  const entry = base + item.path;
   const text = item.text.toWellFormed();
   const { truncatedSize } = item;
   return {
@@ -30,7 +31,9 @@ function itemOf(item: Item, { base, language, text: localized }: Page): object {
       : {
           content_text: `${text}\n\n${localized(language.labels.long)}\n${url}`,
           summary: text,
-          attachments: [{ url, mime_type: 'application/json', size_in_bytes: truncatedSize }],
+          attachments: [
+            { url: entry, mime_type: 'application/json', size_in_bytes: truncatedSize },
+          ],
         }),
     date_published: item.timestamp,
     date_modified: item.timestamp,

@@ -1,5 +1,7 @@
 /** What the OpenAPI document says of feeds (PROTOCOL.md section 15). */
 import {
+  entryPagePath,
+  entryPath,
   EVERYTHING,
   FEED_FORMS,
   type FeedForm,
@@ -54,6 +56,7 @@ function examplePage(localization: Localization, form: FeedForm): Page {
     first: self,
     next: `${self}?before=${member('seq')}`,
     listing: EVERYTHING,
+    page: '/',
     updated: member('timestamp'),
     items: [
       {
@@ -61,7 +64,8 @@ function examplePage(localization: Localization, form: FeedForm): Page {
         kind: 'garden',
         room: member('room'),
         timestamp: member('timestamp'),
-        path: `/api/entries/${member('id')}`,
+        path: entryPath(member('id')),
+        page: entryPagePath(member('id')),
         title: [text(language.kinds.garden.name), member('identity'), member('text')].join(' · '),
         author: member('identity'),
         text: member('text'),

@@ -14,6 +14,8 @@ export interface Page extends Localization {
   readonly next: string | null;
   /** The path that lists the same entries as JSON, or leads to it. */
   readonly listing: string;
+  /** The path of the page that shows them. */
+  readonly page: string;
   /** ISO 8601 time when the newest entry of the feed was stored. */
   readonly updated: string;
   readonly items: readonly Item[];

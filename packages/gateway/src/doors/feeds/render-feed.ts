@@ -1,5 +1,5 @@
 /** Reads a page of a feed from the log and renders it as a response. */
-import { FEED_TYPES, type FeedForm } from '@open-presence/protocol';
+import { FEED_TYPES, pagePath, type FeedForm } from '@open-presence/protocol';
 
 import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { contentEncoding } from '../../http/response/headers.ts';
@@ -66,6 +66,7 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
     first: pathWithQuery(path, firstPage),
     next: hasNext ? nextPagePath({ path, parameters, selection, head }, end) : null,
     listing: listingOf(scope, filters),
+    page: pagePath(scope.path) ?? '/',
     updated: await updatedAt(app.log, query, items),
     items,
   };

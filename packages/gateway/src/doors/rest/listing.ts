@@ -5,7 +5,7 @@
  * larger one is streamed. Upholds that reading stops when the caller disconnects, and that memory
  * stays flat however long the listing is.
  */
-import { feedLinks, type Locale } from '@open-presence/protocol';
+import { listingLinks, type Locale } from '@open-presence/protocol';
 
 import {
   COMMON_HEADERS,
@@ -219,10 +219,10 @@ function closingOf(log: Log, listed: Listing, end: ReadEnd): Buffer {
   return Buffer.from(`${newline}],${position},${known}${noted}"next":${next}}\n`);
 }
 
-/** Links to the next page, if that is known before the entries are sent, and to the feeds of the scope. */
+/** Links to the next page, if that is known before the entries are sent, and to the feeds and the page of the scope. */
 function linksOf({ scope }: Listing, next: string | null): Headers {
-  const feeds = feedLinks(scope.path);
-  return { Link: next === null ? feeds : `<${next}>; rel="next", ${feeds}` };
+  const links = listingLinks(scope.path);
+  return { Link: next === null ? links : `<${next}>; rel="next", ${links}` };
 }
 
 async function cachedResponseOf(

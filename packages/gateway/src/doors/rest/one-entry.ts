@@ -1,5 +1,5 @@
 /** One entry, whole or a range of its bytes (PROTOCOL.md section 9). */
-import { GatewayError } from '@open-presence/protocol';
+import { GatewayError, entryPath, pageLinks } from '@open-presence/protocol';
 
 import { requestedRange, type ByteRange } from '../../http/response/byte-range.ts';
 import {
@@ -9,6 +9,7 @@ import {
   JSON_TYPE,
   NO_CACHE,
   vary,
+  type Headers,
 } from '../../http/response/headers.ts';
 import { preferredEncoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
@@ -23,13 +24,14 @@ import type { DoorRequest } from '../context.ts';
 const HEADERS = {
   'Accept-Ranges': 'bytes',
   'Cache-Control': 'public, max-age=31536000, immutable',
-  ...vary(),
+  ...vary('Accept'),
 };
 
 /** An unreadable entry may be put back. */
-function validatorsOf({ stamp, unreadable }: Entry): { tag: string; headers: typeof HEADERS } {
-  if (unreadable !== true) return { tag: `"${stamp.id}"`, headers: HEADERS };
-  return { tag: `"${stamp.id}-unreadable"`, headers: { ...HEADERS, ...NO_CACHE } };
+function validatorsOf({ stamp, unreadable }: Entry): { tag: string; headers: Headers } {
+  const headers = { ...HEADERS, Link: pageLinks(entryPath(stamp.id)).join(', ') };
+  if (unreadable !== true) return { tag: `"${stamp.id}"`, headers };
+  return { tag: `"${stamp.id}-unreadable"`, headers: { ...headers, ...NO_CACHE } };
 }
 
 export async function oneEntry(context: DoorRequest): Promise<void> {
@@ -39,14 +41,15 @@ export async function oneEntry(context: DoorRequest): Promise<void> {
   const range = requestedRange(context.request, entry.size, tag);
   if (range === 'unsatisfiable') await sendUnsatisfiable(context, entry);
   else if (range !== undefined) await sendRange(context, entry, range);
-  else if (body === undefined) await streamEntry(context, entry, tag);
+  else if (body === undefined) await streamEntry(context, entry);
   else await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }
 
-async function streamEntry(context: DoorRequest, entry: Entry, tag: string): Promise<void> {
+async function streamEntry(context: DoorRequest, entry: Entry): Promise<void> {
+  const { tag, headers: own } = validatorsOf(entry);
   const { request, response } = context;
   const encoding = streamEncoding(preferredEncoding(request.headers['accept-encoding']));
-  const headers = { ...etag(tag, encoding), ...HEADERS, ...COMMON_HEADERS };
+  const headers = { ...etag(tag, encoding), ...own, ...COMMON_HEADERS };
   if (sendNotModified(context, headers.ETag, headers)) return;
   const length = { 'Content-Length': String(entry.size) };
   response.writeHead(200, {

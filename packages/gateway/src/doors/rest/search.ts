@@ -1,5 +1,5 @@
 /** `GET /api/search` (PROTOCOL.md section 14): one result a line, each an entry and a snippet. */
-import { entryHead } from '@open-presence/protocol';
+import { entryHead, pageLinks } from '@open-presence/protocol';
 
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
@@ -25,7 +25,11 @@ const MAX_ENTRY_SIZE = 64 * 1024;
 
 const EXAMPLE = `${SEARCH_SCOPE.path}?q=garden`;
 
-const HEADERS = { ...NO_CACHE, ...vary() };
+const HEADERS = {
+  ...NO_CACHE,
+  ...vary('Accept'),
+  Link: pageLinks(SEARCH_SCOPE.path).join(', '),
+};
 
 export async function search(context: DoorRequest): Promise<void> {
   const { app, request } = context;

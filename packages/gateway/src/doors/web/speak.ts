@@ -2,7 +2,7 @@
  * The page `/speak`: how programs and agents take part, with requests that work at this address. Its
  * paths and bodies are those that the routes and the doors describe.
  */
-import { JSON_RPC_PATH, KINDS, localize, sayPath } from '@open-presence/protocol';
+import { JSON_RPC_PATH, KINDS, localize, pagePath, sayPath } from '@open-presence/protocol';
 import type {
   CodeExample,
   Endpoint,
@@ -143,10 +143,16 @@ function endpointsOf(
   const ofKinds = KINDS.map((kind): Endpoint => {
     const { path, meaning } = language.kinds[kind];
     const { methods = [] } = routes.find((route) => route.path === path) ?? {};
-    return { methods, path, meaning: text(meaning) };
+    return { methods, path, ...hrefTo(path), meaning: text(meaning) };
   });
   const described = describePaths(language, locale, paths).map(({ name, path, meaning }) => {
-    return { methods: methodsById.get(name) ?? [], path, meaning };
+    return { methods: methodsById.get(name) ?? [], path, ...hrefTo(path), meaning };
   });
   return [...ofKinds, ...described];
+}
+
+/** Not to the page to which the path leads browsers. */
+function hrefTo(path: string): { readonly href?: string } {
+  if (path.includes('{')) return {};
+  return { href: pagePath(path) === undefined ? path : `${path}?format=json` };
 }

@@ -11,8 +11,12 @@ import { KINDS } from '@open-presence/protocol';
 import type { DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { dataRoutes } from './data-routes.ts';
+import { pageRedirect } from './page-redirect.ts';
 import { pageHandler, pageRoute } from './page-route.ts';
 import { privateRoute } from './private-route.ts';
+
+/** Paths of the API that lead browsers to a page (PROTOCOL.md section 17.5). */
+const SHOWN_BY_PAGES = ['/api/entries/{id}', '/api/rooms/{slug}', '/api/search', '/api/garden'];
 
 export const webDoor: ProtocolDoor = {
   routes: [
@@ -32,6 +36,7 @@ export const webDoor: ProtocolDoor = {
         await postFromPage(context, kind);
       },
     })),
+    ...SHOWN_BY_PAGES.map((path) => ({ path, get: [pageRedirect] })),
     assetsRoute,
     privateRoute('/web/manifest.webmanifest', 'application/manifest+json', async (context) => {
       const { sendManifest } = await import('./manifest.ts');
