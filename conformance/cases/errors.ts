@@ -11,7 +11,7 @@ const UNKNOWN: Readonly<Record<string, string | undefined>> = {
   '/API/garden': '/api/garden',
   '/api//garden': '/api/garden',
   '/api/gardens': '/api/garden',
-  '/resonance': '/api/resonance',
+  '/discover': '/api/discover',
   '/api/room/x': '/api/rooms/{slug}',
   '/mova-snu.yml': '/mova-snu.yaml',
   '/api/garden/01999999-9999-7999-8999-999999999999':

@@ -108,7 +108,8 @@ export class Connection {
 
   /** Whether the next bytes begin a request. */
   get #isIdle(): boolean {
-    return this.#parsing && this.#response === undefined && this.#matched === 0;
+    const isBetween = this.#response === undefined && !this.#head.isIncomplete;
+    return this.#parsing && isBetween && this.#matched === 0;
   }
 
   #parseRequests(bytes: NonSharedBuffer): void {

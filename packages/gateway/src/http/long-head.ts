@@ -11,6 +11,11 @@ export class LongHead {
   #waiting: NonSharedBuffer[] = [];
   #waitingSize = 0;
 
+  /** Whether a head has begun and not ended. */
+  get isIncomplete(): boolean {
+    return this.#parsedSize > 0;
+  }
+
   /** What is to be parsed now: nothing, or all that came since the last time. */
   take(bytes: NonSharedBuffer, isEnd: boolean): NonSharedBuffer | undefined {
     const size = this.#waitingSize + bytes.length;

@@ -93,6 +93,22 @@ suite('pipelined requests', () => {
     }
   });
 
+  test('are understood with a long head whose last packet has a whole body', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await using caller = await gateway.connect();
+    const key = 'k'.repeat(1_000_000);
+    const body = '{"text":"x"}';
+    const end = `\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    caller.send(`POST /api/shepit HTTP/1.1\r\nHost: presence\r\nIdempotency-Key: ${key}`);
+    // Time for what was sent to arrive, so that the end is a packet of its own.
+    await pause(200);
+    caller.send(end);
+    const [, id] = /"id":"([^"]+)"/.exec(await caller.until(/"text":"x"\}/)) ?? [];
+    const again = `${gateway.url}/api/shepit?idempotency-key=${key}`;
+    const answer = (await (await fetch(again, { method: 'POST', body })).json()) as { id: string };
+    assert.equal(answer.id, id);
+  });
+
   test('start when the response before is finished', async () => {
     const memory = openMemoryLog();
     const gates: (() => void)[] = [];
