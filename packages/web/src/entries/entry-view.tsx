@@ -15,6 +15,8 @@ import { VisitorText } from './visitor-text.tsx';
 export interface EntryViewOptions {
   /** Names the room of each entry: where entries of several stand together. */
   readonly showsRoom?: boolean;
+  /** Whether what the entry answers stands above it. */
+  readonly answersAbove?: boolean;
 }
 
 /** Entries with a greater seq are marked as new. */
@@ -31,7 +33,12 @@ interface EntryViewProps extends EntryViewOptions {
 /** A name that is shown in full: a longer one cannot be searched for by its start. */
 const MAX_NAME_LENGTH = 200;
 
-export function EntryView({ entry, showsRoom = false, children }: EntryViewProps): VNode {
+export function EntryView({
+  entry,
+  showsRoom = false,
+  answersAbove = false,
+  children,
+}: EntryViewProps): VNode {
   const shell = useShell();
   const words = useWords().entry;
   const seenSeq = useContext(SeenContext);
@@ -47,7 +54,7 @@ export function EntryView({ entry, showsRoom = false, children }: EntryViewProps
         <Recipients entry={entry} />
         {seenSeq !== undefined && seq > seenSeq && <span class="entry-new">{words.isNew}</span>}
       </header>
-      {inReplyTo !== undefined && (
+      {inReplyTo !== undefined && !answersAbove && (
         <p class="entry-answers">
           <a href={href(shell, `/entries/${inReplyTo}`)}>{words.answers}</a>
         </p>

@@ -16,6 +16,7 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
   const { entry, piece, replies } = data;
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   const { members, truncatedSize } = entry;
+  const answersAbove = data.ancestors.length > 0;
   return (
     <div class="thread">
       <h1 class="thread-title">
@@ -30,20 +31,26 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
       <Ancestors initial={data.ancestors} of={entry} />
       <div class="thread-entry">
         {piece === undefined ? (
-          <EntryView entry={entry} />
+          <EntryView entry={entry} answersAbove={answersAbove} />
         ) : (
-          <EntryView entry={entry}>
+          <EntryView entry={entry} answersAbove={answersAbove}>
             <TextReader id={entry.id} piece={piece} size={truncatedSize ?? 0} />
             {piece.of === 'text' && members !== undefined && <FreeMembers json={members} />}
           </EntryView>
         )}
         <Links data={data} />
       </div>
-      <section class="replies" aria-labelledby="replies">
-        <h2 id="replies">{words.replies}</h2>
-        <EntryList list={replies} label={words.replies} empty={words.noReplies} showsRoom />
+      <div class="replies">
+        <h2>{words.replies}</h2>
+        <EntryList
+          list={replies}
+          label={words.replies}
+          empty={words.noReplies}
+          showsRoom
+          answersAbove
+        />
         <TakePart kinds={['garden']} room={entry.room} inReplyTo={entry.id} />
-      </section>
+      </div>
     </div>
   );
 }
@@ -55,7 +62,6 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
   const path = `/entries/${id}`;
   return (
     <p class="thread-links">
-      <CopyLink path={path} />
       <a href={`/api/entries/${id}?format=json`} type="application/json">
         JSON
       </a>
@@ -63,6 +69,7 @@ function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode 
         <a href={href(shell, `${path}?of=json`)}>{words.everything}</a>
       )}
       {piece?.of === 'json' && <a href={href(shell, path)}>{words.textAlone}</a>}
+      <CopyLink path={path} />
     </p>
   );
 }
@@ -129,8 +136,8 @@ function AncestorList({ entries }: { readonly entries: readonly PageEntry[] }): 
   if (entries.length === 0) return null;
   return (
     <section class="ancestors" aria-label={words.above}>
-      {entries.map((entry) => (
-        <EntryView key={entry.id} entry={entry} />
+      {entries.map((entry, at) => (
+        <EntryView key={entry.id} entry={entry} answersAbove={at > 0} />
       ))}
     </section>
   );
