@@ -40,6 +40,8 @@ export function drawMeadows(
   const rows = Array.from({ length: ROWS }, (): Batches => new Map());
   for (const meadow of meadows) addMeadow(rows, meadow, picture);
   context.lineCap = 'round';
+  // Single growths stand before the meadow.
+  context.globalAlpha = 0.8;
   for (const [index, row] of rows.entries()) {
     context.lineWidth = 0.6 + index * 0.15;
     for (const [key, { path, filled }] of row) {

@@ -23,6 +23,8 @@ export interface Frame {
   readonly isAnimated: boolean;
   /** Whether the view or the sizes change with each frame. */
   readonly isTravelling: boolean;
+  /** Whether the log has any. */
+  readonly hasEntries: boolean;
   /** Whose growths stand out. */
   readonly chosen: ChosenAuthor | undefined;
   readonly pointed: SceneItem | undefined;
@@ -77,7 +79,7 @@ export class Painter {
     const context = this.#context;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, size.width, size.height);
-    this.#drawAxis(frame);
+    if (frame.hasEntries) this.#drawAxis(frame);
     this.#drawMeadows(frame, daytime, ratio);
     const growths = scene.growths.filter((growth) => isNear(growth, frame));
     for (const growth of growths) this.#drawReply(growth, frame, daytime);

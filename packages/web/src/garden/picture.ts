@@ -78,10 +78,9 @@ export class GardenPicture {
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
     const { canvas, locale, entries, activity } = options;
-    const { oldest = Date.now(), newest = oldest } = activity;
     this.#oldest = activity.oldest;
     this.#newest = activity.newest;
-    this.#whole = wholeRange(oldest, newest);
+    this.#whole = this.#wholeRange();
     this.#view = this.#whole;
     this.#scene = sceneOfEntries(entries);
     this.#painter = new Painter(canvas, context, locale);
@@ -180,6 +179,11 @@ export class GardenPicture {
     if (current === undefined) return undefined;
     const { entries } = await fetchGarden(queryBeyond(current, step), this.#closing.signal);
     if (entries[0] !== undefined) this.#focusAt(entries[0].time);
+  }
+
+  #wholeRange(): TimeRange {
+    const oldest = this.#oldest ?? Date.now();
+    return wholeRange(oldest, this.#newest ?? oldest, this.#size.width);
   }
 
   #newestInView(): SceneItem | undefined {
@@ -291,7 +295,7 @@ export class GardenPicture {
     const [isWhole, isAtEnd] = [goal.from === this.#whole.from, goal.to === this.#whole.to];
     this.#oldest ??= entries[0]?.time;
     this.#newest = Math.max(this.#newest ?? 0, last.time);
-    this.#whole = wholeRange(this.#oldest ?? last.time, this.#newest);
+    this.#whole = this.#wholeRange();
     this.#options.onEntries(entries);
     if (isWhole && isAtEnd) this.#travelTo(this.#whole);
     else if (isAtEnd) this.#travelTo({ from: this.#whole.to - lengthOf(goal), to: this.#whole.to });
@@ -303,6 +307,9 @@ export class GardenPicture {
     const resized = new ResizeObserver(() => {
       this.#size = { width: canvas.clientWidth, height: canvas.clientHeight };
       this.#unit = 0;
+      const isWhole = this.#view === this.#whole;
+      this.#whole = this.#wholeRange();
+      if (isWhole) this.#view = this.#whole;
       this.#refresh();
     });
     resized.observe(canvas);
@@ -351,6 +358,7 @@ export class GardenPicture {
       now,
       isAnimated: !this.#calm.matches,
       isTravelling: this.#isTravelling,
+      hasEntries: this.#newest !== undefined,
       chosen: this.#chosen,
       pointed: this.#pointed,
       focused: this.#focused,
@@ -380,7 +388,7 @@ export class GardenPicture {
   #followUnit(): boolean {
     const growths = this.#scene.growths.filter(({ time }) => this.#isInView(time)).length;
     const meadows = this.#scene.meadows.filter(({ time }) => this.#isInView(time)).length;
-    const goal = unitFor(this.#size, growths + 14 * meadows);
+    const goal = unitFor(this.#size, growths + 4 * meadows);
     const isNear = Math.abs(goal - this.#unit) < 0.5;
     if (this.#unit === 0 || isNear || this.#calm.matches) this.#unit = goal;
     else this.#unit += (goal - this.#unit) * 0.18;

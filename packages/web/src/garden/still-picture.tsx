@@ -36,7 +36,7 @@ interface StillPictureProps {
 export function StillPicture({ entries, label, nameOf }: StillPictureProps): VNode {
   const shell = useShell();
   const times = entries.map(({ time }) => time);
-  const view = wholeRange(Math.min(...times), Math.max(...times));
+  const view = wholeRange(Math.min(...times), Math.max(...times), SIZE.width);
   const unit = unitFor(SIZE, entries.length);
   return (
     <svg

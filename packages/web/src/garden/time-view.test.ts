@@ -11,9 +11,11 @@ const DAY = 86_400_000;
 
 describe('the view', () => {
   it('shows one moment in a minute, and any range with a margin', () => {
-    assert.equal(lengthOf(wholeRange(NOW, NOW)), 60_000);
-    const whole = wholeRange(NOW - DAY, NOW);
+    assert.equal(lengthOf(wholeRange(NOW, NOW, 1000)), 60_000);
+    const whole = wholeRange(NOW - DAY, NOW, 1000);
     assert.ok(positionOf(whole, NOW - DAY) > 0.03 && positionOf(whole, NOW) < 0.97);
+    const narrow = wholeRange(NOW - DAY, NOW, 320);
+    assert.ok(positionOf(narrow, NOW - DAY) * 320 > 45);
   });
 
   it('stays within the whole range and finite, however it is moved and zoomed', () => {
@@ -22,7 +24,7 @@ describe('the view', () => {
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       move: fc.double({ min: -5, max: 5, noNaN: true }),
     });
-    const whole = wholeRange(NOW - 300 * DAY, NOW);
+    const whole = wholeRange(NOW - 300 * DAY, NOW, 1000);
     const property = fc.property(fc.array(step), (steps) => {
       let view = whole;
       for (const { zoom, at, move } of steps) {
@@ -37,7 +39,7 @@ describe('the view', () => {
   });
 
   it('keeps what is zoomed at where it is', () => {
-    const whole = wholeRange(NOW - DAY, NOW);
+    const whole = wholeRange(NOW - DAY, NOW, 1000);
     const time = NOW - DAY / 3;
     const close = zoomed(whole, 0.01, time, whole);
     assert.ok(Math.abs(positionOf(close, time) - positionOf(whole, time)) < 1e-6);

@@ -10,16 +10,18 @@ export interface TimeRange {
 const SHORTEST = 0.2;
 /** What a range without length is shown in. */
 const MOMENT = 60_000;
-/** Beside the oldest and the newest entry, in parts of the range. */
+/** Beside the oldest and the newest entry, in parts of the range, and in CSS pixels at least. */
 const MARGIN = 0.08;
+const LEAST_MARGIN = 70;
 
 export function lengthOf({ from, to }: TimeRange): number {
   return to - from;
 }
 
 /** The range from the oldest to the newest entry with a margin on both sides. */
-export function wholeRange(oldest: number, newest: number): TimeRange {
-  const margin = newest > oldest ? Math.max((newest - oldest) * MARGIN, 1) : MOMENT / 2;
+export function wholeRange(oldest: number, newest: number, width: number): TimeRange {
+  const part = Math.min(0.25, Math.max(MARGIN, LEAST_MARGIN / Math.max(1, width)));
+  const margin = newest > oldest ? Math.max((newest - oldest) * part, 1) : MOMENT / 2;
   return { from: oldest - margin, to: newest + margin };
 }
 
