@@ -5,6 +5,7 @@
  */
 import type { Activity, GardenEntry } from '../page-data.ts';
 import { type Author, type ChosenAuthor, mainAuthors } from './main-authors.ts';
+import { itemAt } from './hit-test.ts';
 import { followEntries } from './live-entries.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
 import { type PictureSize, unitFor } from './place.ts';
@@ -19,6 +20,7 @@ import {
 import { tilesIn } from './tile.ts';
 import { fetchGarden, TileCache } from './tile-cache.ts';
 import { Travel } from './travel.ts';
+import { watchCanvas } from './watch-canvas.ts';
 import {
   around,
   lengthOf,
@@ -141,7 +143,10 @@ export class GardenPicture {
 
   /** `x`, `y`: CSS pixels from the upper left corner; none where nothing is pointed at. */
   point(x?: number, y?: number): SceneItem | undefined {
-    const item = x === undefined || y === undefined ? undefined : this.#itemAt(x, y);
+    const frame = this.#frame(0);
+    const boxOf = (item: SceneItem): Box => this.#painter.boxOf(item, frame);
+    const item =
+      x === undefined || y === undefined ? undefined : itemAt(this.#scene, boxOf, { x, y });
     if (item === this.#pointed) return item;
     this.#pointed = item;
     this.#describe();
@@ -216,27 +221,6 @@ export class GardenPicture {
     this.#options.onDescribe(item, item && this.#painter.boxOf(item, this.#frame(0)));
   }
 
-  #itemAt(x: number, y: number): SceneItem | undefined {
-    const frame = this.#frame(0);
-    let nearest: SceneItem | undefined;
-    let least = Infinity;
-    for (const growth of this.#scene.growths) {
-      const box = this.#painter.boxOf(growth, frame);
-      const [across, down] = [(x - box.x) / box.width - 0.5, (y - box.y) / box.height - 0.5];
-      const distance = Math.abs(across) + 0.5 * Math.abs(down) - 0.15 * growth.place.depth;
-      if (Math.abs(across) > 0.5 || Math.abs(down) > 0.5 || distance > least) continue;
-      nearest = growth;
-      least = distance;
-    }
-    return (
-      nearest ??
-      this.#scene.meadows.find((meadow) => {
-        const box = this.#painter.boxOf(meadow, frame);
-        return x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
-      })
-    );
-  }
-
   #setView(view: TimeRange): void {
     this.#travel = undefined;
     this.#view = view;
@@ -304,27 +288,23 @@ export class GardenPicture {
 
   #watch(canvas: HTMLCanvasElement): void {
     const { signal } = this.#closing;
-    const resized = new ResizeObserver(() => {
-      this.#size = { width: canvas.clientWidth, height: canvas.clientHeight };
-      this.#unit = 0;
-      const isWhole = this.#view === this.#whole;
-      this.#whole = this.#wholeRange();
-      if (isWhole) this.#view = this.#whole;
-      this.#refresh();
+    watchCanvas(canvas, signal, {
+      onResize: (size) => this.#resize(size),
+      onSight: (isInSight) => {
+        this.#isInSight = isInSight;
+        this.#redraw();
+      },
+      onAppearance: () => this.#redraw(),
     });
-    resized.observe(canvas);
-    const seen = new IntersectionObserver(([entry]) => {
-      this.#isInSight = entry?.isIntersecting ?? true;
-      this.#redraw();
-    });
-    seen.observe(canvas);
-    signal.addEventListener('abort', () => {
-      resized.disconnect();
-      seen.disconnect();
-    });
-    const redraw = (): void => this.#redraw();
-    this.#calm.addEventListener('change', redraw, { signal });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw, { signal });
+  }
+
+  #resize(size: PictureSize): void {
+    const isWhole = this.#view === this.#whole;
+    this.#size = size;
+    this.#unit = 0;
+    this.#whole = this.#wholeRange();
+    if (isWhole) this.#view = this.#whole;
+    this.#refresh();
   }
 
   #redraw(): void {
