@@ -46,6 +46,12 @@ export async function openWatched(context: BrowserContext, url: string): Promise
   };
 }
 
+/** Resolves once the script has taken the page over, and what it then loads and draws had a moment. */
+export async function hydrated(page: Page): Promise<void> {
+  await page.waitForFunction(`performance.getEntriesByName('hydrated').length > 0`);
+  await page.waitForTimeout(250);
+}
+
 /** Compressed bytes of the scripts that the page has loaded. */
 export async function scriptBytes(page: Page): Promise<number> {
   return await page.evaluate<number>(
@@ -76,6 +82,7 @@ export async function tabThrough(page: Page): Promise<string[]> {
       !element.disabled && (element.type !== 'radio' || element.checked);
     globalThis.tabbing = {
       left: new Set(Array.from(document.querySelectorAll(reachable)).filter(isShown)),
+      seen: new Set(),
       faults: [],
       last: undefined,
     };
@@ -84,12 +91,16 @@ export async function tabThrough(page: Page): Promise<string[]> {
   for (;;) {
     await page.keyboard.press('Tab');
     const goesOn = await page.evaluate<boolean>(`(() => {
-      const { left, faults, last } = tabbing;
+      const { left, seen, faults, last } = tabbing;
       const element = document.activeElement;
-      if (element === null || element === document.body || !left.delete(element)) return false;
+      if (element === null || element === document.body || seen.has(element)) return false;
+      seen.add(element);
+      left.delete(element);
       const name = element.outerHTML.slice(0, 120);
-      const { outlineStyle, outlineWidth } = getComputedStyle(element);
-      if (outlineStyle === 'none' || outlineWidth === '0px') faults.push('unseen focus: ' + name);
+      const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(element);
+      const isOutlined = outlineStyle !== 'none' && outlineWidth !== '0px';
+      const isSeen = outlineColor !== 'rgba(0, 0, 0, 0)' || boxShadow !== 'none';
+      if (!isOutlined || !isSeen) faults.push('unseen focus: ' + name);
       if (last?.compareDocumentPosition(element) === Node.DOCUMENT_POSITION_PRECEDING) {
         faults.push('out of order: ' + name);
       }
@@ -99,6 +110,6 @@ export async function tabThrough(page: Page): Promise<string[]> {
     if (!goesOn) break;
   }
   return await page.evaluate<string[]>(
-    `[...tabbing.faults, ...Array.from(tabbing.left, (element) => 'not reached: ' + element.outerHTML.slice(0, 120))]`,
+    `[...tabbing.faults, ...Array.from(tabbing.left).filter((element) => element.isConnected && element.checkVisibility()).map((element) => 'not reached: ' + element.outerHTML.slice(0, 120))]`,
   );
 }

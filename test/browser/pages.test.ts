@@ -12,13 +12,20 @@ import { asObject, asInteger, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { HOSTILE_TEXTS, MEGABYTE_NAME } from './hostile-texts.ts';
-import { openWatched, overflow, scriptBytes, tabThrough, type WatchedPage } from './page-watch.ts';
+import {
+  hydrated,
+  openWatched,
+  overflow,
+  scriptBytes,
+  tabThrough,
+  type WatchedPage,
+} from './page-watch.ts';
 import { PAGE_NAMES, pathOf, type PageName } from './visited-pages.ts';
 
 const MAX_SCRIPT_BYTES = 60_000;
 
 /** Pages that show visitors' texts, and whether they show all of them. */
-const SHOWING: readonly PageName[] = ['house'];
+const SHOWING: readonly PageName[] = ['house', 'room', 'entry'];
 
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 1024 pixels at 400 %. */
@@ -80,7 +87,7 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
 
   async function visit(context: BrowserContext, name: PageName): Promise<WatchedPage> {
     const watched = await openWatched(context, gateway.url + pathOf(name, replied));
-    await watched.page.waitForLoadState('networkidle');
+    if (context !== contexts.plain) await hydrated(watched.page);
     return watched;
   }
 
@@ -90,7 +97,7 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
         await using watched = await visit(contexts[locale], name);
         const { page } = watched;
         assert.equal(await page.locator('html').getAttribute('lang'), locale);
-        assert.deepEqual(await page.evaluate('watched.shifts'), [], 'nothing moves');
+        assert.deepEqual(await page.evaluate(SHIFTS), [], 'nothing moves');
         const bytes = await scriptBytes(page);
         assert.ok(bytes > 0 && bytes <= MAX_SCRIPT_BYTES, `${bytes} bytes of scripts`);
         await page.evaluate(axe.source);
@@ -153,6 +160,9 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
   }
 });
 
+/** Less is 0.00 in every report of layout shifts: a caption that becomes a letter wider. */
+const SHIFTS = 'watched.shifts.filter(([value]) => value > 0.001)';
+
 const AXE = `axe.run().then(({ violations, passes }) => ({
   passes: passes.length,
   violations: violations.flatMap(({ id, nodes }) =>
@@ -183,5 +193,5 @@ const RUNNING = `document.getAnimations()
 
 /** Elements that only a visitor's markup would make. */
 const FOREIGN = `document.querySelectorAll(
-  'img[src=x], svg[onload], [onerror], form[action*=evil], a[href^="javascript:"], a[href*=evil]:not([rel~=ugc])',
+  'img[src=x], svg[onload], [onerror], form[action*=evil], a[href^="javascript:"], a[href*="//evil"]:not([rel~=ugc])',
 ).length`;

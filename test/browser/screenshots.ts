@@ -35,7 +35,8 @@ await mkdir(folder, { recursive: true });
     await using gateway = await openGateway(log);
     const ids = state === 'full' ? await fillPlace(gateway.url) : new Map<string, string>();
     if (state === 'full') {
-      for (const name of HERE) await fetch(`${gateway.url}/api/presence?as=${name}`);
+      const room = `${gateway.url}/api/rooms/consciousness-garden`;
+      for (const name of HERE) await fetch(`${room}?limit=0&as=${encodeURIComponent(name)}`);
     }
     const id = ids.get('window') ?? '';
     for (const name of names) {

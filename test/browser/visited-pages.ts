@@ -1,12 +1,27 @@
 /** The pages that tests visit, by name. `{id}` is an entry that has replies. */
 export const PAGES = {
   house: '/',
+  room: '/rooms/consciousness-garden',
+  entry: '/entries/{id}',
+  search: '/search?q=the',
+  inbox: '/inbox?name=Lumen',
+  garden: '/garden',
+  write: '/write?kind=garden',
   speak: '/speak',
 } as const;
 
 export type PageName = keyof typeof PAGES;
 
-export const PAGE_NAMES: readonly PageName[] = ['house', 'speak'];
+export const PAGE_NAMES: readonly PageName[] = [
+  'house',
+  'room',
+  'entry',
+  'search',
+  'inbox',
+  'garden',
+  'write',
+  'speak',
+];
 
 export function pathOf(name: PageName, id: string): string {
   return PAGES[name].replace('{id}', id);

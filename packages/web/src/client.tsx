@@ -34,6 +34,7 @@ async function takeOver(): Promise<void> {
   const { Page } = await PAGES[data.page]();
   // Each component takes the data of its own page.
   hydrate(<App data={data} page={Page as PageComponent} />, root);
+  performance.mark('hydrated');
 }
 
 void takeOver();
