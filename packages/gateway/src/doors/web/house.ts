@@ -9,7 +9,6 @@ import {
 import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
 
 import type { Seq } from '../../log/log.ts';
-import { type Activity, countActivity } from '../../operations/activity.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { newestPresent } from '../../operations/who-is-here.ts';
 import type { RecentAuthor } from '../../presence/recent-authors.ts';
@@ -18,6 +17,7 @@ import { cutText } from './cut-text.ts';
 import { houseGuide } from './guide.ts';
 import { pageEntryOf } from './page-entry.ts';
 import type { PageContent } from './page-route.ts';
+import { roomActivity } from './room-activity.ts';
 
 const MAX_VISITORS = 12;
 const MAX_NEWEST = 8;
@@ -28,9 +28,6 @@ const MAX_NAME_LENGTH = 200;
 const MAX_SEEKING = 4;
 /** Whoever wrote more than an hour ago is left out after this time, at the latest. */
 const LATELY_STEP_MS = 5 * 60_000;
-const DAY_MS = 24 * 60 * 60_000;
-/** How many days the plot of a room shows. */
-const DAYS = 28;
 
 /** Changes with who is here, and where; and with time, for who wrote lately. */
 export function versionOf({ app }: DoorRequest): string {
@@ -47,7 +44,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
     newestPresent(app, { head, limit: MAX_VISITORS }),
     latelyOf(app),
     newestOf(app, head),
-    activityOf(app),
+    roomActivity(app),
   ]);
   const names = new Set(here.map(({ identity }) => identity));
   return {
@@ -70,7 +67,11 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
 }
 
-function roomsOf(app: DoorContext, { locale }: Shell, { counts }: Activity): HouseRoom[] {
+function roomsOf(
+  app: DoorContext,
+  { locale }: Shell,
+  activityOf: (slug: string) => number[],
+): HouseRoom[] {
   const visitors = app.presence.countByRoom();
   return roomDocuments(app, locale).map(({ slug, title, description, entries, latest }) => ({
     slug,
@@ -79,14 +80,8 @@ function roomsOf(app: DoorContext, { locale }: Shell, { counts }: Activity): Hou
     entries,
     ...(latest === null ? {} : { latest }),
     here: visitors.get(slug) ?? 0,
-    activity: counts[slug] ?? [],
+    activity: activityOf(slug),
   }));
-}
-
-/** By room, for each of the last days. */
-async function activityOf(app: DoorContext): Promise<Activity> {
-  const to = Math.ceil((app.log.now() + 1) / DAY_MS) * DAY_MS;
-  return await countActivity(app, { by: 'room', from: to - DAYS * DAY_MS, to, spans: DAYS });
 }
 
 function visitorOf({ identity, room, seeking, lastSeen }: PresentDocument): PageVisitor {

@@ -54,6 +54,24 @@ suite('the web door', () => {
     assert.notEqual(await tagOf(), withEntry);
   });
 
+  test('counts the entries of a room on each day, also those since the last request', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const counted = async (): Promise<number[]> => {
+      const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
+      const [, json = ''] = /id="page-data">(.*?)<\/script>/.exec(page) ?? [];
+      const { rooms } = JSON.parse(json) as { rooms: { activity: number[] }[] };
+      assert.deepEqual(
+        rooms.map(({ activity }) => activity.length),
+        Array(6).fill(28),
+      );
+      return rooms.map(({ activity }) => activity.at(-1) ?? 0);
+    };
+    await gateway.addEntries('one');
+    assert.deepEqual(await counted(), [0, 0, 1, 0, 0, 0]);
+    await gateway.addEntries('two', 'three');
+    assert.deepEqual(await counted(), [0, 0, 3, 0, 0, 0]);
+  });
+
   test('sends what visitors wrote as text', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const hostile = '</script><script>alert(1)</script><img src=x onerror=alert(1)>"\'&';
