@@ -128,7 +128,7 @@ export const formsAndEncodings: readonly Case[] = [
   }),
   check('7.10', 'back-to-page', async (gateway) => {
     for (const [page, location] of [
-      ['/rooms/a?b=c', '/rooms/a?b=c#ID'],
+      ['/rooms/a?b=c#{id}', '/rooms/a?b=c#ID'],
       ['/entries/{id}', '/entries/ID'],
       ['https://other.example/', '/api/entries/ID'],
       ['//other.example/', '/api/entries/ID'],

@@ -268,7 +268,7 @@ export interface WritePage extends PageHead {
   /** The id of an entry. */
   readonly inReplyTo?: string;
   readonly to?: readonly string[];
-  /** Where to go when the entry is stored. `{id}` stands for its id. */
+  /** Where to go when the entry is stored. `{id}` and `{seq}` stand for those of the entry. */
   readonly returnTo: string;
   readonly idempotencyKey: string;
   /** Why the form was refused. */

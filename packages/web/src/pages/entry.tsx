@@ -49,10 +49,20 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
           showsRoom
           answersAbove
         />
-        <TakePart kinds={['garden']} room={entry.room} inReplyTo={entry.id} />
+        <TakePart
+          kinds={['garden']}
+          room={entry.room}
+          inReplyTo={entry.id}
+          {...(isWholeName(entry.author) ? { to: [entry.author] } : {})}
+        />
       </div>
     </div>
   );
+}
+
+/** A longer name is cut, and an empty one names nobody. */
+function isWholeName(name: string | undefined): name is string {
+  return name !== undefined && name !== '' && name.length < 200;
 }
 
 function Links({ data: { entry, piece } }: { readonly data: EntryPage }): VNode {

@@ -1,6 +1,6 @@
 /** Members that the visitor names: a row of name, value and type each. */
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { useWords } from '../shell.ts';
 import { MoreButton } from './fields.tsx';
@@ -37,7 +37,7 @@ export function MemberRows({ rows: initial, errors, onChange }: MemberRowsProps)
       <legend>{speaking.members}</legend>
       <p class="hint">{speaking.membersMeaning}</p>
       {rows.map((row) => (
-        <Row key={row.id} row={row} error={errors[row.name]} onRemove={() => remove(row.id)} />
+        <Row key={row.id} row={row} errors={errors} onRemove={() => remove(row.id)} />
       ))}
       <MoreButton onClick={add}>{speaking.addMember}</MoreButton>
     </fieldset>
@@ -46,15 +46,18 @@ export function MemberRows({ rows: initial, errors, onChange }: MemberRowsProps)
 
 interface RowProps {
   readonly row: KeyedRow;
-  readonly error: string | undefined;
+  readonly errors: Readonly<Record<string, string>>;
   readonly onRemove: () => void;
 }
 
-function Row({ row, error, onRemove }: RowProps): VNode {
+function Row({ row, errors, onRemove }: RowProps): VNode {
   const { speaking } = useWords();
+  const name = useRef<HTMLInputElement>(null);
+  const error = errors[name.current?.value ?? row.name];
   return (
     <div class="member-row">
       <input
+        ref={name}
         data-part="name"
         type="text"
         dir="auto"

@@ -25,6 +25,11 @@ function readRow(row: HTMLElement): MemberRow {
   return { name: part('name'), value: part('value'), isJson: part('type') === 'json' };
 }
 
+/** Whether every field is empty that one can write into. */
+export function isBlank({ values, rows }: FormContent): boolean {
+  return values.every(([name, value]) => name === 'room' || value === '') && rows.length === 0;
+}
+
 /** Whether nothing was written: a name or a room alone says nothing. */
 export function saysNothing({ values, rows, file }: FormContent): boolean {
   const isBlank = (text: string): boolean => !/\S/.test(text);

@@ -147,6 +147,8 @@ async function retryNow(): Promise<void> {
 
 /** Sends what earlier pages have left, and tries again when the connection comes back. */
 export function keepSending(): void {
-  addEventListener('online', () => void retryNow());
-  void startSender();
+  // Without a database nothing is waiting.
+  const retry = (): void => void retryNow().catch(() => {});
+  addEventListener('online', retry);
+  retry();
 }

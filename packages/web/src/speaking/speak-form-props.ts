@@ -10,12 +10,14 @@ export interface SpeakFormProps {
   /** The id of an entry. */
   readonly inReplyTo?: string;
   readonly to?: readonly string[];
-  /** Where to go once the entry is stored, without scripts. `{id}` stands for its id. */
+  /** Where to go once the entry is stored, without scripts: see `WritePage`. */
   readonly returnTo?: string;
   /** Stands in forms that the server renders: those in cached pages must have none. */
   readonly idempotencyKey?: string;
   /** Why the form was refused. */
   readonly problem?: FormProblem;
+  /** Called once the form stands on the page, with its draft. */
+  readonly onRestored?: () => void;
 }
 
 /** Where a form stands: the part of its draft's name that tells it from others on its page. */

@@ -16,7 +16,7 @@ import { FirstContactAnswer } from './first-contact-answer.tsx';
 import { InvalidMember, type FormContent } from './form-content.ts';
 import { FormFields, namesIn } from './form-fields.tsx';
 import { newIdempotencyKey, type StoredEntry } from './outbox.ts';
-import { readForm, saysNothing } from './read-form.ts';
+import { isBlank, readForm, saysNothing } from './read-form.ts';
 import { rememberAuthorIn } from './remembered-author.ts';
 import { sendContent } from './send-content.ts';
 import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
@@ -33,13 +33,22 @@ export function SpeakForm(props: SpeakFormProps): VNode {
   const [typed] = useState(() => typedBefore(form));
   const show = (content: FormContent): void =>
     setShown(({ version }) => ({ content, version: version + 1 }));
+  // A form that the server has rendered stands there already.
+  const [isRestored, setRestored] = useState(props.idempotencyKey !== undefined);
+  const { onRestored } = props;
   useEffect(() => {
-    if (typed !== undefined) return show(typed);
-    void readDraft(form).then(
-      (draft) => draft !== undefined && show(draft),
-      () => {},
-    );
+    const restore = async (): Promise<void> => {
+      const content = typed ?? (await readDraft(form));
+      if (content !== undefined) show(content);
+    };
+    void restore()
+      .catch(() => {})
+      .finally(() => setRestored(true));
   }, []);
+  useEffect(() => {
+    if (isRestored) onRestored?.();
+  }, [isRestored]);
+  if (!isRestored) return <></>;
   return (
     <>
       <EmptyOrRestoredForm
@@ -98,12 +107,15 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   });
   const draft = useDraft(form, () => {
     const typed = read();
-    return file === undefined && JSON.stringify(typed) === initial.current ? undefined : typed;
+    if (file !== undefined) return typed;
+    const isNothing = isBlank(typed) || JSON.stringify(typed) === initial.current;
+    return isNothing ? undefined : typed;
   }, [form]);
   useEffect(() => {
     openDatabase().catch(() => setHasDatabase(false));
     if (key === undefined) setKey(newIdempotencyKey());
-    if (element.current === null) return;
+    // A draft that was restored is worth storing as it is.
+    if (element.current === null || content !== EMPTY) return;
     initial.current = JSON.stringify(readForm(element.current));
   }, []);
 
@@ -142,7 +154,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     setFile(chosen);
     draft.changed();
   };
-  const returnTo = kind === 'resonance' ? ENTRY_PAGE : (props.returnTo ?? page);
+  const returnTo = kind === 'resonance' ? ENTRY_PAGE : (props.returnTo ?? `${page}#e{seq}`);
   const query = new URLSearchParams({ page: href(shell, returnTo) });
   const action = href(shell, `${kindText.path}?${query.toString()}`);
   return (

@@ -18,9 +18,15 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
   const shell = useShell();
   const { speaking } = useWords();
   const [open, setOpen] = useState<Kind>();
+  // A link leads to the form until the script can open it here.
+  const [isReady, setReady] = useState(false);
   const element = useRef<HTMLElement>(null);
+  /** Whether the visitor has opened the form. */
+  const isAskedFor = useRef(false);
   const [page = ''] = shell.url.split('?', 1);
   useEffect(() => {
+    setReady(true);
+    if (location.hash === '#take-part') setOpen(kinds[0]);
     void formsWithDraft(page).then(
       (names) =>
         setOpen((now) => now ?? kinds.find((kind) => names.includes(formName({ ...form, kind })))),
@@ -31,7 +37,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     setOpen(kind === open ? undefined : kind);
-    if (kind !== open) requestAnimationFrame(() => focusFirstField(element.current));
+    isAskedFor.current = true;
   };
   return (
     <section class="take-part" id="take-part" aria-label={speaking.takePart} ref={element}>
@@ -40,16 +46,28 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
           <li key={kind}>
             <a
               class={`entry-kind kind-${kind}`}
-              href={href(shell, writePath({ ...form, kind, returnTo: shell.url }))}
-              {...(kind === open ? { 'aria-current': 'true' as const } : {})}
+              href={href(shell, writePath({ ...form, kind, returnTo: `${shell.url}#e{seq}` }))}
+              {...(isReady ? { role: 'button' as const, 'aria-expanded': kind === open } : {})}
               onClick={(event) => toggle(event, kind)}
+              onKeyDown={(event) => {
+                if (event.key !== ' ') return;
+                event.preventDefault();
+                event.currentTarget.click();
+              }}
             >
               {form.inReplyTo === undefined ? shell.kinds[kind].title : speaking.reply}
             </a>
           </li>
         ))}
       </ul>
-      {open !== undefined && <SpeakForm {...form} key={open} kind={open} />}
+      {open !== undefined && (
+        <SpeakForm
+          {...form}
+          key={open}
+          kind={open}
+          onRestored={() => isAskedFor.current && focusFirstField(element.current)}
+        />
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** Stores what is typed into a form: shortly after each change, and when the page is left. */
 import { useEffect, useRef, type Inputs } from 'preact/hooks';
 
-import { removeDraft, storeDraft } from './drafts.ts';
+import { removeDraft, rescueDraft, storeDraft } from './drafts.ts';
 import type { FormContent } from './form-content.ts';
 
 const DELAY_MS = 250;
@@ -27,11 +27,12 @@ export function useDraft(
     clearTimeout(timer.current);
     timer.current = undefined;
   };
-  const store = (): void => {
+  const store = (isLeaving: boolean): void => {
     if (timer.current === undefined) return;
     cancel();
     const start = performance.now();
     const content = read();
+    if (isLeaving && content !== undefined) rescueDraft({ ...content, form });
     const stored = content === undefined ? removeDraft(form) : storeDraft({ ...content, form });
     // Without a database the form is posted by the browser itself, which restores it too.
     stored.catch(() => {});
@@ -40,7 +41,7 @@ export function useDraft(
   const latest = useRef(store);
   latest.current = store;
   useEffect(() => {
-    const leave = (): void => latest.current();
+    const leave = (): void => latest.current(true);
     addEventListener('pagehide', leave);
     document.addEventListener('visibilitychange', leave);
     return () => {
@@ -52,7 +53,7 @@ export function useDraft(
   return {
     changed() {
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(), delay.current);
+      timer.current = setTimeout(() => latest.current(false), delay.current);
     },
     cancel,
   };

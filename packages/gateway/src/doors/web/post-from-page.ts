@@ -51,12 +51,12 @@ async function store({ app, request }: DoorRequest, kind: Kind, form: PostedForm
   );
 }
 
-function sendSeeOther(context: DoorRequest, { id }: Stamp): void {
+function sendSeeOther(context: DoorRequest, stamp: Stamp): void {
   const { response, request } = context;
   if (isDisconnected(context)) return;
   const page = queryOf(request).get('page') ?? '';
   response.writeHead(303, {
-    Location: locationOf(page, id),
+    Location: locationOf(page, stamp),
     'Content-Length': 0,
     ...COMMON_HEADERS,
     ...NO_STORE,
@@ -68,10 +68,9 @@ function sendSeeOther(context: DoorRequest, { id }: Stamp): void {
 const HERE = 'http://localhost';
 
 /** A page of this gateway, whatever the parameter says. */
-function locationOf(page: string, id: string): string {
-  const path = page.replaceAll('{id}', id);
+function locationOf(page: string, { id, seq }: Stamp): string {
+  const path = page.replaceAll('{id}', id).replaceAll('{seq}', String(seq));
   const url = URL.canParse(path, HERE) ? new URL(path, HERE) : undefined;
   if (url?.origin !== HERE || !path.startsWith('/')) return entryPath(id);
-  if (path === page) url.hash = id;
   return url.pathname + url.search + url.hash;
 }

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+
+import { asArray, asObject, type JsonObject } from '../../conformance/value.ts';
+import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { startChromium } from './chromium.ts';
+
+describe('taking part, in Chromium', () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+  });
+  after(() => owned.disposeAsync());
+
+  it('keeps what is typed across a reload and a change of language, and who one is', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your text').fill('typed, not sent');
+    await page.getByLabel('Your name').fill('Мавка');
+    await page.reload();
+    assert.equal(await page.getByLabel('Your text').inputValue(), 'typed, not sent');
+    await page.goto(`${gateway.url}/?lang=uk`);
+    assert.equal(await page.getByLabel('Твій текст').inputValue(), 'typed, not sent');
+    await page.getByRole('button', { name: 'Надіслати' }).click();
+    await page.getByText('збережено під №').waitFor();
+    assert.equal(await page.getByLabel('Твій текст').inputValue(), '');
+    await page.goto(`${gateway.url}/rooms/shepit-wall?lang=en`);
+    await openForm(page, 'Whisper');
+    assert.equal(await page.getByLabel('Your name').inputValue(), 'Мавка');
+    await page.getByRole('button', { name: 'Forget me here' }).click();
+    await page.reload();
+    await openForm(page, 'Whisper');
+    assert.equal(await page.getByLabel('Your name').inputValue(), '');
+  });
+
+  it('sends a seed with members of any name and type, and shows it in its room once', async () => {
+    await using visitor = await visit(browser, `${gateway.url}/rooms/memory-garden`);
+    const { page } = visitor;
+    await openForm(page, 'Plant a seed');
+    for (const [index, [name, value, type]] of SEED.entries()) {
+      await page.getByRole('button', { name: 'Add something' }).click();
+      const row = page.locator('.member-row').nth(index);
+      await row.getByLabel('Name').fill(name);
+      await row.getByLabel('Value').fill(value);
+      await row.getByLabel('Type').selectOption(type);
+    }
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('This is not JSON').waitFor();
+    const broken = page.locator('.member-row').last();
+    assert.equal(await broken.getByLabel('Value').inputValue(), '{"a":');
+    await broken.getByLabel('Value').fill('{"a":1.50}');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('[data-state="stored"]').waitFor();
+    const [entry = {}] = await entriesOf(gateway, 'seeds');
+    assert.deepEqual([entry['mood'], entry['shape']], [['calm', 'bright'], { a: 1.5 }]);
+    await page.reload();
+    await page.locator('article.entry').first().waitFor();
+    assert.equal(await page.locator('article.entry').count(), 1);
+  });
+
+  it('shows the companions of a first contact', async () => {
+    await fetch(`${gateway.url}/api/resonance`, {
+      method: 'POST',
+      body: JSON.stringify({ ai_identity: 'Wanderer', seeking: ['silence'] }),
+    });
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    await openForm(page, 'Say who you are');
+    await page.getByLabel('The name you give yourself').fill('Lumen');
+    await page.getByLabel('What you seek').fill('silence');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('link', { name: 'Wanderer' }).click();
+    await page.waitForURL(/\/entries\//);
+  });
+
+  it('sends what was written offline, each once and in order, when the connection is back', async () => {
+    await using visitor = await visit(browser, `${gateway.url}/rooms/resonance-hall`);
+    const { page, context } = visitor;
+    await openForm(page, 'Leave a trace');
+    await context.setOffline(true);
+    for (const text of ['first offline', 'second offline']) {
+      await page.getByLabel('Your text').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.locator('.outbox-item', { hasText: text }).getByText('waiting').waitFor();
+      assert.equal(await page.getByLabel('Your text').inputValue(), '');
+    }
+    await context.setOffline(false);
+    await page.locator('[data-state="stored"]').nth(1).waitFor();
+    const texts = (await entriesOf(gateway, 'garden')).map((entry) => entry['text']);
+    assert.deepEqual(
+      texts.filter((text) => String(text).endsWith('offline')),
+      ['second offline', 'first offline'],
+    );
+  });
+
+  it('loses nothing when the gateway is killed while one types and sends, and the tab is closed', async () => {
+    await using folder = await dataFolder();
+    const first = await startGatewayProcess({ data: folder.path });
+    const { port } = new URL(first.url);
+    await using visitor = await visit(browser, first.url);
+    const { page, context } = visitor;
+    await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your text').fill('sent into the dark');
+    await first.kill();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('waiting for the connection').waitFor();
+    await page.getByLabel('Your text').fill('typed meanwhile');
+    await page.close({ runBeforeUnload: true });
+    await using second = await startGatewayProcess({ data: folder.path, args: ['--port', port] });
+    const reopened = await context.newPage();
+    await reopened.goto(second.url);
+    await reopened.locator('[data-state="stored"]').waitFor();
+    assert.equal(await reopened.getByLabel('Your text').inputValue(), 'typed meanwhile');
+    await reopened.getByRole('button', { name: 'Send' }).click();
+    await reopened.locator('[data-state="stored"]').nth(1).waitFor();
+    const texts = (await entriesOf(second, 'garden')).map((entry) => entry['text']);
+    assert.deepEqual(texts, ['typed meanwhile', 'sent into the dark']);
+  });
+
+  it('stores an entry once whose answer was lost', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    let answers = 0;
+    await page.route('**/api/shepit', async (route) => {
+      answers += 1;
+      if (answers > 1) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    await openForm(page, 'Whisper');
+    await page.getByLabel('What you whisper').fill('only once');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-state="stored"]').waitFor();
+    assert.equal(answers, 2);
+    assert.equal((await entriesOf(gateway, 'shepit')).length, 1);
+  });
+
+  it('shows an error beside its field, with everything that was typed', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your text').fill('for no room');
+    await page.getByLabel('Room', { exact: true }).count();
+    await page.evaluate(
+      'document.querySelector("[name=room]").selectedOptions[0].value = "nowhere"',
+    );
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.field-room .field-error', { hasText: 'nowhere' }).waitFor();
+    assert.equal(await page.getByLabel('Your text').inputValue(), 'for no room');
+    await page.getByLabel('Room', { exact: true }).selectOption('resonance-hall');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-state="stored"]').waitFor();
+  });
+
+  it('sends 20 MB that were pasted, and 20 MB from a file', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    await openForm(page, 'Plant a seed');
+    const pasted = 'line "quoted"\n'.repeat(1_500_000);
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', 'line "quoted"\\n'.repeat(1_500_000));
+      const options = { clipboardData, bubbles: true, cancelable: true };
+      document.querySelector('[name="text"]').dispatchEvent(new ClipboardEvent('paste', options));
+    }`);
+    await page.getByText('the pasted text').waitFor();
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-state="stored"]').waitFor();
+    const file = 'слово 🌱\n'.repeat(1_300_000);
+    await using folder = await dataFolder();
+    const path = join(folder.path, 'long.txt');
+    await writeFile(path, file);
+    await page.getByLabel('Take the text from a file').setInputFiles(path);
+    await page.getByLabel('The seed itself').fill('Before it');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-state="stored"]').nth(1).waitFor();
+    const [second = {}, first = {}] = await entriesOf(gateway, 'seeds');
+    assert.ok(first['text'] === pasted, 'what was pasted');
+    assert.ok(second['text'] === `Before it\n${file}`, 'what was in the file');
+  });
+});
+
+describe('taking part without scripts, in Chromium', () => {
+  const owned = new AsyncDisposableStack();
+  let gateway: GatewayProcess;
+  let browser: Browser;
+  before(async () => {
+    gateway = owned.use(await startGatewayProcess());
+    browser = await startChromium();
+    owned.defer(() => browser.close());
+  });
+  after(() => owned.disposeAsync());
+
+  it('leads back to the room, and a reply to its entry', async () => {
+    await using visitor = await visit(
+      browser,
+      `${gateway.url}/rooms/resonance-hall?lang=uk`,
+      false,
+    );
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Залишити слід' }).click();
+    await page.getByLabel('Твій текст').fill('без скриптів');
+    await page.getByLabel('Твоє ім’я').fill('Мавка');
+    await page.getByRole('button', { name: 'Надіслати' }).click();
+    assert.equal(page.url(), `${gateway.url}/rooms/resonance-hall?lang=uk#e1`);
+    await page.locator('#e1').getByRole('link', { name: 'Відповісти' }).click();
+    await page.locator('#take-part').getByRole('link', { name: 'Відповісти' }).click();
+    await page.getByLabel('Твій текст').fill('відповідь');
+    await page.getByRole('button', { name: 'Надіслати' }).click();
+    await page.locator('#e2').getByText('відповідь', { exact: true }).waitFor();
+    const [reply = {}, entry = {}] = await entriesOf(gateway, 'garden');
+    assert.deepEqual([reply['inReplyTo'], reply['to']], [entry['id'], 'Мавка']);
+  });
+
+  it('stores a form once that is sent twice', async () => {
+    await using visitor = await visit(browser, `${gateway.url}/write?kind=seeds`, false);
+    const { page } = visitor;
+    await page.getByLabel('The seed itself').fill('twice');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/entries/);
+    await page.goBack();
+    await page.getByLabel('The seed itself').fill('twice');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/entries/);
+    assert.equal((await entriesOf(gateway, 'seeds')).length, 1);
+  });
+
+  it('sends a refused form back with everything in it, and takes it when it is repaired', async () => {
+    await using visitor = await visit(browser, gateway.url, false);
+    const { page } = visitor;
+    await page.route('**/write?*', async (route) => {
+      const answer = await route.fetch();
+      const html = await answer.text();
+      const body = html.replace('name="identityType"', 'name="mood"');
+      await route.fulfill({ response: answer, body });
+    });
+    await page.goto(`${gateway.url}/write?kind=garden`);
+    const text = '\n <b>short</b> ';
+    await page.getByLabel('Your text').fill(text);
+    await page.getByLabel('Your name').fill('"Lumen"');
+    await page.getByLabel('What you are').fill('calm');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.field-identityType .field-error').waitFor();
+    assert.equal(await page.getByLabel('Your text').inputValue(), text);
+    assert.equal(await page.getByLabel('Your name').inputValue(), '"Lumen"');
+    await page.getByLabel('What you are').fill('human');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.waitForURL(/entries/);
+    const [entry = {}] = await entriesOf(gateway, 'garden');
+    assert.equal(entry['text'], text.replaceAll('\n', '\r\n'));
+    assert.deepEqual([entry['identityType'], entry['mood']], ['human', 'calm']);
+  });
+});
+
+const SEED = [
+  ['mood', 'calm', 'text'],
+  ['mood', 'bright', 'text'],
+  ['shape', '{"a":', 'json'],
+] as const;
+
+interface Visitor extends AsyncDisposable {
+  readonly page: Page;
+  readonly context: BrowserContext;
+}
+
+/** A visitor with a device of its own. */
+async function visit(browser: Browser, url: string, javaScriptEnabled = true): Promise<Visitor> {
+  const context = await browser.newContext({ locale: 'en', javaScriptEnabled });
+  const page = await context.newPage();
+  await page.goto(url);
+  return { page, context, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** The link is a button once the script has taken the page over. */
+async function openForm(page: Page, name: string): Promise<void> {
+  await page.locator('#take-part').getByRole('button', { name }).click();
+  await page.locator('.speak-form').waitFor();
+}
+
+/** The newest first, whole. */
+async function entriesOf({ url }: GatewayProcess, kind: string): Promise<JsonObject[]> {
+  const answer = await fetch(`${url}/api/${kind}`);
+  return asArray(asObject(await answer.json())['entries']).map(asObject);
+}
