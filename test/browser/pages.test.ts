@@ -101,13 +101,9 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
         const bytes = await scriptBytes(page);
         assert.ok(bytes > 0 && bytes <= MAX_SCRIPT_BYTES, `${bytes} bytes of scripts`);
         await page.evaluate(axe.source);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          const found: unknown = await page.evaluate(AXE);
-          const { violations, passes } = asObject(found);
-          assert.deepEqual(violations, [], colorScheme);
-          assert.ok(asInteger(passes) > 10, 'it was looked at');
-        }
+        await hasNoBarrier(watched, '{}', 10);
+        await page.emulateMedia({ colorScheme: 'dark' });
+        await hasNoBarrier(watched, COLOURS, 1);
         await watched.check();
       });
     }
@@ -154,6 +150,17 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
     });
   }
 
+  async function hasNoBarrier(
+    { page }: WatchedPage,
+    options: string,
+    minPasses: number,
+  ): Promise<void> {
+    const found: unknown = await page.evaluate(`axe.run(${options}).then(${FINDINGS})`);
+    const { violations, passes } = asObject(found);
+    assert.deepEqual(violations, []);
+    assert.ok(asInteger(passes) >= minPasses, 'it was looked at');
+  }
+
   async function showsTexts({ page }: WatchedPage): Promise<void> {
     const shown = await page.locator('main').innerText();
     assert.match(shown, /<script>globalThis\.broken = 1<\/script>|<\/script><!--<script>/);
@@ -163,11 +170,14 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
 /** Less is 0.00 in every report of layout shifts: a caption that becomes a letter wider. */
 const SHIFTS = 'watched.shifts.filter(([value]) => value > 0.001)';
 
-const AXE = `axe.run().then(({ violations, passes }) => ({
+/** All that depends on the colour scheme. */
+const COLOURS = "{ runOnly: ['cat.color'] }";
+
+const FINDINGS = `({ violations, passes }) => ({
   passes: passes.length,
   violations: violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => [id, html.slice(0, 200), failureSummary])),
-}))`;
+})`;
 
 /** Whether the words are darker than what they stand on. */
 const PAPER = `(() => {
