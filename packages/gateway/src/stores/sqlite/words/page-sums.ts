@@ -21,11 +21,9 @@ import { crc32 } from 'node:zlib';
 
 import { isStorageFault } from '../../../storage-fault.ts';
 import { SUMS_SUFFIX } from '../database.ts';
-import { walFrames } from './wal-frames.ts';
+import { PAGE_SIZE, walFrames } from './wal-frames.ts';
 import { SpoiledWords } from './words-database.ts';
 
-/** Of SQLite, unless it is set otherwise. */
-const PAGE_SIZE = 4096;
 const SUM_SIZE = 4;
 /** A checkpoint is due when the WAL has so many pages, as SQLite's own would be. */
 const MAX_WAL_FRAMES = 1000;
@@ -94,8 +92,8 @@ export class PageSums {
   #checkpoint(): void {
     this.#isCurrent = false;
     const { log, checkpointed } = this.#walFrames('PASSIVE');
-    // Another process reads an older state.
-    if (checkpointed < log) return;
+    // Another process reads an older state, or writes a checkpoint itself: then both are -1.
+    if (log < 0 || checkpointed < log) return;
     const sum = Buffer.alloc(SUM_SIZE);
     for (const { page, bytes } of walFrames(`${this.#file}-wal`, log)) {
       sum.writeUInt32LE(pageSum(page, bytes));

@@ -4,6 +4,8 @@ import { basename } from 'node:path';
 
 import { SpoiledWords } from './words-database.ts';
 
+/** Of SQLite, unless it is set otherwise. */
+export const PAGE_SIZE = 4096;
 const HEADER_SIZE = 32;
 const FRAME_HEADER_SIZE = 24;
 /** In the lowest bit: whether the checksums are of big-endian numbers. */
@@ -25,11 +27,12 @@ export function* walFrames(file: string, count?: number): Generator<WalFrame, vo
   try {
     const header = Buffer.alloc(HEADER_SIZE);
     readSync(handle, header, 0, HEADER_SIZE, 0);
-    const frame = Buffer.alloc(FRAME_HEADER_SIZE + header.readUInt32BE(8));
+    const frame = Buffer.alloc(FRAME_HEADER_SIZE + PAGE_SIZE);
     const checksum = new WalChecksum(header);
+    const hasPageSize = header.readUInt32BE(8) === PAGE_SIZE;
     for (let at = 0; at !== count; at += 1) {
       const size = readSync(handle, frame, 0, frame.length, HEADER_SIZE + at * frame.length);
-      if (size < frame.length || !checksum.holds(frame)) {
+      if (!hasPageSize || size < frame.length || !checksum.holds(frame)) {
         if (count === undefined) return;
         throw new SpoiledWords(`frame ${at} of ${basename(file)} has changed`);
       }
