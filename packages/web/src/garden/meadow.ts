@@ -4,7 +4,7 @@ import type { Kind } from '@open-presence/protocol';
 import type { Daytime } from './colours.ts';
 import { toneOf } from './colours.ts';
 import { hashOf, type Random, randomFrom } from './growth/random.ts';
-import { type Species, speciesOf } from './growth/species.ts';
+import { speciesOf } from './growth/species.ts';
 import { groundAt, type PictureSize } from './place.ts';
 import type { SceneMeadow } from './scene.ts';
 import { MAX_SINGLE } from './tile.ts';
@@ -19,6 +19,8 @@ export interface MeadowPicture {
 /** Blades of the sparsest meadow of 40 pixels, and how many more each doubling of its entries brings. */
 const FEWEST_BLADES = 36;
 const BLADES_PER_DOUBLING = 16;
+/** A span has no more blades than one of so many times 40 pixels. */
+const MAX_SHARE = 2;
 /** Depths that are drawn one after the other, from far to near. */
 const ROWS = 4;
 
@@ -29,8 +31,11 @@ interface Blade {
   readonly x: number;
   readonly y: number;
   readonly height: number;
-  readonly species: Species;
+  readonly colours: Colours;
 }
+
+/** Of the growths of one author. */
+type Colours = Readonly<Record<'leaf' | 'petal' | 'glow' | 'core', string>>;
 
 export function drawMeadows(
   context: CanvasRenderingContext2D,
@@ -61,55 +66,72 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   const width = positionOf(view, meadow.to) * size.width - left;
   if (left > size.width || left + width < 0) return;
   const random = randomFrom(hashOf(`${meadow.from}`));
+  const palette = coloursOf(meadow, picture.daytime);
   const doublings = Math.log2(meadow.total / MAX_SINGLE);
-  const blades = Math.round((FEWEST_BLADES + BLADES_PER_DOUBLING * doublings) * (width / 40));
+  // While closer tiles are loading, a span is wider than it is otherwise.
+  const share = Math.min(MAX_SHARE, width / 40);
+  const blades = Math.round((FEWEST_BLADES + BLADES_PER_DOUBLING * doublings) * share);
   const tall = size.height * (0.026 + 0.0045 * Math.min(12, doublings));
   for (let index = 0; index < blades; index += 1) {
     const kind = kindAt(meadow, random());
     const depth = random();
     const row = rows[Math.min(ROWS - 1, Math.floor(depth * ROWS))];
-    const sample = meadow.samples[Math.floor(random() * meadow.samples.length)];
-    if (row === undefined) continue;
+    const colours = palette[Math.floor(random() * palette.length)];
+    if (row === undefined || colours === undefined) continue;
     const blade = {
       x: left + width * (random() * 1.16 - 0.08),
       y: groundAt(depth) * size.height,
       height: tall * (0.5 + 0.8 * random()) * (0.6 + 0.5 * depth),
-      species: speciesOf(sample?.author),
+      colours,
     };
     BY_KIND[kind](row, blade, random, picture);
   }
 }
 
+/** Those of its samples. */
+function coloursOf({ samples }: SceneMeadow, daytime: Daytime): Colours[] {
+  const authors = samples.length === 0 ? [undefined] : samples.map(({ author }) => author);
+  return authors.map((author) => {
+    const species = speciesOf(author);
+    return {
+      leaf: toneOf(species, 'leaf', daytime),
+      petal: toneOf(species, 'petal', daytime),
+      glow: toneOf(species, 'glow', daytime),
+      core: toneOf(species, 'core', daytime),
+    };
+  });
+}
+
 type DrawBlade = (row: Batches, blade: Blade, random: Random, picture: MeadowPicture) => void;
 
 const BY_KIND: Readonly<Record<Kind, DrawBlade>> = {
-  garden(row, { x, y, height, species }, random, { daytime }) {
+  garden(row, { x, y, height, colours }, random) {
     const lean = (random() - 0.5) * height * 0.7;
     const half = Math.max(0.45, height * 0.026);
-    const stem = pathOf(row, toneOf(species, 'leaf', daytime), true);
+    const stem = pathOf(row, colours.leaf, true);
     const bend = [x + lean * 0.15, y - height * 0.6] as const;
     stem.moveTo(x - half, y);
     stem.quadraticCurveTo(bend[0] - half, bend[1], x + lean, y - height);
     stem.quadraticCurveTo(bend[0] + half, bend[1], x + half, y);
     if (random() < 0.5) return;
-    const bloom = pathOf(row, toneOf(species, 'petal', daytime), true);
+    const bloom = pathOf(row, colours.petal, true);
     addDot(bloom, x + lean, y - height, 1.1 + 1.3 * random());
   },
-  seeds(row, { x, y, height, species }, _, { daytime }) {
-    addDot(pathOf(row, toneOf(species, 'petal', daytime), true), x, y, 1.2 + height * 0.02);
+  seeds(row, { x, y, height, colours }) {
+    addDot(pathOf(row, colours.petal, true), x, y, 1.2 + height * 0.02);
   },
-  shepit(row, { x, height, species }, random, { size, daytime }) {
+  shepit(row, { x, height, colours }, random, { size }) {
     const y = size.height * (0.3 + 0.32 * random());
-    const hairs = pathOf(row, toneOf(species, 'petal', daytime), false);
+    const hairs = pathOf(row, colours.petal, false);
     for (const side of [-0.9, -0.3, 0.3, 0.9]) {
       hairs.moveTo(x, y);
       hairs.lineTo(x + Math.sin(side) * height * 0.13, y - Math.cos(side) * height * 0.13);
     }
   },
-  resonance(row, { x, height, species }, random, { size, daytime }) {
+  resonance(row, { x, height, colours }, random, { size }) {
     const y = size.height * (0.08 + 0.26 * random());
-    addDot(pathOf(row, toneOf(species, 'glow', daytime), true), x, y, 2 + height * 0.1);
-    addDot(pathOf(row, toneOf(species, 'core', daytime), true), x, y, 1);
+    addDot(pathOf(row, colours.glow, true), x, y, 2 + height * 0.1);
+    addDot(pathOf(row, colours.core, true), x, y, 1);
   },
 };
 

@@ -42,7 +42,7 @@ export interface Box {
 /** With more growths than this in view, they do not move. */
 const MAX_SWAYING = 260;
 /** What drawing new bitmaps may take of a frame, in ms. The others are drawn in the next ones. */
-const BITMAP_BUDGET_MS = 10;
+const BITMAP_BUDGET_MS = 6;
 /** How long a growth takes to grow, in ms. */
 const GROWING_MS = 1300;
 
