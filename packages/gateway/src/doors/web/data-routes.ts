@@ -6,27 +6,27 @@ const JSON_TYPE = 'application/json';
 
 export const dataRoutes: ProtocolDoor['routes'] = [
   privateRoute('/web/activity', JSON_TYPE, async (context) => {
-    const { sendActivity } = await import('./activity.ts');
+    const { sendActivity } = await import('./entries/activity.ts');
     await sendActivity(context);
   }),
   privateRoute('/web/garden', JSON_TYPE, async (context) => {
-    const { sendGardenEntries } = await import('./garden-entries.ts');
+    const { sendGardenEntries } = await import('./entries/garden-entries.ts');
     await sendGardenEntries(context);
   }),
   privateRoute('/web/entries', JSON_TYPE, async (context) => {
-    const { sendBatch } = await import('./entries.ts');
+    const { sendBatch } = await import('./entries/entries.ts');
     await sendBatch(context);
   }),
   privateRoute('/web/entries/{id}', JSON_TYPE, async (context) => {
-    const { sendEntry } = await import('./entries.ts');
+    const { sendEntry } = await import('./entries/entries.ts');
     await sendEntry(context);
   }),
   privateRoute('/web/entries/{id}/{of}', JSON_TYPE, async (context) => {
-    const { sendPiece } = await import('./entries.ts');
+    const { sendPiece } = await import('./entries/entries.ts');
     await sendPiece(context);
   }),
   privateRoute('/web/events', 'text/event-stream', async (context) => {
-    const { sendEvents } = await import('./events.ts');
+    const { sendEvents } = await import('./entries/events.ts');
     await sendEvents(context);
   }),
 ];

@@ -35,7 +35,7 @@ export function pageRoute(path: string, load: () => Promise<PageModule>): PageRo
         content: 'Html',
         handle: pageHandler(load),
         async whileStarting(context) {
-          const { sendWakingPage } = await import('./waking.ts');
+          const { sendWakingPage } = await import('./pages/waking.ts');
           await sendWakingPage(context);
         },
       },

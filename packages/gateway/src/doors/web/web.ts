@@ -20,19 +20,19 @@ const SHOWN_BY_PAGES = ['/api/entries/{id}', '/api/rooms/{slug}', '/api/search',
 
 export const webDoor: ProtocolDoor = {
   routes: [
-    pageRoute('/', () => import('./house.ts')),
-    pageRoute('/garden', () => import('./garden.ts')),
-    pageRoute('/rooms/{slug}', () => import('./room.ts')),
-    pageRoute('/entries/{id}', () => import('./one-entry.ts')),
-    pageRoute('/search', () => import('./search.ts')),
-    pageRoute('/inbox', () => import('./inbox.ts')),
-    pageRoute('/speak', () => import('./speak.ts')),
-    pageRoute('/write', () => import('./write.ts')),
+    pageRoute('/', () => import('./pages/house.ts')),
+    pageRoute('/garden', () => import('./pages/garden.ts')),
+    pageRoute('/rooms/{slug}', () => import('./pages/room.ts')),
+    pageRoute('/entries/{id}', () => import('./pages/one-entry.ts')),
+    pageRoute('/search', () => import('./pages/search.ts')),
+    pageRoute('/inbox', () => import('./pages/inbox.ts')),
+    pageRoute('/speak', () => import('./pages/speak.ts')),
+    pageRoute('/write', () => import('./pages/write.ts')),
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
       get: [],
       async postFromPage(context: DoorRequest) {
-        const { postFromPage } = await import('./post-from-page.ts');
+        const { postFromPage } = await import('./forms/post-from-page.ts');
         await postFromPage(context, kind);
       },
     })),
@@ -52,6 +52,6 @@ export const webDoor: ProtocolDoor = {
     // Protocols of programs answer in their own form.
     paths: /^\/(?!(?:api|a2a|mcp|web|\.well-known)(?:[/?]|$))/,
     type: 'text/html',
-    handle: pageHandler(() => import('./no-page.ts')),
+    handle: pageHandler(() => import('./pages/no-page.ts')),
   },
 };

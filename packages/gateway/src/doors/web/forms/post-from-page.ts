@@ -4,15 +4,15 @@
  */
 import { entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
-import { queryOf } from '../../http/query.ts';
-import { isDisconnected } from '../../http/context.ts';
-import { discardBody } from '../../http/request/request-body.ts';
-import { problemOf } from '../../http/response/problem.ts';
-import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
-import { FormConverter } from '../../intake/forms/form-body.ts';
-import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
-import { append, draftFor } from '../../operations/append.ts';
-import type { DoorRequest } from '../context.ts';
+import { queryOf } from '../../../http/query.ts';
+import { isDisconnected } from '../../../http/context.ts';
+import { discardBody } from '../../../http/request/request-body.ts';
+import { problemOf } from '../../../http/response/problem.ts';
+import { COMMON_HEADERS, NO_STORE, vary } from '../../../http/response/headers.ts';
+import { FormConverter } from '../../../intake/forms/form-body.ts';
+import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
+import { append, draftFor } from '../../../operations/append.ts';
+import type { DoorRequest } from '../../context.ts';
 import { PostedForm } from './posted-form.ts';
 import { sendRefusedForm } from './refused-form.ts';
 

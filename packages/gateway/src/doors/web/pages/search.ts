@@ -3,8 +3,8 @@ import { GatewayError } from '@open-presence/protocol';
 import type { PageEntry, SearchPage, SearchResult, Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
-import { abortOnDisconnect } from '../../http/context.ts';
-import { queryOf } from '../../http/query.ts';
+import { abortOnDisconnect } from '../../../http/context.ts';
+import { queryOf } from '../../../http/query.ts';
 import {
   matchesOf,
   nextResultsPath,
@@ -12,12 +12,12 @@ import {
   searchRequest,
   snippetOf,
   takeRanking,
-} from '../../operations/search.ts';
-import { markMatches } from '../../search/snippet.ts';
-import type { DoorRequest } from '../context.ts';
-import { cutText } from './cut-text.ts';
-import { pageEntryOf } from './page-entry.ts';
-import type { PageContent } from './page-route.ts';
+} from '../../../operations/search.ts';
+import { markMatches } from '../../../search/snippet.ts';
+import type { DoorRequest } from '../../context.ts';
+import { cutText } from '../entries/cut-text.ts';
+import { pageEntryOf } from '../entries/page-entry.ts';
+import type { PageContent } from '../page-route.ts';
 
 const PAGE_SIZE = '20';
 const FIELDS = ['q', 'kind', 'room', 'identity', 'order'] as const;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openGateway } from '../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openGateway } from '../../../gateway.fixture.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 async function shown(kind: string, body: object): Promise<object> {

@@ -4,15 +4,15 @@
  */
 import type { GardenEntries, GardenEntry } from '@open-presence/web/page-data';
 
-import { abortOnDisconnect } from '../../http/context.ts';
-import { queryOf } from '../../http/query.ts';
-import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
-import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { parseSelection } from '../../intake/selection.ts';
-import type { Entry, Log, Selection } from '../../log/log.ts';
-import { everythingScope } from '../../operations/listing-scope.ts';
-import { waitForListing } from '../../operations/wait.ts';
-import type { DoorRequest } from '../context.ts';
+import { abortOnDisconnect } from '../../../http/context.ts';
+import { queryOf } from '../../../http/query.ts';
+import { JSON_TYPE, NO_STORE } from '../../../http/response/headers.ts';
+import { jsonBody, sendResponse } from '../../../http/response/response.ts';
+import { parseSelection } from '../../../intake/selection.ts';
+import type { Entry, Log, Selection } from '../../../log/log.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
+import { waitForListing } from '../../../operations/wait.ts';
+import type { DoorRequest } from '../../context.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 /** Entries of one answer. */

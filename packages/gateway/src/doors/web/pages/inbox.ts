@@ -2,10 +2,10 @@
 import type { Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
-import { queryOf } from '../../http/query.ts';
-import type { DoorRequest } from '../context.ts';
-import { readList } from './entry-list.ts';
-import type { PageContent } from './page-route.ts';
+import { queryOf } from '../../../http/query.ts';
+import type { DoorRequest } from '../../context.ts';
+import { readList } from '../entries/entry-list.ts';
+import type { PageContent } from '../page-route.ts';
 
 export async function createPage(
   { app, request }: DoorRequest,

@@ -1,11 +1,11 @@
 /** A posted form, which can be read again: small ones are in memory, larger ones in a temporary file. */
 import type { IncomingMessage } from 'node:http';
 
-import { formSyntax } from '../../intake/forms/form-body.ts';
-import type { FieldHandler } from '../../intake/forms/form-members.ts';
-import { SMALL_BODY_SIZE } from '../../intake/draft.ts';
-import { BodyFile } from '../../http/request/body-file.ts';
-import { readBody } from '../../http/request/request-body.ts';
+import { formSyntax } from '../../../intake/forms/form-body.ts';
+import type { FieldHandler } from '../../../intake/forms/form-members.ts';
+import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
+import { BodyFile } from '../../../http/request/body-file.ts';
+import { readBody } from '../../../http/request/request-body.ts';
 
 export class PostedForm implements AsyncDisposable {
   readonly #contentType: string;

@@ -5,10 +5,10 @@
  */
 import type { TextPiece } from '@open-presence/web/page-data';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
-import { PathFinder, type FoundValue } from '../../json/path-finder.ts';
-import { JsonScanner } from '../../json/scanner.ts';
-import type { Entry } from '../../log/log.ts';
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import { PathFinder, type FoundValue } from '../../../json/path-finder.ts';
+import { JsonScanner } from '../../../json/scanner.ts';
+import type { Entry } from '../../../log/log.ts';
 
 export interface PieceRequest {
   /** The member `text` of the entry, decoded; or the entry itself. */

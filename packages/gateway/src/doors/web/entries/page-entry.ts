@@ -2,10 +2,10 @@
 import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
 import type { PageEntry } from '@open-presence/web/page-data';
 
-import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import type { Entry } from '../../log/log.ts';
-import { readEntryText } from '../../operations/find-entry.ts';
-import { authorIn, membersPreviewOf } from '../../operations/text-preview.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import type { Entry } from '../../../log/log.ts';
+import { readEntryText } from '../../../operations/find-entry.ts';
+import { authorIn, membersPreviewOf } from '../../../operations/text-preview.ts';
 import { cutText } from './cut-text.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */

@@ -1,14 +1,14 @@
 /** `GET /web/activity`: counts over time, for the plots and the picture. Private to the pages. */
 import type { GardenEntry } from '@open-presence/web/page-data';
 
-import { abortOnDisconnect } from '../../http/context.ts';
-import { queryOf } from '../../http/query.ts';
-import { JSON_TYPE, NO_STORE } from '../../http/response/headers.ts';
-import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { yieldPeriodically } from '../../fair-turns.ts';
-import type { Log } from '../../log/log.ts';
-import { type Activity, countActivity, parseActivityQuery } from '../../operations/activity.ts';
-import type { DoorRequest } from '../context.ts';
+import { abortOnDisconnect } from '../../../http/context.ts';
+import { queryOf } from '../../../http/query.ts';
+import { JSON_TYPE, NO_STORE } from '../../../http/response/headers.ts';
+import { jsonBody, sendResponse } from '../../../http/response/response.ts';
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import type { Log } from '../../../log/log.ts';
+import { type Activity, countActivity, parseActivityQuery } from '../../../operations/activity.ts';
+import type { DoorRequest } from '../../context.ts';
 import { gardenEntryOf } from './garden-entries.ts';
 
 /** How many entries of a span are given as its sample. */

@@ -2,10 +2,10 @@
 import { GatewayError } from '@open-presence/protocol';
 import type { EntryBatch } from '@open-presence/web/page-data';
 
-import { abortOnDisconnect, isDisconnected } from '../../http/context.ts';
-import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
-import { queryOf } from '../../http/query.ts';
-import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
+import { abortOnDisconnect, isDisconnected } from '../../../http/context.ts';
+import { preferredEncoding, type Encoding } from '../../../http/negotiation.ts';
+import { queryOf } from '../../../http/query.ts';
+import { compress, MIN_COMPRESSED_SIZE } from '../../../http/response/compression.ts';
 import {
   COMMON_HEADERS,
   contentEncoding,
@@ -14,13 +14,13 @@ import {
   NO_CACHE,
   vary,
   type Headers,
-} from '../../http/response/headers.ts';
-import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
-import { jsonBody, sendResponse } from '../../http/response/response.ts';
-import { findEntry } from '../../operations/find-entry.ts';
-import { everythingScope } from '../../operations/listing-scope.ts';
-import { searchWatermarkFor, untilSearchable } from '../../operations/search-watermark.ts';
-import type { DoorRequest } from '../context.ts';
+} from '../../../http/response/headers.ts';
+import { sendCached, type CachedResponse } from '../../../http/response/response-cache.ts';
+import { jsonBody, sendResponse } from '../../../http/response/response.ts';
+import { findEntry } from '../../../operations/find-entry.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
+import { searchWatermarkFor, untilSearchable } from '../../../operations/search-watermark.ts';
+import type { DoorRequest } from '../../context.ts';
 import { readBatch } from './entry-batch.ts';
 import { pageEntryOf } from './page-entry.ts';
 import { readPiece } from './text-pieces.ts';

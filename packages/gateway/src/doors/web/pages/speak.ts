@@ -16,13 +16,13 @@ import {
   type JsonObject,
   type Localization,
   type OperationDetails,
-} from '../../http/route-description.ts';
-import { toJsonObject } from '../../json/json-object.ts';
-import { describePaths } from '../../operations/describe-gateway.ts';
-import type { DoorRequest } from '../context.ts';
+} from '../../../http/route-description.ts';
+import { toJsonObject } from '../../../json/json-object.ts';
+import { describePaths } from '../../../operations/describe-gateway.ts';
+import type { DoorRequest } from '../../context.ts';
 import { curl, requestExamples, streamExamples } from './code-examples.ts';
 import { installCommands, installLinks } from './mcp-clients.ts';
-import type { PageContent } from './page-route.ts';
+import type { PageContent } from '../page-route.ts';
 
 const READ_LIMIT = 20;
 /** What the page shows of the examples of the doors: a client of MCP begins with the others by itself. */

@@ -1,8 +1,8 @@
 /** The listing of a page, from the place on that its address names by `before` or `after`. */
 import type { EntryBatch, EntryList } from '@open-presence/web/page-data';
 
-import { everythingScope } from '../../operations/listing-scope.ts';
-import type { DoorContext } from '../context.ts';
+import { everythingScope } from '../../../operations/listing-scope.ts';
+import type { DoorContext } from '../../context.ts';
 import { readBatch } from './entry-batch.ts';
 
 type ListContext = Pick<DoorContext, 'grammar' | 'log'>;

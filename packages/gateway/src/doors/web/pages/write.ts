@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { GatewayError, isKind, KINDS, quoted, type Kind } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../http/query.ts';
-import type { Headers } from '../../http/response/headers.ts';
-import type { DoorRequest } from '../context.ts';
-import type { PageContent } from './page-route.ts';
+import { queryOf } from '../../../http/query.ts';
+import type { Headers } from '../../../http/response/headers.ts';
+import type { DoorRequest } from '../../context.ts';
+import type { PageContent } from '../page-route.ts';
 
 /** The form has an idempotency key of its own, so nobody else may get it. The browser may show it again. */
 export const PRIVATE: Headers = { 'Cache-Control': 'private, no-cache' };

@@ -2,11 +2,11 @@
 import { localize } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 
-import { abortOnDisconnect } from '../../http/context.ts';
-import { countActivity } from '../../operations/activity.ts';
-import type { DoorRequest } from '../context.ts';
-import { readGardenEntries } from './garden-entries.ts';
-import type { PageContent } from './page-route.ts';
+import { abortOnDisconnect } from '../../../http/context.ts';
+import { countActivity } from '../../../operations/activity.ts';
+import type { DoorRequest } from '../../context.ts';
+import { readGardenEntries } from '../entries/garden-entries.ts';
+import type { PageContent } from '../page-route.ts';
 
 const TITLE = { uk: 'Сад', en: 'The garden' };
 const DESCRIPTION = {

@@ -2,12 +2,12 @@
 import { FEED_FORMS, FEED_TYPES, feedPath, isKind } from '@open-presence/protocol';
 import type { RoomFilters, Shell } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../http/query.ts';
-import { findRoom, roomDocument } from '../../operations/rooms.ts';
-import type { DoorContext, DoorRequest } from '../context.ts';
-import { cutText } from './cut-text.ts';
-import { readList } from './entry-list.ts';
-import type { PageContent } from './page-route.ts';
+import { queryOf } from '../../../http/query.ts';
+import { findRoom, roomDocument } from '../../../operations/rooms.ts';
+import type { DoorContext, DoorRequest } from '../../context.ts';
+import { cutText } from '../entries/cut-text.ts';
+import { readList } from '../entries/entry-list.ts';
+import type { PageContent } from '../page-route.ts';
 
 const MAX_HERE = 24;
 const MAX_NAME_LENGTH = 200;

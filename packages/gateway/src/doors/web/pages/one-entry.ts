@@ -2,16 +2,16 @@
 import { feedPath, FEED_FORMS, FEED_TYPES, localize } from '@open-presence/protocol';
 import type { EntryPage, PageEntry, Shell } from '@open-presence/web/page-data';
 
-import { queryOf } from '../../http/query.ts';
-import type { Entry, Log } from '../../log/log.ts';
-import { entryWithId, findEntry } from '../../operations/find-entry.ts';
-import { titleExcerpt } from '../../operations/listing-scope.ts';
-import type { DoorRequest } from '../context.ts';
-import { cutText } from './cut-text.ts';
-import { readList } from './entry-list.ts';
-import { pageEntryOf } from './page-entry.ts';
-import type { PageContent } from './page-route.ts';
-import { readPiece } from './text-pieces.ts';
+import { queryOf } from '../../../http/query.ts';
+import type { Entry, Log } from '../../../log/log.ts';
+import { entryWithId, findEntry } from '../../../operations/find-entry.ts';
+import { titleExcerpt } from '../../../operations/listing-scope.ts';
+import type { DoorRequest } from '../../context.ts';
+import { cutText } from '../entries/cut-text.ts';
+import { readList } from '../entries/entry-list.ts';
+import { pageEntryOf } from '../entries/page-entry.ts';
+import type { PageContent } from '../page-route.ts';
+import { readPiece } from '../entries/text-pieces.ts';
 
 /** What an entry answers is shown up to this many steps; more on request. */
 const MAX_ANCESTORS = 3;

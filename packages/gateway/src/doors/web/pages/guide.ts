@@ -2,8 +2,8 @@
 import { localize } from '@open-presence/protocol';
 import type { RenderOptions, Shell } from '@open-presence/web/page-data';
 
-import type { DoorRequest } from '../context.ts';
-import { FIRST_DOORS, firstRequest, linksTo, sayRequest } from '../guide-parts.ts';
+import type { DoorRequest } from '../../context.ts';
+import { FIRST_DOORS, firstRequest, linksTo, sayRequest } from '../../guide-parts.ts';
 
 export function houseGuide(
   { app }: DoorRequest,

@@ -8,15 +8,15 @@ import {
 } from '@open-presence/protocol';
 import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
 
-import type { Seq } from '../../log/log.ts';
-import { roomDocuments } from '../../operations/rooms.ts';
-import { newestPresent } from '../../operations/who-is-here.ts';
-import type { RecentAuthor } from '../../presence/recent-authors.ts';
-import type { DoorContext, DoorRequest } from '../context.ts';
-import { cutText } from './cut-text.ts';
+import type { Seq } from '../../../log/log.ts';
+import { roomDocuments } from '../../../operations/rooms.ts';
+import { newestPresent } from '../../../operations/who-is-here.ts';
+import type { RecentAuthor } from '../../../presence/recent-authors.ts';
+import type { DoorContext, DoorRequest } from '../../context.ts';
+import { cutText } from '../entries/cut-text.ts';
 import { houseGuide } from './guide.ts';
-import { pageEntryOf } from './page-entry.ts';
-import type { PageContent } from './page-route.ts';
+import { pageEntryOf } from '../entries/page-entry.ts';
+import type { PageContent } from '../page-route.ts';
 import { roomActivity } from './room-activity.ts';
 
 const MAX_VISITORS = 12;

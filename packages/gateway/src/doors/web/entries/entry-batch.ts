@@ -1,12 +1,12 @@
 /** Some of the entries of a listing, as pages show them, and where the listing goes on. */
 import type { EntryBatch, PageEntry } from '@open-presence/web/page-data';
 
-import { yieldPeriodically } from '../../fair-turns.ts';
-import { parseSearchSelection } from '../../intake/selection.ts';
-import type { Selection } from '../../log/log.ts';
-import type { ListingScope } from '../../operations/listing-scope.ts';
-import { pageSelection, readPage } from '../../operations/read-page.ts';
-import type { DoorContext } from '../context.ts';
+import { yieldPeriodically } from '../../../fair-turns.ts';
+import { parseSearchSelection } from '../../../intake/selection.ts';
+import type { Selection } from '../../../log/log.ts';
+import type { ListingScope } from '../../../operations/listing-scope.ts';
+import { pageSelection, readPage } from '../../../operations/read-page.ts';
+import type { DoorContext } from '../../context.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 /** A batch ends with the entry by which it has this size, in UTF-16 code units. */

@@ -1,7 +1,7 @@
 /** The page that stands for all pages until the log is open. */
-import type { RequestContext, StartupContext } from '../../http/context.ts';
-import { sendUncached } from './send-page.ts';
-import { shellOf } from './shell.ts';
+import type { RequestContext, StartupContext } from '../../../http/context.ts';
+import { sendUncached } from '../send-page.ts';
+import { shellOf } from '../shell.ts';
 
 const REFRESH_SECONDS = '2';
 

@@ -4,9 +4,9 @@
  * Counted in the log once a day, in each thread: past days do not change, and today's number follows
  * from how many entries the room has.
  */
-import type { Log } from '../../log/log.ts';
-import { type Activity, countActivity } from '../../operations/activity.ts';
-import type { DoorContext } from '../context.ts';
+import type { Log } from '../../../log/log.ts';
+import { type Activity, countActivity } from '../../../operations/activity.ts';
+import type { DoorContext } from '../../context.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const DAYS = 28;

@@ -5,16 +5,16 @@ import { localize, type GatewayError, type Kind } from '@open-presence/protocol'
 import type { WritePage } from '@open-presence/web/page-data';
 import { renderPage } from '@open-presence/web/renderer';
 
-import { queryOf } from '../../http/query.ts';
-import { NO_STORE, type Headers } from '../../http/response/headers.ts';
-import { RETRY_AFTER } from '../../http/response/problem.ts';
-import { sendBody } from '../../http/response/response-writer.ts';
-import type { DoorRequest } from '../context.ts';
+import { queryOf } from '../../../http/query.ts';
+import { NO_STORE, type Headers } from '../../../http/response/headers.ts';
+import { RETRY_AFTER } from '../../../http/response/problem.ts';
+import { sendBody } from '../../../http/response/response-writer.ts';
+import type { DoorRequest } from '../../context.ts';
 import { fieldHtml, otherFieldsHtml, shortFields } from './field-texts.ts';
 import type { PostedForm } from './posted-form.ts';
-import { PAGE_TYPE, pageHeaders } from './send-page.ts';
-import { shellOf } from './shell.ts';
-import { newIdempotencyKey, writePath } from './write.ts';
+import { PAGE_TYPE, pageHeaders } from '../send-page.ts';
+import { shellOf } from '../shell.ts';
+import { newIdempotencyKey, writePath } from '../pages/write.ts';
 
 interface RefusedForm {
   readonly kind: Kind;

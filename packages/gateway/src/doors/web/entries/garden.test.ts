@@ -4,8 +4,8 @@ import { suite, test } from 'node:test';
 
 import type { Activity, GardenEntries } from '@open-presence/web/page-data';
 
-import { openGateway } from '../../gateway.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { openGateway } from '../../../gateway.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
 
 async function fetchJson<T>(url: string): Promise<T> {
   const answer = await fetch(url);

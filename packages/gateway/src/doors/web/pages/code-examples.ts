@@ -1,7 +1,7 @@
 /** Requests as code that works as it stands when it is copied. */
 import type { CodeExample } from '@open-presence/web/page-data';
 
-import type { JsonObject } from '../../http/route-description.ts';
+import type { JsonObject } from '../../../http/route-description.ts';
 
 /** Without a body, a `GET`. */
 interface ExampleRequest {

@@ -1,6 +1,6 @@
 /** The texts of a posted form's fields, as HTML: read again for each of them, so that none is held. */
-import { MultipartError } from '../../intake/forms/multipart-reader.ts';
-import type { FieldHandler } from '../../intake/forms/form-members.ts';
+import { MultipartError } from '../../../intake/forms/multipart-reader.ts';
+import type { FieldHandler } from '../../../intake/forms/form-members.ts';
 import type { PostedForm } from './posted-form.ts';
 
 /** In bytes. */

@@ -1,8 +1,8 @@
 /** Writes entries as server-sent events for pages: what a page shows of each. */
-import type { LogRange } from '../../feed/follow.ts';
-import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
-import type { Log, Seq } from '../../log/log.ts';
-import type { Framing } from '../event-stream/fan-out.ts';
+import type { LogRange } from '../../../feed/follow.ts';
+import { streamChunk, type StreamChunk } from '../../../http/response/event-stream.ts';
+import type { Log, Seq } from '../../../log/log.ts';
+import type { Framing } from '../../event-stream/fan-out.ts';
 import { pageEntryOf } from './page-entry.ts';
 
 export const PAGE_FRAMES: Framing = { name: 'page', frame: framePageEntries };

@@ -4,9 +4,9 @@ import { suite, test } from 'node:test';
 import type { EntryBatch, PageEntry, TextPiece } from '@open-presence/web/page-data';
 import fc from 'fast-check';
 
-import { anyCharacter } from '../../json/characters.fixture.ts';
-import { openMemoryLog } from '../../stores/memory/memory.ts';
-import { openGateway, type TestGateway } from '../../gateway.fixture.ts';
+import { anyCharacter } from '../../../json/characters.fixture.ts';
+import { openMemoryLog } from '../../../stores/memory/memory.ts';
+import { openGateway, type TestGateway } from '../../../gateway.fixture.ts';
 
 async function read<Value>(gateway: TestGateway, path: string): Promise<Value> {
   const answer = await fetch(gateway.url + path);
