@@ -146,6 +146,8 @@ async function threadStarted(worker: Worker, options: SqliteOptions): Promise<vo
 
 /** Resolves when the thread has done what it was sent before, and ended. */
 async function closeThread(worker: Worker): Promise<void> {
+  const hasEnded = worker.threadId === -1;
+  if (hasEnded) return;
   const exit = once(worker, 'exit');
   worker.postMessage('close' satisfies ToThread);
   await exit;
