@@ -37,7 +37,7 @@ suite('a feed', () => {
     const feed: unknown = await (await fetch(`${door.url}/feed.json`)).json();
     const { feed_url, items } = feed as { feed_url: string; items: { url: string }[] };
     assert.equal(feed_url, `${publicUrl}/feed.json`);
-    assert.match(items[0]?.url ?? '', /^https:\/\/presence\.example\/gateway\/api\/entries\//);
+    assert.match(items[0]?.url ?? '', /^https:\/\/presence\.example\/gateway\/entries\//);
   });
 
   test('is not the same to who knows the gateway by another name', async () => {
