@@ -48,7 +48,7 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
     ],
     light: /\/doors\/web\/web\.ts/,
     heavy:
-      /\/packages\/web\/|\/doors\/web\/(?!web\.ts|page-route\.ts|assets\.ts|data-routes\.ts|private-route\.ts)/,
+      /\/packages\/web\/|\/doors\/web\/(?:pages|entries|forms)\/|\/doors\/web\/(?:send-page|shell|manifest)\.ts/,
     by: { path: '/', headers: { accept: 'text/html' } },
   },
   'the SDK of MCP': {
