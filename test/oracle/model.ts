@@ -92,9 +92,12 @@ export function limitOf({ pairs }: ListingQuery): number {
 /** The newest twelve earlier first contacts of others that seek one of the same things. */
 export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry): string[] {
   const sought = names(entry.fields['seeking']);
+  const name = entry.fields['ai_identity'];
+  // White space alone is nobody's name: all are others then.
+  const isNamed = typeof name === 'string' && name.trim() !== '';
   return entries
     .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)
-    .filter((other) => other.fields['ai_identity'] !== entry.fields['ai_identity'])
+    .filter((other) => !isNamed || other.fields['ai_identity'] !== name)
     .filter((other) => names(other.fields['seeking']).some((one) => sought.includes(one)))
     .toReversed()
     .slice(0, 12)
