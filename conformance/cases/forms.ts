@@ -132,6 +132,8 @@ export const formsAndEncodings: readonly Case[] = [
       ['/entries/{id}', '/entries/ID'],
       ['https://other.example/', '/api/entries/ID'],
       ['//other.example/', '/api/entries/ID'],
+      ['/.//other.example/', '/api/entries/ID'],
+      ['/\\other.example/', '/api/entries/ID'],
     ] as const) {
       for (const { headers, body } of forms([...traceFields(uniqueName()), ['to', '']])) {
         const path = `/api/garden?page=${encodeURIComponent(page)}`;

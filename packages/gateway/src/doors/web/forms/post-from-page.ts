@@ -71,6 +71,8 @@ const HERE = 'http://localhost';
 function locationOf(page: string, { id, seq }: Stamp): string {
   const path = page.replaceAll('{id}', id).replaceAll('{seq}', String(seq));
   const url = URL.canParse(path, HERE) ? new URL(path, HERE) : undefined;
-  if (url?.origin !== HERE || !path.startsWith('/')) return entryPath(id);
+  // Two slashes begin the name of a host.
+  const isHere = url?.origin === HERE && path.startsWith('/') && !url.pathname.startsWith('//');
+  if (!isHere) return entryPath(id);
   return url.pathname + url.search + url.hash;
 }
