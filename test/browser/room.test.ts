@@ -139,7 +139,7 @@ describe('a room, in Chromium', () => {
     const news = page.getByRole('button', { name: '1 new' });
     await news.waitFor();
     assert.deepEqual(await firstInView(page), place);
-    assert.equal(new URL(page.url()).hash, `#${place.id}`);
+    await page.waitForURL(`**#${place.id}`);
 
     await page.reload();
     await page.locator(`#${place.id}`).waitFor();
