@@ -213,8 +213,10 @@ function endSearch(open: OpenSearches, id: number): void {
 }
 
 function closeIndex(): void {
-  if (index !== undefined) close(index);
+  const open = index;
+  // Closing it may fail, and it cannot be closed twice.
   index = undefined;
+  if (open !== undefined) close(open);
 }
 
 function close({ engine, indexer }: OpenIndex): void {
