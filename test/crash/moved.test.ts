@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
@@ -119,6 +120,8 @@ test('each file of the log that is moved away stops storing until it is back', a
     await assertSound(data, await ledger.compare(visitor));
     await rm(join(data, 'log.sqlite-wal'));
     await untilReadOnly(visitor);
+    // Then the gateway writes into log.sqlite what it has of the removed file.
+    await pause(3000);
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data });
