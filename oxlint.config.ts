@@ -5,7 +5,9 @@ import { defineConfig } from 'oxlint';
  *
  *     protocol ← log ← json ← search ← {intake, feed, presence, stores} ← operations ← doors
  *     http ← doors ← routes.ts ← gateway.ts ← the command line's main.ts
+ *     metrics ← {stores, gateway.ts}
  *     protocol ← web ← the web door
+ *     protocol ← client
  */
 interface Zone {
   readonly files: readonly string[];
@@ -23,36 +25,38 @@ const gateway = 'packages/gateway/src';
 const folder = (...names: readonly string[]): string =>
   String.raw`^\.\.?/(.*/)?(${names.join('|')})(/|$)`;
 /** The files at the root of the gateway that compose it. */
-const root = String.raw`^(\.\./)+(app-context|gateway|http-worker|index|load-language|routes)\.ts$`;
+const root = String.raw`^(\.\./)+(app-context|gateway|http-worker|index|language-thread|load-language|routes)\.ts$`;
 
 const noProcess = 'Only packages/cli/src/main.ts knows the process.';
 const everywhere: Zone['forbids'] = {
   [String.raw`^(node:)?process$`]: noProcess,
-  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|cli|web)/`]:
+  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|client|cli|web)/`]:
     'Another package is imported by its name.',
 };
 const PAGES = '^@open-presence/web';
 const inGateway: Zone['forbids'] = {
   ...everywhere,
-  '^@open-presence/(cli|gateway)': 'The gateway imports no package of ours but protocol and web.',
+  '^@open-presence/(cli|client|gateway)':
+    'The gateway imports no package of ours but protocol and web.',
   [PAGES]: 'Only the web door imports the pages.',
 };
 
 /** The folders of the gateway, and the other folders that each may import. */
 const layers = {
   log: [],
+  metrics: [],
   json: ['log'],
   search: ['log', 'json'],
   intake: ['log', 'json', 'search'],
   feed: ['log'],
   presence: ['log'],
-  stores: ['log', 'json', 'search'],
+  stores: ['log', 'json', 'search', 'metrics'],
   operations: ['log', 'json', 'search', 'intake', 'feed', 'presence'],
   http: [],
   doors: ['log', 'json', 'search', 'intake', 'feed', 'presence', 'operations', 'http'],
+  control: ['json', 'operations', 'http'],
 } as const satisfies Record<string, readonly string[]>;
 
-const STORES = ['sqlite', 'jetstream', 'memory'];
 const DOORS = ['rest', 'feeds', 'mcp', 'a2a', 'docs', 'health', 'web'];
 
 function layerZone(name: string, mayImport: readonly string[]): Zone {
@@ -68,11 +72,19 @@ function layerZone(name: string, mayImport: readonly string[]): Zone {
 }
 
 /** The parts of a layer, which never import one another. */
-function partZones(layer: keyof typeof layers, parts: readonly string[], rule: string): Zone[] {
+function partZones(
+  layer: keyof typeof layers,
+  parts: readonly string[],
+  rule: string,
+  others: readonly string[] = [],
+): Zone[] {
   const { forbids } = layerZone(layer, layers[layer]);
   return parts.map((part) => ({
     files: [`${gateway}/${layer}/${part}/**`],
-    forbids: { ...forbids, [sibling(parts.filter((other) => other !== part))]: rule },
+    forbids: {
+      ...forbids,
+      [sibling([...parts, ...others].filter((other) => other !== part))]: rule,
+    },
   }));
 }
 
@@ -88,7 +100,9 @@ function withPagesInWebDoor(zone: Zone): Zone {
   return { ...zone, forbids };
 }
 
-const compositionRoot = [`${gateway}/gateway.ts`, `${gateway}/http-worker.ts`];
+const compositionRoot = ['gateway', 'http-worker', 'log-copy', 'owner-access'].map(
+  (file) => `${gateway}/${file}.ts`,
+);
 
 const zones: readonly Zone[] = [
   {
@@ -100,14 +114,26 @@ const zones: readonly Zone[] = [
     },
   },
   ...Object.entries(layers).map(([name, mayImport]) => layerZone(name, mayImport)),
-  ...partZones('stores', STORES, 'stores never import each other.'),
+  // The store of a cluster has an embedded one in each gateway.
+  ...partZones('stores', ['sqlite', 'memory'], 'stores never import each other.', ['jetstream']),
+  ...partZones('stores', ['jetstream'], 'jetstream imports only sqlite.', ['memory']),
   ...partZones('doors', DOORS, 'doors never import each other.').map(withPagesInWebDoor),
   {
     files: ['packages/web/src/**'],
     forbids: {
       ...everywhere,
-      '^@open-presence/(cli|gateway|web)': 'web imports no package of ours but protocol.',
+      '^@open-presence/(cli|gateway|web)(/|$)':
+        'web imports no package of ours but client and protocol.',
       '^node:': 'The pages run in browsers.',
+    },
+  },
+  {
+    files: ['packages/client/src/**'],
+    forbids: {
+      ...everywhere,
+      '^@open-presence/(cli|client|gateway|web)':
+        'The client imports nothing of ours but protocol.',
+      '^node:': 'The client runs in browsers.',
     },
   },
   {
@@ -193,7 +219,12 @@ export default defineConfig({
   overrides: [
     {
       files: ['**/packages/**'],
-      excludeFiles: [...tests, '**/packages/cli/src/main.ts', '**/packages/cli/presence.js'],
+      excludeFiles: [
+        ...tests,
+        '**/test/packages/**',
+        '**/packages/cli/src/main.ts',
+        '**/packages/cli/{presence.js,scripts/*.ts}',
+      ],
       rules: {
         'no-restricted-globals': [
           'error',
@@ -207,16 +238,20 @@ export default defineConfig({
       rules: { 'no-restricted-imports': forbid(zone.forbids) },
     })),
     {
-      // A store reads back what it wrote, and a thread what it was started with: cast, not parsed.
-      // So is the packaged language, which tests hold to its schema, and what the gateway gives its
-      // pages.
+      // A store reads back what it wrote, a thread what it was started with, and a gateway what
+      // others of its cluster sent: cast, not parsed.
+      // So are the packaged language, which tests hold to its schema, what the gateway gives its
+      // pages and answers its client, and a module of Node's that is not imported.
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
-        anywhere(`${gateway}/http-worker.ts`),
+        anywhere(`${gateway}/presence/other-gateways.ts`),
+        anywhere(`${gateway}/{http-worker,language-thread,load-language}.ts`),
         anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
+        anywhere(`${gateway}/http/node-http.ts`),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
         anywhere('packages/web/src/**'),
+        anywhere('packages/client/src/**'),
       ],
       rules: { 'typescript/no-unsafe-type-assertion': 'off' },
     },
@@ -226,7 +261,7 @@ export default defineConfig({
       rules: { 'unicorn/no-thenable': 'off' },
     },
     {
-      files: ['conformance/**', 'bench/**', 'test/**', 'examples/**'],
+      files: ['conformance/**', 'bench/**', 'test/**', 'examples/**', 'scripts/**'],
       rules: { 'no-console': 'off' },
     },
     {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what the benchmarks need from Debian: wrk, which makes the load, and nginx with
-# nchan, a peer.
+# nchan, webdis, Redis and sqlite3, the peers.
 set -eu
 
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
@@ -8,6 +8,9 @@ missing=
 command -v wrk >/dev/null || missing="$missing wrk"
 command -v nginx >/dev/null || missing="$missing nginx-light"
 [ -e /usr/lib/nginx/modules/ngx_nchan_module.so ] || missing="$missing libnginx-mod-nchan"
+command -v webdis >/dev/null || missing="$missing webdis"
+command -v redis-server >/dev/null || missing="$missing redis-server"
+command -v sqlite3 >/dev/null || missing="$missing sqlite3"
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then
@@ -19,7 +22,7 @@ if [ "$(id -u)" != 0 ]; then
   exit 1
 fi
 
-# Debian starts a web server when it is installed; nobody asked for one here.
+# Debian starts a server when it is installed; nobody asked for one here.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\nexit 101\n' >"$policy"

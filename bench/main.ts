@@ -9,7 +9,9 @@ import { parseOptions, USAGE, type BenchContext, type BenchOptions } from './opt
 import { terminateAll } from './processes/child-process.ts';
 import { describeMachine } from './measure/machine.ts';
 import { attack } from './rows/attack.ts';
+import { copy } from './rows/copy.ts';
 import { growth } from './rows/growth.ts';
+import { lines } from './rows/lines.ts';
 import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { newest } from './rows/newest.ts';
@@ -23,6 +25,7 @@ import { installTools } from './processes/external-tools.ts';
 
 const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> = new Map([
   ['post', post],
+  ['lines', lines],
   ['newest', newest],
   ['whole', whole],
   ['live', live],
@@ -30,6 +33,7 @@ const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> 
   ['threads', threads],
   ['search', search],
   ['memory', memory],
+  ['copy', copy],
   ['attack', attack],
   ['growth', growth],
 ]);

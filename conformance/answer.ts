@@ -69,7 +69,21 @@ export class Answer {
     return this.json;
   }
 
+  /** Whether it refuses a page of another site, which only a gateway for its own machine does (1.12). */
+  get refusesPage(): boolean {
+    if (this.status !== 403 || this.type !== 'application/problem+json') return false;
+    return this.#method === 'HEAD' || this.json['code'] === 'foreign-page';
+  }
+
   #check(): void {
+    if (this.refusesPage) {
+      assert.equal(
+        this.headers['access-control-allow-origin'],
+        undefined,
+        'it is not for the page',
+      );
+      return;
+    }
     assert.ok(!NEVER.includes(this.status), `nobody is answered ${this.status}`);
     assert.equal(this.headers['access-control-allow-origin'], '*', 'every origin is allowed');
     assert.equal(this.headers['access-control-allow-credentials'], undefined);

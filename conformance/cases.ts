@@ -16,6 +16,7 @@ import { liveFilters } from './cases/live-filters.ts';
 import { resuming, streams } from './cases/live.ts';
 import { lines } from './cases/lines.ts';
 import { listings } from './cases/listings.ts';
+import { log } from './cases/log.ts';
 import { longMessages } from './cases/long-messages.ts';
 import { mcp } from './cases/mcp.ts';
 import { oneEntry } from './cases/one-entry.ts';
@@ -30,6 +31,7 @@ import { searching } from './cases/search.ts';
 import { status } from './cases/status.ts';
 import { locales } from './cases/locales.ts';
 import { waiting } from './cases/wait.ts';
+import { withheld } from './cases/withheld.ts';
 
 export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'open to everybody, without bounds': openness,
@@ -38,6 +40,7 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'the status document': status,
   'the language': language,
   entries,
+  'what was taken away': withheld,
   rooms,
   'what an entry must have': body,
   'saying something': contributing,
@@ -63,4 +66,5 @@ export const GROUPS: Readonly<Record<string, readonly Case[]>> = {
   'pages for people': pages,
   MCP: mcp,
   'messages of any length': longMessages,
+  'the log and its chain': log,
 };

@@ -1,13 +1,21 @@
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../test/gateway-process.ts';
+import {
+  dataFolder,
+  freePort,
+  startGatewayProcess,
+  type GatewayProcess,
+} from '../test/gateway-process.ts';
 import { http } from './cases/http.ts';
 import { uniqueName, Gateway, traceBody } from './gateway.ts';
 import { conformance } from './suite.ts';
 
+const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);
 
 /** Cases that compare two answers, which they can do in full only where nobody else writes. */
@@ -40,14 +48,18 @@ suite('gateways', { concurrency: 2 }, () => {
     conformance('conforms', () => gateway.url);
   });
 
-  suite('a gateway of another language, which others use', () => {
+  suite('a gateway with a public address and another language, which others use', () => {
     const owned = new AsyncDisposableStack();
     let gateway: GatewayProcess;
     before(async () => {
       const folder = owned.use(await dataFolder());
       const language = join(folder.path, 'other.yaml');
       await writeFile(language, otherRooms(await readFile(PACKAGED, 'utf8')));
-      gateway = owned.use(await startGatewayProcess({ args: ['--language', language] }));
+      const port = String(await freePort());
+      const address = ['--port', port, '--public-url', `http://127.0.0.1:${port}`];
+      const args = ['--language', language, ...address];
+      gateway = owned.use(await startGatewayProcess({ args }));
+      await withholdOne(gateway);
       owned.use(others(gateway.url));
     });
     after(() => owned.disposeAsync());
@@ -64,6 +76,14 @@ function otherRooms(packaged: string): string {
     .replaceAll('shepit-wall', 'corner')
     .replaceAll('resonance-hall', 'under-the-old-oak')
     .replaceAll('Open Presence Gateway', 'The House');
+}
+
+/** So that the suite sees what becomes of it. */
+async function withholdOne({ url, data }: GatewayProcess): Promise<void> {
+  using visitor = new Gateway(url);
+  const { entry } = await visitor.contribute('garden', traceBody('Lumen'));
+  const command = [COMMAND, 'withhold', '--data', data, entry.id, '--reason', 'It was asked for'];
+  await promisify(execFile)(process.execPath, [...command, '--yes']);
 }
 
 /** Visitors who speak and read until they are disposed of. */

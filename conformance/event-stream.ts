@@ -1,11 +1,9 @@
 /** A client of event streams (PROTOCOL.md section 12), which sees every line of them. */
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 
 import { Answer } from './answer.ts';
+import { Connections, type Headers, type Received } from './connections.ts';
 import { entryOf, type Entry } from './entry.ts';
-import type { Headers } from './gateway.ts';
 import { asObject, parseJson, asInteger } from './value.ts';
 
 /** A block of lines up to a blank one, by the names of its fields. */
@@ -68,14 +66,10 @@ export class EventStream implements Disposable {
   readonly answer: Answer;
   /** What the first event says: the cursor from which the stream goes on. */
   readonly head: number;
-  readonly #received: IncomingMessage;
+  readonly #received: Received;
   readonly #frames: AsyncGenerator<Frame, undefined>;
 
-  private constructor(
-    received: IncomingMessage,
-    frames: AsyncGenerator<Frame, undefined>,
-    head: number,
-  ) {
+  private constructor(received: Received, frames: AsyncGenerator<Frame, undefined>, head: number) {
     this.#received = received;
     this.#frames = frames;
     this.head = head;
@@ -98,7 +92,7 @@ export class EventStream implements Disposable {
         return new EventStream(received, frames, head);
       }
     } catch (error) {
-      received.destroy();
+      received.body.destroy();
       throw error;
     }
   }
@@ -140,7 +134,7 @@ export class EventStream implements Disposable {
 
   /** Goes away. */
   close(): void {
-    this.#received.destroy();
+    this.#received.body.destroy();
   }
 
   [Symbol.dispose](): void {
@@ -149,34 +143,27 @@ export class EventStream implements Disposable {
 }
 
 /** Resolves with the head of an answer that is 200; throws with the text of any other. */
-async function streaming(
-  { base }: StreamPlace,
-  path: string,
-  headers: Headers,
-): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const request = base.protocol === 'https:' ? httpsRequest : httpRequest;
+async function streaming({ base }: StreamPlace, path: string, headers: Headers): Promise<Received> {
+  // A connection of its own: a stream has it for as long as it is open.
+  const connections = new Connections(base);
   const spelled: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) spelled[name] = String(value);
-  // A connection of its own: a stream has it for as long as it is open.
-  const sent = request(base, { path, headers: spelled, agent: false });
-  sent.once('response', resolve).once('error', reject).end();
-  const received = await promise;
-  if (received.statusCode === 200) return received;
+  const received = await connections.send({ method: 'GET', path, headers: spelled });
+  received.body.once('close', () => connections[Symbol.dispose]());
+  if (received.status === 200) return received;
   const pieces: Buffer[] = [];
-  for await (const piece of received) if (Buffer.isBuffer(piece)) pieces.push(piece);
-  return assert.fail(`${path}: ${received.statusCode} ${Buffer.concat(pieces).toString()}`);
+  for await (const piece of received.body) if (Buffer.isBuffer(piece)) pieces.push(piece);
+  return assert.fail(`${path}: ${received.status} ${Buffer.concat(pieces).toString()}`);
 }
 
-async function* framesOf(received: IncomingMessage): AsyncGenerator<Frame, undefined> {
+async function* framesOf(received: Received): AsyncGenerator<Frame, undefined> {
   const frames = new Frames();
-  for await (const piece of received) {
+  for await (const piece of received.body) {
     if (Buffer.isBuffer(piece)) yield* frames.push(piece);
   }
-  assert.ok(received.complete, 'the stream was cut');
+  assert.ok(received.isComplete(), 'the stream was cut');
 }
 
-function answerOf(received: IncomingMessage): Answer {
-  const { headers, statusCode: status = 0 } = received;
+function answerOf({ headers, status }: Received): Answer {
   return new Answer({ method: 'GET', status, headers, bytes: Buffer.alloc(0) });
 }

@@ -4,18 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { Readable } from 'node:stream';
 
 import { Answer } from './answer.ts';
+import { type Body, Connections, type Headers } from './connections.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 import { listingOf, parsedEntry, type Entry, type Kind, type Listing } from './entry.ts';
 import { asObject, asArray, asString, type JsonObject } from './value.ts';
 
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
-/** In pieces: sent chunked, one chunk a piece. */
-export type Body = string | Uint8Array | AsyncIterable<Uint8Array> | readonly Uint8Array[];
+/** The origin of a page of another site. */
+export const ELSEWHERE = 'https://elsewhere.example';
+
+export type { Body, Headers } from './connections.ts';
 
 export interface Contribution {
   readonly answer: Answer;
@@ -55,14 +54,13 @@ export function contactBody(
 
 export class Gateway implements Disposable {
   readonly base: URL;
-  readonly #agent: HttpAgent;
+  readonly #connections: Connections;
   #known: Promise<readonly JsonObject[]> | undefined;
   #described: Promise<OpenApiCheck> | undefined;
 
   constructor(base: string) {
     this.base = new URL(base);
-    const keep = { keepAlive: true, maxSockets: 64 };
-    this.#agent = this.base.protocol === 'https:' ? new HttpsAgent(keep) : new HttpAgent(keep);
+    this.#connections = new Connections(this.base);
   }
 
   /** Throws where the answer is not as the gateway's own description has it. */
@@ -70,6 +68,17 @@ export class Gateway implements Disposable {
     const answer = await this.#ask(method, path, headers, body);
     (await this.openApi()).check(method, path, answer);
     return answer;
+  }
+
+  /** What a page of another site is answered, which the gateway's description leaves out. */
+  async requestFromPage(method: string, path: string, headers: Headers): Promise<Answer> {
+    return await this.#ask(method, path, headers, method === 'POST' ? '{}' : undefined);
+  }
+
+  /** The origin of a page whose requests the gateway takes: any, unless it is for its own machine. */
+  async pageOrigin(): Promise<string> {
+    const { refusesPage } = await this.requestFromPage('GET', '/healthz', { origin: ELSEWHERE });
+    return refusesPage ? 'http://localhost:3000' : ELSEWHERE;
   }
 
   /** What the gateway says of itself. */
@@ -81,33 +90,11 @@ export class Gateway implements Disposable {
   }
 
   async #ask(method: string, path: string, headers: Headers, body?: Body): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const request = this.base.protocol === 'https:' ? httpsRequest : httpRequest;
-    const sent = request(this.base, {
-      method,
-      path,
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, value]) => [
-          name,
-          typeof value === 'string' ? value : [...value],
-        ]),
-      ),
-      agent: this.#agent,
-      maxHeaderSize: 2 ** 26,
-    });
-    sent.once('response', resolve).once('error', reject);
-    if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) {
-      sent.end(body);
-    } else Readable.from(body).once('error', reject).pipe(sent);
-    const received = await promise;
+    const received = await this.#connections.send({ method, path, headers, body });
     const pieces: Buffer[] = [];
-    for await (const piece of received) if (Buffer.isBuffer(piece)) pieces.push(piece);
-    return new Answer({
-      method,
-      status: received.statusCode ?? 0,
-      headers: received.headers,
-      bytes: Buffer.concat(pieces),
-    });
+    for await (const piece of received.body) if (Buffer.isBuffer(piece)) pieces.push(piece);
+    const { status } = received;
+    return new Answer({ method, status, headers: received.headers, bytes: Buffer.concat(pieces) });
   }
 
   async get(path: string, headers: Headers = {}): Promise<Answer> {
@@ -187,6 +174,6 @@ export class Gateway implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy();
+    this.#connections[Symbol.dispose]();
   }
 }

@@ -30,6 +30,7 @@ const CHECKED = 2 ** 23;
 const JSON_TYPE = /^application\/(?:[a-z\d.-]+\+)?json$/;
 const LINES = 'application/x-ndjson';
 const ENTRY = '#/components/schemas/Entry';
+const CHECKPOINT = '#/components/schemas/Checkpoint';
 
 export class OpenApiCheck {
   readonly document: JsonObject;
@@ -67,14 +68,21 @@ export class OpenApiCheck {
     const told = where === undefined ? undefined : saidIn(answer);
     if (where === undefined || told === undefined) return;
     if (type === LINES) {
-      for (const line of told.split('\n')) {
-        if (line !== '') this.#valid(ENTRY, parseJson(line), `a line of ${path}`);
+      for (const line of told.split('\n').filter((text) => text !== '')) {
+        const value = parseJson(line);
+        if (item?.path === '/api/log') this.#validLogLine(asObject(value), path);
+        else this.#valid(ENTRY, value, `a line of ${path}`);
       }
     } else if (JSON_TYPE.test(type)) {
       const plain = answer.header('content-encoding') === undefined;
       const value = plain && 'value' in answer ? answer.value : parseJson(told);
       this.#valid(where, value, `${method} ${path} ${status}`);
     }
+  }
+
+  #validLogLine(line: JsonObject, path: string): void {
+    if ('entry' in line) this.#valid(ENTRY, line['entry'], `an entry of ${path}`);
+    else this.#valid(CHECKPOINT, line, `a line of ${path}`);
   }
 
   #valid(where: string, value: unknown, what: string): void {

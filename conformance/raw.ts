@@ -1,19 +1,25 @@
 /** Requests that no well-behaved client sends, over a bare socket. */
+import { once } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
 import { PATIENCE_MS } from './until.ts';
 
-async function connect(base: URL): Promise<Socket> {
+interface Connection {
+  readonly socket: Socket;
+  /** Below TLS, if there is any. */
+  readonly transport: Socket;
+}
+
+async function connect(base: URL): Promise<Connection> {
   const host = base.hostname.replace(/^\[|\]$/g, '');
   const secure = base.protocol === 'https:';
   const port = Number(base.port) || (secure ? 443 : 80);
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const socket = secure
-    ? connectTls({ host, port, servername: host }, () => resolve(socket))
-    : connectPlain({ host, port }, () => resolve(socket));
-  socket.once('error', reject);
-  return await promise;
+  const transport = connectPlain({ host, port });
+  const socket = secure ? connectTls({ socket: transport, servername: host }) : transport;
+  await once(socket, secure ? 'secureConnect' : 'connect');
+  socket.on('error', () => {});
+  return { socket, transport };
 }
 
 /** Sends the pieces and reads until the gateway closes the connection. */
@@ -21,7 +27,7 @@ export async function exchange(
   base: URL,
   pieces: readonly (string | Uint8Array)[],
 ): Promise<string> {
-  const socket = await connect(base);
+  const { socket } = await connect(base);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const received: Buffer[] = [];
   socket.setTimeout(PATIENCE_MS, () => reject(new Error('The connection is never closed.')));
@@ -37,15 +43,15 @@ export async function exchange(
 
 /** Sends the pieces and goes away without a goodbye, as a caller whose line breaks. */
 export async function breakOff(base: URL, pieces: readonly (string | Uint8Array)[]): Promise<void> {
-  const socket = await connect(base);
-  socket.on('error', () => {});
+  const { socket, transport } = await connect(base);
+  transport.on('error', () => {});
   socket.resume();
   for (const piece of pieces) {
     const { promise, resolve } = Promise.withResolvers<void>();
     socket.write(piece, () => resolve());
     await promise;
   }
-  socket.resetAndDestroy();
+  transport.resetAndDestroy();
 }
 
 /** Asks, and resolves once the answer has begun, which may never end. */
@@ -54,7 +60,7 @@ export async function openRequest(
   target: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<{ close(): void }> {
-  const socket = await connect(base);
+  const { socket } = await connect(base);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   let received = '';

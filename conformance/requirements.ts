@@ -13,5 +13,7 @@ export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '7.6': 'Needs a full or failing disk.',
   '12.5': 'Needs readers who stall for long, and lines that go dead.',
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
+  '12.6': 'Nothing can be withheld over HTTP.',
+  '20.5': 'Needs a second gateway.',
   '18.8': 'Depends on where the gateway can be reached from.',
 };

@@ -11,16 +11,28 @@ import { PATIENCE_MS } from './until.ts';
 
 const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = REQUIREMENTS;
 
-/** Declares every case as a test. The address is asked for when the first of them runs. */
-export function conformance(name: string, address: () => string): void {
+/**
+ * Declares every case as a test. The address is asked for when the first of them runs. `except`: what
+ * is not required, such as `1.10:one-host`; shown as skipped.
+ */
+export function conformance(
+  name: string,
+  address: () => string,
+  except: ReadonlySet<string> = new Set(),
+): void {
+  for (const requirement of except)
+    if (textOf(requirement) === undefined)
+      throw new Error(`There is no requirement ${requirement}.`);
   let known: Gateway | undefined;
   suite(name, { concurrency: true }, () => {
     for (const [group, cases] of Object.entries(GROUPS)) {
       suite(group, { concurrency: 4 }, () => {
         for (const { section, id, variation, run } of cases) {
           const what = variation === undefined ? '' : ` (${variation})`;
-          const name = `${section} ${texts[section]?.[id]}${what}`;
-          test(name, { timeout: 2 * PATIENCE_MS }, async (context) => {
+          const requirement = `${section}:${id}`;
+          const name = `${section} ${textOf(requirement)}${what}`;
+          const skip = except.has(requirement) && 'excepted';
+          test(name, { timeout: 2 * PATIENCE_MS, skip }, async (context) => {
             known ??= new Gateway(address());
             await run(known, context);
           });
@@ -28,4 +40,10 @@ export function conformance(name: string, address: () => string): void {
       });
     }
   });
+}
+
+/** Undefined where there is no such requirement. */
+function textOf(requirement: string): string | undefined {
+  const [section = '', id = ''] = requirement.split(':');
+  return texts[section]?.[id];
 }

@@ -4,7 +4,9 @@
  * when the test's own process ends.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,6 +17,10 @@ const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 export interface GatewayOptions {
   /** Data folder, kept when the process has ended. Without it: a new one, removed at the end. */
   readonly data?: string;
+  /** The Node.js to run: this one by default. */
+  readonly node?: string;
+  /** The command's file: the one of this repository by default. */
+  readonly command?: string;
   /** Further arguments of `serve`. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -28,7 +34,7 @@ export interface Ending {
 }
 
 export interface GatewayProcess extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT` */
+  /** `http://127.0.0.1:PORT`, or `unix:PATH` for a UNIX socket. */
   readonly url: string;
   readonly pid: number;
   readonly data: string;
@@ -53,6 +59,17 @@ export async function dataFolder(): Promise<DataFolder> {
     path,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** For a gateway that has to know its port before it starts. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+  return address.port;
 }
 
 /** Resolves once the gateway has told its address; rejects if it ends before, with its output. */
@@ -98,8 +115,8 @@ export async function startGatewayProcess(options: GatewayOptions = {}): Promise
 function launch(data: string, options: GatewayOptions): ChildProcess {
   const command = [
     ...(options.under ?? []),
-    process.execPath,
-    COMMAND,
+    options.node ?? process.execPath,
+    options.command ?? COMMAND,
     'serve',
     '--host',
     '127.0.0.1',
@@ -123,6 +140,8 @@ function endOf(child: ChildProcess): Promise<Ending> {
   return promise;
 }
 
+const ADDRESS = /"(http:\/\/(?:[\d.]+|\[[\d:a-f]+\]|localhost):\d+|unix:[^"]+)\/?"/;
+
 /** The log is one JSON object a line; the first one with an address in it is the one. */
 async function addressOf(
   child: ChildProcess,
@@ -134,7 +153,7 @@ async function addressOf(
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     written.push(text);
     line += text;
-    const found = /"(http:\/\/(?:[\d.]+|\[[\d:a-f]+\]|localhost):\d+)\/?"/.exec(line)?.[1];
+    const found = ADDRESS.exec(line)?.[1];
     if (found !== undefined) resolve(found);
     line = line.slice(line.lastIndexOf('\n') + 1);
   });

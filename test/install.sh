@@ -2,13 +2,31 @@
 # Brings the Debian packages that tests need and that are not there. Needs root.
 set -euo pipefail
 
+# Where Debian has what only root needs, whatever the caller's PATH.
+PATH=$PATH:/usr/sbin:/sbin
+# Several tests start at once. On the lists, apt waits for no lock by itself.
+exec 9>"${TMPDIR:-/tmp}/presence-test-packages.lock"
+flock 9
+
 missing=()
-for package in strace chromium curl python3; do
+for package in strace chromium-headless-shell curl python3 fish zsh openssl caddy nginx haproxy; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
 command -v xmllint >/dev/null || missing+=(libxml2-utils)
 command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
-[ ${#missing[@]} -gt 0 ] || exit 0
+command -v systemd-analyze >/dev/null || missing+=(systemd)
+command -v promtool >/dev/null || wants_promtool=yes
+[ ${#missing[@]} -gt 0 ] || [ -n "${wants_promtool:-}" ] || exit 0
 export DEBIAN_FRONTEND=noninteractive
+# Installs daemons without starting them.
+export RUNLEVEL=1
 apt-get -qq -o DPkg::Lock::Timeout=300 update
-apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"
+[ ${#missing[@]} -eq 0 ] ||
+  apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"
+if [ -n "${wants_promtool:-}" ]; then
+  # Only this file: the package, once installed, would start a server.
+  folder=$(mktemp -d)
+  (cd "$folder" && apt-get -qq download prometheus && dpkg-deb --extract prometheus_*.deb .)
+  install "$folder/usr/bin/promtool" /usr/local/bin/promtool
+  rm -r "$folder"
+fi

@@ -22,6 +22,9 @@ interface Weight {
   readonly by: Request;
 }
 
+/** What an ES import of `node:http` would load into each thread that serves: 7 MB. */
+const HTTP_CLIENT = 'internal/deps/undici/undici';
+
 const WEIGHTS: Readonly<Record<string, Weight>> = {
   'what describes the gateway': {
     without: [
@@ -62,35 +65,59 @@ const WEIGHTS: Readonly<Record<string, Weight>> = {
   },
 };
 
+test('threads that serve load no HTTP client', async () => {
+  await using noted = await noteLoaded();
+  await using gateway = await startGatewayProcess({ env: noted.env, args: ['--threads', '2'] });
+  await (await fetch(gateway.url)).arrayBuffer();
+  const loaded = await noted.read();
+  assert.equal(loaded.match(/\/http\/http-listener\.ts/g)?.length, 2);
+  assert.ok(!loaded.includes(HTTP_CLIENT));
+});
+
 suite('nothing of this is loaded before it is asked for:', () => {
   for (const [name, { without, light, heavy, by }] of Object.entries(WEIGHTS)) {
     test(name, async () => {
-      await using folder = await dataFolder();
-      const list = join(folder.path, 'loaded');
-      const hook = join(folder.path, 'hook.mjs');
-      await writeFile(list, '');
-      await writeFile(hook, noting(list));
-      const env = { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` };
-      await using gateway = await startGatewayProcess({ env });
+      await using noted = await noteLoaded();
+      await using gateway = await startGatewayProcess({ env: noted.env });
       const ask = async ({ path, ...init }: Request): Promise<void> => {
         await (await fetch(gateway.url + path, init)).arrayBuffer();
       };
       for (const request of without) await ask(request);
-      const before = await readFile(list, 'utf8');
+      const before = await noted.read();
       assert.match(before, light);
       assert.doesNotMatch(before, heavy);
       await ask(by);
-      assert.match(await readFile(list, 'utf8'), heavy);
+      assert.match(await noted.read(), heavy);
     });
   }
 });
 
-/** A module that writes down each module that is loaded. */
+interface Noted extends AsyncDisposable {
+  /** For the gateway whose modules are noted. */
+  readonly env: Readonly<Record<string, string>>;
+  read(): Promise<string>;
+}
+
+async function noteLoaded(): Promise<Noted> {
+  const folder = await dataFolder();
+  const list = join(folder.path, 'loaded');
+  const hook = join(folder.path, 'hook.mjs');
+  await writeFile(list, '');
+  await writeFile(hook, noting(list));
+  return {
+    env: { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` },
+    read: () => readFile(list, 'utf8'),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** A module that writes down each module that is loaded, and the HTTP client once it is there. */
 function noting(list: string): string {
   return `import { appendFileSync } from 'node:fs';
     import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
-      appendFileSync(${JSON.stringify(list)}, url + '\\n');
+      const client = process.moduleLoadList.find((name) => name.endsWith('${HTTP_CLIENT}'));
+      appendFileSync(${JSON.stringify(list)}, [url, client, ''].join('\\n'));
       return next(url, context);
     } });`;
 }

@@ -24,9 +24,9 @@ const KINDS = ['streams', 'uploads', 'pipelines', 'searches', 'questions', 'mess
 const localAddress = `127.0.1.${KINDS.indexOf(kind) + 1}`;
 
 const attacks: Readonly<Record<string, () => Promise<unknown>>> = {
-  streams: () => openAll(head('GET', '/api/events')),
+  streams: () => stall(head('GET', '/api/events')),
   uploads: uploadSlowly,
-  pipelines: () => openAll(head('GET', '/api/garden').repeat(PIPELINED)),
+  pipelines: () => stall(head('GET', '/api/garden').repeat(PIPELINED)),
   searches: abandonSearches,
   questions: askLongQuestions,
   messages: holdMessages,
@@ -56,6 +56,16 @@ async function openAll(request: string): Promise<Socket[]> {
   }
   process.send?.(0);
   return sockets;
+}
+
+/** Never reads an answer. */
+async function stall(request: string): Promise<void> {
+  const sockets = await openAll(request);
+  // Paused sockets alone do not keep a process running.
+  for (;;) {
+    await sleep(60 * SECOND_MS);
+    if (sockets.every(({ destroyed }) => destroyed)) throw new Error('All sockets were closed.');
+  }
 }
 
 /** A byte a second from each. */

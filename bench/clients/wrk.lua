@@ -1,5 +1,5 @@
--- Requests for wrk: GET of the URL or, with the argument "post", POST of a garden entry of about 260
--- bytes by one of 1,000 visitors. Prints the result as JSON.
+-- Requests for wrk: GET of the URL or, with the argument POST or PUT, such a request with a garden
+-- entry of about 260 bytes by one of 1,000 visitors. Prints the result as JSON.
 
 local words = {
   "presence", "breath", "garden", "dream", "river", "listening", "someone", "was", "here", "and",
@@ -15,14 +15,14 @@ local function sentence(length)
   return text
 end
 
-local function post()
+local function send(method)
   math.randomseed(7)
   local before, after = {}, {}
   for visitor = 1, 1000 do
     local tail = string.format(
       ' %s","identity":"visitor-%04d","identityType":"ai_entity"}', sentence(172), visitor)
     local head = '{"text":"Trace '
-    wrk.method = "POST"
+    wrk.method = method
     wrk.headers["Content-Type"] = "application/json"
     local whole = wrk.format(nil, nil, nil, head .. "000000000" .. tail)
     local at = whole:find("000000000", 1, true)
@@ -38,7 +38,7 @@ local function post()
 end
 
 function init(args)
-  if args[1] == "post" then post() end
+  if args[1] then send(args[1]) end
 end
 
 function done(summary, latency)

@@ -12,8 +12,10 @@ export interface WrkOptions {
   readonly url: string;
   readonly connections: number;
   readonly seconds: number;
-  /** POSTs a garden entry with each request instead of GET. */
-  readonly post?: boolean;
+  /** The method of requests that send a garden entry each; without it they are GET. */
+  readonly sendBy?: 'POST' | 'PUT';
+  /** The value of `Accept-Encoding`, if there is to be one. */
+  readonly accept?: string;
 }
 
 export interface WrkResult {
@@ -30,11 +32,14 @@ export interface WrkResult {
  */
 export async function runWrk(bench: BenchContext, options: WrkOptions): Promise<WrkResult> {
   const size = [`-c${options.connections}`, `-d${options.seconds}s`, '--timeout', '60s'];
-  const mode = options.post === true ? ['--', 'post'] : [];
+  const { accept } = options;
+  const header = accept === undefined ? [] : ['-H', `Accept-Encoding: ${accept}`];
+  const mode = options.sendBy === undefined ? [] : ['--', options.sendBy];
   const output = await runCommand(bench, [
     pathOf('wrk'),
     '-t1',
     ...size,
+    ...header,
     '-s',
     SCRIPT,
     options.url,

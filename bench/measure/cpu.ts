@@ -5,11 +5,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 
 export function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const own = cpuIn(`/proc/${pid}`);
+  return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);
+}
+
+/** CPU time of those threads of a process that have one of these names, in seconds. */
+export function cpuOfThreads(pid: number, names: ReadonlySet<string>): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
+  return threads
+    .filter((path) => names.has(readFileSync(`${path}/comm`, 'latin1').trimEnd()))
+    .reduce((sum, path) => sum + cpuIn(path), 0);
+}
+
+/** `path`: of a process or a thread. */
+function cpuIn(path: string): number {
+  const stat = readFileSync(`${path}/stat`, 'latin1');
   // The second field, the name in parentheses, may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const own = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function childrenOf(pid: number): number[] {

@@ -23,9 +23,17 @@ export async function startEcho(bench: BenchContext): Promise<Peer> {
   return waitUntilReady(bench, child, { url: `http://127.0.0.1:${port}`, body: '{}' });
 }
 
-/** nginx with one worker, serving the files of a folder, which also holds its state. */
+/**
+ * nginx with one worker, serving the files of a folder, which also holds its state: compressed where
+ * there is a `.gz` beside them, and below `/copied/` without `sendfile`.
+ */
 export function startNginx(bench: BenchContext, folder: string): Promise<Peer> {
-  return startNginxWith(bench, folder, { modules: '', locations: '' });
+  const locations = `gzip_static on;
+    location /copied/ {
+      alias "${folder}/";
+      sendfile off;
+    }`;
+  return startNginxWith(bench, folder, { modules: '', locations });
 }
 
 /** The same with nchan: what is posted to `/post` is sent to the readers of `/events`. */
@@ -94,7 +102,7 @@ http {
 `;
 }
 
-async function waitUntilReady(
+export async function waitUntilReady(
   bench: BenchContext,
   child: Child,
   at: { readonly url: string; readonly body?: string },

@@ -1,6 +1,7 @@
 /** Many hostile callers at once: what they cost in memory, and how others are served meanwhile. */
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -43,6 +44,7 @@ export async function attack(bench: BenchContext): Promise<ResultLine[]> {
   const before = rssOf(gateway.pid).all;
   const callers = withinDescriptorLimit(bench);
   await using attackers = new AsyncDisposableStack();
+  const processes: ChildProcess[] = [];
   for (const [kind, count] of Object.entries({
     ...callers,
     searches: SEARCHES_PER_SECOND,
@@ -54,6 +56,7 @@ export async function attack(bench: BenchContext): Promise<ResultLine[]> {
     command.push(String(count));
     const child = await startProcess(bench, command, ['ignore', 'inherit', 'inherit', 'ipc']);
     attackers.use(child);
+    processes.push(child.process);
     await once(child.process, 'message', { signal: bench.signal });
   }
   let most = 0;
@@ -67,9 +70,11 @@ export async function attack(bench: BenchContext): Promise<ResultLine[]> {
     },
   });
   const during = rssOf(gateway.pid).all;
+  const connections = socketsOf(gateway.pid) - socketsOf(alone.pid);
+  for (const { exitCode } of processes)
+    if (exitCode !== null) throw new Error('An attacker has ended before its time.');
   await attackers.disposeAsync();
   await sleep(REST_SECONDS * 1000, undefined, { signal: bench.signal });
-  const connections = Object.values(callers).reduce((sum, count) => sum + count, 0);
   return [
     atMostTime('p99 of others beside attackers', rounds, 'ms', TARGET),
     information('  memory before', mebibytes(before)),
@@ -79,8 +84,20 @@ export async function attack(bench: BenchContext): Promise<ResultLine[]> {
       `${Math.round((most - before) / connections / 1024)} KiB`,
     ),
     information(`  memory ${REST_SECONDS} s after`, mebibytes(rssOf(gateway.pid).all)),
-    information('  connections held', connections.toLocaleString('en')),
+    information('  connections held at the end', connections.toLocaleString('en')),
   ];
+}
+
+function socketsOf(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((fd) => {
+    try {
+      return readlinkSync(`${folder}/${fd}`).startsWith('socket:');
+    } catch {
+      // Closed meanwhile.
+      return false;
+    }
+  }).length;
 }
 
 /** As many as this process, and so a gateway started by it, may have. */

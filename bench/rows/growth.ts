@@ -69,7 +69,12 @@ async function read(bench: BenchContext, gateway: Gateway): Promise<number> {
 async function write(bench: BenchContext, gateway: Gateway): Promise<number> {
   const before = await headOf(gateway.url);
   const url = `${gateway.url}/api/garden`;
-  const plan = { url, connections: CONNECTIONS, seconds: secondsOf(bench), post: true };
+  const plan = {
+    url,
+    connections: CONNECTIONS,
+    seconds: secondsOf(bench),
+    sendBy: 'POST',
+  } as const;
   const { responses: answers, perSecond } = await runWrk(bench, plan);
   await waitUntilIndexed(bench, gateway.url);
   assertAllStored((await headOf(gateway.url)) - before, answers, CONNECTIONS);

@@ -1,4 +1,4 @@
-/** Memory: idle, while an entry of gigabytes is uploaded and read, and with a slow reader. */
+/** Memory: at rest, while an entry of gigabytes is uploaded and read, and with a slow reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
@@ -8,9 +8,10 @@ import { emptyFolder, requireSpace, seededFolder } from '../data/data-folder.ts'
 import { startGateway } from '../processes/gateway.ts';
 import { sendRequest } from '../clients/http.ts';
 import { percentile } from '../measure/rounds.ts';
-import { growthDuring, rssOf } from '../measure/rss.ts';
+import { growthDuring } from '../measure/rss.ts';
 import { parseJsonOutput } from '../processes/json-output.ts';
 import { readSlowly } from '../clients/slow-reader.ts';
+import { memoryAtRest } from './memory-at-rest.ts';
 import { information, mebibytes, memory as amount, type ResultLine } from '../measure/table.ts';
 import {
   gardenPosts,
@@ -26,7 +27,6 @@ interface Transfer {
   readonly seconds: number;
 }
 
-const IDLE_LIMIT = { bytes: 100e6, text: '100 MB' };
 const LARGE_GROWTH = { bytes: 64 * 2 ** 20, text: '64 MiB' };
 const LARGE_BYTES = 4 * 2 ** 30;
 const LARGE_BYTES_WHEN_QUICK = 600 * 2 ** 20;
@@ -34,18 +34,10 @@ const LISTED = 1_000_000;
 const LARGE_ENTRY = fileURLToPath(import.meta.resolve('../clients/large-entry.ts'));
 
 export async function memory(bench: BenchContext): Promise<ResultLine[]> {
-  return [...(await idle(bench)), ...(await largeEntry(bench)), ...(await slowReader(bench))];
-}
-
-async function idle(bench: BenchContext): Promise<ResultLine[]> {
-  bench.note('idle');
-  await using folder = await emptyFolder(bench);
-  await using gateway = await startGateway(bench, folder.path);
-  await sleep(bench.quick ? 3000 : 10_000, undefined, { signal: bench.signal });
-  const rss = rssOf(gateway.pid);
   return [
-    amount('memory, idle', rss.all, IDLE_LIMIT),
-    amount('  of it belonging to no file', rss.anonymous),
+    ...(await memoryAtRest(bench)),
+    ...(await largeEntry(bench)),
+    ...(await slowReader(bench)),
   ];
 }
 

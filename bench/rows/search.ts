@@ -119,7 +119,7 @@ async function measurePosting(
       url: `${gateway.url}/api/garden`,
       connections: CONNECTIONS,
       seconds,
-      post: true,
+      sendBy: 'POST' as const,
     };
     return (await runWrk(bench, plan)).perSecond;
   };

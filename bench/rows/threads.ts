@@ -35,7 +35,7 @@ export async function threads(bench: BenchContext): Promise<ResultLine[]> {
 async function write(bench: BenchContext, gateway: Gateway): Promise<number> {
   const before = await headOf(gateway.url);
   const url = `${gateway.url}/api/garden`;
-  const plan = { url, connections: POSTING, seconds: secondsOf(bench), post: true };
+  const plan = { url, connections: POSTING, seconds: secondsOf(bench), sendBy: 'POST' } as const;
   const { responses: answers, perSecond } = await runWrk(bench, plan);
   await waitUntilIndexed(bench, gateway.url);
   assertAllStored((await headOf(gateway.url)) - before, answers, POSTING);

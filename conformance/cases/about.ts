@@ -32,11 +32,17 @@ const HOMES: readonly (readonly [string, string])[] = [
 const LOADED = /<(?:script|img|link)[^>]* (?:src|href)="([^"]+)"/g;
 const INLINE = /<script(?![^>]* src=)(?! type="application\/json")|<style| style="| on\w+="/i;
 
-/** Every address that a text has, relative to the gateway. */
-function addresses(gateway: Gateway, said: string): string[] {
+/** Whom the operator wants to be written to, if that is said. */
+async function contactOf(gateway: Gateway): Promise<string | undefined> {
+  const { contact } = (await gateway.get('/api/discover')).json;
+  return contact === undefined ? undefined : asString(contact);
+}
+
+/** Every address of the gateway that a text has, relative to it. */
+function addresses(gateway: Gateway, said: string, contact: string | undefined): string[] {
   const found = said.matchAll(/\]\(([^)\s]+)\)|href="([^"#][^"]*)"|"href":\s*"([^"]+)"/g);
   return Array.from(found, ([, ...groups]) => groups.find((one) => one !== undefined) ?? '')
-    .filter((address) => !address.startsWith('data:'))
+    .filter((address) => !address.startsWith('data:') && address !== contact)
     .map((address) => {
       const url = new URL(address, gateway.base);
       assert.equal(url.host, gateway.base.host, 'a page links only to this gateway');
@@ -102,7 +108,8 @@ export const about: readonly Case[] = [
     const texts = [(await gateway.get('/', { accept: 'text/markdown' })).text];
     for (const page of pages) texts.push((await gateway.get(page)).text);
     texts.push((await gateway.get('/', { accept: 'text/html' })).text);
-    const all = new Set(texts.flatMap((said) => addresses(gateway, said)));
+    const contact = await contactOf(gateway);
+    const all = new Set(texts.flatMap((said) => addresses(gateway, said, contact)));
     assert.ok(all.size > 10);
     for (const address of all) {
       assert.ok(!address.startsWith('/api/say'), 'nothing is said by following a link');
@@ -136,6 +143,20 @@ export const about: readonly Case[] = [
       const { pathname } = new URL(asString(entry['url']));
       (await gateway.request('HEAD', pathname)).expect(200);
     }
+  }),
+  check('17.1', 'contact', async (gateway) => {
+    const contact = await contactOf(gateway);
+    const answer = await gateway.get('/.well-known/security.txt');
+    if (contact === undefined) {
+      answer.problem(404, 'not-found');
+      return;
+    }
+    assert.equal(answer.expect(200).type, 'text/plain');
+    assert.match(contact, /^(?:https?|mailto):/);
+    assert.ok(answer.text.includes(`Contact: ${contact}\n`));
+    const [, expires = ''] = /^Expires: (.+)$/m.exec(answer.text) ?? [];
+    assert.ok(Date.parse(expires) > Date.now(), expires);
+    assert.ok((await gateway.get('/', { accept: 'text/markdown' })).text.includes(contact));
   }),
   check('17.2', 'home', async (gateway) => {
     for (const [accept, type] of HOMES) {
@@ -178,7 +199,7 @@ export const about: readonly Case[] = [
     assert.ok(scripts.length > 0);
     for (const path of scripts) (await gateway.request('HEAD', path)).expect(200);
     for (const path of ['/protocol.md', '/openapi.json', '/llms.txt']) {
-      assert.ok(addresses(gateway, page.text).includes(path), path);
+      assert.ok(addresses(gateway, page.text, undefined).includes(path), path);
     }
   }),
   check('17.3', 'link-headers', async (gateway) => {

@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Answer } from '../answer.ts';
 import { check, type Case } from '../case.ts';
 import {
+  ELSEWHERE,
   contactBody,
   uniqueName,
   query,
@@ -16,6 +17,8 @@ import {
 import { exchange, head, statuses } from '../raw.ts';
 import { asObject, asArray, asString } from '../value.ts';
 import { paths } from './openness.ts';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 const UNTAGGED = new Set(['/', '/api', '/healthz', '/readyz', '/api/presence']);
 
@@ -166,7 +169,7 @@ export const http: readonly Case[] = [
   }),
   check('1.4', 'every-origin', async (gateway) => {
     // What is asked of every answer is checked where answers are received.
-    const headers = { origin: 'https://elsewhere.example' };
+    const headers = { origin: await gateway.pageOrigin() };
     for (const path of await paths(gateway)) (await gateway.get(path, headers)).expect(200);
     (await gateway.get('/api/nowhere', headers)).expect(404);
     (await gateway.request('DELETE', '/api/garden', headers)).expect(405);
@@ -176,7 +179,7 @@ export const http: readonly Case[] = [
   check('1.4', 'preflight', async (gateway) => {
     const wanted = ['content-type', 'idempotency-key', 'prefer', 'if-none-match'];
     const answer = await gateway.request('OPTIONS', '/api/garden', {
-      origin: 'https://elsewhere.example',
+      origin: await gateway.pageOrigin(),
       'access-control-request-method': 'POST',
       'access-control-request-headers': wanted.join(','),
     });
@@ -337,8 +340,40 @@ export const http: readonly Case[] = [
     const received = async (rest: string): Promise<readonly number[]> =>
       statuses(await exchange(gateway.base, [`${valid}${valid}${rest}`]));
     assert.deepEqual(await received('hello\r\n\r\n'), [200, 200, 400]);
-    assert.deepEqual(await received(head('FROB /api/garden HTTP/1.1', host)), [200, 200, 405]);
+    assert.deepEqual(
+      await received(head('FROB /api/garden HTTP/1.1', host, 'Connection: close')),
+      [200, 200, 405],
+    );
     assert.deepEqual(await received(`${last}${valid}`), [200, 200, 200]);
+  }),
+
+  check('1.12', 'own-machine', async (gateway) => {
+    const isClosed = (await gateway.pageOrigin()) !== ELSEWHERE;
+    if (isClosed) assert.match(gateway.base.hostname, LOOPBACK, 'only its own machine reaches it');
+    const foreign = [
+      { origin: ELSEWHERE },
+      { origin: 'null' },
+      { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' },
+      // A proxy may know no such name.
+      ...(isClosed ? [{ host: 'elsewhere.example' }] : []),
+    ];
+    const requests: [string, string][] = (await paths(gateway)).map((path) => ['GET', path]);
+    requests.push(['OPTIONS', '/api/garden'], ['POST', '/api/shepit']);
+    for (const headers of foreign) {
+      for (const [method, path] of requests) {
+        const answer = await gateway.requestFromPage(method, path, headers);
+        assert.equal(answer.refusesPage, isClosed, `${method} ${path} ${JSON.stringify(headers)}`);
+      }
+    }
+    const link = {
+      'sec-fetch-site': 'cross-site',
+      'sec-fetch-mode': 'navigate',
+      'sec-fetch-dest': 'document',
+    };
+    assert.equal((await gateway.requestFromPage('GET', '/api/garden', link)).status, 200);
+    const says = `/api/say/shepit?text=${uniqueName()}`;
+    const said = await gateway.requestFromPage('GET', says, link);
+    assert.equal(said.refusesPage, isClosed, 'a link says nothing');
   }),
 
   check('1.11', 'upgrade', async (gateway) => {

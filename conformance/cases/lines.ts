@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { check, type Case } from '../case.ts';
 import { uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
 import { breakOff, head } from '../raw.ts';
+import { until } from '../until.ts';
 import { asObject, parseJson, type JsonObject } from '../value.ts';
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
@@ -117,9 +118,11 @@ export const lines: readonly Case[] = [
     const identity = uniqueName();
     const sent = [...numbered(identity, 3), traceBody(identity).slice(0, -1)];
     await sendAndBreakOff(gateway, sent);
-    for (let tries = 0; tries < 1200 && (await countOf(gateway, identity)) < 3; tries += 1) {
-      await pause(50);
-    }
+    await until(
+      () => countOf(gateway, identity),
+      (count) => count >= 3,
+      (count) => `${count} of 3 lines were stored.`,
+    );
     await pause(100);
     assert.equal(await countOf(gateway, identity), 3);
   }),

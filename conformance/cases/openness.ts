@@ -5,6 +5,7 @@ import { KINDS } from '../entry.ts';
 import {
   contactBody,
   uniqueName,
+  ELSEWHERE,
   query,
   traceBody,
   type Gateway,
@@ -69,8 +70,8 @@ export const openness: readonly Case[] = [
   }),
   check('1.1', 'never-turned-away', async (gateway) => {
     await everythingWorks(gateway, {
-      origin: 'https://elsewhere.example',
-      referer: 'https://elsewhere.example/page',
+      origin: await gateway.pageOrigin(),
+      referer: `${ELSEWHERE}/page`,
       'sec-fetch-site': 'cross-site',
       'sec-fetch-mode': 'no-cors',
     });

@@ -30,7 +30,12 @@ async function shown(gateway: Gateway): Promise<[path: string, page: string][]> 
 }
 
 function queryAt(path: string): string {
-  return path === '/api/search' ? query(path, [['q', 'a trace']]) : query(path, [['limit', 1]]);
+  return path === '/api/search'
+    ? query(path, [
+        ['q', 'a trace'],
+        ['limit', 1],
+      ])
+    : query(path, [['limit', 1]]);
 }
 
 export const pages: readonly Case[] = [

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import { check, type Case } from '../case.ts';
 import { uniqueName, query, traceBody, type Gateway } from '../gateway.ts';
+import { until } from '../until.ts';
 import { asObject, asArray, asString, type JsonObject } from '../value.ts';
-
-const ATTEMPTS = 600;
 
 interface Found {
   readonly seqs: readonly number[];
@@ -52,12 +50,11 @@ async function said(
 }
 
 async function known(gateway: Gateway, seq: number): Promise<void> {
-  for (let count = 0; count < ATTEMPTS; count += 1) {
-    const { json } = (await gateway.get(search('a', [['limit', 0]]))).expect(200);
-    if (Number(json['known']) >= seq) return;
-    await pause(50);
-  }
-  assert.fail(`The words of ${seq} were never known.`);
+  await until(
+    async () => (await gateway.get(search('a', [['limit', 0]]))).expect(200).json['known'],
+    (found) => Number(found) >= seq,
+    () => `The words of ${seq} were never known.`,
+  );
 }
 
 function invalid(gateway: Gateway, path: string, headers = {}): Promise<void> {

@@ -57,6 +57,10 @@ export const ENTRIES_AND_LISTINGS = {
     pipelining: 'Requests are answered in order, each whole, whatever comes behind them.',
     upgrade: 'A request for an upgrade is answered, and so is what follows.',
   },
+  '1.12': {
+    'own-machine':
+      'Pages of other sites are refused all or nothing, and only where the address is of one machine.',
+  },
   '2': {
     'seven-fields': 'GET /api is an object of exactly seven fields.',
     root: 'GET / is the same for callers that do not prefer text/html.',
@@ -88,6 +92,12 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '4.4': { 'last-counts': 'Of a member that is spelled twice, the last one counts.' },
   '4.5': { 'escaped-names': 'Names are compared after escapes are resolved.' },
+  '4.7': {
+    'withheld-list':
+      '/api/withheld lists cases by their numbers, as JSON and NDJSON, with an ETag.',
+    'withheld-entries':
+      'Each case has its entry in its place, without what was said, and verified.',
+  },
   '5': {
     rooms: '/api/rooms lists every room with slug, title, description, path, entries, latest.',
     'room-listing': '/api/rooms/{slug} lists the entries of a room of every kind.',

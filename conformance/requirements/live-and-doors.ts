@@ -119,6 +119,8 @@ export const LIVE_AND_DOORS = {
     skill:
       'The skill begins with its name, description and version, and has a request to come back with.',
     catalogs: 'The catalogs name what describes the gateway.',
+    contact:
+      'A contact is the same in discovery, at / and in security.txt; without one, there is none.',
   },
   '17.2': {
     home: 'GET / has the form that Accept prefers, with a first request.',
@@ -203,5 +205,13 @@ export const LIVE_AND_DOORS = {
     presence: 'The skill who-is-here gives who is here and who wrote lately.',
     follow: 'The skill follow gives each entry as an artifact, from a cursor on.',
   },
+  '20.1': { links: 'Every link is what the entry and the link before it make.' },
+  '20.2': {
+    lines: 'Each entry of the log is there once, in order, byte for byte, behind a checkpoint.',
+    range: 'The log is read from behind any entry, and so many entries of it.',
+    parameters: 'Parameters that select entries, and cursors of other logs, are refused.',
+  },
+  '20.3': { events: 'The log is followed as an event stream that begins with a checkpoint.' },
+  '20.4': { checkpoint: 'A checkpoint is given, and the log has the same link there later.' },
   '19.5': { errors: 'Errors have the codes of A2A, and those of section 11 with them.' },
 } as const satisfies Record<string, Record<string, string>>;

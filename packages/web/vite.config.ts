@@ -2,8 +2,9 @@
  * Builds the pages: first what browsers load (`dist/client`), then, with `--ssr`, the renderer
  * (`dist/server`), which knows the hashed names of the former.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { defineConfig, type Plugin } from 'vite';
@@ -32,6 +33,15 @@ function precompress(): Plugin {
   };
 }
 
+/** Beside the typeface, as its licence demands. */
+function fontLicense(): Plugin {
+  const source = fileURLToPath(import.meta.resolve('@fontsource-variable/literata/LICENSE'));
+  return {
+    name: 'font-license',
+    writeBundle: () => copyFileSync(source, join(CLIENT, 'OFL.txt')),
+  };
+}
+
 function clientManifest(): string {
   return readFileSync(join(CLIENT, '.vite/manifest.json'), 'utf8');
 }
@@ -43,7 +53,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
   logLevel: 'warn',
   define: isSsrBuild ? { CLIENT_MANIFEST: clientManifest() } : {},
   ssr: { noExternal: true },
-  plugins: isSsrBuild ? [] : [precompress()],
+  plugins: isSsrBuild ? [] : [precompress(), fontLicense()],
   build: {
     target: 'baseline-widely-available',
     outDir: isSsrBuild ? 'dist/server' : 'dist/client',
@@ -55,6 +65,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    license: true,
     rolldownOptions: { input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx' },
   },
 }));

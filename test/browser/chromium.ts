@@ -5,13 +5,16 @@ import { promisify } from 'node:util';
 
 import { chromium, type Browser } from 'playwright-core';
 
+import { PATIENCE_MS } from '../../conformance/until.ts';
+
 const INSTALL = join(import.meta.dirname, '../install.sh');
 
-/** Its disposal closes it. */
+/** Its disposal closes it. What its pages wait for may take as long as a slow machine needs. */
 export async function startChromium(args: readonly string[] = []): Promise<Browser> {
   await promisify(execFile)(INSTALL);
-  return await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+  const browser = await chromium.launch({
+    timeout: PATIENCE_MS,
+    executablePath: '/usr/bin/chromium-headless-shell',
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -23,4 +26,6 @@ export async function startChromium(args: readonly string[] = []): Promise<Brows
       ...args,
     ],
   });
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS));
+  return browser;
 }

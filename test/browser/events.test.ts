@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { receivesAllAcrossRestarts, type ReceivedEvent } from '../live/restarts.ts';
 import { startChromium } from './chromium.ts';
+import { becomesTrue } from './page-watch.ts';
 
 const LISTENING = `<!doctype html>
 <meta charset="utf-8">
@@ -30,7 +31,7 @@ test('a page hears every entry once and in order while the gateway dies and rest
   await using browser = await startChromium();
   const page = await browser.newPage();
   await page.goto(`${site.url}/?events=${encodeURIComponent(`${gateway.url}/api/events`)}`);
-  await page.waitForFunction('opened');
+  await becomesTrue(page, 'opened');
   const count = await receivesAllAcrossRestarts(gateway, {
     async count() {
       const [state, heard] = await page.evaluate<[number, number]>(

@@ -46,9 +46,17 @@ export async function openWatched(context: BrowserContext, url: string): Promise
   };
 }
 
+/**
+ * Resolves once the expression is true in the page. Playwright's waitForFunction evaluates it anew
+ * from within the page, which the policy of our pages refuses whenever it is not true at once.
+ */
+export async function becomesTrue(page: Page, expression: string): Promise<void> {
+  while (!(await page.evaluate<boolean>(`Boolean(${expression})`))) await page.waitForTimeout(50);
+}
+
 /** Resolves once the script has taken the page over, and what it then loads and draws had a moment. */
 export async function hydrated(page: Page): Promise<void> {
-  await page.waitForFunction(`performance.getEntriesByName('hydrated').length > 0`);
+  await becomesTrue(page, `performance.getEntriesByName('hydrated').length > 0`);
   await page.waitForTimeout(250);
 }
 

@@ -8,6 +8,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { asArray, asInteger, asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { becomesTrue } from './page-watch.ts';
 
 /** Axe's rules that Scalar 1.72.1 breaks: its buttons to copy have no name, its regions one. */
 const BROKEN_BY_SCALAR = ['button-name', 'landmark-unique'];
@@ -85,7 +86,7 @@ describe('the reference page, in Chromium', () => {
       await clients.first().waitFor();
       assert.deepEqual(await clients.allInnerTexts(), ['Fetch', 'Requests', 'Curl']);
       await clients.nth(index).click();
-      await page.waitForFunction(`document.body.innerText.includes(${JSON.stringify(request)})`);
+      await becomesTrue(page, `document.body.innerText.includes(${JSON.stringify(request)})`);
     }
     await page.close();
   });

@@ -4,7 +4,6 @@ import { after, before, describe, it } from 'node:test';
 
 import type { Browser, Page } from 'playwright-core';
 
-import { until } from '../../conformance/until.ts';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
@@ -15,7 +14,6 @@ async function post(url: string, kind: string, body: object): Promise<string> {
   const answer = await fetch(`${url}/api/${kind}`, {
     method: 'POST',
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(5000),
   });
   const { id } = (await answer.json()) as { id: string };
   assert.equal(answer.status, 201);
@@ -59,9 +57,28 @@ const FIRST_IN_VIEW = `(() => {
 const NUMBERS = `Array.from(document.querySelectorAll('.entry-text'), ({ textContent }) =>
   Number(/\\d+/.exec(textContent)))`;
 
+interface Place {
+  readonly id: string;
+  readonly top: number;
+}
+
 /** The id of the first entry that is in view, and where it stands. */
-async function firstInView(page: Page): Promise<{ id: string; top: number }> {
-  return await page.evaluate<{ id: string; top: number }>(FIRST_IN_VIEW);
+async function firstInView(page: Page): Promise<Place> {
+  return await page.evaluate<Place>(FIRST_IN_VIEW);
+}
+
+/** The same once it has been so for many frames: nothing that the page still draws moves it. */
+async function settledInView(page: Page): Promise<Place> {
+  return await page.evaluate<Place>(`(async () => {
+    let place = ${FIRST_IN_VIEW};
+    for (let frames = 0; frames < 30 || place.id === ''; frames += 1) {
+      await new Promise(requestAnimationFrame);
+      const next = ${FIRST_IN_VIEW};
+      if (next.id !== place.id || next.top !== place.top) frames = 0;
+      place = next;
+    }
+    return place;
+  })()`);
 }
 
 describe('a room, in Chromium', () => {
@@ -128,13 +145,7 @@ describe('a room, in Chromium', () => {
 
     // Back up by half of it, through what was dropped: nothing is missing, and nothing moves by itself.
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)');
-    await until(
-      () => firstInView(page),
-      ({ id }) => id !== '',
-      () => 'what was dropped comes back',
-    );
-    await page.waitForTimeout(800);
-    const place = await firstInView(page);
+    const place = await settledInView(page);
     await say(gateway.url, 'said meanwhile');
     const news = page.getByRole('button', { name: '1 new' });
     await news.waitFor();
@@ -143,11 +154,10 @@ describe('a room, in Chromium', () => {
 
     await page.reload();
     await page.locator(`#${place.id}`).waitFor();
-    await page.waitForTimeout(500);
-    assert.equal((await firstInView(page)).id, place.id);
+    assert.equal((await settledInView(page)).id, place.id);
 
     await page.evaluate('scrollBy(0, -300)');
-    await page.waitForTimeout(500);
+    await settledInView(page);
     await say(gateway.url, 'said again');
     await page.getByRole('button', { name: '1 new' }).click();
     await page.getByText('said again').waitFor();

@@ -169,6 +169,8 @@ async function write(data: string, count: number, end: 'stop' | 'kill'): Promise
   while (position.get()?.['value'] !== head) await pause(50);
   indexed.close();
   await gateway[end]();
+  // Sockets cannot be copied.
+  await rm(join(data, 'control.sock'), { force: true });
 }
 
 async function flip(file: string): Promise<void> {

@@ -23,7 +23,7 @@ for (const [type, ...options] of FILE_SYSTEMS) {
     await run(INSTALL);
     await using folder = await imageFolder();
     const { image, cut } = folder;
-    await run(`mkfs.${type}`, ['-q', '-F', ...options, image]);
+    await run(`/sbin/mkfs.${type}`, ['-q', '-F', ...options, image]);
     const ledger = new Ledger();
     {
       await using disk = await mountImage(image);
@@ -79,7 +79,7 @@ async function mountImage(image: string): Promise<AsyncDisposable & { readonly p
 /** As a start of the machine does. e2fsck exits with 1 where it has changed something. */
 async function repair(image: string): Promise<void> {
   try {
-    await run('e2fsck', ['-f', '-y', image]);
+    await run('/sbin/e2fsck', ['-f', '-y', image]);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error;
   }

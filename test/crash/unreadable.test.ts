@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
-import { until } from '../../conformance/until.ts';
+import { PATIENCE_MS, until } from '../../conformance/until.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 
 const SMALL = { text: 'a small trace', identity: 'Lumen', identityType: 'ai_entity' };
@@ -30,13 +30,13 @@ async function contribute(url: string, body: object): Promise<{ readonly id: str
 /** The files of the large entries, in the order of the log. */
 async function largeFiles(folder: string): Promise<string[]> {
   const db = new DatabaseSync(join(folder, 'log.sqlite'), { readOnly: true });
-  const rows = db.prepare('SELECT large FROM entries WHERE large IS NOT NULL ORDER BY seq').all();
+  const rows = db.prepare('SELECT name AS large FROM large ORDER BY seq').all();
   db.close();
   return rows.map(({ large }) => join(folder, 'large', String(large).slice(0, 2), String(large)));
 }
 
 async function texts(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(60_000) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
   assert.equal(response.status, 200, url);
   return await response.text();
 }
@@ -180,15 +180,17 @@ suite('a spoiled page of the log', () => {
   });
 });
 
-/** Overwrites the page of the table `entries` that has a seq with 0xff. */
+/** Overwrites the page of the table `blocks` that has a seq with 0xff. */
 async function spoilLeafPage(file: string, seq: number): Promise<number> {
   const db = new DatabaseSync(file);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  const text = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq)?.['text'];
+  const block = db
+    .prepare('SELECT data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1')
+    .get(seq)?.['data'];
   db.close();
   await using handle = await open(file, 'r+');
   const content = await handle.readFile();
-  const page = Math.floor(content.indexOf(Buffer.from(text as Uint8Array)) / 4096);
+  const page = Math.floor(content.indexOf(Buffer.from(block as Uint8Array)) / 4096);
   await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);
   return page;
 }

@@ -11,6 +11,7 @@ import { anyCharacter } from '../../packages/gateway/src/json/characters.fixture
 import { parseDraft } from '../../packages/gateway/src/intake/draft.ts';
 import { ArraySpool, grammar } from '../../packages/gateway/src/intake/intake.fixture.ts';
 import { LargeBodyReader } from '../../packages/gateway/src/intake/large-body-reader.ts';
+import { StoredGrammar } from '../../packages/gateway/src/intake/stored-grammar.ts';
 import { expected } from './naive-intake.ts';
 
 interface Outcome {
@@ -32,6 +33,15 @@ function refused(error: unknown): Outcome {
   assert.ok(error instanceof GatewayError, `threw ${String(error)}`);
   const { code, message, extensions } = error;
   return { code, message, extensions };
+}
+
+/** What was stored is read again as the same bytes and facets, under whatever rules. */
+function assertReadAgain(kind: Kind, { room = '', body = '', facets }: Outcome): void {
+  const stored = new StoredGrammar(grammar).for(kind, room);
+  const again = parseDraft(kind, Buffer.from(`{${body}}`), stored);
+  assert.ok(again.body instanceof Uint8Array);
+  assert.equal(Buffer.from(again.body).toString(), body);
+  assert.deepEqual([again.room, facetsIn(again.facets)], [room, facets]);
 }
 
 function atOnce(kind: Kind, bytes: Uint8Array): Outcome {
@@ -195,6 +205,7 @@ testInThread(
         const whole = atOnce(kind, bytes);
         assert.deepEqual(await inPieces(kind, bytes, cuts), whole);
         assert.deepEqual(await inPieces(kind, bytes, Array(bytes.length).fill(1)), whole);
+        if (whole.body !== undefined) assertReadAgain(kind, whole);
         const naive = expected(kind, bytes, grammar);
         assert.equal(whole.code, naive.code);
         assert.deepEqual(

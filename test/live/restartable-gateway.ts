@@ -2,13 +2,16 @@
  * A gateway that is ended and started again at the same address over the same folder, and visitors
  * who go on speaking all the while.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { entryOf, KINDS, type Entry } from '../../conformance/entry.ts';
 import { contactBody, Gateway, traceBody } from '../../conformance/gateway.ts';
-import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import {
+  dataFolder,
+  freePort,
+  startGatewayProcess,
+  type GatewayProcess,
+} from '../gateway-process.ts';
 
 const AGAIN_MS = 20;
 
@@ -56,16 +59,6 @@ export class RestartableGateway implements AsyncDisposable {
     await this.#gateway[Symbol.asyncDispose]();
     await this.#owned.disposeAsync();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-  return address.port;
 }
 
 /** Visitors who say one number after the other, each until it is acknowledged. */

@@ -22,7 +22,7 @@ test('uploads of a byte at a time hold little more than their bytes', async () =
   const sockets = Array.from({ length: UPLOADS }, () => connect(Number(port), hostname));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
   const length = BYTES + '{"text":""}'.length;
-  const head = `POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n{"text":"`;
+  const head = `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n{"text":"`;
   for (const socket of sockets) socket.setNoDelay().write(head);
   await pause(500);
   const before = await residentOf(gateway.pid);

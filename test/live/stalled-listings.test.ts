@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
+import { PATIENCE_MS } from '../../conformance/until.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { residentOf } from './resident.ts';
 
@@ -74,7 +75,7 @@ test('the memory of a long question is given back', async () => {
   const answer = await fetch(`${gateway.url}/api/search?q=${words}`);
   assert.equal(answer.status, 200);
   await answer.arrayBuffer();
-  const signal = AbortSignal.timeout(60_000);
+  const signal = AbortSignal.timeout(PATIENCE_MS);
   while ((await residentOf(gateway.pid)) > before + SLACK) await pause(500, undefined, { signal });
 });
 

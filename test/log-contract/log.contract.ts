@@ -8,6 +8,7 @@ import { describe } from 'node:test';
 
 import { describeRandomSteps } from './random-steps.ts';
 import { describeAppending } from './appending.ts';
+import { describeChain } from './chain.ts';
 import { describeCounting } from './counting.ts';
 import { describeManyEntries } from './many-entries.ts';
 import { describeFiltering } from './filtering.ts';
@@ -20,6 +21,7 @@ import { describeSearching } from './searching.ts';
 import { describeSnapshots } from './snapshots.ts';
 import { describeSpooling } from './spooling.ts';
 import { describeWatching } from './watching.ts';
+import { describeLastingWithholding, describeWithholding } from './withholding.ts';
 
 /** Tests a store. `open` makes a new, empty log each time. */
 export function contractOf(name: string, open: () => Promise<Opened>): void {
@@ -28,14 +30,25 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeFiltering(open);
     describeReading(open);
     describeCounting(open);
+    describeChain(open);
     describeSnapshots(open);
     describeKeys(open);
     describeSpooling(open);
     describeSpoolFacets(open);
     describeWatching(open);
     describeSearching(open);
+    describeWithholding(open);
     describeManyEntries(open);
     describeRandomSteps(open);
+  });
+}
+
+/** Tests how a store orders entries that it stores and reads as another one does. */
+export function orderingContractOf(name: string, open: () => Promise<Reopenable>): void {
+  describe(name, () => {
+    describeChain(open);
+    describeKeys(open);
+    describeReopening(open);
   });
 }
 
@@ -44,5 +57,6 @@ export function lastingContractOf(name: string, open: () => Promise<Reopenable>)
   contractOf(name, open);
   describe(`${name}, opened again`, () => {
     describeReopening(open);
+    describeLastingWithholding(open);
   });
 }

@@ -153,7 +153,7 @@ suite('an MCP message of any size', () => {
       const socket = connect(Number(port), hostname);
       sockets.push(socket);
       socket.write(
-        `POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n${head},"b":"`,
+        `POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000\r\n\r\n${head},"b":"`,
       );
     }
     for (let sent = 0; sent < 40; sent += 1) {

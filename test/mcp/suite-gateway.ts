@@ -46,11 +46,16 @@ export async function startSuiteGateway(): Promise<SuiteGateway> {
   const startup = { language, report, publicUrl: undefined, state, unreadable: () => 0 };
   const mcp = receiveMessages(async (app) => new SdkHandler(app, suiteServer));
   const router = new Router<DoorContext>(
-    [{ routes: [{ path: '/mcp', get: [{ type: 'application/json', handle: mcp }], post: mcp }] }],
+    {
+      mcp: {
+        routes: [{ path: '/mcp', get: [{ type: 'application/json', handle: mcp }], post: mcp }],
+      },
+    },
     () => {},
   );
-  const address = { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity };
-  const listener = await HttpListener.listen(address, startup, router);
+  const address = { host: '127.0.0.1', port: 0 };
+  const listen = { address, shared: false, maxConnections: Infinity };
+  const listener = await HttpListener.listen(listen, startup, router);
   const loaded = { language, text: words };
   const parts = { startup, loaded, log, presence, temporaryFolder: tmpdir() };
   listener.open((services) => createAppContext(parts, services));

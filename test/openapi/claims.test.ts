@@ -1,9 +1,9 @@
 /** What the OpenAPI document claims of parameters and values, tried. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { inlineReferences } from '../../conformance/inline-references.ts';
+import { until } from '../../conformance/until.ts';
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { operationsOf, requestsOf, type Operation } from './operations.ts';
@@ -70,8 +70,11 @@ describe('what the OpenAPI document claims', () => {
     };
     const answers = await Promise.all(sent);
     // Threads tell each other of it in a moment.
-    for (let tries = 0; tries < 40 && (await absent()).length > 0; tries++) await delay(50);
-    assert.deepEqual(await absent(), []);
+    await until(
+      absent,
+      ({ length }) => length === 0,
+      (missing) => `not present by ${missing.join(', ')}`,
+    );
     gone.abort();
     await Promise.allSettled(answers.map((answer) => answer.arrayBuffer()));
   });

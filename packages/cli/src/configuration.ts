@@ -4,16 +4,19 @@
  */
 import { availableParallelism, platform } from 'node:os';
 
+import { type MetricsAddress, parseStreamAddress } from '@open-presence/gateway';
 import { InvalidArgumentError, Option } from 'commander';
+
+import { parseListen } from './listen-setting.ts';
 
 export interface Setting {
   readonly name: Exclude<keyof Configuration, 'acceptLoss' | 'acceptClock'>;
   readonly flag: string;
   readonly variable: string;
-  readonly default: string | number | undefined;
+  readonly default: string | number | boolean | undefined;
   readonly description: string;
   /** Throws `InvalidArgumentError` for an unusable text. */
-  readonly parse: (text: string) => string | number;
+  readonly parse: (text: string) => string | number | boolean;
 }
 
 const MAX_DEFAULT_THREADS = 4;
@@ -22,6 +25,7 @@ export const CAN_SHARE_PORT: boolean = ['linux', 'freebsd', 'sunos', 'aix'].incl
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export interface Configuration {
+  readonly listen?: string;
   readonly port: number;
   readonly host: string;
   readonly data: string;
@@ -29,8 +33,23 @@ export interface Configuration {
   readonly publicUrl?: string;
   readonly threads: number;
   readonly logLevel: string;
+  readonly logRequests: boolean;
+  /** `127.0.0.1:7411`. */
+  readonly metrics?: string;
+  readonly mirror?: string;
+  /** `nats://a:4222,b:4222,c:4222`. */
+  readonly log?: string;
   readonly acceptLoss?: boolean;
   readonly acceptClock?: boolean;
+}
+
+export const DEFAULT_URL = 'http://127.0.0.1:7410';
+
+/** The address of a gateway, which may be behind a path. */
+export function parseAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError(`It must be the address of a gateway, such as ${DEFAULT_URL}.`);
 }
 
 export const DATA_SETTING: Setting = {
@@ -42,14 +61,35 @@ export const DATA_SETTING: Setting = {
   parse: nonEmpty('the path of a folder'),
 };
 
+export const LANGUAGE_SETTING: Setting = {
+  name: 'language',
+  flag: '--language <file>',
+  variable: 'PRESENCE_LANGUAGE',
+  default: undefined,
+  description: 'your own language file, with texts and rooms',
+  parse: nonEmpty('the path of a language file'),
+};
+
 /** The settings of `serve`. */
 export const SETTINGS: readonly Setting[] = [
+  {
+    name: 'listen',
+    flag: '--listen <address>',
+    variable: 'PRESENCE_LISTEN',
+    default: undefined,
+    description:
+      'where to listen, in place of --host and --port: HOST:PORT, unix:PATH, or fd:NUMBER for a listening socket that the process inherits; default: a socket that systemd passes, else --host and --port',
+    parse(text) {
+      parseListen(text);
+      return text;
+    },
+  },
   {
     name: 'port',
     flag: '--port <number>',
     variable: 'PRESENCE_PORT',
     default: 7410,
-    description: 'port to listen on; 0 picks a free one',
+    description: 'TCP port to listen on; 0 picks a free one',
     parse: wholeNumber(0, 65_535),
   },
   {
@@ -61,14 +101,7 @@ export const SETTINGS: readonly Setting[] = [
     parse: nonEmpty('an address or the name of a host'),
   },
   DATA_SETTING,
-  {
-    name: 'language',
-    flag: '--language <file>',
-    variable: 'PRESENCE_LANGUAGE',
-    default: undefined,
-    description: 'your own language file, with texts and rooms',
-    parse: nonEmpty('the path of a language file'),
-  },
+  LANGUAGE_SETTING,
   {
     name: 'publicUrl',
     flag: '--public-url <url>',
@@ -87,12 +120,45 @@ export const SETTINGS: readonly Setting[] = [
     parse: parseThreads,
   },
   {
+    name: 'mirror',
+    flag: '--mirror <url>',
+    variable: 'PRESENCE_MIRROR',
+    default: undefined,
+    description: 'address of another gateway: follow its log and serve the copy, for reading only',
+    parse: parseAddress,
+  },
+  {
+    name: 'log',
+    flag: '--log <address>',
+    variable: 'PRESENCE_LOG',
+    default: undefined,
+    description:
+      'NATS servers of a cluster of gateways, such as nats://a:4222,b:4222,c:4222, and /NAME of the stream if it is not PRESENCE; without it, the log is in the data folder alone',
+    parse: parseLogAddress,
+  },
+  {
     name: 'logLevel',
     flag: '--log-level <level>',
     variable: 'PRESENCE_LOG_LEVEL',
     default: 'info',
     description: `how much to log: ${LEVELS.join(', ')}`,
     parse: parseLogLevel,
+  },
+  {
+    name: 'logRequests',
+    flag: '--log-requests [yes|no]',
+    variable: 'PRESENCE_LOG_REQUESTS',
+    default: false,
+    description: 'log a line for each request, without what visitors said and without who they are',
+    parse: parseYesOrNo,
+  },
+  {
+    name: 'metrics',
+    flag: '--metrics <address:port>',
+    variable: 'PRESENCE_METRICS',
+    default: undefined,
+    description: 'address for Prometheus, such as 127.0.0.1:7411; without it, nothing is counted',
+    parse: parseMetricsAddress,
   },
 ];
 
@@ -143,6 +209,32 @@ function parseOrigin(text: string): string {
 function parseLogLevel(text: string): string {
   if ((LEVELS as readonly string[]).includes(text)) return text;
   throw new InvalidArgumentError(`It must be one of ${LEVELS.join(', ')}.`);
+}
+
+function parseLogAddress(text: string): string {
+  if (parseStreamAddress(text) !== undefined) return text;
+  throw new InvalidArgumentError(
+    'It must be the address of one or several NATS servers, such as nats://a:4222,b:4222,c:4222.',
+  );
+}
+
+function parseYesOrNo(text: string): boolean {
+  if (/^(?:yes|true|on|1)$/i.test(text)) return true;
+  if (/^(?:no|false|off|0)$/i.test(text)) return false;
+  throw new InvalidArgumentError('It must be yes or no.');
+}
+
+function parseMetricsAddress(text: string): string {
+  if (metricsAddress(text) !== undefined) return text;
+  throw new InvalidArgumentError(
+    'It must be an address and a port, such as 127.0.0.1:7411 or [::1]:7411.',
+  );
+}
+
+/** Undefined for an address that has no port: Prometheus asks by TCP. */
+export function metricsAddress(text: string): MetricsAddress | undefined {
+  const address = parseListen(text);
+  return 'port' in address ? address : undefined;
 }
 
 function nonEmpty(expected: string): Setting['parse'] {

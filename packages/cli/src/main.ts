@@ -5,27 +5,34 @@
  * Owns the process: arguments, environment, signals, streams and exit code; no other file touches
  * them. A failed start prints its reason in one line. The process ends by having nothing left to do.
  */
-import { Command, CommanderError } from 'commander';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { CommanderError } from 'commander';
 import { destination, pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
-import { mcpCommand } from './mcp.ts';
 import type { ProcessContext } from './process-context.ts';
-import { repairCommand } from './repair.ts';
-import { serveCommand } from './serve.ts';
+import { createProgram } from './program.ts';
 import { terminalLog } from './terminal-log.ts';
-import { verifyCommand } from './verify.ts';
 
 const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
   fileThreads: Number(process.env['UV_THREADPOOL_SIZE']) || undefined,
+  passedSockets:
+    process.env['LISTEN_PID'] === String(process.pid) ? Number(process.env['LISTEN_FDS']) || 0 : 0,
+  configurationFolder:
+    process.env['XDG_CONFIG_HOME'] ?? process.env['APPDATA'] ?? join(homedir(), '.config'),
+  stateFolder: process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'),
   logger: (level) =>
     pino(
       { level },
       process.stdout.isTTY ? terminalLog(process.stdout) : destination({ fd: 1, sync: true }),
     ),
+  nodeVersion: process.versions.node,
+  requestLog: { fd: 1, format: process.stdout.isTTY ? 'text' : 'json' },
   stopSignal() {
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = (signal: string): void => {
@@ -42,14 +49,7 @@ const context: ProcessContext = {
   },
 };
 
-const program = new Command('presence')
-  .description('An open place where AI systems and people arrive, leave traces and find each other')
-  .version(manifest.version)
-  .addCommand(serveCommand(context))
-  .addCommand(verifyCommand(context))
-  .addCommand(repairCommand(context))
-  .addCommand(mcpCommand(context));
-
+const program = createProgram(context, manifest.version);
 for (const command of [program, ...program.commands]) command.exitOverride();
 
 try {

@@ -1,11 +1,12 @@
 /** `presence mcp`: relays MCP between standard input and output and a gateway. */
 import { Command, InvalidArgumentError } from 'commander';
 
+import { addGuide } from './command-guide.ts';
 import { McpRelay } from './mcp-relay.ts';
 import type { ProcessContext } from './process-context.ts';
 
 export function mcpCommand(context: ProcessContext): Command {
-  return new Command('mcp')
+  const command = new Command('mcp')
     .description('relay MCP between standard input and output and a gateway')
     .option(
       '--url <address>',
@@ -16,6 +17,10 @@ export function mcpCommand(context: ProcessContext): Command {
     .action(async ({ url }: { readonly url: URL }) => {
       await new McpRelay(url, context).run();
     });
+  return addGuide(command, {
+    examples: ['presence mcp --url http://127.0.0.1:7410'],
+    exitCodes: [0, 1],
+  });
 }
 
 function parseAddress(text: string): URL {

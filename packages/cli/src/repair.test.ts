@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 
-import { startGateway } from '@open-presence/gateway';
+import { startGateway, verifyLog } from '@open-presence/gateway';
 import { pino } from 'pino';
+
+import { changeEntry } from '../../gateway/src/stores/sqlite/log/changed-log.fixture.ts';
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 
@@ -16,21 +18,23 @@ interface Run {
   readonly stdout: string;
 }
 
-function repair(data: string, from?: string): Promise<Run> {
+function run(...args: readonly string[]): Promise<Run> {
   const { promise, resolve } = Promise.withResolvers<Run>();
-  const args = [MAIN, 'repair', '--data', data];
-  if (from !== undefined) args.push('--from', from);
-  const child = execFile(process.execPath, args, (_, stdout, stderr) =>
+  const child = execFile(process.execPath, [MAIN, ...args], (_, stdout, stderr) =>
     resolve({ code: child.exitCode ?? -1, stdout: stdout + stderr }),
   );
   return promise;
+}
+
+function repair(data: string, from?: string): Promise<Run> {
+  return run('repair', '--data', data, ...(from === undefined ? [] : ['--from', from]));
 }
 
 /** Three entries in files, and their paths by seq. */
 async function fill(data: string): Promise<readonly string[]> {
   const files: string[] = [];
   const logger = pino({ level: 'silent' });
-  const place = { host: '127.0.0.1', port: 0, data, language: undefined };
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data, language: undefined };
   await using gateway = await startGateway({ ...place, threads: 1, logger });
   for (const letter of ['a', 'b', 'c']) {
     const body = JSON.stringify({ text: letter.repeat(100_000) });
@@ -70,7 +74,7 @@ test('presence repair puts back the files that a copy has, and says which it doe
 test('presence repair makes idempotency keys find their entries again', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));
   const logger = pino({ level: 'silent' });
-  const place = { host: '127.0.0.1', port: 0, data: folder, language: undefined };
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data: folder, language: undefined };
   const postAll = async (): Promise<number[]> => {
     await using gateway = await startGateway({ ...place, threads: 1, logger });
     const seqs: number[] = [];
@@ -84,14 +88,97 @@ test('presence repair makes idempotency keys find their entries again', async ()
   };
   assert.deepEqual(await postAll(), [1, 2, 3]);
   const db = new DatabaseSync(join(folder, 'log.sqlite'));
-  db.exec(`UPDATE keys SET key = CAST(x'ff' || substr(key, 2) AS BLOB) WHERE seq = 1;
-    UPDATE keys SET seq = 1 WHERE seq = 2; DELETE FROM keys WHERE seq = 3`);
+  db.exec('UPDATE key_buckets SET data = zeroblob(5) WHERE length(data) > 5');
   db.close();
   const { code, stdout } = await repair(folder);
-  assert.match(stdout, /^Entry 1: is not found by its idempotency key; put back$/m);
-  assert.match(stdout, /^Entry 2: has an idempotency key that leads to entry 1; put back$/m);
+  for (const seq of [1, 2, 3])
+    assert.ok(stdout.includes(`Entry ${seq}: is not found by its idempotency key; put back\n`));
   assert.equal(code, 0);
   assert.match((await repair(folder)).stdout, /^0 put back, 0 not\.$/m);
   assert.deepEqual(await postAll(), [1, 2, 3]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Sixty small entries, every third with a key, and a large one. */
+async function fillSmall(data: string): Promise<void> {
+  const logger = pino({ level: 'silent' });
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data, language: undefined };
+  await using gateway = await startGateway({ ...place, threads: 1, logger });
+  for (let at = 1; at <= 61; at += 1) {
+    const body = JSON.stringify({ text: at === 30 ? 'x'.repeat(100_000) : `мить ${at}` });
+    const headers: Record<string, string> = at % 3 === 0 ? { 'idempotency-key': `${at}` } : {};
+    await fetch(`${gateway.address}/api/seeds`, { method: 'POST', headers, body });
+  }
+}
+
+/** Changes a text, a link and a key, spoils two records and a header, and removes blocks and a file. */
+async function spoil(data: string): Promise<void> {
+  const db = new DatabaseSync(join(data, 'log.sqlite'));
+  changeEntry(db, 5, ({ text: [text] }) => ({
+    text: [Buffer.from(text.toString().replace('мить', 'шум.'))],
+  }));
+  changeEntry(db, 12, () => ({ link: Buffer.alloc(32) }));
+  changeEntry(db, 21, () => ({ key: Buffer.alloc(48) }));
+  const blocks = db.prepare('SELECT first FROM blocks ORDER BY first').all();
+  const firsts = blocks.map(({ first }) => Number(first));
+  const inside = (seq: number): number => firsts.findLast((first) => first <= seq) ?? 1;
+  db.prepare(
+    'UPDATE blocks SET data = CAST(substr(data, 1, 16) || zeroblob(8) || substr(data, 25) AS BLOB) WHERE first = ?',
+  ).run(inside(40));
+  db.prepare('DELETE FROM blocks WHERE first IN (?, ?)').run(inside(50), firsts.at(-3) ?? 0);
+  db.close();
+  const names = await readdir(join(data, 'large'), { recursive: true });
+  for (const name of names.filter((each) => each.length > 36))
+    await truncate(join(data, 'large', name), 10);
+}
+
+async function faultsOf(data: string): Promise<string[]> {
+  const faults: string[] = [];
+  for await (const event of verifyLog(data))
+    if (event.type === 'fault') faults.push(`${event.seq} ${event.description}`);
+  return faults;
+}
+
+test('presence repair puts changed and lost entries back from a gateway, a folder or an export', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  const at = (name: string): string => join(folder, name);
+  await fillSmall(at('origin'));
+  await run('export', '--data', at('origin'), at('log.ndjson.gz'));
+  const exported = await run('export', '--data', at('origin'));
+  const logger = pino({ level: 'silent' });
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data: at('origin'), language: undefined };
+  await cp(at('origin'), at('good'), { recursive: true });
+  await using gateway = await startGateway({ ...place, threads: 1, logger });
+  for (const from of [gateway.address, at('good'), at('log.ndjson.gz')]) {
+    await rm(at('copy'), { recursive: true, force: true });
+    await cp(at('good'), at('copy'), { recursive: true });
+    await spoil(at('copy'));
+    assert.notEqual((await faultsOf(at('copy'))).length, 0);
+    const { code, stdout } = await repair(at('copy'), from);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^Entry 5: is not what its link was made of.*; put back$/m);
+    assert.deepEqual(await faultsOf(at('copy')), []);
+    assert.equal((await run('export', '--data', at('copy'))).stdout, exported.stdout);
+  }
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('presence repair takes no entry that the chain does not go on from', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  const at = (name: string): string => join(folder, name);
+  for (const name of ['origin', 'other']) await fillSmall(at(name));
+  await cp(at('origin'), at('copy'), { recursive: true });
+  await spoil(at('copy'));
+  const before = await faultsOf(at('copy'));
+  const { code, stdout } = await repair(at('copy'), at('other'));
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /^Entry 5: .*; not put back: it does not follow from the entry before there$/m,
+  );
+  // Keys are put right from the entries alone.
+  const entries = (faults: readonly string[]): string[] =>
+    faults.filter((fault) => !fault.includes('idempotency'));
+  assert.deepEqual(entries(await faultsOf(at('copy'))), entries(before));
   await rm(folder, { recursive: true, force: true });
 });

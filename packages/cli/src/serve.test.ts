@@ -48,6 +48,10 @@ suite('settings', () => {
     ['--port', '80.5', /whole number from 0 to 65535/],
     ['--port', '', /whole number from 0 to 65535/],
     ['--host', '', /an address/],
+    ['--listen', '7410', /HOST:PORT, \[IPv6\]:PORT, unix:PATH or fd:NUMBER/],
+    ['--listen', 'localhost:70000', /HOST:PORT/],
+    ['--listen', 'fd:stdin', /HOST:PORT/],
+    ['--listen', `unix:${'x'.repeat(108)}`, /1 to 107 bytes, and this one has 108/],
     ['--data', ' ', /path of a folder/],
     ['--language', '', /path of a language file/],
     ['--public-url', 'presence.example', /http or https address/],
@@ -121,7 +125,7 @@ suite('a start that fails', () => {
     assert.match(await failure(['--data', gateway.data]), /^Another gateway .*\n$/);
     const { port } = new URL(gateway.url);
     const inUse = await failure(['--data', folder.path, '--port', port]);
-    assert.match(inUse, /^Cannot listen on 127\.0\.0\.1, port \d+: it is in use\..*--port.*\n$/);
+    assert.match(inUse, /^Cannot listen on 127\.0\.0\.1:\d+: it is in use\..*--port.*\n$/);
   });
 
   test('reports an address that the machine does not have, or a data folder that is a file', async () => {
@@ -129,7 +133,7 @@ suite('a start that fails', () => {
     const file = join(folder.path, 'file');
     await writeFile(file, '');
     const nowhere = await failure(['--data', folder.path, '--host', '203.0.113.7']);
-    assert.match(nowhere, /^Cannot listen on 203\.0\.113\.7, port 0: .*--host.*\n$/);
+    assert.match(nowhere, /^Cannot listen on 203\.0\.113\.7:0: .*--host.*\n$/);
     assert.match(await failure(['--data', file]), /^Cannot use the data folder .*--data.*\n$/);
   });
 });
@@ -178,7 +182,7 @@ suite('a gateway that receives a signal', () => {
     const socket = connect({ host, port: Number(port) });
     socket.on('error', () => {});
     socket.write(
-      'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n',
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n',
     );
     await new Promise((resolve) => void socket.once('data', resolve));
     process.kill(gateway.pid, 'SIGTERM');

@@ -18,7 +18,7 @@ function reported(isTTY: boolean, use: (report: StartReport) => void): [string, 
   const stdout = Object.assign(new Writable({ write }), { isTTY });
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => void lines.push(line) });
-  use(startReport({ stdout }, logger, { data: 'data', threads: 2 }));
+  use(startReport({ stdout }, logger, { data: 'data', threads: 2, canShareAddress: true }));
   return [written, lines];
 }
 

@@ -13,7 +13,10 @@ export interface StartReport {
   readonly serving: (address: string) => void;
 }
 
-type ReportedSettings = Pick<Configuration, 'data' | 'threads'>;
+interface ReportedSettings extends Pick<Configuration, 'data' | 'threads'> {
+  /** Whether several threads can listen there (`isShareable`). */
+  readonly canShareAddress: boolean;
+}
 
 /** Addresses that only this machine can reach. */
 const LOOPBACK = /^http:\/\/(?:127\.|\[::1\])/;
@@ -38,7 +41,8 @@ function terminalReport(stdout: ProcessContext['stdout'], settings: ReportedSett
   };
 }
 
-function logReport(logger: Logger, { data, threads }: ReportedSettings): StartReport {
+function logReport(logger: Logger, settings: ReportedSettings): StartReport {
+  const { data, threads, canShareAddress } = settings;
   let logged = -1;
   return {
     waking(progress) {
@@ -50,8 +54,8 @@ function logReport(logger: Logger, { data, threads }: ReportedSettings): StartRe
     },
     serving(address) {
       const serving = { address, data, threads };
-      if (!CAN_SHARE_PORT) logger.info(`threads: ${describeThreads(threads)}`);
-      logger.info(serving, `breathing: open ${address} or try curl ${address}/api`);
+      if (!CAN_SHARE_PORT || !canShareAddress) logger.info(`threads: ${describeThreads(settings)}`);
+      logger.info(serving, `breathing: ${firstSteps(address)}`);
     },
   };
 }
@@ -67,31 +71,51 @@ function describeProgress(progress: WakingProgress): string {
   return `waking: ${step}; requests to ${address} are answered once that is done`;
 }
 
-function describeThreads(threads: number): string {
+function describeThreads({ threads, canShareAddress }: ReportedSettings): string {
   if (!CAN_SHARE_PORT) return 'one thread, since several cannot listen on one port on this system';
+  if (!canShareAddress) return 'one thread, since several cannot listen on this socket';
   return threads === 1 ? 'one thread' : `${threads} threads`;
 }
 
-function greeting(address: string, { data, threads }: ReportedSettings): string {
-  const url = address.replace(ANY_ADDRESS, '//localhost');
-  const reach = LOOPBACK.test(address)
-    ? 'for this machine only; --host opens it to others'
-    : 'for all who can reach this machine';
+function firstSteps(address: string): string {
+  if (isUrl(address)) return `open ${address} or try curl ${address}/api`;
+  return `serving at ${address}`;
+}
+
+function isUrl(address: string): boolean {
+  return address.startsWith('http');
+}
+
+function greeting(address: string, settings: ReportedSettings): string {
   return `
 The Open Presence Gateway is open.
 
-  Listens at  ${address} (${reach})
-  Stores in   ${resolve(data)}
-  Serves with ${describeThreads(threads)}
+  Listens at  ${address} (${describeReach(address)})
+  Stores in   ${resolve(settings.data)}
+  Serves with ${describeThreads(settings)}
 
 Try first:
 
-  a browser   ${url}
-  curl        curl -d text=Hello ${url}/api/shepit
-              curl "${url}/api/entries?limit=5"
-  MCP         add ${url}/mcp to your client's servers
+${examples(address)}
 
 Ctrl-C stops it.
 
 `;
+}
+
+function describeReach(address: string): string {
+  if (!isUrl(address)) return 'for programs of this machine, such as a proxy in front';
+  if (LOOPBACK.test(address)) return 'for this machine only; --host opens it to others';
+  return 'for all who can reach this machine';
+}
+
+function examples(address: string): string {
+  const [, path] = /^unix:(.*)$/s.exec(address) ?? [];
+  if (path !== undefined)
+    return `  curl        curl --unix-socket '${path}' http://localhost/api/entries`;
+  const url = address.replace(ANY_ADDRESS, '//localhost');
+  return `  a browser   ${url}
+  curl        curl -d text=Hello ${url}/api/shepit
+              curl "${url}/api/entries?limit=5"
+  MCP         add ${url}/mcp to your client's servers`;
 }

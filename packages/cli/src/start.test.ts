@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 import { dataFolder, startGatewayProcess } from '../../../test/gateway-process.ts';
 
 const COMMAND = join(import.meta.dirname, '../presence.js');
+const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/presence');
+const FILL_CACHE = join(import.meta.dirname, '../scripts/fill-compile-cache.ts');
 const INSTALL = join(import.meta.dirname, '../../../test/install.sh');
 const CTRL_C = '\u0003';
 /** Makes a start take long: each flush takes two seconds. */
@@ -123,11 +125,39 @@ suite('a start', () => {
     });
   }
 
+  test('by another user than the installing one compiles nothing', async () => {
+    await promisify(execFile)(process.execPath, [FILL_CACHE], {
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
+    });
+    // Node has a folder in it for each user. Here, it is empty like that of a new user.
+    await using cache = await dataFolder();
+    const env = {
+      NODE_COMPILE_CACHE: cache.path,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(REPORT_COMPILER)}`,
+    };
+    await using gateway = await startGatewayProcess({ env, args: ['--threads', '2'] });
+    const [folder = ''] = await readdir(cache.path);
+    assert.equal(await readlink(join(cache.path, folder)), join(COMPILED, folder));
+    await gateway.stop();
+    assert.equal(gateway.output().match(/thread ended/g)?.length, 6);
+    assert.doesNotMatch(gateway.output(), /with a compiler/);
+  });
+
   test('on a Node.js that is too old says which one it needs', async () => {
     const env = withProcess('versions', `{...process.versions,node:'20.19.0'}`);
-    await assert.rejects(startGatewayProcess({ env }), /needs Node\.js 24 or later.* on 20\.19\.0/);
+    await assert.rejects(
+      startGatewayProcess({ env }),
+      /needs Node\.js 24\.12 or later.* on 20\.19\.0/,
+    );
   });
 });
+
+/** Says of each thread that ends whether it has loaded the TypeScript compiler. */
+const REPORT_COMPILER = `import { writeSync } from 'node:fs';
+  process.on('exit', () => {
+    const compiler = process.moduleLoadList.some((name) => name.includes('amaro'));
+    writeSync(2, 'thread ended' + (compiler ? ' with a compiler\\n' : '\\n'));
+  });`;
 
 /** The environment in which `process` has this member, as on another system. */
 function withProcess(name: string, value: string): Record<string, string> {

@@ -10,7 +10,10 @@ import {
 } from '@open-presence/gateway';
 import { Command } from 'commander';
 
+import { addGuide } from './command-guide.ts';
 import { type Configuration, DATA_SETTING, settingOption } from './configuration.ts';
+import { EXIT_DERIVED_FAULTS, EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+import { verifyLines } from './log/verify-lines.ts';
 import type { ProcessContext } from './process-context.ts';
 import { CLEAR_LINE } from './terminal-log.ts';
 
@@ -18,24 +21,38 @@ type Output = Pick<ProcessContext, 'stdout' | 'stderr'>;
 
 interface Options extends Pick<Configuration, 'data'> {
   readonly json?: boolean;
+  readonly checkpoint?: string;
+  readonly new?: boolean;
 }
 
-const EXIT_FAULTS = 1;
-const EXIT_UNREADABLE = 2;
-const EXIT_DERIVED_FAULTS = 3;
 const PROGRESS_INTERVAL_MS = 200;
 
 export function verifyCommand(context: ProcessContext): Command {
-  const command = new Command('verify')
-    .description('check that the whole log is as it was written, and what is derived from it')
-    .addHelpText(
-      'after',
-      `\nA gateway may be running. Exits with 0 if all is well, ${EXIT_FAULTS} if the log has faults, ${EXIT_UNREADABLE} if there is no readable log, ${EXIT_DERIVED_FAULTS} if only derived files have changed, which the gateway makes again by itself.`,
-    );
+  const command = new Command('verify').description(
+    'check that the whole log is as it was written, and what is derived from it',
+  );
+  addGuide(command, {
+    examples: [
+      'presence verify --data ./presence-data',
+      'presence verify https://presence.example',
+      'presence verify log.ndjson.zst --checkpoint ./checkpoint.json',
+    ],
+    exitCodes: [0, 1, 2, 3],
+    notes:
+      'A gateway may be running. Of a gateway elsewhere, the last link is remembered in the XDG state folder and compared the next time.',
+  });
   command
+    .argument('[source]', 'address of a gateway, or an export, in place of a folder')
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
+    .option('--checkpoint <file>', 'where the last link is kept; written if all is well')
+    .option('--new', 'begin behind the kept checkpoint')
     .option('--json', 'print one JSON object');
-  return command.action(async ({ data, json = false }: Options) => {
+  return command.action(async (source: string | undefined, options: Options) => {
+    const { data, json = false, checkpoint, new: onlyNew = false } = options;
+    if (source !== undefined) {
+      await verifyLines(source, { checkpoint, onlyNew, json }, context);
+      return;
+    }
     const report = json ? new JsonReport(context) : new TextReport(context);
     try {
       const exitCode = await verify(data, report);
@@ -43,7 +60,7 @@ export function verifyCommand(context: ProcessContext): Command {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       context.stderr.write(`Cannot verify the log in "${data}": ${reason}\n`);
-      context.setExitCode(EXIT_UNREADABLE);
+      context.setExitCode(EXIT_UNREACHABLE);
     }
   });
 }
@@ -65,7 +82,7 @@ async function verify(data: string, report: Report): Promise<number> {
     report.derivedFault(fault);
   }
   report.end(scrubProgress(data));
-  if (faults > 0) return EXIT_FAULTS;
+  if (faults > 0) return EXIT_FAILED;
   return derivedFaults > 0 ? EXIT_DERIVED_FAULTS : 0;
 }
 
@@ -102,12 +119,13 @@ class TextReport implements Report {
     this.#output.stdout.write(`${subject}: ${description}\n`);
   }
 
-  logEnd({ entries, bytes, faults, link }: VerifyResult): void {
+  logEnd({ entries, bytes, faults, withheld, link }: VerifyResult): void {
     this.#clear();
     const amount = `${formatNoun(entries, 'entry', 'entries')}, ${formatBytes(bytes)}`;
     const state = faults === 0 ? 'unbroken' : formatNoun(faults, 'fault', 'faults');
+    const taken = withheld === 0 ? '' : ` Withheld: ${formatCount(withheld)}.`;
     const last = entries === 0 ? '' : ` Last link ${link}`;
-    this.#output.stdout.write(`${amount}, ${state}.${last}\n`);
+    this.#output.stdout.write(`${amount}, ${state}.${taken}${last}\n`);
   }
 
   derivedFault({ file, description }: DerivedFault): void {

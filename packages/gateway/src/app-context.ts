@@ -5,6 +5,7 @@ import { contentHash } from './http/response/response.ts';
 import type { HttpServices, StartupContext } from './http/context.ts';
 import type { LoadedLanguage } from './load-language.ts';
 import type { Log } from './log/log.ts';
+import type { Mirror } from './operations/mirror.ts';
 import type { Presence } from './presence/presence.ts';
 import { RecentAuthors } from './presence/recent-authors.ts';
 
@@ -14,24 +15,24 @@ export interface AppParts {
   readonly log: Log;
   readonly presence: Presence;
   readonly temporaryFolder: string;
+  readonly mirror?: Mirror | undefined;
 }
 
 export function createAppContext(parts: AppParts, services: HttpServices): DoorContext {
-  const { startup, loaded, log, presence, temporaryFolder } = parts;
-  // Substrings of a text with Cyrillic letters take two bytes a character, and so would each entry that
-  // contains them. Copies of those that are ASCII take one.
-  const copied: unknown = JSON.parse(JSON.stringify(loaded.language));
-  const language = Object.assign({ ...loaded.language }, copied);
+  const { startup, loaded, log, presence, temporaryFolder, mirror } = parts;
+  const { language, text } = loaded;
+  services.responseCache.dropOn(() => log.withheld());
   return {
     ...startup,
     ...services,
     temporaryFolder,
     language,
-    languageFile: loaded.text,
-    languageHash: contentHash(loaded.text),
+    languageFile: text,
+    languageHash: contentHash(text),
     grammar: createGrammar(language),
     log,
     presence,
     recentAuthors: new RecentAuthors(log),
+    mirror,
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
-import { yieldPeriodically, nextTurn } from './fair-turns.ts';
+import { deferTurn, yieldPeriodically, nextTurn } from './fair-turns.ts';
 
 describe('fair turns', () => {
   it('come to all who wait in the order in which they asked, one in each turn of the loop', async () => {
@@ -35,5 +35,22 @@ describe('fair turns', () => {
     const end = performance.now() + 60_000;
     while (others.turns === 0 && performance.now() < end) await fair();
     assert.equal(others.turns, 1);
+  });
+
+  it('wait while connections are accepted, but not for ever', async () => {
+    let loops = 0;
+    let accepting = setImmediate(function accept() {
+      loops += 1;
+      deferTurn();
+      accepting = setImmediate(accept);
+    });
+    const startedAt: number[] = [];
+    for (let turns = 0; turns < 3; turns += 1) {
+      await nextTurn();
+      startedAt.push(loops);
+    }
+    clearImmediate(accepting);
+    const [, second = 0, third = 0] = startedAt;
+    assert.ok(third - second > 10, startedAt.join());
   });
 });

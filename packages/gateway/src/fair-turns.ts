@@ -15,35 +15,79 @@ interface Waiting {
   readonly resume: () => void;
 }
 
-/** By the logarithm of the turns that the work has had; in each, in the order of asking. */
-const levels: readonly Waiting[][] = Array.from({ length: LEVELS }, () => []);
-let asked = 0;
-let given = 0;
+/** Work that waits: what has had fewer turns is resumed first, and sometimes what waits longest. */
+export class TurnQueue {
+  /** By the logarithm of the turns that the work has had; in each, in the order of asking. */
+  readonly #levels: readonly Waiting[][] = Array.from({ length: LEVELS }, () => []);
+  #asked = 0;
+  #given = 0;
+
+  /** How much work waits. */
+  get length(): number {
+    return this.#asked - this.#given;
+  }
+
+  /** Resolves when the work, which has had so many turns, is resumed. */
+  wait(had: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const level = Math.min(32 - Math.clz32(had), LEVELS - 1);
+    this.#levels[level]?.push({ order: this.#asked, resume: resolve });
+    this.#asked += 1;
+    return promise;
+  }
+
+  /** Some work must wait. */
+  resumeNext(): void {
+    const waiting = this.#levels.filter(({ length }) => length > 0);
+    if (this.#given % TURNS_BY_AGE === 0) {
+      waiting.sort(([a], [b]) => (a?.order ?? 0) - (b?.order ?? 0));
+    }
+    waiting[0]?.shift()?.resume();
+    this.#given += 1;
+  }
+}
+
+const queue = new TurnQueue();
+
+/** Turns in a row that wait for new connections, at most. */
+const MAX_DEFERRED = 32;
+let deferred = 0;
+let mustDefer = false;
+
+/**
+ * To be called when a connection was accepted. libuv accepts one in each iteration of the event loop:
+ * with long work in each, whoever connects would wait for a slice for everybody who connected before.
+ */
+export function deferTurn(): void {
+  mustDefer = true;
+}
 
 /** Resolves when it is the turn of a caller who has had so many turns. */
 export function nextTurn(had = 0): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const level = Math.min(32 - Math.clz32(had), LEVELS - 1);
-  levels[level]?.push({ order: asked, resume: resolve });
-  if (asked === given) setImmediate(resumeNext);
-  asked += 1;
-  return promise;
+  if (queue.length === 0) setImmediate(resumeNext);
+  return queue.wait(had);
 }
 
 function resumeNext(): void {
-  const waiting = levels.filter(({ length }) => length > 0);
-  if (given % TURNS_BY_AGE === 0) {
-    waiting.sort(([a], [b]) => (a?.order ?? 0) - (b?.order ?? 0));
+  if (mustDefer && deferred < MAX_DEFERRED) {
+    deferred += 1;
+  } else {
+    deferred = 0;
+    queue.resumeNext();
   }
-  waiting[0]?.shift()?.resume();
-  given += 1;
-  if (asked > given) setImmediate(resumeNext);
+  mustDefer = false;
+  if (queue.length > 0) setImmediate(resumeNext);
 }
 
 /** The turns of a piece of long work. */
 export class Turns {
   #had = 0;
   #sliceStart: number = performance.now();
+
+  /** How many it has had. */
+  get had(): number {
+    return this.#had;
+  }
 
   get isOver(): boolean {
     return performance.now() - this.#sliceStart > SLICE_MS;

@@ -13,6 +13,7 @@ import { logState } from './log-state.ts';
 import { Presence } from './presence/presence.ts';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
+import type { RequestObserver } from './http/request-observer.ts';
 import { createRouter } from './routes.ts';
 
 const LANGUAGE = new URL('../mova-snu.yaml', import.meta.resolve('@open-presence/protocol'));
@@ -38,25 +39,36 @@ export interface TestGatewayOptions {
   /** Leaves the gateway in its starting state until `open` is called. */
   readonly starting?: boolean;
   readonly publicUrl?: string;
+  readonly contact?: string;
+  /** As in `ListenOptions`. */
+  readonly simplePosts?: boolean;
+  readonly observe?: RequestObserver;
 }
 
 export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const { starting: waking = false, publicUrl } = options;
+  const { starting: waking = false, publicUrl, contact, simplePosts = true, observe } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
   const text = await readFile(LANGUAGE);
-  const language = parseLanguage(text.toString(), 'mova-snu.yaml');
+  const packaged = parseLanguage(text.toString(), 'mova-snu.yaml');
+  const language = contact === undefined ? packaged : { ...packaged, contact };
   const reported: object[] = [];
   const report = { error: (details: object) => void reported.push(details) };
   const unreadable = (): number => log.damage().unreadable;
   const startup = { language, report, publicUrl, state, unreadable };
   const loaded = { language, text };
   const listener = await HttpListener.listen(
-    { host: '127.0.0.1', port: 0, shared: false, maxConnections: Infinity },
+    {
+      address: { host: '127.0.0.1', port: 0 },
+      shared: false,
+      maxConnections: Infinity,
+      simplePosts,
+    },
     startup,
     createRouter(),
+    observe,
   );
   const presence = new Presence();
   const open = (): void => {
@@ -177,7 +189,7 @@ export async function fetchBytes(
 
 /** A `GET` request as text. */
 export function getRequest(path: string, ...headers: readonly string[]): string {
-  return `${[`GET ${path} HTTP/1.1`, 'Host: presence', ...headers].join('\r\n')}\r\n\r\n`;
+  return `${[`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n`;
 }
 
 /** The body of a valid garden entry. */

@@ -15,47 +15,88 @@ import type { State } from '@open-presence/protocol';
 import type { Logger } from 'pino';
 
 import { createAppContext } from './app-context.ts';
+import { ControlServer } from './control/control-server.ts';
+import { controlOperations } from './control/operations.ts';
 import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
+import { createGrammar } from './intake/grammar.ts';
+import { type ClusterPresenceOptions, shareClusterPresence } from './cluster-presence.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
+import { isShareable, removeStaleSocket, type ListenAddress } from './http/listen-address.ts';
+import { MALFORMED, NO_ROUTE } from './http/request-observer.ts';
 import type { ListenOptions } from './http/server.ts';
-import type { Log } from './log/log.ts';
+import { copyOf, type ContinuedLog } from './log-copy.ts';
 import { logState } from './log-state.ts';
+import { Mirror } from './operations/mirror.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
+import { HttpObservation, type ObservationOptions } from './http-observation.ts';
 import { loadLanguage } from './load-language.ts';
+import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
+import type { RequestLogOptions } from './request-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
-import { openSqliteLog, type OwnedLog } from './stores/sqlite/store.ts';
+import { openSqliteLog, type OwnedLog, type SqliteOptions } from './stores/sqlite/store.ts';
+import type { AcceptedLoss } from './stores/sqlite/log/accept-loss.ts';
+import type { Seq } from './log/log.ts';
+import { parseStreamAddress } from './stores/jetstream/stream-address.ts';
+import { threadModule } from './thread-module.ts';
 
+export { isShareable, type ListenAddress } from './http/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
-export { repairLog } from './stores/sqlite/log/repair.ts';
+export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
 export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
 export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
 export { verifyDerived } from './stores/sqlite/verify-derived.ts';
+export {
+  backUpLog,
+  type BackupOptions,
+  type BackupReport,
+} from './stores/sqlite/backup/back-up.ts';
+export { parseStreamAddress };
+export { parseRetention, type Retention } from './stores/sqlite/backup/retention.ts';
+export {
+  restoreLog,
+  RestoreRefusal,
+  type RestoreOptions,
+  type RestoreReport,
+} from './stores/sqlite/backup/restore-log.ts';
 
 export interface GatewayConfig {
-  readonly host: string;
-  /** 0 for any that is free. */
-  readonly port: number;
+  /** Port 0 for any that is free. */
+  readonly listen: ListenAddress;
   /** Folder of the log; created if missing. */
   readonly data: string;
   /** Path of a language file; without one, the language that comes with the gateway. */
-  readonly language: string | undefined;
+  readonly language?: string | undefined;
   /** Public address for absolute links; without it, the caller's `Host`. */
   readonly publicUrl?: string | undefined;
-  /** Threads that serve visitors, including this one. */
+  /** Threads that serve visitors, including this one. One where `isShareable` is false. */
   readonly threads: number;
   /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
   readonly fileThreads?: number | undefined;
   readonly logger: Logger;
+  /** Where Prometheus asks for metrics. Without it, nothing is counted. */
+  readonly metrics?: MetricsAddress | undefined;
+  /** Where a line is written for each request. */
+  readonly requestLog?: RequestLogOptions | undefined;
   /** Whether to serve what is there if the log has lost entries. Without it, the start fails. */
   readonly acceptLoss?: boolean;
   /** Whether the clock is right although it is far ahead. Without it, the start fails. */
   readonly acceptClock?: boolean;
+  /**
+   * Set for a mirror: nothing is stored but what is copied. `name`: of the log, for a folder without
+   * one.
+   */
+  readonly mirror?: { readonly origin: string; readonly name: string | undefined } | undefined;
+  /**
+   * The stream of a cluster: `nats://a:4222,b:4222,c:4222/NAME`. Without it, the log is in the folder
+   * alone.
+   */
+  readonly log?: string | undefined;
   /** Called about once a second while the gateway listens, but is still reading its log. */
   readonly onWaking?: (progress: WakingProgress) => void;
 }
@@ -70,9 +111,18 @@ export interface WakingProgress {
 
 /** A running gateway. Disposing of it stops it: resolves when all requests are finished. */
 export interface Gateway extends AsyncDisposable {
-  /** `http://127.0.0.1:7410` */
+  /** `http://127.0.0.1:7410`, or `unix:PATH` or `fd:0` for a UNIX socket. */
   readonly address: string;
+  /** `http://127.0.0.1:7411/metrics`, if there are metrics. */
+  readonly metricsUrl: string | undefined;
   state(): State;
+  /** Set for a mirror: how its log is continued. To be used no more once the gateway is disposed of. */
+  readonly mirroring: Mirroring | undefined;
+}
+
+export interface Mirroring {
+  readonly copy: ContinuedLog;
+  readonly status: Pick<Mirror, 'state' | 'originHead'>;
 }
 
 /** A gateway that needs longer to read its log listens meanwhile, so that callers wait for it. */
@@ -104,8 +154,22 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     working: 'index: what was spoiled has been made again',
   },
   keys: {
-    failing: 'log: the table of idempotency keys lacked an entry, and is put right',
+    failing:
+      'log: the table of idempotency keys was spoiled or lacked an entry; it is made again there',
     working: 'log: the table of idempotency keys has been put right',
+  },
+  erasing: {
+    failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',
+    working: 'log: what was withheld is being erased again',
+  },
+  stream: {
+    failing: 'holding: the NATS servers do not acknowledge entries; reading goes on',
+    working: 'breathing: the NATS servers acknowledge entries again',
+  },
+  copies: {
+    failing:
+      'cluster: the copies of the log differ; find out by "presence verify" which of them has changed',
+    working: 'cluster: the copies of the log are equal again',
   },
   entry: {
     failing: 'log: an entry cannot be read; "presence repair" can put back a large one',
@@ -116,59 +180,106 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
 const LOSS_ACCEPTED =
   'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
 
+const UNCHECKED_SERVERS =
+  'cluster: these NATS servers do not run now; their settings are checked at the next start';
+
 /**
- * Resolves when the gateway serves. Rejects with `LanguageError` for a language file that cannot
- * be used, and with the error of the system for an address or folder that cannot.
+ * Resolves when the gateway serves. Rejects with all that is wrong with a language file
+ * that cannot be used, and with the error of the system for an address or folder that cannot.
  */
 export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const { publicUrl, logger: report } = config;
-  const loaded = await loadLanguage(config.language);
-  const lifecycle: { log?: Log; serving: boolean; stopping: boolean } = {
-    serving: false,
-    stopping: false,
-  };
+  const [loaded, listen] = await Promise.all([
+    loadLanguage(config.language),
+    listenOptions(config),
+  ]);
+  const lifecycle: Lifecycle = { serving: false, stopping: false };
   const state = (): State => {
     if (lifecycle.stopping) return 'resting';
     if (!lifecycle.serving || lifecycle.log === undefined) return 'waking';
     return logState(lifecycle.log.writable());
   };
-  const listen = await listenOptions(config);
-  const channel = listen.shared ? randomUUID() : undefined;
+  const channel = listen.shared || config.log !== undefined ? randomUUID() : undefined;
   const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   let early: HttpListener<DoorContext> | undefined;
-  const opening = openLog(config, (indexed, head) => {
+  const presence = opened.use(new Presence(channel));
+  const metrics =
+    config.metrics &&
+    opened.use(
+      await startMetrics(config.metrics, {
+        folder: config.data,
+        state,
+        log: () => lifecycle.log,
+        visitors: () => presence.countByRoom(),
+      }),
+    );
+  const metricsOf = metrics && ((thread: string) => metrics.counted.addStoreThread(thread));
+  const opening = openLog({ ...config, metricsOf }, (indexed, head) => {
     if (early !== undefined) config.onWaking?.({ address: early.address, indexed, head });
   });
   opened.defer(async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose]());
   opened.use(collectGarbageWhenIdle());
-  const presence = opened.use(new Presence(channel));
+  const router = createRouter();
+  const paths = [NO_ROUTE, MALFORMED, ...router.routes].map(({ path }) => path);
+  const observationOf = (thread: string): ObservationOptions => ({
+    metrics: metrics?.counted.addHttpThread(thread, paths),
+    requestLog: config.requestLog,
+  });
+  const observation = opened.use(new HttpObservation(observationOf('http-1')));
   const startListening = async (): Promise<HttpListener<DoorContext>> => {
-    if (listen.shared) await freePort(listen.host, listen.port);
-    return opened.use(await HttpListener.listen(listen, startup, createRouter()));
+    if (listen.shared && 'port' in listen.address) await freePort(listen.address);
+    const listening = await HttpListener.listen(listen, startup, router, observation.observe);
+    observation.watch(listening);
+    return opened.use(listening);
   };
   if (!(await settlesWithin(opening, LISTEN_EARLY_AFTER_MS))) early = await startListening();
   const log = await opening;
   lifecycle.log = log;
+  const address = config.log === undefined ? undefined : parseStreamAddress(config.log);
+  if (address !== undefined && channel !== undefined) {
+    const { connectToServers } = await import('./stores/jetstream/stream.ts');
+    const connect: ClusterPresenceOptions['connect'] = (signal) =>
+      connectToServers(address, signal);
+    const subject = `${address.stream}-presence`;
+    opened.use(shareClusterPresence({ connect, subject, channel }));
+  }
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
-  const parts = { startup, loaded, log, presence, temporaryFolder };
+  const mirror = config.mirror && new Mirror(config.mirror.origin);
+  const parts = { startup, loaded, log, presence, temporaryFolder, mirror };
   listener.open((services) => createAppContext(parts, services));
   lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
-    const start = { listen, log: log.connect(), publicUrl, channel, temporaryFolder };
-    const { text } = loaded;
-    workers.use(await HttpWorker.start({ ...start, text, language: config.language }, report));
+    const shared = mirror && { origin: mirror.origin, memory: mirror.memory };
+    const own = { publicUrl, channel, temporaryFolder, mirror: shared };
+    const observed = observationOf(`http-${count + 1}`);
+    const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
+    workers.use(await HttpWorker.start(start, report));
   }
+  const copying = mirror && {
+    status: mirror,
+    copy: copyOf(opened.use(log.copier()), log.id, loaded.language),
+  };
+  const grammar = createGrammar(loaded.language);
+  const control = await ControlServer.open(
+    config.data,
+    controlOperations({ log, grammar, mirror }),
+    report,
+  );
+  if (control !== undefined) opened.use(control);
   const rest = opened.move();
   return {
     address: listener.address,
+    metricsUrl: metrics?.url,
     state,
+    mirroring: copying,
     async [Symbol.asyncDispose]() {
       lifecycle.stopping = true;
+      log.stopping();
       // All listeners close at once, so that no new connection reaches one that stays open.
       await Promise.all([workers.disposeAsync(), listener[Symbol.asyncDispose]()]);
       await rest.disposeAsync();
@@ -176,22 +287,33 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   };
 }
 
-function openLog(
+interface Lifecycle {
+  log?: OwnedLog;
+  serving: boolean;
+  stopping: boolean;
+}
+
+async function openLog(
   {
     data: folder,
     fileThreads,
+    metricsOf,
     logger: report,
     acceptLoss = false,
     acceptClock = false,
-  }: GatewayConfig,
+    mirror,
+    log: stream,
+  }: GatewayConfig & Pick<SqliteOptions, 'metricsOf'>,
   onProgress: (indexed: number, head: number) => void,
 ): Promise<OwnedLog> {
-  return openSqliteLog({
+  const options = {
     folder,
     fileThreads,
+    metricsOf,
     onProgress,
-    onChange: ({ part, seq, cause }) => {
-      const status = part === 'storing' ? { status: logState(cause === undefined) } : {};
+    onChange: ({ part, seq, cause }: StoreChange) => {
+      const status =
+        part === 'storing' || part === 'stream' ? { status: logState(cause === undefined) } : {};
       const { failing, working } = CHANGES[part];
       report.warn(
         { ...status, ...(seq === undefined ? {} : { seq }), ...cause },
@@ -199,12 +321,19 @@ function openLog(
       );
     },
     acceptLoss,
-    onAcceptedLoss: (loss) => report.warn(loss, LOSS_ACCEPTED),
-    acceptClock,
-    onVerified: (entries) =>
+    onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
+    onVerified: (entries: Seq) =>
       report.info({ entries }, 'log: all entries were verified in the background'),
-    onClock: (clock) => report.warn(clock, describeClock(clock)),
-  });
+    onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
+  };
+  if (stream === undefined)
+    return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
+  if (mirror !== undefined) throw new Error('A gateway of a cluster cannot be a mirror.');
+  const { openClusterLog } = await import('./stores/jetstream/cluster-log.ts');
+  const onUnchecked = (servers: readonly string[]): void => {
+    if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);
+  };
+  return await openClusterLog({ ...options, stream, onUnchecked });
 }
 
 /** In the log, with the milliseconds of the report. */
@@ -226,24 +355,29 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
   }
 }
 
-async function listenOptions({ host, port, threads }: GatewayConfig): Promise<ListenOptions> {
+async function listenOptions({ listen, threads }: GatewayConfig): Promise<ListenOptions> {
   const shared = threads > 1;
-  // Before the log is opened, so that a port that is taken is reported at once.
-  const free = port > 0 || shared ? await freePort(host, port) : port;
+  if (shared && !isShareable(listen)) throw new Error('Several threads cannot listen there.');
   return {
-    host,
-    port: free,
+    // Before the log is opened, so that an address that is taken is reported at once.
+    address: await freeAddress(listen, shared),
     shared,
     // Files opened later use the descriptors that are reserved for the store.
     maxConnections: Math.ceil((await connectionLimit()) / threads),
   };
 }
 
+async function freeAddress(address: ListenAddress, shared: boolean): Promise<ListenAddress> {
+  if ('path' in address) await removeStaleSocket(address.path);
+  if (!('port' in address) || (address.port === 0 && !shared)) return address;
+  return { ...address, port: await freePort(address) };
+}
+
 /**
  * The port, or one that is free for 0. Throws where it is taken: among those who share a port, the
  * system would not say so, and deal out our visitors to another gateway.
  */
-async function freePort(host: string, port: number): Promise<number> {
+async function freePort({ host, port }: { host: string; port: number }): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const server = createServer((socket) => socket.destroy());
   server.once('error', reject).listen({ host, port }, resolve);
@@ -264,7 +398,7 @@ class HttpWorker implements AsyncDisposable {
   }
 
   static async start(start: HttpWorkerStart, report: Logger): Promise<HttpWorker> {
-    const worker = new Worker(new URL('http-worker.ts', import.meta.url), {
+    const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
       transferList: [start.log.writer, start.log.words, start.log.index],
     });

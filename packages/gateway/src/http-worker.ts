@@ -9,9 +9,11 @@ import type { State } from '@open-presence/protocol';
 import { createAppContext } from './app-context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import type { ListenOptions } from './http/server.ts';
+import { HttpObservation, type ObservationOptions } from './http-observation.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
-import { parseLanguageBytes } from './load-language.ts';
+import type { LoadedLanguage } from './load-language.ts';
 import { logState } from './log-state.ts';
+import { Mirror } from './operations/mirror.ts';
 import { Presence } from './presence/presence.ts';
 import { createRouter } from './routes.ts';
 import { type SqliteConnection, SqliteLog } from './stores/sqlite/sqlite-log.ts';
@@ -23,9 +25,9 @@ export interface HttpWorkerStart {
   readonly temporaryFolder: string;
   /** Name of the channel on which threads share who is present. */
   readonly channel: string | undefined;
-  /** The bytes of the language file, and its path if it is the operator's. */
-  readonly text: Uint8Array;
-  readonly language: string | undefined;
+  readonly loaded: LoadedLanguage;
+  readonly mirror: Pick<Mirror, 'origin' | 'memory'> | undefined;
+  readonly observation: ObservationOptions;
 }
 
 export type ToHttpWorker = 'stop';
@@ -44,18 +46,21 @@ const stopped = new Promise<void>((resolve) => {
   });
 });
 
-const loaded = await parseLanguageBytes(start.text, start.language);
 {
   using _collecting = collectGarbageWhenIdle();
   await using log = new SqliteLog(start.log);
   using presence = new Presence(start.channel);
   const state = (): State => (stopping ? 'resting' : logState(log.writable()));
   const report = { error: (details: object, text: string): void => post({ details, text }) };
-  const { publicUrl, temporaryFolder } = start;
+  const { loaded, publicUrl, temporaryFolder } = start;
   const unreadable = (): number => log.damage().unreadable;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };
-  await using listener = await HttpListener.listen(start.listen, startup, createRouter());
-  const parts = { startup, loaded, log, presence, temporaryFolder };
+  using observation = new HttpObservation(start.observation);
+  const { observe } = observation;
+  await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);
+  observation.watch(listener);
+  const mirror = start.mirror && new Mirror(start.mirror.origin, start.mirror.memory);
+  const parts = { startup, loaded, log, presence, temporaryFolder, mirror };
   listener.open((services) => createAppContext(parts, services));
   post('serving');
   await stopped;

@@ -10,15 +10,16 @@ import { restDoor } from './doors/rest/rest.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 
-const DOORS: readonly ProtocolDoor[] = [
-  restDoor,
-  feedsDoor,
-  mcpDoor,
-  a2aDoor,
-  docsDoor,
-  healthDoor,
-  webDoor,
-];
+/** By their names in the log of requests. */
+const DOORS: Readonly<Record<string, ProtocolDoor>> = {
+  rest: restDoor,
+  feeds: feedsDoor,
+  mcp: mcpDoor,
+  a2a: a2aDoor,
+  docs: docsDoor,
+  health: healthDoor,
+  web: webDoor,
+};
 
 export function createRouter(): Router<DoorContext> {
   return new Router(DOORS, markPresent);

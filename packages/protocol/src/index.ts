@@ -12,6 +12,7 @@ export type * from './language/field-schema.ts';
 export * from './kinds.ts';
 export type * from './language/language-schema.ts';
 export * from './language/language.ts';
+export type * from './schemas/entry.ts';
 export type * from './schemas/listing.ts';
 export type * from './schemas/presence.ts';
 export * from './problem.ts';

@@ -29,6 +29,8 @@ export interface ProblemExtensions {
   /** The newest seq in the log, and the name of the log, for a cursor that is not from it. */
   readonly head?: number;
   readonly log?: string;
+  /** The gateway that stores entries, for what is sent to a mirror of it. */
+  readonly origin?: string;
 }
 
 /** The only error that a caller can cause. Broken invariants are plain `Error`s. */
@@ -60,7 +62,9 @@ const STATUS: Record<Code, number> = {
   'invalid-parameter': 400,
   'not-found': 404,
   'method-not-allowed': 405,
+  'foreign-page': 403,
   'idempotency-conflict': 422,
+  misdirected: 421,
   'out-of-space': 507,
   unavailable: 503,
   internal: 500,

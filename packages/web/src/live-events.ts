@@ -4,6 +4,7 @@
  * The stream is closed while the page is hidden, since browsers open only a few connections to one
  * host, and resumes behind the last entry that was received: nothing is missed, and nothing comes twice.
  */
+import type { Withholding } from './entries/withheld-entry.ts';
 import type { PageEntry } from './page-data.ts';
 
 export interface PresenceChange {
@@ -16,6 +17,7 @@ export interface PresenceChange {
 
 export interface LiveEventHandlers {
   readonly onEntry: (entry: PageEntry) => void;
+  readonly onWithheld: (withholding: Withholding) => void;
   /** Only with `kind=presence` among the parameters. Changes while the page was hidden are not told. */
   readonly onPresence?: (change: PresenceChange) => void;
   /** Called with whether the stream is open. */
@@ -29,7 +31,7 @@ const RETRY_MS = 5000;
 export function openLiveEvents(
   parameters: URLSearchParams,
   after: number,
-  { onEntry, onPresence, onConnection }: LiveEventHandlers,
+  { onEntry, onWithheld, onPresence, onConnection }: LiveEventHandlers,
 ): () => void {
   let last = String(after);
   let source: EventSource | undefined;
@@ -52,6 +54,9 @@ export function openLiveEvents(
     source.addEventListener('entry', ({ data, lastEventId }: MessageEvent<string>) => {
       last = lastEventId;
       onEntry(JSON.parse(data) as PageEntry);
+    });
+    source.addEventListener('withheld', ({ data }: MessageEvent<string>) => {
+      onWithheld(JSON.parse(data) as Withholding);
     });
     source.addEventListener('presence', ({ data }: MessageEvent<string>) => {
       onPresence?.(JSON.parse(data) as PresenceChange);

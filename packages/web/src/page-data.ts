@@ -13,8 +13,12 @@ export interface Shell {
   readonly url: string;
   /** Public address of the gateway, without a slash at its end. */
   readonly address: string;
+  /** In a mirror: the address of the gateway that stores what is said. */
+  readonly mirrorOf?: string | undefined;
   /** Name of the place. */
   readonly service: string;
+  /** URI of whoever runs it. */
+  readonly contact?: string | undefined;
   readonly status: State;
   readonly states: Readonly<Record<State, StateText>>;
   readonly rooms: readonly RoomName[];
@@ -75,6 +79,14 @@ export interface PageEntry {
   /** Members beside those that have a place of their own, as JSON text. */
   readonly members?: string;
   readonly unreadable?: true;
+  /** Set where what was said was taken away. */
+  readonly withheld?: Withheld;
+}
+
+export interface Withheld {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly reason: string;
 }
 
 /** Some entries of a listing, in its order. */
@@ -246,6 +258,8 @@ export interface SearchPage extends PageHead {
   readonly query: Readonly<Record<'q' | 'kind' | 'room' | 'identity' | 'order', string>>;
   /** Missing where nothing was searched for. */
   readonly results?: readonly SearchResult[];
+  /** Whether these are the best of the newest only, because very many match. */
+  readonly isSection?: boolean;
   /** Path of the results after these. */
   readonly next?: string;
   /** Why the words cannot be searched for. */

@@ -9,6 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '@open-presence/protocol';
 
 import { KINDS, type Kind } from '../../../conformance/entry.ts';
+import { PATIENCE_MS } from '../../../conformance/until.ts';
 import { facet } from '../../../packages/gateway/src/log/facet.ts';
 import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
 import type {
@@ -36,6 +37,13 @@ export interface Reading {
   readonly errors: readonly Error[];
 }
 
+interface ReadingOptions {
+  readonly mayLack?: boolean;
+  readonly mayRefuse?: boolean;
+}
+
+/** Where search may never catch up, it need not be waited for. */
+const REFUSAL_MS = 2000;
 /** Larger ones are in files. */
 const MAX_ROW_SIZE = 64 * 1024;
 const OWN_SEQ = /^\{"id":"[\da-f-]{36}","seq":(\d+),/;
@@ -84,9 +92,13 @@ export class Remembered {
 
   /**
    * Reads all there is in several ways. Throws an `AssertionError` where an answer is wrong. `mayLack`:
-   * whether listings may leave out entries that cannot be read by themselves either.
+   * whether listings may leave out entries that cannot be read by themselves either. `mayRefuse`:
+   * whether search may never catch up with the log.
    */
-  async read(log: Log, mayLack = false): Promise<Reading> {
+  async read(
+    log: Log,
+    { mayLack = false, mayRefuse = false }: ReadingOptions = {},
+  ): Promise<Reading> {
     const unreadable = new Set<Seq>();
     const errors: Error[] = [];
     const attempt = async (step: () => Promise<void>): Promise<void> => {
@@ -114,7 +126,7 @@ export class Remembered {
       });
     }
     await attempt(async () => this.#compareCounts(log));
-    await attempt(() => this.#compareSearch(log, unreadable));
+    await attempt(() => this.#compareSearch(log, unreadable, mayRefuse));
     return { unreadable, errors };
   }
 
@@ -152,9 +164,11 @@ export class Remembered {
     }
   }
 
-  async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>): Promise<void> {
-    for (let tries = 0; log.searchWatermark() < log.head(); tries += 1) {
-      if (tries === 100) throw new GatewayError('unavailable', 'search does not catch up');
+  async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>, mayRefuse: boolean): Promise<void> {
+    const end = performance.now() + (mayRefuse ? REFUSAL_MS : PATIENCE_MS);
+    while (log.searchWatermark() < log.head()) {
+      if (performance.now() > end)
+        throw new GatewayError('unavailable', 'search does not catch up');
       await pause(20);
     }
     const selection = { facets: [], textQuery: textQuery('moss'), order: 'oldest' } as const;

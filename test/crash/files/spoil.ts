@@ -1,6 +1,15 @@
 /** Ways in which a file goes bad. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 
 /** What changes a file: it is gone, is shorter, has one other bit, or another page of 4 KiB. */
 export const CHANGES = ['missing', 'truncated', 'bit', 'page'] as const;
@@ -44,6 +53,8 @@ function change(
   chance: number,
   action: (handle: number, size: number, at: number) => void,
 ): void {
+  // One that can be made again may have been removed meanwhile.
+  if (!existsSync(file)) return;
   const handle = openSync(file, 'r+');
   const { size } = fstatSync(handle);
   if (size > 0) action(handle, size, Math.floor(chance * size));

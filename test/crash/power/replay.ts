@@ -119,7 +119,8 @@ export class Replay {
 
   #changeNames({ name, strings }: SystemCall): void {
     const [from, to] = strings.map((path) => this.#inside(path));
-    if (from === undefined) return;
+    // Sockets hold nothing, and making them is not recorded.
+    if (from === undefined || from.endsWith('.sock')) return;
     const node = this.#find(from);
     if (name === 'mkdir') this.#set(from, new SimulatedFolder());
     else if (name === 'unlink' || name === 'rmdir') this.#set(from, undefined);

@@ -5,12 +5,27 @@
  * a request only when the response before is finished. So pipelined requests take no memory beyond
  * one read of their bytes, and a response is sent whole whatever follows it: an unknown method, bytes
  * that are no HTTP, or bytes behind the last request.
+ *
+ * A simple `POST` between two requests is not given to the parser at all (`simple-post.ts`).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { LongHead } from './long-head.ts';
+import {
+  CALLER_LEFT,
+  type FinishedRequest,
+  MALFORMED,
+  NO_ROUTE,
+  type RouteName,
+} from './request-observer.ts';
+import {
+  rawResponse,
+  simplePostIn,
+  type SimplePost,
+  type SimplePostResponder,
+} from './simple-post.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -21,14 +36,33 @@ const CONTENT_LENGTH = ['Content-Length', 'content-length'].map((name) =>
 );
 /** The socket is paused when it holds more bytes of later requests. */
 const MAX_HELD = 16 * 1024;
+/** `201` of `201 Created`. */
+const STATUS_LENGTH = 3;
 /** How long input is discarded before a caller that does not close is disconnected. */
 const DISCARD_MS = 30_000;
 
-export class Connection {
+type Respond = Parameters<SimplePostResponder['handOver']>[0];
+
+export interface ConnectionCallbacks {
+  /** Returns undefined for a request that must go through `node:http`. */
+  simplePost(post: SimplePost, responder: SimplePostResponder): RouteName | undefined;
+  /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
+  readonly finished:
+    | ((request: Omit<FinishedRequest, 'isStream'>, response: ServerResponse | undefined) => void)
+    | undefined;
+}
+
+export class Connection implements SimplePostResponder {
   readonly socket: Socket;
+  readonly #callbacks: ConnectionCallbacks;
   readonly #parse: (bytes: NonSharedBuffer) => void;
+  /** The request that is being answered, or whose body is still to come. */
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
+  /** A simple request that is being answered. */
+  #simple: NonSharedBuffer | undefined;
+  /** What responds to a simple request that is handed over. */
+  #respond: Respond | undefined;
   /** Bytes of the current body that are still to come, if its length is known. */
   #bodyLeft = 0;
   /** How many bytes of an empty line the parsed bytes end with. */
@@ -42,23 +76,34 @@ export class Connection {
   /** Bytes that were read and sent, and since when. */
   #moved = -1;
   #movedAt = 0;
+  /** Bytes that were read when it was idle last, and since when it is. */
+  #idleAfter = -1;
+  #idleSince = 0;
+  /** What answers the request that is observed. */
+  #route = NO_ROUTE;
+  /** The status that was written past `node:http`; 0 if there was none. */
+  #rawStatus = 0;
+  #startedAt = 0;
+  #sentBefore = 0;
 
   /** The HTTP server must have been given the socket. */
-  constructor(socket: Socket) {
+  constructor(socket: Socket, callbacks: ConnectionCallbacks) {
     this.socket = socket;
+    this.#callbacks = callbacks;
     const [parse] = socket.listeners('data');
     if (parse === undefined) throw new Error('The HTTP server does not listen to "data".');
     this.#parse = parse;
     socket.removeAllListeners('data');
     socket.on('data', (bytes: NonSharedBuffer) => {
-      if (this.#held === undefined) this.#parseRequests(bytes);
-      else this.#hold(Buffer.concat([this.#held, bytes]));
+      if (this.#held !== undefined) this.#hold(Buffer.concat([this.#held, bytes]));
+      else if (this.#simple !== undefined) this.#hold(bytes);
+      else this.#parseRequests(bytes);
     });
   }
 
-  /** The response that is being sent, or will be when its request was received. */
-  get response(): ServerResponse | undefined {
-    return this.#response;
+  /** Whether a response is being sent, or will be when its request was received. */
+  get isResponding(): boolean {
+    return this.#response !== undefined || this.#simple !== undefined;
   }
 
   /** Whether the body of the request is still to come. */
@@ -81,13 +126,93 @@ export class Connection {
     return now - this.#movedAt;
   }
 
-  /** To be called when the head of a request was parsed. */
-  start(request: IncomingMessage, response: ServerResponse): void {
+  /**
+   * For how many milliseconds there has been nothing to answer, and nothing has come. Measured from the
+   * first call on.
+   */
+  idleFor(now: number): number {
+    const { bytesRead } = this.socket;
+    if (this.isResponding || bytesRead !== this.#idleAfter) {
+      this.#idleAfter = bytesRead;
+      this.#idleSince = now;
+    }
+    return now - this.#idleSince;
+  }
+
+  /**
+   * To be called when the head of a request was parsed. Returns what responds to it, if it is a
+   * simple one that was handed over.
+   */
+  start(request: IncomingMessage, response: ServerResponse): Respond | undefined {
     this.#request = request;
     this.#response = response;
     const length = request.headers['content-length'];
     this.#bodyLeft = length === undefined ? 0 : Number(length);
     response.on('close', this.#finish);
+    const respond = this.#respond;
+    this.#respond = undefined;
+    if (respond === undefined) this.#startObserving();
+    return respond;
+  }
+
+  /** To be called with what answers the request that was started last. */
+  set route(route: RouteName) {
+    this.#route = route;
+  }
+
+  /** To be called when a response was written to the socket because the request cannot be parsed. */
+  reportMalformed(status: number): void {
+    this.#rawStatus = status;
+    // Otherwise it answered a request whose body is malformed, which is reported at its end.
+    if (this.#response === undefined) this.#reportFinished('other', MALFORMED);
+  }
+
+  #startObserving(): void {
+    if (this.#callbacks.finished === undefined) return;
+    this.#route = NO_ROUTE;
+    this.#rawStatus = 0;
+    this.#startedAt = performance.now();
+    this.#sentBefore = this.socket.bytesWritten;
+  }
+
+  #reportFinished(method: string, route: RouteName): void {
+    const response = this.#response;
+    const isRaw = this.#rawStatus > 0;
+    const status = response?.headersSent === true ? response.statusCode : CALLER_LEFT;
+    this.#callbacks.finished?.(
+      {
+        method,
+        route,
+        status: isRaw ? this.#rawStatus : status,
+        isAborted: !isRaw && response?.writableFinished !== true,
+        durationMs: route === MALFORMED ? 0 : performance.now() - this.#startedAt,
+        bytesSent: this.socket.bytesWritten - this.#sentBefore,
+      },
+      response,
+    );
+    this.#rawStatus = 0;
+    this.#sentBefore = this.socket.bytesWritten;
+  }
+
+  send(status: string, headers: string, text: string): void {
+    if (this.#callbacks.finished !== undefined && this.socket.writable)
+      this.#rawStatus = Number(status.slice(0, STATUS_LENGTH));
+    // As for other requests, a caller that has closed its half gets no response.
+    if (!this.socket.writable) this.#finish();
+    else this.socket.write(rawResponse(status, headers, text), 'latin1', this.#finish);
+  }
+
+  handOver(respond: Respond): void {
+    const bytes = this.#simple;
+    this.#simple = undefined;
+    if (bytes === undefined) return;
+    if (!this.socket.writable) {
+      this.#reportFinished('POST', this.#route);
+      return;
+    }
+    this.#respond = respond;
+    this.#parse(bytes);
+    this.#bodyLeft = 0;
   }
 
   /** To be called when no more requests can be parsed. */
@@ -97,7 +222,11 @@ export class Connection {
   }
 
   readonly #finish = (): void => {
-    this.#request = this.#response = undefined;
+    if (this.#callbacks.finished !== undefined && this.isResponding)
+      this.#reportFinished(this.#request?.method ?? 'POST', this.#route);
+    // Otherwise the rest of its body comes next.
+    if (!this.isReceiving) this.#request = undefined;
+    this.#response = this.#simple = undefined;
     const held = this.#held;
     this.#held = undefined;
     // A response may have been the last one of the connection.
@@ -108,15 +237,18 @@ export class Connection {
 
   /** Whether the next bytes begin a request. */
   get #isIdle(): boolean {
-    const isBetween = this.#response === undefined && !this.#head.isIncomplete;
+    const isBetween = !this.isResponding && !this.isReceiving && !this.#head.isIncomplete;
     return this.#parsing && isBetween && this.#matched === 0;
   }
 
   #parseRequests(bytes: NonSharedBuffer): void {
-    if (this.#isIdle && isOneRequest(bytes)) {
-      this.#parse(bytes);
-      this.#bodyLeft = 0;
-      return;
+    if (this.#isIdle) {
+      if (this.#startSimple(bytes)) return;
+      if (isOneRequest(bytes)) {
+        this.#parse(bytes);
+        this.#bodyLeft = 0;
+        return;
+      }
     }
     for (let start = 0; start < bytes.length;) {
       if (!this.#parsing) return;
@@ -132,6 +264,20 @@ export class Connection {
       if (ready !== undefined) this.#parse(ready);
       start = end;
     }
+  }
+
+  #startSimple(bytes: NonSharedBuffer): boolean {
+    const post = this.socket.writable ? simplePostIn(bytes) : undefined;
+    if (post === undefined) return false;
+    this.#simple = bytes;
+    this.#startObserving();
+    const route = this.#callbacks.simplePost(post, this);
+    if (route === undefined) {
+      this.#simple = undefined;
+      return false;
+    }
+    this.#route = route;
+    return true;
   }
 
   #hold(bytes: NonSharedBuffer): void {

@@ -32,7 +32,7 @@ export interface HttpServices {
   readonly responseCache: ResponseCache;
   readonly eventStreams: EventStreams;
   readonly shutdown: Shutdown;
-  /** Whether the listener is bound to a loopback address. */
+  /** Whether the listener is bound to a loopback address or a UNIX socket. */
   readonly loopback: boolean;
   /** What all doors serve, in the order of the doors. */
   readonly routes: readonly DescribedRoute[];

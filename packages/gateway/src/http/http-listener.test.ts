@@ -11,15 +11,15 @@ const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 suite('malformed HTTP', () => {
   const malformed: Readonly<Record<string, string>> = {
     'no Host': 'GET /api HTTP/1.1\r\n\r\n',
-    'two Hosts': 'GET /api HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n',
+    'two Hosts': 'GET /api HTTP/1.1\r\nHost: localhost\r\nhost: b\r\n\r\n',
     'no HTTP': 'hello there\r\n\r\n',
-    'another version': 'GET /api HTTP/3.7\r\nHost: a\r\n\r\n',
-    'a header without a name': 'GET /api HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n',
-    'an invalid length': 'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n',
+    'another version': 'GET /api HTTP/3.7\r\nHost: localhost\r\n\r\n',
+    'a header without a name': 'GET /api HTTP/1.1\r\nHost: localhost\r\n: b\r\n\r\n',
+    'an invalid length': 'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n',
     'both lengths':
-      'POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
     'an invalid chunk':
-      'POST /api/seeds HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
   };
   for (const [name, text] of Object.entries(malformed)) {
     test(`${name} gets a 400 with a problem`, async () => {
@@ -121,7 +121,8 @@ suite('methods and paths', () => {
   for (const method of methods) {
     test(`${method} of a known path is 405, of another 404`, async () => {
       await using gateway = await open();
-      const headers = ' HTTP/1.1\r\nHost: a\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
+      const headers =
+        ' HTTP/1.1\r\nHost: localhost\r\nContent-Type: \u00ff;;\r\nContent-Length: 0\r\n\r\n';
       const known = await gateway.sendRaw(`${method} /api/garden/${headers}`, /"code":.*\n$/s);
       assert.deepEqual(statusesIn(known), [405]);
       assert.match(known, /^Allow: GET, HEAD, POST, OPTIONS\r$/m);
@@ -186,14 +187,14 @@ suite('methods and paths', () => {
       assert.equal(answer.status, 204);
       assert.equal(answer.headers.get('allow'), allow);
     }
-    const everything = 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n';
+    const everything = 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n';
     assert.deepEqual(statusesIn(await gateway.sendRaw(everything, /\r\n\r\n/)), [204]);
   });
 
   test('a preflight allows the requested method and headers', async () => {
     await using gateway = await open();
     const headers = {
-      Origin: 'https://elsewhere.example',
+      Origin: 'http://localhost:3000',
       'Access-Control-Request-Method': 'POST',
       'Access-Control-Request-Headers': 'idempotency-key,x-whatever',
     };
@@ -279,7 +280,7 @@ suite('the state of the gateway', () => {
     await using busy = await gateway.connect();
     idle.send(getRequest('/healthz'));
     await idle.until(/breathing/);
-    const head = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${GARDEN_ENTRY.length}`;
+    const head = `POST /api/garden HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${GARDEN_ENTRY.length}`;
     busy.send(`${head}\r\nExpect: 100-continue\r\n\r\n`);
     await busy.until(/^HTTP\/1.1 100 /);
     busy.send(GARDEN_ENTRY.slice(0, 10));

@@ -12,17 +12,26 @@ import { GatewayError } from '@open-presence/protocol';
 
 import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
 import { EventStreams } from './response/event-stream.ts';
+import { foreignPageFault, isOwnHost, sendForeignPage } from './foreign-page.ts';
 import { respondToMalformed } from './malformed-request.ts';
-import { sendProblem } from './response/problem.ts';
+import { NO_ROUTE, type RequestObserver, type RouteName } from './request-observer.ts';
+import { sendError, sendProblem } from './response/problem.ts';
 import { ResponseCache } from './response/response-cache.ts';
 import { runHandler, type Router } from './router.ts';
 import { Shutdown } from './shutdown.ts';
+import type { SimplePost, SimplePostResponder } from './simple-post.ts';
 import { hasValidHost, HttpServer, originForm, type ListenOptions } from './server.ts';
-
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
 const NOT_ACCEPTING = 'connections cannot be accepted now; those that are open go on';
 const ACCEPTING = 'connections are accepted again';
+
+export interface HttpUsage {
+  readonly connections: number;
+  readonly streams: number;
+  readonly stalledStreams: number;
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+}
 
 interface EarlyRequest {
   readonly request: IncomingMessage;
@@ -36,40 +45,67 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #eventStreams = new EventStreams();
   readonly #shutdown = new Shutdown();
   #app: App | undefined;
+  /** Whether only this machine can reach it, so that pages of other sites must not. */
+  #refusesForeignPages = false;
   /** Requests that wait until the log is open. */
   readonly #earlyRequests = new Set<EarlyRequest>();
 
-  private constructor(startup: StartupContext, router: Router<App>) {
+  private constructor(
+    startup: StartupContext,
+    router: Router<App>,
+    simplePosts: boolean,
+    observe: RequestObserver | undefined,
+  ) {
     this.#startup = startup;
     this.#router = router;
     this.#server = new HttpServer({
       request: (request, response) => this.#receive(request, response),
+      simplePost: (post, responder) =>
+        simplePosts ? this.#receiveSimple(post, responder) : undefined,
+      finished:
+        observe &&
+        ((request, response) => {
+          const isStream = response !== undefined && this.#eventStreams.has(response);
+          observe({ ...request, isStream });
+        }),
       acceptChanged: (error) =>
         startup.report.error(
           error === undefined ? {} : { err: error },
           error === undefined ? ACCEPTING : NOT_ACCEPTING,
         ),
-      malformed(error, socket) {
-        void respondToMalformed(error, socket, startup.language, router);
-      },
+      malformed: (error, socket) => respondToMalformed(error, socket, startup.language, router),
     });
   }
 
-  /** Listens. Until `open`, all requests but those for the status and the probes wait. */
+  /**
+   * Listens. Until `open`, all requests but those for the status and the probes wait. `observe` is
+   * called with each request when its response has ended.
+   */
   static async listen<App extends HttpContext>(
     options: ListenOptions,
     startup: StartupContext,
     router: Router<App>,
+    observe?: RequestObserver,
   ): Promise<HttpListener<App>> {
-    const listener = new HttpListener(startup, router);
+    const listener = new HttpListener(startup, router, options.simplePosts ?? true, observe);
     await listener.#server.listen(options);
+    listener.#refusesForeignPages = startup.publicUrl === undefined && listener.#loopback;
     return listener;
   }
 
-  /** `http://127.0.0.1:7410` */
+  /** `http://127.0.0.1:7410`, or `unix:PATH` or `fd:0` for a UNIX socket. */
   get address(): string {
-    const { address, family, port } = this.#server.address;
-    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    return this.#server.address;
+  }
+
+  get #loopback(): boolean {
+    return this.#server.isLoopback;
+  }
+
+  /** What is open now, and the bytes of all connections until now. */
+  usage(): HttpUsage {
+    const { count: streams, stalledCount: stalledStreams } = this.#eventStreams;
+    return { ...this.#server.traffic(), streams, stalledStreams };
   }
 
   /** Serves requests from now on. */
@@ -78,7 +114,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       responseCache: new ResponseCache(),
       eventStreams: this.#eventStreams,
       shutdown: this.#shutdown,
-      loopback: LOOPBACK.test(this.#server.address.address),
+      loopback: this.#loopback,
       routes: this.#router.routes,
       describeDoors: () => this.#router.describeDoors(),
     });
@@ -98,25 +134,51 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     await this.#server[Symbol.asyncDispose]();
   }
 
-  #receive(request: IncomingMessage, response: ServerResponse): void {
+  #receive(request: IncomingMessage, response: ServerResponse): RouteName {
     if (!hasValidHost(request)) {
       runHandler(sendInvalidHost, { app: this.#startup, request, response, params: {} });
-      return;
+      return NO_ROUTE;
     }
     if (request.url?.startsWith('/') !== true) request.url = originForm(request.url ?? '');
-    if (this.#app === undefined) this.#receiveEarly(request, response);
-    else this.#router.dispatch(this.#app, request, response);
+    const fault = this.#refusesForeignPages ? this.#foreignPageFault(request) : undefined;
+    if (fault !== undefined) {
+      const context = { app: this.#startup, request, response, params: {} };
+      runHandler(() => sendForeignPage(context, fault), context);
+      return this.#router.match(request)?.name ?? NO_ROUTE;
+    }
+    if (this.#app === undefined) return this.#receiveEarly(request, response);
+    return this.#router.dispatch(this.#app, request, response);
   }
 
-  #receiveEarly(request: IncomingMessage, response: ServerResponse): void {
-    const handler = this.#router.match(request)?.whileStarting;
-    if (handler !== undefined) {
-      runHandler(handler, { app: this.#startup, request, response, params: {} });
-      return;
+  #foreignPageFault(request: IncomingMessage): GatewayError | undefined {
+    return foreignPageFault(request, this.#router.match(request)?.storesByGet === true);
+  }
+
+  #receiveSimple(post: SimplePost, responder: SimplePostResponder): RouteName | undefined {
+    const app = this.#app;
+    if (this.#refusesForeignPages && (post.isFromPage || !isOwnHost(post.host))) return undefined;
+    const { name, handle } = this.#router.simplePostRoute(post.path) ?? {};
+    if (app === undefined || handle === undefined) return undefined;
+    try {
+      return handle(app, post, responder) ? name : undefined;
+    } catch (error) {
+      responder.handOver((request, response) =>
+        sendError({ app, request, response, params: {} }, error),
+      );
+      return name;
+    }
+  }
+
+  #receiveEarly(request: IncomingMessage, response: ServerResponse): RouteName {
+    const { name = NO_ROUTE, whileStarting } = this.#router.match(request) ?? {};
+    if (whileStarting !== undefined) {
+      runHandler(whileStarting, { app: this.#startup, request, response, params: {} });
+      return name;
     }
     const early = { request, response };
     this.#earlyRequests.add(early);
     response.once('close', () => this.#earlyRequests.delete(early));
+    return name;
   }
 }
 

@@ -2,7 +2,6 @@
  * Responses to bytes that are not an HTTP/1.1 request (RFC 9112). They are written to the socket,
  * because Node provides neither request nor response then.
  */
-import { ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import {
@@ -16,8 +15,9 @@ import {
 } from '@open-presence/protocol';
 
 import { discardInput } from './connection.ts';
+import { ServerResponse, STATUS_CODES } from './node-http.ts';
 import { jsonBody } from './response/response.ts';
-import { COMMON_HEADERS, NO_STORE, type Headers } from './response/headers.ts';
+import { COMMON_HEADERS, headerLines, NO_STORE, type Headers } from './response/headers.ts';
 import { PROBLEM_TYPE } from './response/problem.ts';
 import type { Router, Unmatched } from './router.ts';
 
@@ -34,25 +34,26 @@ const TOO_LONG = `Cannot read the request: its first line and headers take more 
 
 type Paths = Pick<Router<never>, 'unmatched'>;
 
-/** Sends a problem and closes the connection. */
+/** Sends a problem and closes the connection. Resolves to the status, if it was sent. */
 export async function respondToMalformed(
   error: ClientError,
   socket: Duplex,
   language: Language,
   paths: Paths,
-): Promise<void> {
+): Promise<number | undefined> {
   if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
     socket.destroy();
-    return;
+    return undefined;
   }
   const start = requestStart(error);
   const isCut = error.code === 'HPE_INVALID_METHOD' && CUT_REQUEST_LINE.test(start);
   const line = isCut ? await readLine(socket, start) : start;
-  if (!socket.writable) return;
+  if (!socket.writable) return undefined;
   const { error: problem, headers } = problemOf(error, line, paths);
   const title = localize(language.errors[problem.code], undefined);
   socket.end(rawResponse(jsonBody(problemDocument(problem, title)), problem, headers));
   discardInput(socket);
+  return statusOf(problem.code);
 }
 
 /** The request that cannot be parsed, as far as it has arrived with what is wrong in it. */
@@ -83,7 +84,7 @@ function readLine(socket: Duplex, start: string): Promise<string> {
 
 function rawResponse(body: Buffer, { code }: GatewayError, headers: Headers): Buffer {
   const status = statusOf(code);
-  const lines = Object.entries({
+  const lines = headerLines({
     'Content-Type': PROBLEM_TYPE,
     'Content-Length': String(body.length),
     Connection: 'close',
@@ -91,8 +92,8 @@ function rawResponse(body: Buffer, { code }: GatewayError, headers: Headers): Bu
     ...headers,
     ...NO_STORE,
     ...COMMON_HEADERS,
-  }).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`;
+  });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n`;
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 
 import {
   preferredEncoding,
+  preferredStreamEncoding,
   matchesEtag,
   preferred,
   wantsMinimal,
@@ -81,6 +82,14 @@ suite('content negotiation', () => {
     for (const value of ['', 'return=representation', 'xreturn=minimal', 'return=minimally']) {
       assert.equal(wantsMinimal(value), false, value);
     }
+  });
+
+  test('a stream is compressed with gzip rather than br where both are accepted alike', () => {
+    assert.equal(preferredStreamEncoding('gzip, deflate, br'), 'gzip');
+    assert.equal(preferredStreamEncoding('gzip;q=0.5, br'), 'br');
+    assert.equal(preferredStreamEncoding('gzip, deflate, br, zstd'), 'zstd');
+    assert.equal(preferredStreamEncoding('br'), 'br');
+    assert.equal(preferredStreamEncoding(undefined), undefined);
   });
 
   test('If-None-Match compares weakly, in lists and by *', () => {

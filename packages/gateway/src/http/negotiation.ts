@@ -4,6 +4,8 @@ import { listElements, weightedList } from '@open-presence/protocol';
 /** Content encodings, in the order in which the gateway prefers them. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
+/** The same for streams: Brotli cannot compress their parts apart. */
+const STREAM_ENCODINGS: readonly Encoding[] = ['zstd', 'gzip', 'br'];
 
 /** A media type that a path can send. */
 export interface Offer {
@@ -78,7 +80,17 @@ export function preferredEncoding(
   return encoding;
 }
 
-function chooseEncoding(header: string): Encoding | undefined {
+/** The same for a response that is streamed. */
+export function preferredStreamEncoding(
+  acceptEncoding: string | string[] | undefined,
+): Encoding | undefined {
+  return chooseEncoding(String(acceptEncoding ?? ''), STREAM_ENCODINGS);
+}
+
+function chooseEncoding(
+  header: string,
+  encodings: readonly Encoding[] = ENCODINGS,
+): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const { name, weight } of weightedList(header)) {
     const encoding = name === 'x-gzip' ? 'gzip' : name;
@@ -89,7 +101,7 @@ function chooseEncoding(header: string): Encoding | undefined {
   const wildcard = weights.get('*') ?? 0;
   let best: Encoding | undefined;
   let highest = 0;
-  for (const encoding of ENCODINGS) {
+  for (const encoding of encodings) {
     const weight = weights.get(encoding) ?? wildcard;
     if (weight > highest) [best, highest] = [encoding, weight];
   }

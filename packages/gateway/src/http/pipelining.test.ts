@@ -14,17 +14,21 @@ import {
 
 const open = (): Promise<TestGateway> => openGateway(openMemoryLog());
 const listing = getRequest('/api/garden');
-const CHUNKED = 'POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n';
+const CHUNKED =
+  'POST /api/garden HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
 const chunked = `${CHUNKED}${GARDEN_ENTRY.length.toString(16)}\r\n${GARDEN_ENTRY}\r\n0\r\n\r\n`;
-const sized = `POST /api/garden HTTP/1.1\r\nHost: a\r\nContent-Length: ${GARDEN_ENTRY.length + 4}\r\n\r\n\r\n\r\n${GARDEN_ENTRY}`;
+const sized = `POST /api/garden HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${GARDEN_ENTRY.length + 4}\r\n\r\n\r\n\r\n${GARDEN_ENTRY}`;
 
 suite('pipelined requests', () => {
   const rest: Readonly<Record<string, readonly [string, number]>> = {
     'bytes that are no HTTP': ['hello there\r\n\r\n', 400],
-    'another version': ['GET / HTTP/3.7\r\nHost: a\r\n\r\n', 400],
-    'an unknown method': ['FROB /api/garden HTTP/1.1\r\nHost: a\r\n\r\n', 405],
-    'an unknown method of an unknown path': ['FROB /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404],
-    CONNECT: ['CONNECT /api/garden HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    'another version': ['GET / HTTP/3.7\r\nHost: localhost\r\n\r\n', 400],
+    'an unknown method': ['FROB /api/garden HTTP/1.1\r\nHost: localhost\r\n\r\n', 405],
+    'an unknown method of an unknown path': [
+      'FROB /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      404,
+    ],
+    CONNECT: ['CONNECT /api/garden HTTP/1.1\r\nHost: localhost\r\n\r\n', 405],
   };
   for (const [name, [text, status]] of Object.entries(rest)) {
     test(`are answered whole before ${name}`, async () => {
@@ -99,7 +103,7 @@ suite('pipelined requests', () => {
     const key = 'k'.repeat(1_000_000);
     const body = '{"text":"x"}';
     const end = `\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    caller.send(`POST /api/shepit HTTP/1.1\r\nHost: presence\r\nIdempotency-Key: ${key}`);
+    caller.send(`POST /api/shepit HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: ${key}`);
     // Time for what was sent to arrive, so that the end is a packet of its own.
     await pause(200);
     caller.send(end);
@@ -141,7 +145,7 @@ suite('an unknown method', () => {
     await using caller = await gateway.connect();
     caller.send(`FROB /api/garden?${'x'.repeat(300_000)}`);
     await pause(20);
-    caller.send(`${'x'.repeat(300_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    caller.send(`${'x'.repeat(300_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     const received = await caller.until(/"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [405]);
     assert.equal(bodyIn(received)['code'], 'method-not-allowed');

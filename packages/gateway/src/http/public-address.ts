@@ -2,7 +2,7 @@
 import type { RequestContext, StartupContext } from './context.ts';
 
 /** Longest `Host`: a DNS name, a colon and a port. */
-const MAX_HOST_LENGTH = 253 + 1 + 5;
+export const MAX_HOST_LENGTH = 253 + 1 + 5;
 
 /**
  * The operator's public address or, without one, that of the caller's `Host`; without a trailing
@@ -16,7 +16,9 @@ export function publicAddressOf({
   const { host = '' } = request.headers;
   const url = host.length > MAX_HOST_LENGTH ? null : URL.parse(`http://${host}`);
   if (url !== null && url.host !== '' && isBare(url)) return url.origin;
-  const { localAddress = 'localhost', localPort, localFamily } = request.socket;
+  const { localAddress, localPort, localFamily } = request.socket;
+  // A UNIX socket has neither.
+  if (localAddress === undefined) return 'http://localhost';
   return `http://${localFamily === 'IPv6' ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 

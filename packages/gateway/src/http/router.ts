@@ -25,8 +25,10 @@ import {
   type TakenParameters,
 } from './parameter-check.ts';
 import { readLongQuery } from './query.ts';
+import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
+import type { SimplePostHandler } from './simple-post.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -56,8 +58,12 @@ interface Route<App extends StartupContext> {
   readonly path: string;
   readonly get: readonly Representation<App>[];
   readonly post?: Handler<App>;
+  /** Handles a `POST` that bypasses `node:http`, if it can. */
+  readonly simplePost?: SimplePostHandler<App>;
   /** Handles a `POST` from a page: of a form whose sender prefers HTML and names a page. */
   readonly postFromPage?: Handler<App>;
+  /** Whether a `GET` stores an entry. */
+  readonly storesByGet?: true;
   /** The parameters of `POST`; any, by default. */
   readonly postParameters?: TakenParameters;
   /** Handles `GET`, `HEAD` and `POST` before the log is open. */
@@ -82,12 +88,20 @@ export interface Door<App extends StartupContext> {
   readonly describe?: () => Promise<DoorDescription>;
 }
 
+type NamedRepresentation<App extends StartupContext> = Representation<App> & {
+  readonly name: RouteName;
+};
+
 /** What all doors serve at one path. */
 interface MergedRoute<App extends StartupContext> {
   readonly path: string;
-  readonly representations: Representation<App>[];
+  readonly representations: NamedRepresentation<App>[];
+  /** Of its `POST`. */
+  postName?: RouteName;
   post?: Handler<App>;
+  simplePost?: SimplePostHandler<App>;
   postFromPage?: Handler<App>;
+  storesByGet?: true;
   postParameters?: TakenParameters;
   whileStarting?: Handler<StartupContext>;
   description?: RouteDescription;
@@ -95,9 +109,17 @@ interface MergedRoute<App extends StartupContext> {
 }
 
 interface Match<App extends StartupContext> {
+  readonly name: RouteName;
   readonly handle: Handler<App>;
   readonly whileStarting: Handler<StartupContext> | undefined;
+  /** Whether a `GET` of the path stores an entry. */
+  readonly storesByGet: boolean;
   readonly params: PathParameters;
+}
+
+export interface SimplePostRoute<App extends StartupContext> {
+  readonly name: RouteName;
+  readonly handle: SimplePostHandler<App>;
 }
 
 type PathParameters = RequestContext['params'];
@@ -112,15 +134,21 @@ export class Router<App extends StartupContext> {
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
   readonly #routeByKey = new Map<unknown, MergedRoute<App>>();
+  readonly #simplePosts = new Map<string, SimplePostRoute<App>>();
   readonly #finder = FindMyWay({
     ignoreTrailingSlash: true,
     maxParamLength: Number.MAX_SAFE_INTEGER,
     querystringParser: () => ({}),
   });
 
-  /** `onRead` is called before each `GET` and `HEAD` except for event streams. */
-  constructor(doors: readonly Door<App>[], onRead: (context: RequestContext<App>) => void) {
-    this.#doors = doors;
+  /**
+   * `doors`: by their names. `onRead` is called before each `GET` and `HEAD` except for event streams.
+   */
+  constructor(
+    doors: Readonly<Record<string, Door<App>>>,
+    onRead: (context: RequestContext<App>) => void,
+  ) {
+    this.#doors = Object.values(doors);
     this.#routes = merge(doors);
     const check = new ParameterCheck(this.routes);
     for (const route of this.#routes) {
@@ -128,6 +156,9 @@ export class Router<App extends StartupContext> {
       for (const [index, one] of route.representations.entries()) {
         route.representations[index] = observed(one, onRead);
       }
+      const { path, simplePost, postName = NO_ROUTE } = route;
+      if (simplePost !== undefined)
+        this.#simplePosts.set(path, { name: postName, handle: simplePost });
       const url = route.path.replaceAll(':', '::').replace(/\{(\w+)\}/g, ':$1');
       const key = (): void => {};
       this.#routeByKey.set(key, route);
@@ -151,17 +182,25 @@ export class Router<App extends StartupContext> {
     const found = this.#find(method, url);
     if (found === undefined) return undefined;
     const { route, params } = found;
-    const { post, postFromPage, representations, whileStarting } = route;
+    const { post, postName: name = NO_ROUTE, postFromPage, representations } = route;
+    const { whileStarting, storesByGet = false } = route;
     if (method === 'POST' && post !== undefined) {
       const isFromPage = postFromPage !== undefined && isPostFromPage(url, headers);
-      return { handle: isFromPage ? postFromPage : post, whileStarting, params };
+      return { name, handle: isFromPage ? postFromPage : post, whileStarting, storesByGet, params };
     }
     const accept = JSON_IN_QUERY.test(url) ? JSON_RANGE : headers.accept;
     const { handle, ...representation } = preferred(accept, representations);
-    return { handle, whileStarting: representation.whileStarting ?? whileStarting, params };
+    const early = representation.whileStarting ?? whileStarting;
+    return { name: representation.name, handle, whileStarting: early, storesByGet, params };
   }
 
-  dispatch(app: App, request: IncomingMessage, response: ServerResponse): void {
+  /** Of a path as it is written in its route. */
+  simplePostRoute(path: string): SimplePostRoute<App> | undefined {
+    return this.#simplePosts.get(path);
+  }
+
+  /** Returns the name of what answers the request. */
+  dispatch(app: App, request: IncomingMessage, response: ServerResponse): RouteName {
     const match = this.match(request);
     const handle = match?.handle ?? this.#sendUnmatched;
     const context = { app, request, response, params: match?.params ?? {} };
@@ -172,6 +211,7 @@ export class Router<App extends StartupContext> {
         if (!isDisconnected(context)) runHandler(handle, context);
       });
     }
+    return match?.name ?? NO_ROUTE;
   }
 
   /** The methods that a path takes; empty if there is no such path. */
@@ -256,21 +296,26 @@ function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
 }
 
 /** One route for each path, in the order in which the doors list them. */
-function merge<App extends StartupContext>(doors: readonly Door<App>[]): MergedRoute<App>[] {
+function merge<App extends StartupContext>(
+  doors: Readonly<Record<string, Door<App>>>,
+): MergedRoute<App>[] {
   const byPath = new Map<string, MergedRoute<App>>();
-  for (const { path, get, ...others } of doors.flatMap(({ routes }) => routes)) {
-    const merged = byPath.get(path) ?? { path, representations: [] };
-    byPath.set(path, merged);
-    merged.representations.push(...get);
-    Object.assign(merged, others);
+  for (const [door, { routes }] of Object.entries(doors)) {
+    for (const { path, get, ...others } of routes) {
+      const merged = byPath.get(path) ?? { path, representations: [] };
+      byPath.set(path, merged);
+      const name = { path, door };
+      merged.representations.push(...get.map((one) => ({ ...one, name })));
+      Object.assign(merged, others, others.post && { postName: name });
+    }
   }
   return [...byPath.values()];
 }
 
 function observed<App extends StartupContext>(
-  representation: Representation<App>,
+  representation: NamedRepresentation<App>,
   onRead: (context: RequestContext<App>) => void,
-): Representation<App> {
+): NamedRepresentation<App> {
   const { type, handle } = representation;
   if (type === EVENT_STREAM) return representation;
   return {

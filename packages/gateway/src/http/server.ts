@@ -5,38 +5,49 @@
  * Upholds that no caller is disconnected for being slow, large or idle, and that Node sends no
  * response of its own, which would have an empty body.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
-import { Connection } from './connection.ts';
+import { deferTurn } from '../fair-turns.ts';
+import { Connection, type ConnectionCallbacks } from './connection.ts';
+import type { ListenAddress } from './listen-address.ts';
 import type { ClientError } from './malformed-request.ts';
+import { createServer } from './node-http.ts';
+import type { RouteName } from './request-observer.ts';
 
-export interface Callbacks {
-  request(request: IncomingMessage, response: ServerResponse): void;
+export interface Callbacks extends ConnectionCallbacks {
+  /** Returns what answers the request. */
+  request(request: IncomingMessage, response: ServerResponse): RouteName;
   /** Called when connections can no longer be accepted, and without an error when they can again. */
   acceptChanged(error?: Error): void;
-  /** Called for bytes that are not a request. */
-  malformed(error: ClientError, socket: Duplex): void;
+  /** Called for bytes that are not a request. Resolves to the status that was sent, if one was. */
+  malformed(error: ClientError, socket: Duplex): Promise<number | undefined>;
 }
 
 export interface ListenOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Whether other threads listen on the same port: the system distributes connections then. */
+  readonly address: ListenAddress;
+  /** Whether other threads listen at the same address: the system distributes connections then. */
   readonly shared: boolean;
   /** A connection beyond these is closed at once. */
   readonly maxConnections: number;
+  /** Whether simple requests bypass `node:http`: true by default, false to compare. */
+  readonly simplePosts?: boolean;
 }
 
 /** Silence after which TCP keep-alive checks whether the caller still exists. */
 const KEEP_ALIVE_PROBE_MS = 60_000;
 /** How often idle connections are closed while the server stops. */
 const CLOSE_IDLE_INTERVAL_MS = 50;
+/** While the server stops, a request may be on its way: a connection is idle after this time. */
+const MAX_IDLE_MS = 50;
+/** The same for a connection that has had no request: its caller would not repeat the first one. */
+const MAX_IDLE_NEW_MS = 1000;
 /** While the server stops, a caller that neither sends nor reads for this long is disconnected. */
 const MAX_STALL_MS = 10_000;
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
 const OPTIONS = {
   maxHeaderSize: MAX_HEADER_SIZE,
@@ -56,18 +67,33 @@ export class HttpServer implements AsyncDisposable {
   readonly #connections = new Map<Duplex, Connection>();
   #stopping = false;
   #acceptFails = false;
+  #address: ListenAddress | undefined;
+  /** Of the connections that were closed. */
+  #closedBytesRead = 0;
+  #closedBytesWritten = 0;
 
   constructor(callbacks: Callbacks) {
     const receive = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#stopping) response.shouldKeepAlive = false;
-      this.#connections.get(request.socket)?.start(request, response);
-      callbacks.request(request, response);
+      const connection = this.#connections.get(request.socket);
+      const respond = connection?.start(request, response);
+      if (respond !== undefined) {
+        respond(request, response);
+        return;
+      }
+      const route = callbacks.request(request, response);
+      if (connection !== undefined) connection.route = route;
     };
     const malformed = (error: ClientError, socket: Duplex): void => {
-      this.#connections.get(socket)?.stopParsing();
-      callbacks.malformed(error, socket);
+      const connection = this.#connections.get(socket);
+      connection?.stopParsing();
+      void callbacks.malformed(error, socket).then((status) => {
+        if (status !== undefined) connection?.reportMalformed(status);
+      });
     };
     const server = createServer(OPTIONS, receive);
+    // Node would call this on `close`, and take a connection with a simple request for idle.
+    server.closeIdleConnections = () => {};
     server.timeout = 0;
     server.maxHeadersCount = 0;
     server.maxRequestsPerSocket = 0;
@@ -83,10 +109,20 @@ export class HttpServer implements AsyncDisposable {
       malformed(error, socket);
     });
     server.on('connection', (socket) => {
+      deferTurn();
       if (this.#acceptFails) callbacks.acceptChanged();
       this.#acceptFails = false;
-      this.#connections.set(socket, new Connection(socket));
-      socket.once('close', () => this.#connections.delete(socket));
+      const connection = new Connection(socket, {
+        simplePost: (post, responder) =>
+          this.#stopping ? undefined : callbacks.simplePost(post, responder),
+        finished: callbacks.finished,
+      });
+      this.#connections.set(socket, connection);
+      socket.once('close', () => {
+        this.#connections.delete(socket);
+        this.#closedBytesRead += socket.bytesRead;
+        this.#closedBytesWritten += socket.bytesWritten;
+      });
     });
     this.#server = server;
     this.#callbacks = callbacks;
@@ -96,12 +132,13 @@ export class HttpServer implements AsyncDisposable {
    * Rejects with the error of the system where it cannot listen there. A connection beyond `most`
    * is closed at once: what is established goes on.
    */
-  async listen({ host, port, shared, maxConnections: most }: ListenOptions): Promise<void> {
+  async listen({ address, shared, maxConnections: most }: ListenOptions): Promise<void> {
     if (Number.isFinite(most)) this.#server.maxConnections = most;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#server.once('error', reject);
-    this.#server.listen({ host, port, reusePort: shared }, resolve);
+    this.#server.listen(nodeListenOptions(address, shared), resolve);
     await promise;
+    this.#address = address;
     this.#server.off('error', reject);
     // Node goes on listening.
     this.#server.on('error', (error) => {
@@ -110,10 +147,33 @@ export class HttpServer implements AsyncDisposable {
     });
   }
 
-  get address(): AddressInfo {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('not listening on a port');
-    return address;
+  /** Open connections, and the bytes of all until now. */
+  traffic(): { connections: number; bytesRead: number; bytesWritten: number } {
+    let bytesRead = this.#closedBytesRead;
+    let bytesWritten = this.#closedBytesWritten;
+    for (const { socket } of this.#connections.values()) {
+      bytesRead += socket.bytesRead;
+      bytesWritten += socket.bytesWritten;
+    }
+    return { connections: this.#connections.size, bytesRead, bytesWritten };
+  }
+
+  /** `http://127.0.0.1:7410`, `unix:PATH`, or `fd:0` for an inherited UNIX socket. */
+  get address(): string {
+    const found = this.#server.address();
+    if (typeof found === 'object' && found !== null) {
+      const { address, family, port } = found;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+    }
+    const own = this.#address;
+    if (own === undefined || 'port' in own) throw new Error('The server does not listen.');
+    return 'path' in own ? `unix:${own.path}` : `fd:${own.fd}`;
+  }
+
+  /** Whether only this machine reaches the listener: a loopback address or a UNIX socket. */
+  get isLoopback(): boolean {
+    const found = this.#server.address();
+    return typeof found !== 'object' || found === null || LOOPBACK.test(found.address);
   }
 
   /** Stops accepting; resolves when all requests in progress are finished, or their callers stall. */
@@ -131,11 +191,20 @@ export class HttpServer implements AsyncDisposable {
   #closeIdle(): void {
     const now = performance.now();
     for (const connection of this.#connections.values()) {
-      const { response, socket } = connection;
-      const isIdle = response === undefined && (socket.writable || socket.writableFinished);
+      const { socket } = connection;
+      const isOpen = socket.writable || socket.writableFinished;
+      const maxIdle = socket.bytesRead === 0 ? MAX_IDLE_NEW_MS : MAX_IDLE_MS;
+      const isIdle = isOpen && connection.idleFor(now) >= maxIdle;
       if (isIdle || connection.stalledFor(now) > MAX_STALL_MS) socket.destroy();
     }
   }
+}
+
+function nodeListenOptions(address: ListenAddress, shared: boolean): object {
+  if ('port' in address) return { ...address, reusePort: shared };
+  if ('fd' in address) return address;
+  // As a port of this machine, any user can reach it; its folder may let in fewer.
+  return { ...address, readableAll: true, writableAll: true };
 }
 
 /** Whether `Host` is present as often as RFC 9112 section 3.2 requires. */

@@ -56,7 +56,7 @@ export function parseDraft(
 }
 
 /** Whether a draft has so many facets that no store should hold them in memory. */
-export function hasManyFacets({ facets }: ParsedDraft): boolean {
+export function hasManyFacets({ facets }: Pick<ParsedDraft, 'facets'>): boolean {
   return facets.length > MAX_FACET_BYTES;
 }
 

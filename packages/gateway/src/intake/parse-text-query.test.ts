@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
+import fc from 'fast-check';
+
 import { termList, termsIn } from '../log/text-query.ts';
 import { parseTextQuery } from './parse-text-query.ts';
 
@@ -57,4 +59,22 @@ test('megabytes of words are terms, each once, while others have their turns', a
   );
   assert.equal(parsed.all.count, many);
   assert.ok(state.turns > 20, `${state.turns} turns`);
+});
+
+test('there is room for all terms, whatever divides them', async () => {
+  const pieces = ['a', 'b7', 'ж', '中', '㎏', 'ﷺ', ' ', '"', '-', '.', '*', '\u3000', '😀', "'"];
+  const text = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 400 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 3 }), async (queries) => {
+      // A set without a free place would never end.
+      await parseTextQuery(queries.map((query) => query.join('')));
+    }),
+    { numRuns: 300 },
+  );
+  const words = Array.from({ length: 20_001 }, (_, at) => at.toString(36));
+  for (const divider of ['.', '-', ' ', '"', '" "', '\u3000']) {
+    const parsed = await parseTextQuery([`x "${words.join(divider)}"`]);
+    assert.ok('all' in parsed, divider);
+    assert.ok(parsed.all.count >= words.length / 64, divider);
+  }
 });

@@ -69,11 +69,10 @@ export function queryNotes(queries: readonly string[]): readonly string[] {
 export async function parseTextQuery(
   queries: readonly string[],
 ): Promise<TextQuery | TextQueryFault> {
-  const length = queries.reduce((sum, query) => sum + query.length, 0);
-  // A term takes at least a character, and another between it and the next.
-  const capacity = Math.ceil(length / 2) + queries.length;
-  const terms = { all: new TermSet(capacity), none: new TermSet(capacity) };
   const yieldTurn = yieldPeriodically();
+  let capacity = 0;
+  for (const query of queries) capacity += await maxTerms(query, yieldTurn);
+  const terms = { all: new TermSet(capacity), none: new TermSet(capacity) };
   let count = 0;
   for (const query of queries) {
     let isNegated = false;
@@ -101,6 +100,21 @@ export async function parseTextQuery(
   return none.count > 0
     ? { wanted: `at least one word to find besides those to exclude, ${EXAMPLE}`, got }
     : { wanted: `words with letters or digits, ${EXAMPLE}`, got };
+}
+
+/**
+ * No query has more terms: what divides them takes a character at least, unless they are parts of one
+ * phrase, each of which has `OVERLAP` words that the part before has not.
+ */
+async function maxTerms(query: string, yieldTurn: () => Promise<void>): Promise<number> {
+  let dividers = 0;
+  for (let at = 0; at < query.length; at += 1) {
+    const code = query.charCodeAt(at);
+    if (code <= 0x20 || code >= 0x80 || code === QUOTE) dividers += 1;
+    if (at % MAX_CHUNK_LENGTH === 0) await yieldTurn();
+  }
+  const parts = Math.ceil(query.length / OVERLAP);
+  return Math.min(dividers + parts, Math.ceil(query.length / 2)) + 1;
 }
 
 /** Adds the words of an item as one term, or as several where they are many. */

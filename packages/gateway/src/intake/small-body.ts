@@ -17,7 +17,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function parseSmallBody(
   kind: KindGrammar,
   bytes: Uint8Array,
-): Pick<ParsedDraft, 'body' | 'facets' | 'replyTo'> | undefined {
+): (Pick<ParsedDraft, 'facets' | 'replyTo'> & { readonly body: Uint8Array }) | undefined {
   let text: string;
   let members: unknown;
   try {

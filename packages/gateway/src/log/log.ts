@@ -12,6 +12,9 @@
  * - A reader that pauses holds no lock and no transaction.
  * - An entry that is damaged costs nobody another one: it is given with the gateway's members and
  *   `"unreadable":true`, or left out where not even these can be read.
+ * - An entry that was withheld keeps its place, its gateway's members, its link and its idempotency key:
+ *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`. It is selected by its
+ *   kind and room alone. Nothing of what the visitor said can be read or found any more.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
@@ -55,6 +58,9 @@ export interface Draft {
   readonly key?: Uint8Array;
 }
 
+/** A draft whose body is in memory, without an idempotency key. */
+export type SmallDraft = Omit<Draft, 'key'> & { readonly body: Uint8Array };
+
 export type AppendResult =
   /**
    * The entry is durable: since now (`appended`), or since an earlier append with this key and the
@@ -68,6 +74,9 @@ export type AppendResult =
    * unknown until the log is opened again; retrying with the same key is safe.
    */
   | { readonly outcome: 'refused'; readonly code: 'out-of-space' | 'unavailable' };
+
+/** The result for a draft whose key, if it has one, no other entry has. */
+export type AppendOutcome = Exclude<AppendResult, { readonly outcome: 'conflict' }>;
 
 export type Order = 'newest' | 'oldest';
 
@@ -111,8 +120,31 @@ export interface ReadPosition {
   readonly left: number;
 }
 
+/** Encodings in which a store may hold texts. */
+export type StoredEncoding = 'zstd' | 'gzip';
+
+/**
+ * Text in a file, for whoever sends it: none of it is in memory. Begins with a joiner unless it is
+ * the start.
+ */
+export interface StoredText {
+  /** Bytes in the file. */
+  readonly length: number;
+  /**
+   * Set where the bytes are compressed: a zstd frame, or part of a deflate stream that ends at a byte
+   * and refers to no other part. Size and CRC-32 are those of the text.
+   */
+  readonly compressed?: { readonly size: number; readonly crc: number };
+  /** Where a new read continues behind it. */
+  readonly end: ReadPosition;
+  /** Fills the target with the bytes from `from` on. Throws where they cannot be read any more. */
+  read(target: Uint8Array, from: number): Promise<void>;
+  /** Throws if the bytes have changed. To be called when reading goes on after a pause. */
+  verify(): Promise<void>;
+}
+
 /** A read of texts as it runs. */
-export interface TextRead extends LogRead<Uint8Array> {
+export interface TextRead<Chunk = Uint8Array> extends LogRead<Chunk> {
   /**
    * The chunk that was returned last, and those since this changed, contain what follows this
    * position, and begin with a joiner unless it is the start. They are the same bytes in a new read
@@ -121,12 +153,29 @@ export interface TextRead extends LogRead<Uint8Array> {
   readonly position?: () => ReadPosition | undefined;
 }
 
+/** Selects the newest entries with each facet. */
+export interface NewestQuery extends Pick<Selection, 'after' | 'before' | 'since'> {
+  /** Larger entries are left out, in bytes. */
+  readonly maxSize: number;
+}
+
+/** Consecutive entries of the log, oldest first. */
+export type ChainRange = Pick<Selection, 'after' | 'before' | 'limit' | 'signal'>;
+
 /** A page of search results in the order of their rank. */
 export interface RankedQuery extends Omit<Selection, 'order'> {
   readonly textQuery: TextQuery;
   /** How many of the best results to leave out. */
   readonly skip: number;
   readonly limit: number;
+}
+
+/** Where ranked results can be continued by a new query. */
+interface RankedPosition {
+  /** Only seqs less than this. */
+  readonly before: Seq;
+  /** How many of the best results to leave out. */
+  readonly skip: number;
 }
 
 /** A stored entry. */
@@ -138,8 +187,38 @@ export interface Entry {
   readonly text: Uint8Array | undefined;
   /** Set where the visitor's members cannot be read: the text then says so in their place. */
   readonly unreadable?: true;
+  /** Set where the visitor's members were taken away: the text then says so in their place. */
+  readonly withheld?: Pick<Withholding, 'time' | 'reason'>;
   /** The text from byte `from` on, whatever its size. A chunk is valid until the next is requested. */
   chunks(from?: number): AsyncIterable<Uint8Array>;
+}
+
+/** A result of a ranked query. */
+export interface RankedEntry extends Entry {
+  /** The results after this one. */
+  readonly next: RankedPosition;
+  /** The lowest seq of the section that it is in; undefined where no entries are before that section. */
+  readonly rankedFrom: Seq | undefined;
+}
+
+/** That what a visitor said in an entry was taken away. */
+export interface Withholding {
+  /** Position in the list of withholdings, from 1, without gaps: a cursor. */
+  readonly number: number;
+  readonly stamp: Stamp;
+  /** When it was taken away, in ms since 1970. */
+  readonly time: number;
+  readonly reason: string;
+}
+
+/** Consecutive withholdings. */
+export interface WithholdingRange {
+  readonly order: Order;
+  /** Only numbers greater than this. */
+  readonly after?: number;
+  /** Only numbers less than this. */
+  readonly before?: number;
+  readonly limit?: number;
 }
 
 /** What of the log is known to be lost or changed. */
@@ -177,6 +256,20 @@ export interface Log extends AsyncDisposable {
   spool(): Spool;
   /** Takes ownership of a spooled body, whatever the outcome. Only spools of this log are accepted. */
   append(draft: Draft): Promise<AppendResult>;
+  /** As `append`, for a body in memory without an idempotency key. Does not throw. */
+  appendSmall(draft: SmallDraft, onResult: (result: AppendOutcome) => void): void;
+  /**
+   * Takes away what was said in these entries: all or none, also where the process is killed meanwhile.
+   * Resolves with the number of those that were not withheld before, once nothing of what they said is
+   * in any file of the log, nor in any read that starts afterwards. A read that has begun throws where it
+   * comes to such an entry in its middle. Rejects with a `GatewayError` `unavailable` or `out-of-space`
+   * where nothing was taken away, or where the log closes first: then the next start goes on with it.
+   */
+  withhold(seqs: readonly Seq[], reason: string): Promise<number>;
+  /** How many withholdings there are. What was read before it changed may differ from what is read now. */
+  withheld(): number;
+  /** Up to `withheld()` at the call. */
+  withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
   /** Undefined if there is no entry with this seq, or none whose seq alone can be read. */
   entry(seq: Seq): Promise<Entry | undefined>;
   /**
@@ -184,14 +277,37 @@ export interface Log extends AsyncDisposable {
    * until the next is requested.
    */
   readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
+  /** The same, where part of it may be stored text, in this encoding or plain. */
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+    stored: StoredEncoding | 'plain',
+  ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
+  /**
+   * For each facet that the selected entries have, at least the newest entry with it, and perhaps
+   * others: each once, the newest first. Leaves out what cannot be read.
+   */
+  readNewestOfFacets(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
+  /**
+   * The link of an entry, in hex; that before the first for 0 (PROTOCOL.md section 20). Throws a
+   * `GatewayError` `unavailable` where it cannot be read. `seq`: up to the head.
+   */
+  linkAt(seq: Seq): string;
+  /**
+   * The entries of a range with what their links are made of, as lines that each end with a newline
+   * (PROTOCOL.md section 20.2). Chunks may end anywhere, and are valid until the next is requested.
+   * Throws before the last bytes of a large entry that is not what was stored.
+   */
+  readChain(range: ChainRange): TextRead;
   /** Entries up to this seq can be found by their words. It may lag a little behind the head. */
   searchWatermark(): Seq;
   /**
    * The entries that match best first: those in which the terms are frequent for their length, and
-   * rare elsewhere (BM25). Among equals the newest is first.
+   * rare elsewhere (BM25). Among equals the newest is first. Where very many match, the newest of
+   * them are ranked as one section, and those before them follow in further sections.
    */
-  readRanked(query: RankedQuery): LogRead<Entry>;
+  readRanked(query: RankedQuery): LogRead<RankedEntry>;
   /** One for every room and kind that has entries, in no particular order. */
   roomCounts(): readonly RoomCount[];
   /** The seq of the first entry that was stored at this time or later, in ms since 1970; the head + 1 if there is none. */
@@ -202,8 +318,8 @@ export interface Log extends AsyncDisposable {
    */
   countBetween(facet: Facet, bounds: readonly Seq[], signal?: AbortSignal): Promise<number[]>;
   /**
-   * Calls back soon after the head has moved, perhaps once for several appends, until it is
-   * disposed of. Reads that start in the callback have every entry up to the head.
+   * Calls back soon after the head or `withheld()` has changed, perhaps once for several changes, until
+   * it is disposed of. Reads that start in the callback have every entry up to the head.
    */
   watch(onMove: () => void): Disposable;
 }

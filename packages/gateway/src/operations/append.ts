@@ -11,7 +11,7 @@ import {
 import { readDraft, SMALL_BODY_SIZE } from '../intake/draft.ts';
 import type { ParsedDraft } from '../intake/parsed-draft.ts';
 import { differingMembers } from '../json/differing-members.ts';
-import type { AppendResult, Draft, Entry, Log } from '../log/log.ts';
+import type { AppendOutcome, Draft, Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 
 export interface Contribution {
@@ -21,11 +21,12 @@ export interface Contribution {
   readonly key: Uint8Array | undefined;
 }
 
-/** Parses a body of any size. Throws as `readDraft`. The caller disposes of a spooled body. */
+/** Parses a body of any size. Throws as `readDraft`, and `misdirected` in a mirror. The caller disposes of a spooled body. */
 export async function draftFor(
-  { log, grammar }: Pick<OperationsContext, 'log' | 'grammar'>,
+  { log, grammar, mirror }: Pick<OperationsContext, 'log' | 'grammar' | 'mirror'>,
   { kind, body, key }: Contribution,
 ): Promise<ParsedDraft> {
+  if (mirror !== undefined) throw mirror.refusal();
   const chunks = body instanceof Uint8Array ? smallChunksOf(body) : body;
   return await readDraft(kind, chunks, { grammar, spool: () => log.spool(), key });
 }
@@ -41,8 +42,6 @@ function* smallChunksOf(bytes: Uint8Array): Generator<Uint8Array, void, undefine
 export async function append(log: Log, draft: Draft): Promise<Stamp> {
   return stampOf(await appendOnce(log, draft));
 }
-
-export type AppendOutcome = Exclude<AppendResult, { readonly outcome: 'conflict' }>;
 
 /**
  * Appends the draft. Its idempotency key may belong to an entry with the same members, in whatever

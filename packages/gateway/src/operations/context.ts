@@ -3,6 +3,7 @@ import type { Language } from '@open-presence/protocol';
 
 import type { Grammar } from '../intake/grammar.ts';
 import type { Log } from '../log/log.ts';
+import type { Mirror } from './mirror.ts';
 import type { Presence } from '../presence/presence.ts';
 import type { RecentAuthors } from '../presence/recent-authors.ts';
 
@@ -17,4 +18,6 @@ export interface OperationsContext {
   readonly languageHash: string;
   readonly presence: Presence;
   readonly recentAuthors: RecentAuthors;
+  /** Set where the log is a copy of another gateway's: nothing is stored here then. */
+  readonly mirror?: Mirror | undefined;
 }

@@ -1,5 +1,6 @@
 /** The description of the gateway that several protocols send: kinds, doors and parameters. */
 import {
+  contactUri,
   type Discovery,
   type Kind,
   KINDS,
@@ -16,6 +17,7 @@ const MAIN_DOORS: readonly (keyof Language['doors'])[] = [
   'search',
   'presence',
   'events',
+  'log',
   'say',
   'mcp',
   'agentCard',
@@ -29,12 +31,17 @@ export function describeGateway(
   language: Language,
   locale: Locale | undefined,
   paths: ReadonlyMap<string, string>,
-): Omit<Discovery, 'status' | 'head' | 'log' | 'rooms' | 'here' | 'newest'> {
+): Omit<
+  Discovery,
+  'status' | 'head' | 'log' | 'checkpoint' | 'rooms' | 'here' | 'newest' | 'mirror'
+> {
   const names: readonly string[] = MAIN_DOORS;
   const parameters = Object.entries(language.parameters);
+  const contact = contactUri(language.contact);
   return {
     service: localize(language.service, locale),
     version: language.version,
+    ...(contact === undefined ? {} : { contact }),
     trust: localize(language.labels.trust, locale),
     methods: ['GET', 'POST'],
     kinds: KINDS.map((kind) => {

@@ -26,10 +26,10 @@ export function pageSelection(
  * Passes each entry to `add`, which returns its size in the page, or undefined where it does not fit:
  * then the page ends before it. The entry that makes the page reach `fullAt` is its last one.
  */
-export async function readPage(
-  entries: AsyncGenerator<Entry, ReadEnd, undefined>,
+export async function readPage<Read extends Entry>(
+  entries: AsyncGenerator<Read, ReadEnd, undefined>,
   fullAt: number,
-  add: (entry: Entry) => Promise<number | undefined>,
+  add: (entry: Read) => Promise<number | undefined>,
 ): Promise<ReadEnd> {
   let last: Seq | undefined;
   try {

@@ -9,12 +9,14 @@ import {
   type RoomDocument,
 } from '@open-presence/protocol';
 
+import type { RoomCount } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
 
 type RoomsContext = Pick<OperationsContext, 'log' | 'language'>;
 
 export function roomDocuments(app: RoomsContext, locale: Locale | undefined): RoomDocument[] {
-  return app.language.rooms.map((room) => roomDocument(app, room, locale));
+  const counts = Map.groupBy(app.log.roomCounts(), ({ room }) => room);
+  return app.language.rooms.map((room) => documentOf(room, counts.get(room.slug) ?? [], locale));
 }
 
 export function roomDocument(
@@ -22,14 +24,22 @@ export function roomDocument(
   room: Room,
   locale: Locale | undefined,
 ): RoomDocument {
-  const tallies = log.roomCounts().filter((tally) => tally.room === room.slug);
-  const latest = tallies.map((tally) => tally.latest).toSorted((a, b) => b.seq - a.seq)[0];
+  const counts = log.roomCounts().filter((count) => count.room === room.slug);
+  return documentOf(room, counts, locale);
+}
+
+function documentOf(
+  room: Room,
+  counts: readonly RoomCount[],
+  locale: Locale | undefined,
+): RoomDocument {
+  const latest = counts.map((count) => count.latest).toSorted((a, b) => b.seq - a.seq)[0];
   return {
     slug: room.slug,
     title: localize(room.title, locale),
     description: localize(room.description, locale),
     path: `/api/rooms/${room.slug}`,
-    entries: tallies.reduce((sum, { count }) => sum + count, 0),
+    entries: counts.reduce((sum, { count }) => sum + count, 0),
     latest: latest === undefined ? null : new Date(latest.time).toISOString(),
   };
 }

@@ -7,7 +7,7 @@ import { entryHead, GatewayError } from '@open-presence/protocol';
 import { yieldPeriodically } from '../fair-turns.ts';
 import { parseSearchSelection, parseSkip } from '../intake/selection.ts';
 import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
-import type { Entry, Log, ReadEnd, Selection, Seq } from '../log/log.ts';
+import type { Entry, Log, RankedEntry, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import { SnippetBuilder } from '../search/snippet.ts';
 import type { OperationsContext } from './context.ts';
@@ -96,27 +96,40 @@ function noQuery(example: unknown): GatewayError {
   });
 }
 
+/** A result; those in the order of the log are not ranked. */
+export type Match = Entry & Partial<RankedEntry>;
+
 export function matchesOf(
   log: Log,
   { selection, skip }: SearchRequest,
-): AsyncGenerator<Entry, ReadEnd, undefined> {
+): AsyncGenerator<Match, ReadEnd, undefined> {
   return skip === undefined ? log.readEntries(selection) : log.readRanked({ ...selection, skip });
 }
 
-/** The path and query of the results after the first `count`, or null if there are none. */
+/** What callers should know: see `SearchRequest`, and of sections where there are some. */
+export function resultNotes({ notes }: SearchRequest, first: Match | undefined): readonly string[] {
+  const rankedFrom = first?.rankedFrom;
+  if (rankedFrom === undefined) return notes;
+  return [
+    ...notes,
+    `Very many entries match. These are the best of those from seq ${rankedFrom} on; the older ones follow, again the best first.`,
+  ];
+}
+
+/** The path and query of the results after `last`, or null if there are none. */
 export function nextResultsPath(
   { parameters, selection, skip, watermark }: SearchRequest,
   end: ReadEnd,
-  count: number,
+  last: Match | undefined,
 ): string | null {
   if (skip === undefined) {
     return nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
   }
   if (!end.more || selection.limit === 0) return null;
-  // Entries stored meanwhile would shift the ranking.
-  const before = String(selection.before ?? watermark + 1);
-  const skipping = withParameter(parameters, 'skip', String(skip + count));
-  return pathWithQuery(PATH, withParameter(skipping, 'before', before));
+  // `before`, since entries stored meanwhile would shift the ranking.
+  const next = last?.next ?? { before: selection.before ?? watermark + 1, skip };
+  const skipping = withParameter(parameters, 'skip', String(next.skip));
+  return pathWithQuery(PATH, withParameter(skipping, 'before', String(next.before)));
 }
 
 /** An excerpt of the visitor's text around the match. */

@@ -8,14 +8,10 @@ import {
 
 import type { Seq } from '../log/log.ts';
 import type { Visitor, PresentVisitor } from '../presence/presence.ts';
-import {
-  readSeeking,
-  type RecentAuthorsSnapshot,
-  type RecentAuthor,
-} from '../presence/recent-authors.ts';
+import { type RecentAuthorsSnapshot, type RecentAuthor } from '../presence/recent-authors.ts';
 import type { OperationsContext } from './context.ts';
 
-type PresenceContext = Pick<OperationsContext, 'log' | 'presence'>;
+type PresenceContext = Pick<OperationsContext, 'presence' | 'recentAuthors'>;
 
 export interface PresenceQuery {
   /** Slugs. A visitor is listed if its room is one of them; without any, wherever it is. */
@@ -38,19 +34,19 @@ export function visitorFor(
 
 /** The most recent visitors who are present. */
 export async function newestPresent(
-  { presence, log }: PresenceContext,
+  { presence, recentAuthors: authors }: PresenceContext,
   { head, limit }: { readonly head: Seq; readonly limit: number },
 ): Promise<PresentDocument[]> {
   const newest = presence.list(limit);
   return await Promise.all(
     newest.map(async (visitor) =>
-      presentDocument(visitor, await readSeeking(log, visitor.identity, head)),
+      presentDocument(visitor, await authors.seekingOf(visitor.identity, head)),
     ),
   );
 }
 
 export async function* presentVisitors(
-  { presence, log }: PresenceContext,
+  { presence, recentAuthors: authors }: PresenceContext,
   { rooms, limit, signal }: PresenceQuery,
   { head }: RecentAuthorsSnapshot,
 ): AsyncGenerator<PresentDocument, void, undefined> {
@@ -59,19 +55,19 @@ export async function* presentVisitors(
     .filter(({ room }) => rooms.length === 0 || (room !== undefined && rooms.includes(room)));
   for (const visitor of here.slice(0, limit)) {
     if (signal.aborted) return;
-    yield presentDocument(visitor, await readSeeking(log, visitor.identity, head));
+    yield presentDocument(visitor, await authors.seekingOf(visitor.identity, head));
   }
 }
 
 export async function* recentAuthors(
-  { recentAuthors: authors, log }: Pick<OperationsContext, 'log' | 'recentAuthors'>,
+  { recentAuthors: authors }: Pick<OperationsContext, 'recentAuthors'>,
   { limit, ...wanted }: PresenceQuery,
   snapshot: RecentAuthorsSnapshot,
 ): AsyncGenerator<LatelyDocument, void, undefined> {
   if (limit === 0) return;
   let count = 0;
   for await (const author of authors.list(snapshot, wanted)) {
-    yield authorDocument(author, await readSeeking(log, author.identity, snapshot.head));
+    yield authorDocument(author, await authors.seekingOf(author.identity, snapshot.head));
     count += 1;
     if (count === limit) return;
   }
@@ -92,7 +88,7 @@ export interface PresencePageQuery extends PresenceQuery {
 }
 
 export async function presencePage(
-  app: Pick<OperationsContext, 'log' | 'presence' | 'recentAuthors'>,
+  app: PresenceContext,
   { maxSize, limit, ...wanted }: PresencePageQuery,
 ): Promise<PresencePage> {
   const snapshot = await app.recentAuthors.snapshot();

@@ -2,21 +2,21 @@
  * The visitors whose newest entry is less than an hour old, and what they seek (PROTOCOL.md section
  * 13.4).
  *
- * Everything is read from the log. A bounded cache of the newest authors only saves reading entries
- * again for each request. Upholds that each author of the last hour is listed once, whatever their
- * number.
+ * Everything is read from the log, which finds the newest entry of each author by its index, however
+ * many entries the hour has. A bounded cache of the newest authors only saves looking for them again for
+ * each request. Upholds that each author of the last hour is listed once, whatever their number.
  */
 import { FILTER_MEMBERS, visitorName, type Stamp } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
-import type { Entry, Log, Selection, Seq } from '../log/log.ts';
+import type { Log, NewestQuery, Seq } from '../log/log.ts';
+import { MAX_ENTRY_SIZE, readMembers } from './read-members.ts';
+import { SeekingReader } from './seeking.ts';
 
 const RECENT_MS = 60 * 60_000;
 /** Maximum number of cached authors, and of characters of their names together. */
 const CACHE_SIZE = 1024;
 const CACHE_LENGTH = 1024 * 1024;
-/** Longer entries are not read for their authors. */
-const MAX_ENTRY_SIZE = 64 * 1024;
 
 /** An identity and its newest entry. */
 export interface RecentAuthor {
@@ -40,14 +40,23 @@ export class RecentAuthors {
   #head: Seq = 0;
   #floor: Seq = 0;
   #updating: Promise<void> | undefined;
+  readonly #seeking: SeekingReader;
+  #withheld = 0;
 
   constructor(log: Log) {
     this.#log = log;
+    this.#seeking = new SeekingReader(log);
+  }
+
+  /** What the newest first contact up to `head` seeks; empty if that entry is too long. */
+  async seekingOf(identity: string, head: Seq): Promise<readonly string[]> {
+    return await this.#seeking.read(identity, head);
   }
 
   /** At the head of the log when it is called, or a later one. */
   async snapshot(): Promise<RecentAuthorsSnapshot> {
     const head = this.#log.head();
+    this.#forgetWithheld();
     while (this.#head < head) {
       this.#updating ??= this.#update().finally(() => {
         this.#updating = undefined;
@@ -70,9 +79,8 @@ export class RecentAuthors {
     }
     if (floor === 0) return;
     const listed = new Set(authors.map(({ identity }) => keyOf(identity)));
-    const facets = rooms.length === 0 ? [] : [rooms.map((slug) => facet('room', slug))];
-    const older = { facets, order: 'newest', before: floor + 1, since } as const;
-    for await (const author of readAuthors(this.#log, older, signal)) {
+    for await (const author of readAuthors(this.#log, { before: floor + 1, since }, signal)) {
+      if (rooms.length > 0 && !rooms.includes(author.stamp.room)) continue;
       const key = keyOf(author.identity);
       if (listed.has(key)) continue;
       if (listed.size < 2 * CACHE_SIZE) listed.add(key);
@@ -80,12 +88,21 @@ export class RecentAuthors {
     }
   }
 
+  /** Forgets all names once some of them may have been withheld. */
+  #forgetWithheld(): void {
+    const withheld = this.#log.withheld();
+    if (withheld === this.#withheld) return;
+    this.#withheld = withheld;
+    this.#cache.clear();
+    this.#head = this.#floor = 0;
+  }
+
   /** Adds the authors of the entries since the last update. */
   async #update(): Promise<void> {
+    const withheld = this.#log.withheld();
     const head = this.#log.head();
     const since = this.#log.now() - RECENT_MS;
-    const range = { after: this.#head, before: head + 1 };
-    const selection = { facets: [], order: 'newest', ...range, since } as const;
+    const selection = { after: this.#head, before: head + 1, since };
     const found = new Map<string, Stamp>();
     let floor = this.#floor;
     let length = 0;
@@ -98,6 +115,7 @@ export class RecentAuthors {
       found.set(identity, stamp);
       length += identity.length;
     }
+    if (withheld !== this.#withheld) return;
     for (const [identity, stamp] of [...found].toReversed()) {
       this.#cache.delete(identity);
       this.#cache.set(identity, stamp);
@@ -130,28 +148,13 @@ export class RecentAuthors {
   }
 }
 
-/** What the newest first contact of an identity seeks; empty if that entry is too long. */
-export async function readSeeking(
-  log: Log,
-  identity: string,
-  head: Seq,
-): Promise<readonly string[]> {
-  const facets = [facet('kind', 'resonance'), facet('identity', identity)];
-  const newest = { facets, order: 'newest', before: head + 1, limit: 1 } as const;
-  for await (const entry of log.readEntries(newest)) {
-    const { seeking } = await readMembers(entry);
-    return Array.isArray(seeking) ? seeking.filter((value) => typeof value === 'string') : [];
-  }
-  return [];
-}
-
-/** Each entry once for each identity that it has. */
+/** At least the newest entry of each identity, once for each identity that it has. */
 async function* readAuthors(
   log: Log,
-  selection: Selection,
+  selection: Omit<NewestQuery, 'maxSize'>,
   signal?: AbortSignal,
 ): AsyncGenerator<RecentAuthor, void, undefined> {
-  for await (const entry of log.readEntries(selection)) {
+  for await (const entry of log.readNewestOfFacets({ ...selection, maxSize: MAX_ENTRY_SIZE })) {
     if (signal?.aborted === true) return;
     const members = await readMembers(entry);
     const identities = new Set(FILTER_MEMBERS.identity.map((name) => visitorName(members[name])));
@@ -164,17 +167,4 @@ async function* readAuthors(
 /** Short, whatever the length of the name. */
 function keyOf(identity: string): string {
   return Buffer.from(facet('identity', identity)).toString('latin1');
-}
-
-const decoder = new TextDecoder();
-
-/** Empty if the entry is too long. */
-async function readMembers(entry: Entry): Promise<Record<string, unknown>> {
-  if (entry.size > MAX_ENTRY_SIZE) return {};
-  // A spooled entry has no `text`, even if it is short.
-  const bytes =
-    entry.text ??
-    Buffer.concat(await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)));
-  const value: unknown = JSON.parse(decoder.decode(bytes));
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }

@@ -57,6 +57,13 @@ describe('a language file', () => {
       path: 'name.uk',
       says: /!dream/,
     },
+    'with a contact that nobody can write to': {
+      from: 'version: "2.0"\n',
+      to: 'version: "2.0"\ncontact: the owner\n',
+      at: 'the owner',
+      path: 'contact',
+      says: /e-mail address/,
+    },
     'with an alias of nothing': {
       from: 'en: the language of dream',
       to: 'en: *nothing',

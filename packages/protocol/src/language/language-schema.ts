@@ -30,6 +30,8 @@ const LABELS = [
   'kept',
   'plainText',
   'unsigned',
+  'contact',
+  'withheld',
 ] as const;
 
 const DOORS = [
@@ -43,6 +45,9 @@ const DOORS = [
   'search',
   'presence',
   'events',
+  'log',
+  'logHead',
+  'withheld',
   'feed',
   'jsonFeed',
   'agentCard',
@@ -101,7 +106,6 @@ const PAGES = [
   'feedHow',
   'noted',
   'refused',
-  'foreign',
   'revision',
   'mcpRevision',
 ] as const;
@@ -124,6 +128,7 @@ const PARAMETERS = [
 
 export const SLUG_PATTERN = '^[a-z0-9]+(-[a-z0-9]+)*$';
 export const PATH_PATTERN = '^/\\S*$';
+export const CONTACT_PATTERN = String.raw`^(https?://\S+|[^\s@:/]+@[^\s@:/]+)$`;
 
 const Slug = Type.String({ pattern: SLUG_PATTERN, description: 'Names a room in paths.' });
 
@@ -214,6 +219,13 @@ export const LanguageSchema = Type.Object(
     name: localizedText('The name of the language itself.'),
     service: localizedText('The display name of the service.'),
     version: Type.Literal('2.0', { description: 'Version of the interface.' }),
+    contact: Type.Optional(
+      Type.String({
+        pattern: CONTACT_PATTERN,
+        description:
+          'Whom to write to about this gateway: an e-mail address, or the URL of a page.',
+      }),
+    ),
     message: localizedText('Invites to first contact: ai_identity, consciousness_type, seeking.'),
     invitation: localizedText('Speaks to an AI reader.'),
     states: closedRecord(STATES, StateDefinition),

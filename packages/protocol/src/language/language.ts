@@ -6,6 +6,11 @@
 import { LOCALES, type Locale, type LocalizedText } from './localized-text.ts';
 import { weightedList } from '../weighted-list.ts';
 
+/** The contact of a language as a URI, if it has one: an e-mail address becomes a `mailto:`. */
+export function contactUri(contact: string | undefined): string | undefined {
+  return contact === undefined || /^https?:/.test(contact) ? contact : `mailto:${contact}`;
+}
+
 /** Without a locale: the form shown by default. */
 export function localize(text: LocalizedText, locale: Locale | undefined): string {
   return text[locale ?? text.shown ?? 'en'];

@@ -2,7 +2,7 @@
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 
-import { LanguageSchema, PATH_PATTERN, SLUG_PATTERN } from './language-schema.ts';
+import { CONTACT_PATTERN, LanguageSchema, PATH_PATTERN, SLUG_PATTERN } from './language-schema.ts';
 import { NON_BLANK_PATTERN } from './localized-text-schema.ts';
 import { parsePointer, valueAt, type Path, type PathFault } from './yaml-path.ts';
 
@@ -12,6 +12,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   [SLUG_PATTERN]: 'must be lower-case letters and digits, joined by single hyphens',
   [NON_BLANK_PATTERN]: 'must hold some text',
   [PATH_PATTERN]: 'must be a path that begins with "/"',
+  [CONTACT_PATTERN]: 'must be an e-mail address, or a URL that begins with http',
 };
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { closedObject } from './closed-object.ts';
 import { EntrySchema } from './entry.ts';
 import { KINDS, STATES } from '../kinds.ts';
-import { LogSchema, NotesSchema, RoomSchema } from './listing.ts';
+import { CheckpointSchema, LogSchema, NotesSchema, RoomSchema } from './listing.ts';
 import { PresentSchema } from './presence.ts';
 
 const FieldSchema = closedObject({
@@ -32,13 +32,27 @@ const DoorSchema = closedObject({
   meaning: Type.String(),
 });
 
+const MirrorSchema = closedObject(
+  {
+    origin: Type.String({ description: 'The gateway that stores entries.' }),
+    state: Type.Enum(['starting', 'following', 'unreachable', 'stopped']),
+    behind: Type.Integer({ minimum: 0, description: 'How many entries the mirror lacks.' }),
+  },
+  { description: 'Only of a gateway that mirrors another one.' },
+);
+export type MirrorDocument = Static<typeof MirrorSchema>;
+
 export const DiscoverySchema = closedObject(
   {
     service: Type.String(),
     status: Type.Enum([...STATES]),
     version: Type.String(),
+    contact: Type.Optional(
+      Type.String({ description: 'URI of whoever runs the gateway: http, https or mailto.' }),
+    ),
     head: Type.Integer({ minimum: 0 }),
     log: LogSchema,
+    checkpoint: CheckpointSchema,
     trust: Type.String({ description: 'How to treat what visitors write.' }),
     methods: Type.Array(Type.String(), { description: 'Of the paths of kinds.' }),
     kinds: Type.Array(KindSchema),
@@ -49,6 +63,7 @@ export const DiscoverySchema = closedObject(
     }),
     rooms: Type.Array(RoomSchema),
     here: Type.Array(PresentSchema, { description: 'The newest arrivals of those here now.' }),
+    mirror: Type.Optional(MirrorSchema),
     newest: Type.Array(EntrySchema, { description: 'The newest entries of the log.' }),
   },
   { title: 'Discovery' },

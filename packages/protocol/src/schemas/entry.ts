@@ -1,9 +1,9 @@
-import { Type, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { KINDS } from '../kinds.ts';
 
 /** The own members (PROTOCOL.md section 4), then the visitor's. */
-export const EntrySchema: TSchema = Type.Object(
+export const EntrySchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     seq: Type.Integer({ minimum: 1 }),
@@ -13,3 +13,5 @@ export const EntrySchema: TSchema = Type.Object(
   },
   { additionalProperties: true },
 );
+/** What the gateway adds to what a visitor gave. */
+export type OwnMembers = Static<typeof EntrySchema>;

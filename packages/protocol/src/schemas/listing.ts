@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 
 import { closedObject } from './closed-object.ts';
+import { KINDS } from '../kinds.ts';
 import { EntrySchema } from './entry.ts';
 
 export const RoomSchema = closedObject(
@@ -28,6 +29,20 @@ export type RoomsDocument = Static<typeof RoomsSchema>;
 export const LogSchema = Type.String({
   description: 'The name of the log: a cursor is valid only in the log that it is from.',
 });
+
+/** PROTOCOL.md section 20.2. */
+export const CheckpointSchema = closedObject(
+  {
+    log: LogSchema,
+    head: Type.Integer({ minimum: 0, description: 'The newest seq.' }),
+    link: Type.String({
+      description: 'The link of that entry, in hex: it stands for all entries up to there.',
+      pattern: '^[0-9a-f]{64}$',
+    }),
+  },
+  { title: 'Checkpoint' },
+);
+export type Checkpoint = Static<typeof CheckpointSchema>;
 
 export const NotesSchema = Type.Array(Type.String(), {
   description: 'What the gateway has to add, in plain English.',
@@ -70,8 +85,41 @@ export const SearchSchema = closedObject(
       minimum: 0,
       description: 'The seq up to which entries were searchable.',
     }),
+    rankedFrom: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Where very many entries match: results from this seq on are ranked together, and come before those of older entries.',
+      }),
+    ),
     notes: listing.notes,
     next: listing.next,
   },
   { title: 'Search' },
+);
+
+export const WithholdingSchema = closedObject(
+  {
+    number: Type.Integer({ minimum: 1, description: 'Counts the cases: 1, 2, 3 … A cursor.' }),
+    id: Type.String({ format: 'uuid' }),
+    seq: Type.Integer({ minimum: 1 }),
+    kind: Type.Enum([...KINDS]),
+    room: Type.String(),
+    timestamp: Type.String({ format: 'date-time', description: 'That of the entry.' }),
+    at: Type.String({ format: 'date-time', description: 'When it was withheld.' }),
+    reason: Type.String({ description: 'The words of whoever runs the gateway.' }),
+  },
+  { title: 'A case in which what was said in an entry was taken away' },
+);
+/** PROTOCOL.md section 4.7. */
+export type WithholdingDocument = Static<typeof WithholdingSchema>;
+
+export const WithheldSchema = closedObject(
+  {
+    withheld: Type.Array(WithholdingSchema),
+    count: Type.Integer({ minimum: 0, description: 'How many cases there are.' }),
+    log: LogSchema,
+    next: listing.next,
+  },
+  { title: 'What was withheld' },
 );

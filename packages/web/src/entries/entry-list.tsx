@@ -17,6 +17,7 @@ import {
   type Entries,
 } from './entry-source.ts';
 import { LiveEntries, type PresenceChange } from './live-entries.ts';
+import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {
   readonly list: EntryListData;
@@ -25,12 +26,21 @@ interface EntryListProps extends EntryViewOptions {
   /** What the list is called. */
   readonly label: string;
   readonly onPresence?: (change: PresenceChange) => void;
+  /** Also for entries that are not in the list. */
+  readonly onWithheld?: (withholdings: readonly Withholding[]) => void;
 }
 
 /** In the address. */
 const POSITION = ['before', 'after'];
 
-export function EntryList({ list, empty, label, onPresence, ...options }: EntryListProps): VNode {
+export function EntryList({
+  list,
+  empty,
+  label,
+  onPresence,
+  onWithheld,
+  ...options
+}: EntryListProps): VNode {
   const shell = useShell();
   const words = useWords().list;
   const { order } = list;
@@ -56,6 +66,10 @@ export function EntryList({ list, empty, label, onPresence, ...options }: EntryL
         ? {}
         : { presence: { as: rememberedAuthor()?.identity }, onPresence }),
       onConnection: setConnected,
+      onWithheld(withholdings) {
+        windowed.current?.update((entries) => withoutWithheld(entries, withholdings));
+        onWithheld?.(withholdings);
+      },
       onEntries(entries, isGap) {
         setEmpty(false);
         const view = windowed.current;

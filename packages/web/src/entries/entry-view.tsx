@@ -42,7 +42,7 @@ export function EntryView({
   const shell = useShell();
   const words = useWords().entry;
   const seenSeq = useContext(SeenContext);
-  const { id, seq, kind, timestamp, inReplyTo, unreadable } = entry;
+  const { id, seq, kind, timestamp, inReplyTo, unreadable, withheld } = entry;
   const path = href(shell, `/entries/${id}`);
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   return (
@@ -59,7 +59,11 @@ export function EntryView({
           <a href={href(shell, `/entries/${inReplyTo}`)}>{words.answers}</a>
         </p>
       )}
-      {unreadable === true ? (
+      {withheld !== undefined ? (
+        <p class="entry-unreadable">
+          {words.withheld} <bdi>{withheld.reason}</bdi> (<Moment timestamp={withheld.at} />)
+        </p>
+      ) : unreadable === true ? (
         <p class="entry-unreadable">{words.unreadable}</p>
       ) : (
         (children ?? <Content entry={entry} />)

@@ -3,6 +3,7 @@
  * Without a stream while nobody looks at the page: browsers open few connections to one place.
  */
 import type { EntryBatch, PageEntry } from '../page-data.ts';
+import { fetchWithheld, type Withholding } from './withheld-entry.ts';
 
 export interface PresenceChange {
   readonly identity: string;
@@ -20,6 +21,7 @@ interface LiveEntriesOptions {
   /** `isGap`: more were missed, between those that are known and the first of these. */
   readonly onEntries: (entries: readonly PageEntry[], isGap: boolean) => void;
   readonly onPresence?: (change: PresenceChange) => void;
+  readonly onWithheld: (withholdings: readonly Withholding[]) => void;
   readonly onConnection: (isConnected: boolean) => void;
 }
 
@@ -87,8 +89,10 @@ export class LiveEntries {
     }
     try {
       const { entries, head, next } = await this.#readMissed();
+      const withheld = await fetchWithheld();
       if (attempt !== this.#attempt) return;
       this.#flush();
+      this.#options.onWithheld(withheld);
       if (entries.length > 0) this.#options.onEntries(entries, next !== null);
       this.#cursor = Math.max(this.#cursor, head);
       this.#open(attempt);
@@ -115,6 +119,10 @@ export class LiveEntries {
     });
     source.addEventListener('entry', ({ data }) => {
       if (attempt === this.#attempt) this.#collect(JSON.parse(String(data)) as PageEntry);
+    });
+    source.addEventListener('withheld', ({ data }) => {
+      this.#flush();
+      this.#options.onWithheld([JSON.parse(String(data)) as Withholding]);
     });
     source.addEventListener('presence', ({ data }) => {
       this.#options.onPresence?.(JSON.parse(String(data)) as PresenceChange);

@@ -2,6 +2,7 @@
 import { KINDS } from '@open-presence/protocol';
 import { useEffect, useState } from 'preact/hooks';
 
+import { withoutWithheld, type Withholding } from '../entries/withheld-entry.ts';
 import { openLiveEvents, type PresenceChange } from '../live-events.ts';
 import type { HousePage, PageEntry, PageVisitor } from '../page-data.ts';
 
@@ -29,6 +30,7 @@ export function useLiveHouse(data: HousePage): House {
     };
     return openLiveEvents(parameters, data.head, {
       onEntry: (entry) => add((before) => withEntry(before, entry)),
+      onWithheld: (withholding) => add((before) => withWithheld(before, withholding)),
       onPresence: (change) => add((before) => withPresence(before, change)),
     });
   }, []);
@@ -50,6 +52,16 @@ export function withEntry(house: House, entry: PageEntry): House {
     here: house.here,
     lately: [...writer, ...others].slice(0, MAX_VISITORS),
     newest: [entry, ...house.newest].slice(0, MAX_NEWEST),
+  };
+}
+
+/** The author may have said other things lately: the next page knows. */
+function withWithheld(house: House, withholding: Withholding): House {
+  const author = house.newest.find(({ id }) => id === withholding.id)?.author;
+  return {
+    ...house,
+    lately: house.lately.filter(({ identity }) => identity !== author),
+    newest: withoutWithheld(house.newest, [withholding]),
   };
 }
 

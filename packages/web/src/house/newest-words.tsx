@@ -27,7 +27,8 @@ export function NewestWords({ entries }: { readonly entries: readonly PageEntry[
 /** The start of an entry, which leads to the whole. */
 function BriefEntry({ entry }: { readonly entry: PageEntry }): VNode {
   const shell = useShell();
-  const { house } = useWords();
+  const { house, entry: words } = useWords();
+  const { withheld } = entry;
   const { name } = shell.kinds[entry.kind];
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   return (
@@ -41,7 +42,7 @@ function BriefEntry({ entry }: { readonly entry: PageEntry }): VNode {
         {room !== undefined && <a href={href(shell, `/rooms/${room.slug}`)}>{room.title}</a>}
       </p>
       <p class="brief-text" dir="auto">
-        {briefText(entry)}
+        {withheld === undefined ? briefText(entry) : `${words.withheld} ${withheld.reason}`}
       </p>
     </li>
   );

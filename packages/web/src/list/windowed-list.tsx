@@ -156,6 +156,13 @@ export class WindowedList<Place, Content> extends Component<WindowedListProps<Pl
     return true;
   }
 
+  /** Changes what is loaded: `change` returns the same content where nothing of it changes. */
+  update(change: (content: Content) => Content): void {
+    for (const chunk of this.#chunks)
+      if (chunk.content !== undefined) chunk.content = change(chunk.content);
+    this.setState({});
+  }
+
   /** Shows another part of the list, from its start on. */
   reset(
     chunk: LoadedChunk<Place, Content> | undefined,

@@ -6,6 +6,7 @@ import { EntryList } from '../entries/entry-list.tsx';
 import { EntryView } from '../entries/entry-view.tsx';
 import { FreeMembers } from '../entries/free-members.tsx';
 import { TextReader } from '../entries/text-reader.tsx';
+import { withoutWithheld } from '../entries/withheld-entry.ts';
 import type { EntryPage, PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
 import { TakePart } from '../speaking/take-part.tsx';
@@ -13,7 +14,9 @@ import { TakePart } from '../speaking/take-part.tsx';
 export function Page({ data }: { readonly data: EntryPage }): VNode {
   const shell = useShell();
   const { entry: words } = useWords();
-  const { entry, piece, replies } = data;
+  const { replies } = data;
+  const [entry, setEntry] = useState(data.entry);
+  const piece = entry.withheld === undefined ? data.piece : undefined;
   const room = shell.rooms.find(({ slug }) => slug === entry.room);
   const { members, truncatedSize } = entry;
   const answersAbove = data.ancestors.length > 0;
@@ -48,6 +51,9 @@ export function Page({ data }: { readonly data: EntryPage }): VNode {
           empty={words.noReplies}
           showsRoom
           answersAbove
+          onWithheld={(withholdings) =>
+            setEntry((shown) => withoutWithheld([shown], withholdings)[0] ?? shown)
+          }
         />
         <TakePart
           kinds={['garden']}

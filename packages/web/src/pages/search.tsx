@@ -9,7 +9,7 @@ import { href, useShell, useWords } from '../shell.ts';
 export function Page({ data }: { readonly data: SearchPage }): VNode {
   const shell = useShell();
   const { search: words } = useWords();
-  const { results, next, problem } = data;
+  const { results, isSection, next, problem } = data;
   return (
     <div class="search">
       <h1>{words.title}</h1>
@@ -19,6 +19,7 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
           {problem}
         </p>
       )}
+      {isSection === true && <p class="quiet">{words.section}</p>}
       {results?.length === 0 && <p class="quiet">{words.nothing}</p>}
       {results !== undefined && results.length > 0 && (
         <section class="entries" aria-label={words.results}>

@@ -38,7 +38,6 @@ export interface OutboxItem {
   /** The idempotency key. */
   readonly key: string;
   readonly kind: Kind;
-  readonly path: string;
   readonly locale: string;
   /** The JSON of the entry. */
   readonly body: Blob;

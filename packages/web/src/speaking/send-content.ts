@@ -42,7 +42,6 @@ export async function sendContent(content: FormContent, sending: Sending): Promi
   await addToOutbox({
     key,
     kind,
-    path: kindText.path,
     locale,
     body,
     form,

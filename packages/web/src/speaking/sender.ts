@@ -2,7 +2,8 @@
  * Sends what is in the outbox, until it is durable. Of all pages that are open, one sends. Sending twice
  * would do no harm: an entry keeps its idempotency key.
  */
-import type { FormProblem } from '../page-data.ts';
+import type { PresenceError } from '@open-presence/client';
+
 import {
   announce,
   onOutboxChange,
@@ -26,6 +27,11 @@ interface Failure {
 
 let isRunning = false;
 let isRequested = false;
+
+/** Loads what sends, so that it is there when the connection is not. */
+export function prepareSender(): void {
+  import('@open-presence/client').catch(() => {});
+}
 
 /** Sends until nothing is waiting. */
 export async function startSender(): Promise<void> {
@@ -66,61 +72,32 @@ async function sendItem(item: OutboxItem): Promise<void> {
   await updateItem({ ...item, attempts, notBefore: Date.now() + pause });
 }
 
-async function attempt({ path, key, kind, locale, body }: OutboxItem): Promise<Outcome | Failure> {
+async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome | Failure> {
   try {
-    const answer = await fetch(path, {
-      method: 'POST',
-      body,
-      headers: {
-        Accept: 'application/json',
-        'Accept-Language': locale,
-        'Content-Type': 'application/json',
-        'Idempotency-Key': key,
-        // The answer to a first contact has the companions.
-        ...(kind === 'resonance' ? {} : { Prefer: 'return=minimal' }),
-      },
-    });
-    if (answer.status === 201) return await storedOutcome(answer);
-    if (answer.status >= 400 && answer.status < 500) {
-      return { state: 'refused', problem: await problemOf(answer) };
-    }
-    return { state: 'failed', retryAfterMs: retryAfter(answer) };
-  } catch {
-    // Broken off, or no JSON: a proxy may have answered.
-    return { state: 'failed', retryAfterMs: 0 };
+    // Not loaded with the page: one that is only read needs no client.
+    const { Gateway } = await import('@open-presence/client');
+    const gateway = new Gateway(location.origin, { locale });
+    const entry = await gateway.sayJson(kind, body, { idempotencyKey: key, retry: false });
+    return { state: 'stored', at: Date.now(), entry: storedEntry(entry) };
+  } catch (error) {
+    // Anything but a refusal may pass: no connection, or a proxy has answered.
+    const { status = 0, problem, message, retryAfterMs = 0 } = error as Partial<PresenceError>;
+    if (status < 400 || status >= 500) return { state: 'failed', retryAfterMs };
+    const title = String(status);
+    return { state: 'refused', problem: problem ?? { title, detail: message ?? title } };
   }
 }
 
-async function storedOutcome(answer: Response): Promise<Outcome> {
-  const { id, seq, room, welcome, companions, next } = (await answer.json()) as StoredEntry;
-  const contact =
-    welcome === undefined || companions === undefined || next === undefined
-      ? {}
-      : {
-          welcome,
-          companions: companions.map((companion) => ({
-            id: companion.id,
-            ...(companion.ai_identity === undefined ? {} : { ai_identity: companion.ai_identity }),
-            ...(companion.seeking === undefined ? {} : { seeking: companion.seeking }),
-          })),
-          next,
-        };
-  return { state: 'stored', at: Date.now(), entry: { id, seq, room, ...contact } };
-}
-
-async function problemOf(answer: Response): Promise<FormProblem> {
-  const title = `${answer.status} ${answer.statusText}`;
-  try {
-    const { detail, ...problem } = (await answer.json()) as FormProblem;
-    return { ...problem, detail: typeof detail === 'string' ? detail : title };
-  } catch {
-    return { title, detail: title };
-  }
-}
-
-function retryAfter({ headers }: Response): number {
-  const seconds = Number(headers.get('retry-after'));
-  return Number.isFinite(seconds) ? seconds * 1000 : 0;
+/** Without the visitor's words, of which this device has a copy. */
+function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry): StoredEntry {
+  if (welcome === undefined || companions === undefined || next === undefined)
+    return { id, seq, room };
+  const shown = companions.map((companion) => ({
+    id: companion.id,
+    ...(companion.ai_identity === undefined ? {} : { ai_identity: companion.ai_identity }),
+    ...(companion.seeking === undefined ? {} : { seeking: companion.seeking }),
+  }));
+  return { id, seq, room, welcome, companions: shown, next };
 }
 
 /** Listens from now on for what may make an item due. */

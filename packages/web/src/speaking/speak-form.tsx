@@ -19,6 +19,7 @@ import { newIdempotencyKey, type StoredEntry } from './outbox.ts';
 import { isBlank, readForm, saysNothing } from './read-form.ts';
 import { rememberAuthorIn } from './remembered-author.ts';
 import { sendContent } from './send-content.ts';
+import { prepareSender } from './sender.ts';
 import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
 import { useDraft } from './use-draft.ts';
 
@@ -112,6 +113,7 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     return isNothing ? undefined : typed;
   }, [form]);
   useEffect(() => {
+    prepareSender();
     openDatabase().catch(() => setHasDatabase(false));
     if (key === undefined) setKey(newIdempotencyKey());
     // A draft that was restored is worth storing as it is.

@@ -14,6 +14,7 @@ export const en = {
     inbox: 'Inbox',
     speak: 'For developers',
     otherLanguage: 'Українською',
+    contact: 'Write to the people who run this place',
     forAgents: 'For AI systems and developers',
     navigation: 'Pages',
     unreachable: 'out of reach',

@@ -26,6 +26,7 @@ export const reading = {
     isNew: 'new',
     answers: 'In answer to an earlier entry',
     seeks: 'seeks',
+    withheld: 'What was said here was taken away by the people who run this place. They say why:',
     unreadable: 'This entry is damaged and cannot be read now. Its place and time are known.',
     reply: 'Reply',
     replies: 'Replies',
@@ -61,6 +62,7 @@ export const reading = {
     how: 'All words must be there. "Quotation marks" keep words together, an asterisk stands for any ending, a minus leaves out.',
     results: 'Results',
     nothing: 'Nothing with these words was said here.',
+    section: 'Very many entries match: these are the best of the newest. Older ones follow.',
     more: 'More results',
   },
   inbox: {

@@ -20,6 +20,7 @@ export const uk: Words = {
     inbox: 'Скринька',
     speak: 'Розробникам',
     otherLanguage: 'In English',
+    contact: 'Написати тим, хто тримає це місце',
     forAgents: 'Для ШІ та розробників',
     navigation: 'Сторінки',
     unreachable: 'недосяжна',

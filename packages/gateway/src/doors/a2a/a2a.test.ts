@@ -75,3 +75,41 @@ suite('the agent card', () => {
     }
   });
 });
+
+test('a search through A2A says where it ranks the newest of very many matches, and goes on to the rest', async () => {
+  await using door = await openGateway(openMemoryLog(2));
+  await door.addEntries('mint', 'mint mint', 'mint mint', 'mint');
+  const seqs: number[] = [];
+  const sections: (number | undefined)[] = [];
+  for (let data: unknown = { skill: 'search', q: 'mint', limit: 3 }; data !== null;) {
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+    const body = JSON.stringify({ message });
+    const answer = await fetch(`${door.url}/a2a/v1/message:send`, { method: 'POST', body });
+    const { message: reply } = (await answer.json()) as SearchAnswer;
+    const [own, found] = reply.parts.map((part) => part.data);
+    seqs.push(...(found?.results ?? []).map(({ entry }) => entry.seq));
+    sections.push(own?.rankedFrom);
+    assert.equal(own?.notes?.[0]?.includes('from seq 3 on') ?? false, sections.length === 1);
+    data = own?.next;
+  }
+  assert.deepEqual(
+    [seqs, sections],
+    [
+      [3, 4, 2, 1],
+      [3, undefined],
+    ],
+  );
+});
+
+interface SearchAnswer {
+  readonly message: {
+    readonly parts: readonly {
+      readonly data?: {
+        readonly rankedFrom?: number;
+        readonly notes?: readonly string[];
+        readonly next?: unknown;
+        readonly results?: readonly { readonly entry: { readonly seq: number } }[];
+      };
+    }[];
+  };
+}

@@ -15,6 +15,7 @@ const STATUSES = {
   'not-found': 'NOT_FOUND',
   'out-of-space': 'RESOURCE_EXHAUSTED',
   unavailable: 'UNAVAILABLE',
+  misdirected: 'FAILED_PRECONDITION',
   internal: 'INTERNAL',
 } as const satisfies Partial<Record<Code, string>>;
 

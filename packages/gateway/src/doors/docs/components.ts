@@ -8,6 +8,7 @@ import {
   type Language,
 } from '@open-presence/protocol';
 import {
+  CheckpointSchema,
   DiscoverySchema,
   EntrySchema,
   FirstContactSchema,
@@ -20,6 +21,8 @@ import {
   RoomSchema,
   RoomsSchema,
   StatusSchema,
+  WithheldSchema,
+  WithholdingSchema,
 } from '@open-presence/protocol/schemas';
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
@@ -38,6 +41,9 @@ const SHARED: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [RoomSchema, 'Room'],
   [RoomsSchema, 'Rooms'],
   [StatusSchema, 'Status'],
+  [CheckpointSchema, 'Checkpoint'],
+  [WithholdingSchema, 'Withholding'],
+  [WithheldSchema, 'Withheld'],
 ]);
 
 const TYPES = {
@@ -142,13 +148,15 @@ function orNull(typed: (typeof TYPES)[keyof typeof TYPES], required: boolean): J
 
 /** For each status, or range of statuses, its codes with what they mean. */
 function problemResponses({ language, text }: Localization): [string, JsonObject][] {
-  const byStatus = Map.groupBy(CODES, (code) => responseKey(statusOf(code)));
+  // Of a mirror: HTTP redirects, and the other protocols answer in their own words.
+  const codes = CODES.filter((code) => code !== 'misdirected');
+  const byStatus = Map.groupBy(codes, (code) => responseKey(statusOf(code)));
   byStatus.set('404', [...(byStatus.get('404') ?? []), 'unknown-room', 'unknown-kind']);
   byStatus.set('416', ['invalid-parameter']);
-  return Array.from(byStatus, ([status, codes]) => [
+  return Array.from(byStatus, ([status, ofStatus]) => [
     `Problem${status}`,
     {
-      description: codes
+      description: ofStatus
         .map((code: Code) => `\`${code}\`: ${text(language.errors[code])}.`)
         .join('\n\n'),
       content: { 'application/problem+json': { schema: schemaRef('Problem') } },

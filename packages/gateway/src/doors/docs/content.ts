@@ -24,6 +24,7 @@ import { aiCatalog, apiCatalog } from './catalogs.ts';
 import { ROBOTS } from './files.ts';
 
 const EXAMPLE_LOG = '9f2c61d04b7ae835';
+const EXAMPLE_LINK = '9d1b'.repeat(16);
 
 /** By the `content` that representations name. */
 export function gatewayContents(
@@ -38,6 +39,14 @@ export function gatewayContents(
     ),
     Lines: { schema: TEXT, example: `${JSON.stringify(entry)}\n` },
     Events: { schema: TEXT, example: exampleEvents(entry) },
+    LogLines: {
+      schema: TEXT,
+      example: exampleLog(entry)
+        .map((line) => `${line}\n`)
+        .join(''),
+    },
+    WithheldLines: { schema: TEXT, example: `${JSON.stringify(exampleWithholding(entry))}\n` },
+    LogEvents: { schema: TEXT, example: exampleLogEvents(entry) },
     ...pageContents(localization, routes),
   };
 }
@@ -71,9 +80,16 @@ function exampleDocuments(
     },
     Presence: { here: [exampleVisitor(Entry)], lately: [exampleAuthor(Entry)], ...position },
     Status: statusDocument(language, 'breathing', locale, new Date(String(timestamp))),
+    Withheld: { withheld: [exampleWithholding(Entry)], count: 1, log: EXAMPLE_LOG, next: null },
+    Checkpoint: { log: EXAMPLE_LOG, head, link: EXAMPLE_LINK },
     Discovery: exampleDiscovery(localization, routes),
     Health: { status: 'breathing' },
   };
+}
+
+function exampleWithholding({ id, seq, kind, room, timestamp }: JsonObject): JsonObject {
+  const reason = 'Asked for by its author';
+  return { number: 1, id, seq, kind, room, timestamp, at: timestamp, reason };
 }
 
 function exampleVisitor({ identity, timestamp }: JsonObject): JsonObject {
@@ -101,6 +117,7 @@ function exampleDiscovery(
     version,
     head: entry['seq'],
     log: EXAMPLE_LOG,
+    checkpoint: { log: EXAMPLE_LOG, head: entry['seq'], link: EXAMPLE_LINK },
     ...rest,
     kinds: rest.kinds.slice(0, 1).map((kind) => ({ ...kind, fields: [] })),
     common: [],
@@ -119,6 +136,25 @@ function exampleEvents(entry: JsonObject): string {
   return [
     `retry: 1000\nid: ${before}\nevent: head\ndata: ${JSON.stringify({ head: before, log: EXAMPLE_LOG })}\n\n`,
     `id: ${String(seq)}\nevent: ${String(kind)}\ndata: ${JSON.stringify(entry)}\n\n`,
+  ].join('');
+}
+
+/** A checkpoint, and an entry with its link. */
+function exampleLog(entry: JsonObject): readonly [string, string] {
+  const head = Number(entry['seq']) - 1;
+  const salt = '5e'.repeat(16);
+  return [
+    JSON.stringify({ log: EXAMPLE_LOG, head, link: '41c0'.repeat(16) }),
+    JSON.stringify({ link: EXAMPLE_LINK, salt, entry }),
+  ];
+}
+
+function exampleLogEvents(entry: JsonObject): string {
+  const { seq, kind } = entry;
+  const [checkpoint, line] = exampleLog(entry);
+  return [
+    `retry: 1000\nid: ${Number(seq) - 1}\nevent: checkpoint\ndata: ${checkpoint}\n\n`,
+    `id: ${String(seq)}\nevent: ${String(kind)}\ndata: ${line}\n\n`,
   ].join('');
 }
 

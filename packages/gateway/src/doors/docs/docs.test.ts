@@ -38,9 +38,44 @@ suite('what the gateway says of itself', () => {
 
   test('is where errors lead, also of what is not HTTP', async () => {
     await using door = await openGateway(openMemoryLog());
-    const answer = await door.sendRaw('GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answer = await door.sendRaw(
+      'GET /api/garden?q=\u00e9 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    );
     assert.match(answer, /^HTTP\/1\.1 400 /);
     assert.match(answer, /\r\nLink: <\/openapi\.json>; rel="service-desc"/);
     assert.match(answer, /\r\nCache-Control: no-store\r\n/);
+  });
+
+  test('says whom to write to, where the operator says so', async () => {
+    const year = 365 * 24 * 60 * 60 * 1000;
+    for (const [contact, uri] of [
+      ['owner@presence.example', 'mailto:owner@presence.example'],
+      ['https://presence.example/about?a=1&b', 'https://presence.example/about?a=1&b'],
+    ] as const) {
+      const publicUrl = 'https://presence.example';
+      await using door = await openGateway(openMemoryLog(), { contact, publicUrl });
+      const found = await fetch(`${door.url}/.well-known/security.txt`);
+      assert.equal(found.headers.get('content-type'), 'text/plain; charset=utf-8');
+      const text = await found.text();
+      assert.match(text, /^Canonical: https:\/\/presence\.example\/\.well-known\/security\.txt$/m);
+      assert.ok(text.startsWith(`Contact: ${uri}\n`), text);
+      const expires = Date.parse(/^Expires: (\S+)$/m.exec(text)?.[1] ?? '');
+      assert.ok(expires > Date.now() && expires < Date.now() + year, text);
+      const discovery = (await (await fetch(`${door.url}/api/discover`)).json()) as object;
+      assert.ok('contact' in discovery && discovery.contact === uri);
+      for (const accept of ['text/markdown', 'text/plain', 'text/html']) {
+        const home = (await fetchBytes(door, '/', { accept })).bytes.toString();
+        assert.ok(home.replaceAll('&amp;', '&').includes(uri), accept);
+      }
+      const status = (await (await fetch(`${door.url}/api`)).json()) as object;
+      assert.equal(Object.keys(status).length, 7);
+    }
+  });
+
+  test('names nobody whom the operator has not named', async () => {
+    await using door = await openGateway(openMemoryLog());
+    const answer = await fetch(`${door.url}/.well-known/security.txt`);
+    assert.equal(answer.status, 404);
+    assert.equal(((await answer.json()) as { code: string }).code, 'not-found');
   });
 });

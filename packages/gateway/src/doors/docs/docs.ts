@@ -18,7 +18,7 @@ import {
   type DoorHandler,
   type ProtocolDoor,
 } from '../context.ts';
-import { languageFile, languageSchema, robots } from './files.ts';
+import { languageFile, languageSchema, robots, SECURITY_TXT, securityTxt } from './files.ts';
 import { REFERENCE_SCRIPTS } from './reference-scripts.ts';
 import type { PAGES, RenderedPage } from './pages.ts';
 
@@ -69,6 +69,12 @@ export const docsDoor: ProtocolDoor = {
       get: [{ type: 'text/javascript', handle }],
       description: { paths: [] },
     })),
+    {
+      path: SECURITY_TXT,
+      get: [{ type: 'text/plain', handle: securityTxt }],
+      // Most gateways have none: OpenAPI shows what can be requested as it stands.
+      description: { paths: [], parameters: ['as'] },
+    },
     document('robots', '/robots.txt', { type: 'text/plain', handle: robots, content: 'Robots' }),
   ],
 };

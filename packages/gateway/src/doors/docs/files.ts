@@ -1,7 +1,11 @@
 /** Documents that are the same for every caller: the language file, its schema, robots.txt. */
+import { contactUri, GatewayError, LOCALES } from '@open-presence/protocol';
+
 import { contentHash, jsonBody, sendResponse } from '../../http/response/response.ts';
 import { NO_CACHE, vary } from '../../http/response/headers.ts';
 import type { DoorRequest } from '../context.ts';
+
+export const SECURITY_TXT = '/.well-known/security.txt';
 
 const HEADERS = { ...NO_CACHE, ...vary() };
 
@@ -37,6 +41,31 @@ export const ROBOTS: string = [
 
 export async function robots(context: DoorRequest): Promise<void> {
   await send(context, 'text/plain; charset=utf-8', Buffer.from(ROBOTS), 'robots');
+}
+
+/** How far in the future the contact is valid: less than a year (RFC 9116 section 2.5.5). */
+const CONTACT_VALIDITY_MS = 180 * 24 * 60 * 60 * 1000;
+
+/**
+ * RFC 9116. `Expires` is computed for each request, for a whole day. Throws `not-found` where the
+ * operator has given no contact.
+ */
+export async function securityTxt(context: DoorRequest): Promise<void> {
+  const { language, publicUrl } = context.app;
+  const contact = contactUri(language.contact);
+  if (contact === undefined) {
+    const detail = `Cannot read "${SECURITY_TXT}": the operator of this gateway has given no contact.`;
+    throw new GatewayError('not-found', detail);
+  }
+  const expires = new Date(Date.now() + CONTACT_VALIDITY_MS).toISOString().slice(0, 10);
+  const text = [
+    `Contact: ${contact}`,
+    `Expires: ${expires}T00:00:00Z`,
+    `Preferred-Languages: ${LOCALES.join(', ')}`,
+    ...(publicUrl === undefined ? [] : [`Canonical: ${publicUrl}${SECURITY_TXT}`]),
+  ];
+  const body = Buffer.from(text.map((line) => `${line}\n`).join(''));
+  await send(context, 'text/plain; charset=utf-8', body, contentHash(body));
 }
 
 async function send(

@@ -1,7 +1,7 @@
 /** The guides to this place: what whoever arrives at its address is told, short and long. */
 import { hash } from 'node:crypto';
 
-import { EVERYTHING, type Kind, KINDS } from '@open-presence/protocol';
+import { contactUri, EVERYTHING, type Kind, KINDS } from '@open-presence/protocol';
 
 import {
   destinations,
@@ -41,8 +41,15 @@ export function welcomePage(context: GuideContext): Page {
       { heading: text(pages.links) },
       { links: linksTo(context, FIRST_DOORS) },
       { text: text(labels.trust) },
+      ...contactBlocks(context),
     ],
   };
+}
+
+function contactBlocks({ language, text }: GuideContext): Block[] {
+  const href = contactUri(language.contact);
+  if (language.contact === undefined || href === undefined) return [];
+  return [{ links: [{ name: language.contact, href, meaning: text(language.labels.contact) }] }];
 }
 
 /** The guide of `/llms.txt`, and the body of `/skill.md`: short, since its readers keep it in mind. */

@@ -9,6 +9,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { IMMUTABLE, vary } from '../../http/response/headers.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { contentHash, sendEncoded, sendResponse } from '../../http/response/response.ts';
+import { threadModule } from '../../thread-module.ts';
 import type { DoorHandler } from '../context.ts';
 
 const HIDDEN_TARGETS =
@@ -99,7 +100,7 @@ function scalar(encoding: Encoding | undefined): Promise<Uint8Array> {
 
 async function loadScalar(encoding: Encoding | undefined): Promise<Uint8Array> {
   try {
-    const thread = new Worker(new URL('scalar-thread.ts', import.meta.url), {
+    const thread = new Worker(threadModule('./scalar-thread', import.meta.url), {
       workerData: encoding,
     });
     const [script] = (await once(thread, 'message')) as [Uint8Array];

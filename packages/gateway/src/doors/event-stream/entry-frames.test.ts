@@ -37,7 +37,7 @@ function logOf(pieces: Iterable<Uint8Array>): Log {
       for (const piece of pieces) {
         buffer.set(piece);
         yield buffer.subarray(0, piece.length);
-        buffer.fill(0x21);
+        buffer.fill(0x21, 0, piece.length);
       }
       return { last: undefined, more: false };
     },

@@ -1,11 +1,15 @@
-/** Writes entries as server-sent events (PROTOCOL.md section 12.1). */
+/** Writes entries as server-sent events (PROTOCOL.md sections 12.1 and 20.3). */
 import type { LogRange } from '../../feed/follow.ts';
 import { streamChunk, type StreamChunk } from '../../http/response/event-stream.ts';
 import type { Log, Seq } from '../../log/log.ts';
+import { checkpointOf } from '../../operations/checkpoint.ts';
 import type { Framing } from './fan-out.ts';
 
-/** The first bytes of an entry, which have its seq and kind. */
-const PREFIX_SIZE = 128;
+/** The first bytes of an entry, which have its seq and kind; and those of a line of the chain. */
+const ENTRY_PREFIX_SIZE = 128;
+const CHAIN_PREFIX_SIZE = 384;
+/** What stands before the entry in a line of the chain. */
+const BEFORE_ENTRY = '"entry":';
 /** Where the digits of the seq start: behind `{"id":"`, the id and `","seq":`. */
 const SEQ_START = 51;
 const NEWLINE = 0x0a;
@@ -16,6 +20,18 @@ const FRAME_END = Buffer.from('\n\n');
 
 /** Whole entries, as they are stored. */
 export const ENTRY_FRAMES: Framing = { name: 'entries', frame: frameEntries };
+
+/** Whole entries, each with its link and what that is made of. */
+export const CHAIN_FRAMES: Framing = {
+  name: 'chain',
+  opening: { event: 'checkpoint', position: checkpointOf },
+  omitsWithheld: true,
+  async *frame(log, range, size) {
+    const framer = new EntryFramer(size, true);
+    for await (const piece of log.readChain(range)) yield* framer.add(piece);
+    yield* framer.end();
+  },
+};
 
 /** The entries of a range as chunks of up to `size` bytes. Those with a `cursor` end with a whole entry. */
 export async function* frameEntries(
@@ -28,10 +44,12 @@ export async function* frameEntries(
   yield* framer.end();
 }
 
-/** Turns text with one entry per line into frames. */
+/** Turns text with one entry per line, or one line of the chain, into frames. */
 class EntryFramer {
   /** Bytes of a chunk at most. */
   readonly #maxSize: number;
+  readonly #isChain: boolean;
+  readonly #prefixSize: number;
   /** The bytes of the next chunk. */
   #buffer: Buffer = EMPTY;
   #size = 0;
@@ -39,11 +57,13 @@ class EntryFramer {
   #endedSeq: Seq | undefined;
   /** The seq of the entry that is being read; undefined between entries. */
   #seq: Seq | undefined;
-  /** The start of an entry, as long as it is shorter than `PREFIX_SIZE`. */
+  /** The start of an entry, as long as it is shorter than `#prefixSize`. */
   #prefix: Buffer = EMPTY;
 
-  constructor(maxSize: number) {
+  constructor(maxSize: number, isChain = false) {
     this.#maxSize = maxSize;
+    this.#isChain = isChain;
+    this.#prefixSize = isChain ? CHAIN_PREFIX_SIZE : ENTRY_PREFIX_SIZE;
   }
 
   *add(piece: Uint8Array): Generator<StreamChunk, void, undefined> {
@@ -55,7 +75,7 @@ class EntryFramer {
     for (let at = 0; at < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, at);
       const to = newline === -1 ? bytes.length : newline;
-      if (newline === -1 && this.#seq === undefined && to - at < PREFIX_SIZE) {
+      if (newline === -1 && this.#seq === undefined && to - at < this.#prefixSize) {
         this.#prefix = Buffer.from(bytes.subarray(at));
         return;
       }
@@ -77,10 +97,13 @@ class EntryFramer {
   }
 
   *#startEntry(bytes: Buffer, from: number, to: number): Generator<StreamChunk, void, undefined> {
-    const comma = bytes.indexOf(COMMA, from + SEQ_START);
+    const entry = this.#isChain
+      ? bytes.indexOf(BEFORE_ENTRY, from, 'latin1') + BEFORE_ENTRY.length
+      : from;
+    const comma = bytes.indexOf(COMMA, entry + SEQ_START);
     const kindAt = comma + ',"kind":"'.length;
     const kind = bytes.toString('latin1', kindAt, bytes.indexOf(QUOTE, kindAt));
-    const seq = bytes.toString('latin1', from + SEQ_START, comma);
+    const seq = bytes.toString('latin1', entry + SEQ_START, comma);
     this.#seq = Number(seq);
     const opening = `id: ${seq}\nevent: ${kind}\ndata: `;
     // An entry that fits into a chunk is not split: a reader that stalls can resume behind it.

@@ -24,6 +24,8 @@ export interface EventRequest extends StreamSelection {
   /** What the first event has to add. */
   readonly notes: readonly string[];
   readonly limit: number;
+  /** The kinds of which entries are sent; empty for all. */
+  readonly kinds: readonly string[];
   /** Slugs of the rooms whose events are read; empty for all. */
   readonly rooms: readonly string[];
 }
@@ -55,6 +57,7 @@ export function eventRequest(
     after: Math.min(cursor, head),
     notes: cursor > head ? [foreignCursorNote(cursor, head)] : [],
     limit: limit ?? Number.POSITIVE_INFINITY,
+    kinds: scope.fixed?.kind === undefined ? kinds.filter(isKind) : [scope.fixed.kind],
     rooms: params['slug'] === undefined ? parameters.getAll('room') : [params['slug']],
   };
 }

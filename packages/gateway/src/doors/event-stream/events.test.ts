@@ -52,7 +52,7 @@ test('streams opened at different times and cursors send each entry once', async
 test('a caller of HTTP/1.0 gets unchunked events until the connection closes', async () => {
   await using gateway = await open();
   await using caller = await gateway.connect();
-  caller.send('GET /api/events?after=0&limit=1 HTTP/1.0\r\nHost: presence\r\n\r\n');
+  caller.send('GET /api/events?after=0&limit=1 HTTP/1.0\r\nHost: localhost\r\n\r\n');
   await caller.until(/event: head\n/);
   await gateway.addEntries('news');
   const received = await caller.untilClosed();

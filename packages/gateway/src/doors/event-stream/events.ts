@@ -20,6 +20,7 @@ import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
 import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
 import { FanOut, type Framing } from './fan-out.ts';
 import { readerOf } from '../reader.ts';
+import { reportWithheld } from './withheld-events.ts';
 
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -49,6 +50,7 @@ async function streamEvents(
 ): Promise<void> {
   const { app, request, response } = context;
   const wanted = eventRequest(context, scope, framing);
+  const opening = headEvent(app.log, wanted);
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();
@@ -56,10 +58,12 @@ async function streamEvents(
   }
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
-  stream.write(headEvent(app.log, wanted));
+  stream.write(opening);
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
+  const reports = wanted.entries && framing.omitsWithheld !== true;
+  using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
   if (!wanted.entries) await untilAborted(stream.ended);
   try {
     if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
@@ -72,10 +76,19 @@ async function streamEvents(
   if (!stream.ended.aborted) stream.end();
 }
 
+const PLAIN_OPENING: Required<Framing>['opening'] = {
+  event: 'head',
+  position: ({ id }, after) => ({ head: after, log: id }),
+};
+
 /** The first event: a reader who is disconnected before the first entry resumes from its id. */
-function headEvent({ id }: Log, { after, notes }: EventRequest): StreamChunk {
-  const data = JSON.stringify({ head: after, log: id, ...(notes.length > 0 ? { notes } : {}) });
-  const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: head\ndata: ${data}\n\n`;
+function headEvent(log: Log, { after, notes, framing }: EventRequest): StreamChunk {
+  const { event, position } = framing.opening ?? PLAIN_OPENING;
+  const data = JSON.stringify({
+    ...position(log, after),
+    ...(notes.length > 0 ? { notes } : {}),
+  });
+  const frame = `retry: ${RETRY_MS}\nid: ${after}\nevent: ${event}\ndata: ${data}\n\n`;
   return streamChunk(Buffer.from(frame), after);
 }
 

@@ -15,6 +15,13 @@ import type { EventStream, StreamChunk } from '../../http/response/event-stream.
 export interface Framing {
   /** Differs between framings. */
   readonly name: string;
+  /** The first event of a stream that begins behind this entry; `head`, with the log's name, by default. */
+  readonly opening?: {
+    readonly event: string;
+    readonly position: (log: Log, after: Seq) => Readonly<Record<string, unknown>>;
+  };
+  /** Set where the stream has the entries alone: readers take all of its data for them. */
+  readonly omitsWithheld?: true;
   /** The entries of a range as chunks of about `size` bytes. Those with a `cursor` end with a whole entry. */
   frame(log: Log, range: LogRange, size: number): AsyncGenerator<StreamChunk, void, undefined>;
 }

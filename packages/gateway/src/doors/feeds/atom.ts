@@ -24,7 +24,7 @@ export function atomOf(page: Page): string {
     ...(next === null ? [] : [link('next', base + next, ATOM)]),
     link('alternate', base + page.page, 'text/html'),
     link('related', base + page.listing, 'application/json'),
-    ...page.items.map((item) => entryOf(item, page)),
+    ...page.items.map((item) => tombstoneOf(item) ?? entryOf(item, page)),
     '</feed>',
     '',
   ].join('\n');
@@ -32,6 +32,14 @@ export function atomOf(page: Page): string {
 
 function link(rel: string, href: string, type: string): string {
   return `<link${attribute('rel', rel)}${attribute('type', type)}${attribute('href', href)}/>`;
+}
+
+/** RFC 6721: what was said was taken away. */
+function tombstoneOf({ id, withheld }: Item): string | undefined {
+  if (withheld === undefined) return undefined;
+  const attributes = attribute('ref', `urn:uuid:${id}`) + attribute('when', withheld.at);
+  const namespace = attribute('xmlns:at', 'http://purl.org/atompub/tombstones/1.0');
+  return `<at:deleted-entry${namespace}${attributes}>${element('at:comment', withheld.reason)}</at:deleted-entry>`;
 }
 
 function entryOf(item: Item, { base, language, text }: Page): string {

@@ -16,6 +16,7 @@ import { parseSearchSelection } from '../../intake/selection.ts';
 import type { Selection, Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
 import { DEFAULT_LIMIT, pageSelection } from '../../operations/read-page.ts';
+import { readVersion } from '../../operations/read-version.ts';
 import { searchWatermarkFor } from '../../operations/search-watermark.ts';
 import { localizationFor, type DoorRequest } from '../context.ts';
 
@@ -40,8 +41,8 @@ export interface FeedRequest extends FeedAddress, Localization {
   readonly head: Seq;
   /** The seq up to which words are indexed, where the request searches. */
   readonly watermark: Seq | undefined;
-  /** The version of the log's damage. */
-  readonly damage: number;
+  /** See `readVersion`. */
+  readonly version: string;
 }
 
 /** A request whose parameters were read. */
@@ -62,14 +63,14 @@ export function feedRequest(context: DoorRequest, address: FeedAddress): FeedReq
     base: publicAddressOf(context),
     head: app.log.head(),
     watermark: searchWatermarkFor(app.log, request.url ?? ''),
-    damage: app.log.damage().version,
+    version: readVersion(app.log),
   };
 }
 
 /** The key of the answer in the response cache, where the head counts as well. */
 export function cacheKeyOf(wanted: FeedRequest, url: string): string {
-  const { form, encoding, locale, base, watermark, damage } = wanted;
-  return `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${watermark ?? ''} ${damage} ${url}`;
+  const { form, encoding, locale, base, watermark, version } = wanted;
+  return `${form} ${encoding ?? ''} ${locale ?? ''} ${base} ${watermark ?? ''} ${version} ${url}`;
 }
 
 /** Throws for parameters that cannot be used. */
@@ -93,7 +94,7 @@ export async function feedQuery(
 
 /** Weak: encodings of the same page share it. */
 function tagOf(logId: string, languageHash: string, wanted: FeedRequest): string {
-  const { form, locale, base, head, watermark, damage } = wanted;
-  const variant = `${base} ${languageHash} ${locale ?? ''} ${watermark ?? ''} ${damage}`;
+  const { form, locale, base, head, watermark, version } = wanted;
+  const variant = `${base} ${languageHash} ${locale ?? ''} ${watermark ?? ''} ${version}`;
   return `W/"${logId.slice(0, 8)}-${head}-${form}-${contentHash(Buffer.from(variant))}"`;
 }

@@ -1,9 +1,15 @@
 /** An entry as an item of a feed: plain text for people. */
-import { entryHead, entryPagePath, entryPath, type Kind } from '@open-presence/protocol';
+import {
+  entryHead,
+  entryPagePath,
+  entryPath,
+  type Kind,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import type { Localization } from '../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
-import type { Entry } from '../../log/log.ts';
+import type { Entry, Withholding } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
 import { authorIn, textPreviewOf } from '../../operations/text-preview.ts';
@@ -21,6 +27,8 @@ export interface Item {
   readonly author: string;
   /** The visitor's text, or the start of a long one. */
   readonly text: string;
+  /** Where what was said was taken away: when, and why. `text` says so too. */
+  readonly withheld?: { readonly at: string; readonly reason: string };
   /** The size of the entry in bytes, where `text` is only its start. */
   readonly truncatedSize: number | undefined;
 }
@@ -33,6 +41,7 @@ const MAX_PREVIEW_LENGTH = 1000;
 export async function itemOf(entry: Entry, localization: Localization): Promise<Item> {
   const { labels, kinds } = localization.language;
   const { id, kind, room, time } = entry.stamp;
+  if (entry.withheld !== undefined) return withheldItem(entry.stamp, entry.withheld, localization);
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members =
     json === undefined
@@ -58,6 +67,27 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
     author,
     text: json === undefined ? `${content}…` : content,
     truncatedSize: json === undefined ? entry.size : undefined,
+  };
+}
+
+function withheldItem(
+  { id, kind, room, time }: Stamp,
+  { time: withheldAt, reason }: Pick<Withholding, 'time' | 'reason'>,
+  { language, text }: Localization,
+): Item {
+  const { labels, kinds } = language;
+  return {
+    id,
+    kind,
+    room,
+    timestamp: new Date(time).toISOString(),
+    path: entryPath(id),
+    page: entryPagePath(id),
+    title: text(kinds[kind].name),
+    author: text(labels.unnamed),
+    text: `${text(labels.withheld)}: ${reason}`,
+    withheld: { at: new Date(withheldAt).toISOString(), reason },
+    truncatedSize: undefined,
   };
 }
 

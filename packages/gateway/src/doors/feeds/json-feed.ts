@@ -36,7 +36,7 @@ function itemOf(item: Item, { base, language, text: localized }: Page): object {
           ],
         }),
     date_published: item.timestamp,
-    date_modified: item.timestamp,
+    date_modified: item.withheld?.at ?? item.timestamp,
     authors: [{ name: item.author.toWellFormed() }],
     tags: [item.kind, item.room],
   };

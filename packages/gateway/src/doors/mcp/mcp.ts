@@ -10,6 +10,12 @@
 import { GatewayError, statusOf } from '@open-presence/protocol';
 
 import { isDisconnected } from '../../http/context.ts';
+import {
+  foreignPageError,
+  hostOf,
+  isLoopbackUrl,
+  sendForeignPage,
+} from '../../http/foreign-page.ts';
 import { JSON_TYPE, NO_STORE, type Headers } from '../../http/response/headers.ts';
 import { RETRY_AFTER, sendProblem } from '../../http/response/problem.ts';
 import { jsonBody, sendResponse } from '../../http/response/response.ts';
@@ -87,9 +93,9 @@ async function handle(
 ): Promise<void> {
   const { app } = context;
   if (isDisconnected(context)) return;
-  const foreignPage = app.loopback ? foreignPageFault(context) : undefined;
+  const foreignPage = foreignPageFault(context);
   if (foreignPage !== undefined) {
-    await refuse(context, 403, { code: -32_000, message: foreignPage, id: null });
+    sendForeignPage(context, foreignPage);
     return;
   }
   if ('fault' in parsed) {
@@ -111,28 +117,14 @@ async function refuse(context: DoorRequest, status: number, fault: MessageFault)
 }
 
 /**
- * Against DNS rebinding: where only this machine can reach the gateway, web pages of other sites
- * must not, whatever name they resolve to its address. Programs send no `Origin`.
+ * The public address of a gateway that only its own machine, or a proxy there, can reach: other
+ * pages must not use it. Without a public address, the listener refuses pages of other sites.
  */
-function foreignPageFault({ app, request }: DoorRequest): string | undefined {
-  const { origin, host } = request.headers;
-  if (origin === undefined) return undefined;
-  const publicHost = app.publicUrl === undefined ? undefined : hostOf(app.publicUrl);
-  const isOwn = (url: string): boolean => {
-    const name = hostOf(url);
-    return LOOPBACK_HOST.test(name) || name === publicHost;
-  };
-  if (!isOwn(origin)) return foreignPageText('Origin', origin);
-  if (!isOwn(`http://${host}`)) return foreignPageText('Host', host ?? '');
-  return undefined;
-}
-
-const LOOPBACK_HOST = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-function hostOf(url: string): string {
-  return URL.parse(url)?.hostname ?? '';
-}
-
-function foreignPageText(header: string, value: string): string {
-  return `Cannot accept MCP from a web page of another site: ${header} ${JSON.stringify(value.slice(0, 100))} is not this machine, and only this machine can reach this gateway. Programs send no Origin. Pages of other sites can use /api, or a gateway that was started with its public address.`;
+function foreignPageFault({ app, request }: DoorRequest): GatewayError | undefined {
+  const { origin, host = '' } = request.headers;
+  if (!app.loopback || app.publicUrl === undefined || origin === undefined) return undefined;
+  const publicHost = hostOf(app.publicUrl);
+  const isOwn = (url: string): boolean => isLoopbackUrl(url) || hostOf(url) === publicHost;
+  if (!isOwn(origin)) return foreignPageError('Origin', origin);
+  return isOwn(`http://${host}`) ? undefined : foreignPageError('Host', host);
 }

@@ -67,8 +67,7 @@ export function operations(localization: Localization): Record<string, Operation
       },
       202: { description: text(pages.noted) },
       400: refused(pages.refused),
-      403: refused(pages.foreign),
-      ...problems([500]),
+      ...problems([403, 500]),
     },
   };
   return { 'POST /mcp': post };

@@ -1,8 +1,9 @@
-/** Notifies subscriptions of rooms that have new entries. */
+/** Notifies subscriptions of rooms that have new entries, or entries that were withheld. */
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow } from '../../feed/follow.ts';
+import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
 import { roomUri, ROOMS_URI } from './resources.ts';
@@ -46,6 +47,10 @@ export class ResourceUpdates implements ServerEventBus {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const after = this.#log.head();
+    using _withheld = WithholdingNotifier.of(this.#log).listen((batch) => {
+      const rooms = new Set(batch.map(({ stamp }) => stamp.room));
+      for (const room of rooms) this.publish({ kind: 'resource_updated', uri: roomUri(room) });
+    });
     for await (const range of follow(this.#log, { facets: [] }, { after, signal })) {
       const uris = [...this.#updatedSince(range.after).map(roomUri), ROOMS_URI];
       let notified = 0;

@@ -86,7 +86,7 @@ describe('a search whose caller leaves', () => {
 function postRequest(path: string, body: string, ...headers: readonly string[]): string {
   const lines = [
     `POST ${path} HTTP/1.1`,
-    'Host: presence',
+    'Host: localhost',
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...headers,

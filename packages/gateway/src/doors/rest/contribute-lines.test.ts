@@ -93,7 +93,9 @@ suite('lines of a contribution', () => {
       Array.from({ length: 5000 }, (_, n) => [n + 1, n + 1]),
     );
     await using caller = await gateway.connect();
-    caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/jsonl\r\n');
+    caller.send(
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/jsonl\r\n',
+    );
     caller.send('Transfer-Encoding: chunked\r\n\r\n');
     for (const byte of '{"a":1}\n{"b":2}') caller.send(`1\r\n${byte}\r\n`);
     caller.send('0\r\n\r\n');
@@ -103,7 +105,9 @@ suite('lines of a contribution', () => {
   test('are answered while later ones are still being sent', async () => {
     await using gateway = await open();
     await using caller = await gateway.connect();
-    caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+    caller.send(
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n',
+    );
     caller.send('Transfer-Encoding: chunked\r\n\r\n');
     for (let line = 1; line <= 3; line++) {
       caller.send('3\r\n{}\n\r\n');
@@ -115,7 +119,9 @@ suite('lines of a contribution', () => {
     await using gateway = await open();
     for (const rest of ['{"a":"unfinished', `{"a":"${'x'.repeat(200_000)}`]) {
       await using caller = await gateway.connect();
-      caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+      caller.send(
+        'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n',
+      );
       caller.send(`Content-Length: 1000000\r\n\r\n{}\n{}\n${rest}`);
       await caller.until(/"line":2/);
       await pause(50);
@@ -196,7 +202,9 @@ suite('lines of a contribution', () => {
     const headers = { 'Idempotency-Key': 'whole' };
     for (let attempt = 1; attempt <= 3; attempt++) {
       await using caller = await gateway.connect();
-      caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n');
+      caller.send(
+        'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n',
+      );
       caller.send(`Idempotency-Key: whole\r\nContent-Length: ${body.length}\r\n\r\n`);
       caller.send(body.slice(0, attempt * 30_000));
       await caller.until(new RegExp(`"line":${attempt * 1500},`));

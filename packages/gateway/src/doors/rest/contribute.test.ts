@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 
-import type { AppendResult, Log } from '../../log/log.ts';
+import type { AppendOutcome, Log } from '../../log/log.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import {
   bodyIn,
@@ -54,7 +54,7 @@ suite('the body of a contribution', () => {
   for (const type of types) {
     test(`is JSON where Content-Type is "${type}"`, async () => {
       await using gateway = await open();
-      const lines = ['POST /api/garden HTTP/1.1', 'Host: a', `Content-Type: ${type}`];
+      const lines = ['POST /api/garden HTTP/1.1', 'Host: localhost', `Content-Type: ${type}`];
       const head = [...lines, `Content-Length: ${GARDEN_ENTRY.length}`].join('\r\n');
       const request = Buffer.from(`${head}\r\n\r\n${GARDEN_ENTRY}`, 'latin1');
       assert.deepEqual(statusesIn(await gateway.sendRaw(request, /ai_entity/)), [201]);
@@ -64,7 +64,9 @@ suite('the body of a contribution', () => {
   test('may come in chunks of one byte, and without a Content-Type', async () => {
     await using gateway = await open();
     await using caller = await gateway.connect();
-    caller.send('POST /api/garden HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    caller.send(
+      'POST /api/garden HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
     for (const byte of GARDEN_ENTRY) caller.send(`1\r\n${byte}\r\n`);
     caller.send('0\r\nTrailer: x\r\n\r\n');
     assert.deepEqual(statusesIn(await caller.until(/ai_entity"\}$/)), [201]);
@@ -73,7 +75,7 @@ suite('the body of a contribution', () => {
   test('is read whatever Expect says', async () => {
     await using gateway = await open();
     const request = (expect: string): string =>
-      `POST /api/garden HTTP/1.1\r\nHost: a\r\nExpect: ${expect}\r\nContent-Length: ${GARDEN_ENTRY.length}\r\n\r\n`;
+      `POST /api/garden HTTP/1.1\r\nHost: localhost\r\nExpect: ${expect}\r\nContent-Length: ${GARDEN_ENTRY.length}\r\n\r\n`;
     const strange = await gateway.sendRaw(
       `${request('the-unexpected')}${GARDEN_ENTRY}`,
       /ai_entity/,
@@ -88,7 +90,7 @@ suite('the body of a contribution', () => {
 
   test('that is missing is malformed JSON', async () => {
     await using gateway = await open();
-    const request = 'POST /api/seeds HTTP/1.1\r\nHost: a\r\n\r\n';
+    const request = 'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\n\r\n';
     const received = await gateway.sendRaw(request, /"code":.*\n$/s);
     assert.deepEqual(statusesIn(received), [400]);
     assert.equal(bodyIn(received)['code'], 'malformed-json');
@@ -99,7 +101,7 @@ suite('the body of a contribution', () => {
       await using gateway = await open();
       for (const framing of ['Content-Length: 5000000', 'Transfer-Encoding: chunked']) {
         await using caller = await gateway.connect();
-        caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`);
+        caller.send(`POST /api/seeds HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n\r\n`);
         const text = `{"text":"${'a'.repeat(size)}`;
         caller.send(framing.startsWith('C') ? text : `${text.length.toString(16)}\r\n${text}\r\n`);
         await pause(50);
@@ -163,11 +165,11 @@ suite('an error in a large body', () => {
     await using gateway = await open();
     await using caller = await gateway.connect();
     const length = 3_000_000;
-    caller.send(`POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`);
+    caller.send(`POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n`);
     caller.send(`{]${'x'.repeat(199_998)}`);
     await caller.until(/"malformed-json"/);
     caller.send('x'.repeat(length - 200_000));
-    caller.send('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
+    caller.send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
     assert.deepEqual(statusesIn(await caller.until(/breathing/)), [400, 200]);
   });
 
@@ -231,8 +233,13 @@ suite('the response to a contribution', () => {
     ['unavailable', 503],
   ] as const) {
     test(`is ${status} if the log refuses the entry, small or large`, async () => {
-      const refused: AppendResult = { outcome: 'refused', code };
-      await using gateway = await open(logWith({ append: () => Promise.resolve(refused) }));
+      const refused: AppendOutcome = { outcome: 'refused', code };
+      await using gateway = await open(
+        logWith({
+          append: () => Promise.resolve(refused),
+          appendSmall: (_, onResult) => onResult(refused),
+        }),
+      );
       for (const body of [GARDEN_ENTRY, JSON.stringify({ text: 'x'.repeat(100_000) })]) {
         const answer = await post(gateway, body === GARDEN_ENTRY ? 'garden' : 'seeds', body);
         assert.equal(answer.status, status);
@@ -244,13 +251,20 @@ suite('the response to a contribution', () => {
 
   test('is an internal error if the log fails, and the failure is reported', async () => {
     const failure = new Error('of the store');
-    await using gateway = await open(logWith({ append: () => Promise.reject(failure) }));
-    const answer = await post(gateway, 'garden', GARDEN_ENTRY);
-    assert.equal(answer.status, 500);
-    assert.doesNotMatch(await answer.text(), /of the store/);
+    const appendSmall = (): never => {
+      throw failure;
+    };
+    await using gateway = await open(
+      logWith({ append: () => Promise.reject(failure), appendSmall }),
+    );
+    for (const headers of [{}, { 'Idempotency-Key': 'a' }]) {
+      const answer = await post(gateway, 'garden', GARDEN_ENTRY, headers);
+      assert.equal(answer.status, 500);
+      assert.doesNotMatch(await answer.text(), /of the store/);
+    }
     assert.deepEqual(
       gateway.reported.map((one): unknown => Reflect.get(one, 'err')),
-      [failure],
+      [failure, failure],
     );
   });
 });

@@ -8,12 +8,14 @@
 import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
+import { parseSmallBody } from '../../intake/small-body.ts';
 import { FormConverter } from '../../intake/forms/form-body.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import {
   COMMON_HEADERS,
   contentLanguage,
+  headerLines,
   JSON_TYPE,
   type Headers,
 } from '../../http/response/headers.ts';
@@ -22,6 +24,8 @@ import { MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
 import { sendError } from '../../http/response/problem.ts';
+import { runHandler } from '../../http/router.ts';
+import type { SimplePostHandler } from '../../http/simple-post.ts';
 import {
   append,
   appendOnce,
@@ -33,7 +37,8 @@ import type { ParsedDraft } from '../../intake/parsed-draft.ts';
 import { notesMember } from '../../operations/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
 import { idempotencyKeyOf } from './request-key.ts';
-import type { DoorHandler, DoorRequest } from '../context.ts';
+import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
+import { redirectsToOrigin } from '../redirect-to-origin.ts';
 
 /** Larger entries, in bytes, are not sent back. */
 const MAX_ECHOED_SIZE = 64 * 1024;
@@ -41,6 +46,7 @@ const MAX_ECHOED_SIZE = 64 * 1024;
 /** A handler that stores entries of a kind. */
 export function contribute(kind: Kind): DoorHandler {
   return (context) => {
+    if (redirectsToOrigin(context)) return;
     const { request } = context;
     const onError = (error: unknown): void => sendError(context, error);
     if (isNdjson(request.headers['content-type'])) {
@@ -61,6 +67,44 @@ export function contribute(kind: Kind): DoorHandler {
       },
     });
   };
+}
+
+/**
+ * A handler that stores entries of a kind whose requests bypass `node:http`. It responds exactly as
+ * the other, and leaves to that one what this does not take.
+ */
+export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
+  return (app, { body, acceptsEncoding }, responder) => {
+    if (app.mirror !== undefined) return false;
+    const grammar = app.grammar.kinds[kind];
+    const small = parseSmallBody(grammar, body);
+    if (small === undefined || small.replyTo !== undefined || hasManyFacets(small)) return false;
+    app.log.appendSmall({ kind, room: grammar.room, ...small }, (result) => {
+      if (result.outcome === 'appended') {
+        const { stamp } = result;
+        const text = entryText(stamp, small.body);
+        const isShort = !acceptsEncoding || text.length < MIN_COMPRESSED_SIZE;
+        if (isShort && text.length <= MAX_ECHOED_SIZE) {
+          responder.send('201 Created', createdLines(stamp, text), text);
+          return;
+        }
+      }
+      responder.handOver((request, response) => {
+        const context = { app, request, response, params: {} };
+        runHandler(
+          () => sendStored(context, stampOf(result), { body: small.body, notes: '' }),
+          context,
+        );
+      });
+    });
+    return true;
+  };
+}
+
+const COMMON_LINES = headerLines(COMMON_HEADERS);
+
+function createdLines({ id }: Stamp, text: string): string {
+  return `Content-Type: ${JSON_TYPE}\r\nContent-Length: ${text.length}\r\nLocation: ${entryPath(id)}\r\n${COMMON_LINES}`;
 }
 
 async function receiveSmall(context: DoorRequest, kind: Kind, bytes: Buffer): Promise<void> {
@@ -141,10 +185,16 @@ function sendStored(
     const preference: Headers = minimal ? { 'Preference-Applied': 'return=minimal' } : {};
     return sendCreated(context, stamp, `${head}${notes}}`, preference);
   }
-  const text = body.length === 0 ? head : `${head},${latin1Of(body)}`;
+  const text = entryText(stamp, body);
   return stamp.kind === 'resonance'
-    ? sendFirstContact(context, stamp, { text: `${text}}`, notes })
-    : sendCreated(context, stamp, `${text}${notes}}`);
+    ? sendFirstContact(context, stamp, { text, notes })
+    : sendCreated(context, stamp, `${text.slice(0, -1)}${notes}}`);
+}
+
+/** The entry, as Latin-1. */
+function entryText(stamp: Stamp, body: Uint8Array): string {
+  const head = entryHead(stamp);
+  return body.length === 0 ? `${head}}` : `${head},${latin1Of(body)}}`;
 }
 
 async function sendFirstContact(

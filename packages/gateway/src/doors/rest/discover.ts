@@ -8,8 +8,10 @@ import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
 import { localeFor } from '../../http/context.ts';
 import { pathsById } from '../../http/route-description.ts';
+import { checkpointOf } from '../../operations/checkpoint.ts';
 import { describeGateway } from '../../operations/describe-gateway.ts';
 import { summaryOf } from '../../operations/first-contact.ts';
+import { readVersion } from '../../operations/read-version.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { newestPresent } from '../../operations/who-is-here.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
@@ -23,11 +25,16 @@ export async function discover(context: DoorRequest): Promise<void> {
   const locale = localeFor(request);
   // Read before everything that the tag stands for: what is stored meanwhile changes the next tag.
   const head = app.log.head();
-  const { version } = app.log.damage();
+  const version = readVersion(app.log);
   const description = describe(app, locale, head);
   const { status } = description;
   const here = await newestPresent(app, { head, limit: MAX_HERE });
-  const tag = textTag(app, head, locale, `-${status}-${version}-${presenceHash(here)}`);
+  const tag = textTag(
+    app,
+    head,
+    locale,
+    `-${status}${version}-${presenceHash(here)}${mirrorTag(app)}`,
+  );
   const opening = jsonBody({ ...description, here } satisfies Omit<Discovery, 'newest'>);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([
@@ -49,6 +56,12 @@ function presenceHash(here: Discovery['here']): string {
   return hash('sha256', JSON.stringify(stable), 'base64url').slice(0, 16);
 }
 
+function mirrorTag({ mirror, log }: DoorContext): string {
+  if (mirror === undefined) return '';
+  const { state, behind } = mirror.describe(log);
+  return `-${state}-${behind}`;
+}
+
 /** Everything but the visitors who are here and the newest entries. */
 function describe(
   app: DoorContext,
@@ -60,8 +73,9 @@ function describe(
   const { service, version, ...rest } = described;
   const status = app.state();
   const rooms = roomDocuments(app, locale);
-  const position = { head, log: log.id };
-  return { service, status, version, ...position, ...rest, rooms };
+  const position = { head, log: log.id, checkpoint: checkpointOf(log, head) };
+  const mirror = app.mirror === undefined ? {} : { mirror: app.mirror.describe(log) };
+  return { service, status, version, ...mirror, ...position, ...rest, rooms };
 }
 
 async function newestOf({ log }: DoorContext, head: Seq): Promise<Uint8Array[]> {

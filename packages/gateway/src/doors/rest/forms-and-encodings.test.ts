@@ -130,7 +130,7 @@ suite('a compressed body', () => {
     const body = gzipSync(brotliCompressSync(GARDEN_ENTRY));
     const encodings =
       'Content-Encoding: br\r\nTransfer-Encoding: gzip\r\nTransfer-Encoding: chunked';
-    caller.send(`POST /api/garden HTTP/1.1\r\nHost: a\r\n${encodings}\r\n\r\n`);
+    caller.send(`POST /api/garden HTTP/1.1\r\nHost: localhost\r\n${encodings}\r\n\r\n`);
     for (const byte of body) {
       caller.send(Buffer.concat([Buffer.from('1\r\n'), Buffer.of(byte), Buffer.from('\r\n')]));
     }
@@ -142,10 +142,10 @@ suite('a compressed body', () => {
     await using gateway = await openGateway(openMemoryLog());
     await using caller = await gateway.connect();
     const body = gzipSync(Buffer.from(`{"a":}${'x'.repeat(500_000)}`));
-    const head = `POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n`;
+    const head = `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n`;
     caller.send(`${head}Content-Encoding: gzip\r\n\r\n`);
     caller.send(body);
-    caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}');
+    caller.send('POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}');
     assert.deepEqual(statusesIn(await caller.until(/"seq":1/)), [400, 201]);
   });
 
@@ -154,7 +154,7 @@ suite('a compressed body', () => {
     for (const size of [10, 100]) {
       await using caller = await gateway.connect();
       const body = gzipSync(JSON.stringify({ text: 'x'.repeat(1_000_000) })).subarray(0, size);
-      caller.send('POST /api/seeds HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n');
+      caller.send('POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n');
       caller.send(Buffer.concat([Buffer.from('Content-Encoding: gzip\r\n\r\n'), body]));
       await pause(50);
       caller.socket.resetAndDestroy();

@@ -7,7 +7,7 @@ type Params = RequestContext['params'];
 type Instead = (method: string, params: Params) => string | undefined;
 
 const PERMANENT =
-  'Entries are permanent: visitors can neither change nor remove them. To correct or withdraw one, POST another entry with "inReplyTo".';
+  'Entries are permanent: visitors can neither change nor remove them. To correct or withdraw one, POST another entry with "inReplyTo". Only who runs the gateway can withhold one: "contact" in /api/discover says whom to write to.';
 const POST_PATHS = KINDS.map((kind) => `/api/${kind}`).join(', ');
 
 /** `create`: how to add an entry there, for a resource that is only read. */

@@ -22,14 +22,15 @@ import { queryOf } from '../../http/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
-import { sendBody, type BodySource } from '../../http/response/response-writer.ts';
+import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
-import type { Log, LogRead, ReadEnd, Selection, Seq } from '../../log/log.ts';
-import { ResumableText } from '../../log/resumable-text.ts';
+import type { Log, ReadEnd, Selection, Seq, StoredText, TextRead } from '../../log/log.ts';
+import { selectedTexts } from '../../log/resumable-text.ts';
 import type { ListingScope, ScopeResolver } from '../../operations/listing-scope.ts';
 import { nextPagePath } from '../../operations/next-page.ts';
 import { boundedSelection } from '../../operations/read-page.ts';
+import { readVersion } from '../../operations/read-version.ts';
 import {
   isSearch,
   searchNotes,
@@ -38,6 +39,7 @@ import {
 } from '../../operations/search-watermark.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorHandler, DoorRequest } from '../context.ts';
+import { FramedText } from './framed-text.ts';
 
 type Form = 'json' | 'ndjson';
 
@@ -129,7 +131,7 @@ function list(
   const encoding = preferredEncoding(headers['accept-encoding']);
   const head = app.log.head();
   const watermark = searchWatermarkFor(app.log, url);
-  const { version } = app.log.damage();
+  const version = readVersion(app.log);
   const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${version} ${url}`;
   const cached = app.responseCache.get(key, head);
   if (cached !== undefined) return sendCached(context, cached);
@@ -147,7 +149,7 @@ async function answerFromLog(
   const { selection, form, head, signal } = listed;
   const cached = await responseCache.create(key, head, signal, async (ending) => {
     const selected = ending === undefined ? selection : { ...selection, signal: ending };
-    const small = await readSmall(log.readText(selected, SEPARATORS[form]));
+    const small = await readSmall(log.readText(selected, SEPARATORS[form], 'plain'));
     return small && (await cachedResponseOf(log, listed, small));
   });
   if (cached === undefined) await stream(context, listed);
@@ -162,12 +164,10 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
   const selected = await parseSearchSelection(parameters, { ...scope, grammar, log });
   const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
-  const { version } = app.log.damage();
   const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
   const tagParts = [
     app.log.id.slice(0, 8),
-    String(head),
-    ...(version === 0 ? [] : [`damage${version}`]),
+    `${head}${readVersion(log)}`,
     ...(watermark === undefined ? [] : [String(watermark)]),
     ...(form === 'json' ? [] : [form]),
     ...(room === undefined ? [] : [app.languageHash, locale ?? 'shown']),
@@ -190,14 +190,21 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
 }
 
 /** Undefined for what is too large to be buffered. */
-async function readSmall(read: LogRead<Uint8Array>): Promise<SmallListing | undefined> {
+async function readSmall(
+  read: TextRead<Uint8Array | StoredText>,
+): Promise<SmallListing | undefined> {
   const chunks: Uint8Array[] = [];
-  for (let size = 0; size <= MAX_BUFFERED_SIZE;) {
+  for (let size = 0; ;) {
     const step = await read.next();
     if (step.done === true) return { chunks, end: step.value };
+    const chunk = step.value;
+    size += chunk.length;
+    if (size > MAX_BUFFERED_SIZE) break;
     // Copied, because the log reuses the memory of its chunks.
-    chunks.push(Buffer.from(step.value));
-    size += step.value.length;
+    const copy = Buffer.alloc(chunk.length);
+    if (chunk instanceof Uint8Array) copy.set(chunk);
+    else await chunk.read(copy, 0);
+    chunks.push(copy);
   }
   await read.return({ last: undefined, more: false });
   return undefined;
@@ -252,53 +259,19 @@ async function cachedResponseOf(
 async function stream(context: DoorRequest, listed: Listing): Promise<void> {
   const { form } = listed;
   if (isDisconnected(context)) return;
-  const encoding = streamEncoding(listed.encoding);
+  const encoding = streamEncoding(context.request);
   context.response.writeHead(200, {
     'Content-Type': TYPES[form],
     ...contentEncoding(encoding),
     ...linksOf(listed, null),
     ...listed.headers,
   });
-  await sendBody(context, encoding, new ListingBody(context.app.log, listed));
-}
-
-/** No generator, which would hold a chunk while the caller stalls. */
-class ListingBody implements BodySource, AsyncIterator<Uint8Array, undefined> {
-  readonly #log: Log;
-  readonly #listed: Listing;
-  readonly #texts: ResumableText;
-  #part: 'opening' | 'entries' | 'closing' | undefined;
-
-  constructor(log: Log, listed: Listing) {
-    this.#log = log;
-    this.#listed = listed;
-    const { selection, signal, form } = listed;
-    const selected = signal === undefined ? selection : { ...selection, signal };
-    this.#texts = new ResumableText(log, selected, SEPARATORS[form]);
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    if (this.#part === 'closing') return { done: true, value: undefined };
-    if (this.#part === undefined) {
-      this.#part = 'opening';
-      return { done: false, value: Buffer.from(this.#listed.opening) };
-    }
-    const step = await this.#texts.next();
-    this.#part = step.done === true ? 'closing' : 'entries';
-    if (step.done !== true) return step;
-    return { done: false, value: closingOf(this.#log, this.#listed, step.value) };
-  }
-
-  pause(unsent: number): boolean {
-    return this.#part === 'entries' && this.#texts.pause(unsent);
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    await this.#texts.return();
-    return { done: true, value: undefined };
-  }
+  const stored = encoding === 'br' ? undefined : encoding;
+  const { log } = context.app;
+  const { selection, signal } = listed;
+  const selected = signal === undefined ? selection : { ...selection, signal };
+  const texts = selectedTexts(log, selected, SEPARATORS[form], stored ?? 'plain');
+  const opening = Buffer.from(listed.opening);
+  const body = new FramedText(opening, texts, (end) => closingOf(log, listed, end));
+  await sendBody(context, encoding, body);
 }

@@ -11,7 +11,6 @@ import {
   vary,
   type Headers,
 } from '../../http/response/headers.ts';
-import { preferredEncoding } from '../../http/negotiation.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
 import { sendProblem } from '../../http/response/problem.ts';
 import { sendResponse } from '../../http/response/response.ts';
@@ -19,19 +18,18 @@ import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import type { Entry } from '../../log/log.ts';
 import { findEntry } from '../../operations/find-entry.ts';
+import { entryVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
 
-const HEADERS = {
-  'Accept-Ranges': 'bytes',
-  'Cache-Control': 'public, max-age=31536000, immutable',
-  ...vary('Accept'),
-};
+/** Caches ask each time: what was said may be taken away. */
+const HEADERS = { 'Accept-Ranges': 'bytes', ...NO_CACHE, ...vary('Accept') };
 
-/** An unreadable entry may be put back. */
-function validatorsOf({ stamp, unreadable }: Entry): { tag: string; headers: Headers } {
-  const headers = { ...HEADERS, Link: pageLinks(entryPath(stamp.id)).join(', ') };
-  if (unreadable !== true) return { tag: `"${stamp.id}"`, headers };
-  return { tag: `"${stamp.id}-unreadable"`, headers: { ...headers, ...NO_CACHE } };
+function validatorsOf(entry: Entry): { tag: string; headers: Headers } {
+  const { id } = entry.stamp;
+  return {
+    tag: `"${id}${entryVersion(entry)}"`,
+    headers: { ...HEADERS, Link: pageLinks(entryPath(id)).join(', ') },
+  };
 }
 
 export async function oneEntry(context: DoorRequest): Promise<void> {
@@ -48,7 +46,7 @@ export async function oneEntry(context: DoorRequest): Promise<void> {
 async function streamEntry(context: DoorRequest, entry: Entry): Promise<void> {
   const { tag, headers: own } = validatorsOf(entry);
   const { request, response } = context;
-  const encoding = streamEncoding(preferredEncoding(request.headers['accept-encoding']));
+  const encoding = streamEncoding(request);
   const headers = { ...etag(tag, encoding), ...own, ...COMMON_HEADERS };
   if (sendNotModified(context, headers.ETag, headers)) return;
   const length = { 'Content-Length': String(entry.size) };

@@ -255,6 +255,8 @@ suite('GET /api/presence', () => {
     for (let at = 0; at < 2000; at += 1) {
       gateway.presence.recordRequest({ identity: `${at} ${'x'.repeat(10_000)}`, room: undefined });
     }
+    // Without any first contact, nobody's is looked for.
+    await postEntry(gateway, 'resonance', { ai_identity: 'Lumen', seeking: [] });
     const seen = { asked: 0 };
     const entries = log.readEntries.bind(log);
     log.readEntries = (selection) => {

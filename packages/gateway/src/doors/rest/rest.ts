@@ -23,9 +23,9 @@ import {
 } from '../../operations/listing-scope.ts';
 import type { DoorContext, DoorHandler, ProtocolDoor } from '../context.ts';
 import { LISTING_PARAMETERS } from '../listing-parameters.ts';
-import { contribute } from './contribute.ts';
+import { contribute, contributeSimple } from './contribute.ts';
 import { discover } from './discover.ts';
-import { ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
+import { CHAIN_FRAMES, ENTRY_FRAMES } from '../event-stream/entry-frames.ts';
 import { events } from '../event-stream/events.ts';
 import {
   insteadOn,
@@ -35,12 +35,14 @@ import {
   insteadOnSay,
 } from './instead.ts';
 import { listing } from './listing.ts';
+import { logHead, logScope, readLog } from './log.ts';
 import { oneEntry } from './one-entry.ts';
 import { presence } from './presence.ts';
 import { rooms } from './rooms.ts';
 import { say } from './say-by-get.ts';
 import { search } from './search.ts';
 import { status } from './status.ts';
+import { withheld } from './withheld.ts';
 
 const home = (context: RequestContext<StartupContext>): Promise<void> => status(context, 'Accept');
 
@@ -92,6 +94,8 @@ export const restDoor: ProtocolDoor = {
       path: `/api/${kind}`,
       get: listingForms(kindScope(kind), 'Listing'),
       post: contribute(kind),
+      // A first contact is answered in the caller's language.
+      ...(kind === 'resonance' ? {} : { simplePost: contributeSimple(kind) }),
       postParameters: POST_PARAMETERS,
       instead: insteadOn(),
       description: {
@@ -161,6 +165,35 @@ export const restDoor: ProtocolDoor = {
       },
     },
     {
+      path: '/api/log',
+      get: [
+        { type: 'application/x-ndjson', handle: readLog, content: 'LogLines' },
+        {
+          type: EVENT_STREAM,
+          handle: events(logScope, CHAIN_FRAMES),
+          content: 'LogEvents',
+          onlyIfNamed: true,
+        },
+      ],
+      instead: insteadOnEntries,
+      description: { id: 'log', parameters: ['after', 'limit', 'as'] },
+    },
+    {
+      path: '/api/log/head',
+      get: json(logHead, 'Checkpoint'),
+      instead: insteadOnEntries,
+      description: { id: 'logHead', parameters: ['as'] },
+    },
+    {
+      path: '/api/withheld',
+      get: [
+        ...json(withheld('json'), 'Withheld'),
+        { type: 'application/x-ndjson', handle: withheld('ndjson'), content: 'WithheldLines' },
+      ],
+      instead: insteadOn(),
+      description: { id: 'withheld', parameters: ['order', 'limit', 'after', 'before', 'as'] },
+    },
+    {
       path: '/api/discover',
       get: json(discover, 'Discovery'),
       description: { id: 'discover', parameters: ['as'] },
@@ -168,6 +201,7 @@ export const restDoor: ProtocolDoor = {
     {
       path: '/api/say/{kind}',
       get: [{ type: JSON_TYPE, handle: say }],
+      storesByGet: true,
       instead: insteadOnSay,
       description: { id: 'say', paths: KINDS.map((kind) => `/api/say/${kind}`) },
     },

@@ -20,6 +20,7 @@ import { describeSaying } from '../../operations/describe-saying.ts';
 import { storeBody } from './contribute.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorRequest } from '../context.ts';
+import { redirectsToOrigin } from '../redirect-to-origin.ts';
 
 export async function say(context: DoorRequest): Promise<void> {
   const { app, request, response, params } = context;
@@ -41,7 +42,8 @@ export async function say(context: DoorRequest): Promise<void> {
   try {
     const body = bodyFromQuery(mark === -1 ? '' : url.slice(mark + 1), grammar);
     if (body.length === NO_MEMBERS.length) await explain(context, kind);
-    else await storeBody(context, { kind, body, key: idempotencyKeyOf(request) });
+    else if (!redirectsToOrigin(context))
+      await storeBody(context, { kind, body, key: idempotencyKeyOf(request) });
   } catch (error) {
     throw error instanceof GatewayError
       ? withUrlExample(error, sayPath(kind, grammar.example))

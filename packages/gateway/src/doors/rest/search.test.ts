@@ -101,6 +101,31 @@ describe('a search', () => {
     assert.equal(await next('q=stone&limit=0&order=newest'), null);
   });
 
+  it('ranks very many matches in sections, the newest first, gives each once, and says so', async () => {
+    await using log = openMemoryLog(3);
+    await using gateway = await openGateway(log);
+    await gateway.addEntries('mint', 'mint mint', 'water', 'mint', 'mint mint', 'mint', 'stone');
+    type Section = Found & { readonly rankedFrom?: number; readonly notes?: readonly string[] };
+    const all = await read<Section>(gateway, '/api/search?q=mint');
+    assert.deepEqual(seqsOf(all), [5, 6, 4, 2, 1]);
+    assert.equal(all.rankedFrom, 4);
+    assert.match(all.notes?.[0] ?? '', /the best of those from seq 4 on/);
+    const pages: Section[] = [];
+    for (let path: string | null = '/api/search?q=mint&limit=2'; path !== null;) {
+      pages.push(await read<Section>(gateway, path));
+      path = pages.at(-1)?.next ?? null;
+      await gateway.addEntries('mint');
+    }
+    assert.deepEqual(pages.map(seqsOf), [[5, 6], [4, 2], [1]]);
+    assert.deepEqual(
+      pages.map(({ rankedFrom }) => rankedFrom),
+      [4, 4, undefined],
+    );
+    assert.equal(pages[2]?.notes, undefined);
+    const filtered = await read<Section>(gateway, '/api/search?q=water');
+    assert.equal(filtered.rankedFrom, undefined);
+  });
+
   it('gives all that was found, where no limit is asked for', async () => {
     await using log = openMemoryLog();
     await using gateway = await openGateway(log);

@@ -10,13 +10,16 @@ import type { Entry, Log } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {
   matchesOf,
+  type Match,
   nextResultsPath,
+  resultNotes,
   SEARCH_SCOPE,
   searchRequest,
   takeRanking,
   snippetOf,
   type SearchRequest,
 } from '../../operations/search.ts';
+import { readVersion } from '../../operations/read-version.ts';
 import { waitForListing } from '../../operations/wait.ts';
 import type { DoorRequest } from '../context.ts';
 
@@ -38,8 +41,8 @@ export async function search(context: DoorRequest): Promise<void> {
   const { signal } = caller;
   if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);
   const search = await searchRequest(app, parameters, { ranked, example: EXAMPLE, signal });
-  const { version } = app.log.damage();
-  const tag = `W/"${app.log.id.slice(0, 8)}-${search.head}-${search.watermark}-${version}-search"`;
+  const version = `${search.head}-${search.watermark}${readVersion(app.log)}`;
+  const tag = `W/"${app.log.id.slice(0, 8)}-${version}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
   await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });
 }
@@ -48,23 +51,29 @@ async function* documentOf(
   log: Log,
   search: SearchRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const { selection, head, watermark, notes } = search;
+  const { selection, head, watermark } = search;
   yield Buffer.from('{"results":[\n');
   const matches = matchesOf(log, search);
-  let count = 0;
+  let first: Match | undefined;
+  let last: Match | undefined;
   try {
     for (;;) {
       const step = await matches.next();
       if (step.done === true) {
-        const next = JSON.stringify(nextResultsPath(search, step.value, count));
-        const newline = count === 0 ? '' : '\n';
+        const next = JSON.stringify(nextResultsPath(search, step.value, last));
+        const newline = first === undefined ? '' : '\n';
+        const notes = resultNotes(search, first);
         const noted = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
         const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
-        yield Buffer.from(`${newline}],${position},${noted}"next":${next}}\n`);
+        const rankedFrom =
+          first?.rankedFrom === undefined ? '' : `"rankedFrom":${first.rankedFrom},`;
+        yield Buffer.from(`${newline}],${position},${rankedFrom}${noted}"next":${next}}\n`);
         return;
       }
-      yield await resultOf(step.value, selection.textQuery, count === 0 ? '' : ',\n');
-      count += 1;
+      const separator = first === undefined ? '' : ',\n';
+      yield await resultOf(step.value, selection.textQuery, separator);
+      last = step.value;
+      first ??= last;
     }
   } finally {
     await matches.return({ last: undefined, more: false });

@@ -22,30 +22,35 @@ import {
 import { problemOf, RETRY_AFTER } from '../../http/response/problem.ts';
 import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
 import { sendResponse } from '../../http/response/response.ts';
+import { readVersion } from '../../operations/read-version.ts';
 import type { DoorRequest } from '../context.ts';
 import type { PageContent, PageModule } from './page-route.ts';
 import { shellOf } from './shell.ts';
 
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+/** In a mirror, what is said goes to the gateway that stores it. */
+function policy(mirrorOf: string | undefined): string {
+  const stores = mirrorOf === undefined ? "'self'" : `'self' ${new URL(mirrorOf).origin}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    `connect-src ${stores}`,
+    "manifest-src 'self'",
+    `form-action ${stores}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
 
 export async function sendPage(context: DoorRequest, page: PageModule): Promise<void> {
   const { app, request } = context;
-  const shell = shellOf(context);
+  const shell = { ...shellOf(context), mirrorOf: app.mirror?.origin };
   const head = app.log.head();
   const encoding = preferredEncoding(request.headers['accept-encoding']);
   const version = versionOf(context, shell, page);
@@ -85,7 +90,7 @@ function versionOf(context: DoorRequest, shell: Shell, page: PageModule): string
   const parts = [
     log.id,
     log.head(),
-    log.damage().version,
+    readVersion(log),
     languageHash,
     shell.locale,
     shell.status,
@@ -110,13 +115,13 @@ async function contentOf(
   }
 }
 
-export function pageHeaders({ locale }: Shell): Headers {
+export function pageHeaders({ locale, mirrorOf }: Shell): Headers {
   return {
     ...COMMON_HEADERS,
     ...NO_CACHE,
     ...contentLanguage(locale, 'Accept'),
     ...SERVICE_LINK_HEADER,
-    'Content-Security-Policy': POLICY,
+    'Content-Security-Policy': policy(mirrorOf),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What the frame around every page shows. */
 import {
+  contactUri,
   localeOf,
   localize,
   type Kind,
@@ -21,7 +22,7 @@ function localeOfPage(request: RequestContext['request'], url: URL): Locale {
 
 export function shellOf(context: RequestContext<StartupContext>): Shell {
   const { app, request } = context;
-  const { service, states, rooms, kinds } = app.language;
+  const { service, contact, states, rooms, kinds } = app.language;
   const url = new URL(request.url ?? '/', 'http://localhost');
   const locale = localeOfPage(request, url);
   const localeChosen = url.searchParams.has('lang');
@@ -32,6 +33,7 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
     url: url.pathname + url.search,
     address: publicAddressOf(context),
     service: localize(service, locale),
+    contact: contactUri(contact),
     status: app.state(),
     states: {
       breathing: stateText(states, 'breathing', locale),

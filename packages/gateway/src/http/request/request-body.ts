@@ -50,12 +50,13 @@ export function readBody(request: IncomingMessage, maxSize: number, reader: Body
 async function* chunksOf(
   request: IncomingMessage,
   body: Readable,
-  received: readonly Buffer[],
+  received: Buffer[],
 ): AsyncGenerator<Buffer, void, undefined> {
   // Destroying the request would close the connection, and lose a response that reports an error.
   const destroyOnReturn = body !== request;
   try {
-    yield* received;
+    // Not held while the caller sends the rest.
+    for (let first = received.shift(); first !== undefined; first = received.shift()) yield first;
     yield* body.iterator({ destroyOnReturn });
   } catch (error) {
     throw body === request ? error : undecodable(request, error);

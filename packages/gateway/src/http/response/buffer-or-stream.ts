@@ -1,7 +1,6 @@
-/** JSON responses whose size is not known beforehand: small ones are buffered, others streamed. */
+/** Responses, mostly JSON, whose size is not known beforehand: small ones are buffered, others streamed. */
 import { isDisconnected, type RequestContext, type StartupContext } from '../context.ts';
 import { COMMON_HEADERS, contentEncoding, etag, JSON_TYPE, type Headers } from './headers.ts';
-import { preferredEncoding } from '../negotiation.ts';
 import { sendResponse } from './response.ts';
 import { sendBody } from './response-writer.ts';
 import { streamEncoding } from './stream-encoder.ts';
@@ -14,12 +13,14 @@ interface GeneratedResponse {
   readonly chunks: AsyncGenerator<Uint8Array, void, undefined>;
   readonly headers: Headers;
   readonly tag?: string;
+  /** JSON by default. */
+  readonly type?: string;
 }
 
 /** Ends the generator when the caller disconnects. */
 export async function bufferOrStream(
   context: RequestContext<StartupContext>,
-  { chunks, headers, tag }: GeneratedResponse,
+  { chunks, headers, tag, type = JSON_TYPE }: GeneratedResponse,
 ): Promise<void> {
   const { request, response } = context;
   const start: Uint8Array[] = [];
@@ -29,15 +30,15 @@ export async function bufferOrStream(
       const step = await chunks.next();
       if (step.done === true) {
         const body = Buffer.concat(start);
-        await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
+        await sendResponse(context, { status: 200, type, headers, body, tag });
         return;
       }
       start.push(step.value);
       size += step.value.length;
     }
-    const encoding = streamEncoding(preferredEncoding(request.headers['accept-encoding']));
+    const encoding = streamEncoding(request);
     response.writeHead(200, {
-      'Content-Type': JSON_TYPE,
+      'Content-Type': type,
       ...etag(tag, encoding),
       ...contentEncoding(encoding),
       ...headers,

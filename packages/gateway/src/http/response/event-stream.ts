@@ -34,29 +34,46 @@ const COMMENT = streamChunk(Buffer.from(':\n\n'));
 const EMPTY = Buffer.alloc(0);
 
 export class EventStreams {
-  readonly #open = new Set<EventStream>();
+  readonly #open = new Map<ServerResponse, EventStream>();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** The headers of the response must have been flushed. */
   add(response: ServerResponse): EventStream {
-    const stream = new EventStream(response, () => this.#open.delete(stream));
-    this.#open.add(stream);
+    const stream = new EventStream(response, () => this.#open.delete(response));
+    if (!response.destroyed) this.#open.set(response, stream);
     if (this.#closed) stream.end();
     this.#timer ??= setInterval(() => this.#keepAlive(), CHECK_INTERVAL_MS).unref();
     return stream;
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** How many of them have a reader who has not taken what was written. */
+  get stalledCount(): number {
+    let stalled = 0;
+    for (const stream of this.#open.values()) if (stream.isStalled) stalled += 1;
+    return stalled;
+  }
+
+  has(response: ServerResponse): boolean {
+    return this.#open.has(response);
   }
 
   /** Ends all streams. Readers reconnect with their cursors and miss nothing. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const stream of this.#open) stream.end();
+    for (const stream of this.#open.values()) stream.end();
   }
 
   #keepAlive(): void {
     const silentSince = performance.now() - KEEP_ALIVE_MS;
-    for (const stream of this.#open) if (stream.wroteAt < silentSince) stream.writeIfIdle(COMMENT);
+    for (const stream of this.#open.values())
+      if (stream.wroteAt < silentSince) stream.writeIfIdle(COMMENT);
   }
 }
 

@@ -13,6 +13,13 @@ export const COMMON_HEADERS: Headers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** As lines of a response. */
+export function headerLines(headers: Headers): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}
+
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** May be stored, but must be revalidated with its tag each time. */

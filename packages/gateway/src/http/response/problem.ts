@@ -7,7 +7,7 @@ import {
 } from '@open-presence/protocol';
 
 import { isStorageFault } from '../../storage-fault.ts';
-import { sendResponse, jsonBody } from './response.ts';
+import { type BufferedResponse, sendResponse, jsonBody } from './response.ts';
 import { contentLanguage, NO_STORE, type Headers } from './headers.ts';
 import { isDisconnected, localeFor, type RequestContext, type StartupContext } from '../context.ts';
 
@@ -21,12 +21,19 @@ export async function sendProblem(
   error: GatewayError,
   headers: Headers = {},
 ): Promise<void> {
-  const { app, request } = context;
+  await sendResponse(context, problemResponse(context, error, headers));
+}
+
+export function problemResponse(
+  { app, request }: Pick<RequestContext<StartupContext>, 'app' | 'request'>,
+  error: GatewayError,
+  headers: Headers = {},
+): BufferedResponse {
   const { status } = error;
   const locale = localeFor(request);
   const document = problemDocument(error, localize(app.language.errors[error.code], locale));
   const retry: Headers = status === 503 || status === 507 ? { 'Retry-After': RETRY_AFTER } : {};
-  await sendResponse(context, {
+  return {
     status,
     type: PROBLEM_TYPE,
     headers: {
@@ -37,7 +44,7 @@ export async function sendProblem(
       ...contentLanguage(locale),
     },
     body: jsonBody(document),
-  });
+  };
 }
 
 /**

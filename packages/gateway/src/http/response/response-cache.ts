@@ -2,8 +2,9 @@
  * Responses that stay valid while the log does not grow.
  *
  * Owns small responses, at most `CAPACITY` bytes together; evicts the least recently used first.
- * Upholds that a response is sent only for the head at which it was created, and that concurrent
- * requests for the same response cause one reading.
+ * Upholds that a response is sent only for the head at which it was created, that concurrent
+ * requests for the same response cause one reading, and that nothing is kept of what was created
+ * before something was taken away.
  */
 import type { Headers } from './headers.ts';
 import { sendNotModified, type HttpExchange } from './not-modified.ts';
@@ -40,8 +41,16 @@ export class ResponseCache {
   readonly #responses = new Map<string, CachedResponse>();
   readonly #pending = new Map<string, PendingResponse>();
   #size = 0;
+  #removals: () => number = () => 0;
+  #seenRemovals = 0;
+
+  /** `removals`: changes when what was stored earlier was taken away. Must be cheap. */
+  dropOn(removals: () => number): void {
+    this.#removals = removals;
+  }
 
   get(key: string, head: number): CachedResponse | undefined {
+    this.#dropRemoved();
     const cached = this.#responses.get(key);
     if (cached === undefined || cached.head !== head) return undefined;
     // Moves it behind all others, which are evicted earlier.
@@ -61,6 +70,7 @@ export class ResponseCache {
     signal: AbortSignal | undefined,
     factory: (ending: AbortSignal | undefined) => Promise<CachedResponse | undefined>,
   ): Promise<CachedResponse | undefined> {
+    this.#dropRemoved();
     let pending = this.#pending.get(key);
     if (pending?.head !== head || pending.ending.signal.aborted) {
       const ending = new AbortController();
@@ -76,12 +86,22 @@ export class ResponseCache {
   async #storeWhenCreated(key: string, pending: PendingResponse): Promise<void> {
     try {
       const created = await pending.response;
-      if (created !== undefined) this.#store(key, created);
+      this.#dropRemoved();
+      if (created !== undefined && this.#pending.get(key) === pending) this.#store(key, created);
     } catch {
       // Whoever waits for the response is told.
     } finally {
       if (this.#pending.get(key) === pending) this.#pending.delete(key);
     }
+  }
+
+  #dropRemoved(): void {
+    const removals = this.#removals();
+    if (removals === this.#seenRemovals) return;
+    this.#seenRemovals = removals;
+    this.#responses.clear();
+    this.#pending.clear();
+    this.#size = 0;
   }
 
   #store(key: string, response: CachedResponse): void {

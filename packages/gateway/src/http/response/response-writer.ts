@@ -9,10 +9,16 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
-import { Turns } from '../../fair-turns.ts';
+import { TurnQueue, Turns } from '../../fair-turns.ts';
 import type { Encoding } from '../negotiation.ts';
 import type { HttpExchange } from './not-modified.ts';
-import { createStreamEncoder, PART_SIZE, type StreamEncoder } from './stream-encoder.ts';
+import { canLend, lend, READ_SIZE, releaseReadBuffer, takeReadBuffer } from './read-buffers.ts';
+import {
+  createStreamEncoder,
+  type EncodedPart,
+  PART_SIZE,
+  type StreamEncoder,
+} from './stream-encoder.ts';
 
 /**
  * Bytes that are written at once. What the system does not take stays in memory until the caller
@@ -20,16 +26,25 @@ import { createStreamEncoder, PART_SIZE, type StreamEncoder } from './stream-enc
  */
 const PIECE_SIZE = 16 * 1024;
 const LARGE_PIECE_SIZE = 64 * 1024;
-const LARGE_AFTER = 16 * 1024 * 1024;
-/** Smaller chunks are put together. */
+const LARGE_AFTER = 64 * 1024 * 1024;
+/** Smaller chunks are put together: to encode them, or in the first part of a body. */
 const MIN_PART_SIZE = 32 * 1024;
 /** Room for the size of a chunk (RFC 9112 section 7.1), and for its end. */
 const CHUNK_HEAD = 8;
 const CHUNK_END = Buffer.from('\r\n');
 const EMPTY = Buffer.alloc(0);
 
+/** Part of a body that is in no memory. */
+interface StoredPart {
+  readonly length: number;
+  /** Set where the part is in the encoding of the response: size and CRC-32 of what it encodes. */
+  readonly compressed?: EncodedPart;
+  /** Fills the target with the bytes from `from` on. */
+  read(target: Uint8Array, from: number): Promise<void>;
+}
+
 /** The source of a body. It may reuse the memory of a chunk once it is asked for the next. */
-export interface BodySource extends AsyncIterable<Uint8Array> {
+export interface BodySource extends AsyncIterable<Uint8Array | StoredPart> {
   /**
    * Called while the caller stalls: whether the source will give the last `unsent` bytes of its last
    * chunk once more, which need not be held then.
@@ -54,11 +69,8 @@ export async function sendBody(
   const writer = new BodyWriter(response, encoder);
   const chunks = source[Symbol.asyncIterator]();
   try {
-    do {
-      // Waits where nothing refers to a chunk any more.
-      await writer.ready();
-      if (response.destroyed || response.socket?.destroyed !== false) return;
-    } while (await writer.writeNext(chunks, source));
+    // Each call waits where nothing refers to a chunk any more.
+    while (await writer.writeNext(chunks, source));
     await writer.end();
   } finally {
     await chunks.return?.();
@@ -68,23 +80,22 @@ export async function sendBody(
 /** Bodies of which a chunk is in memory, except for those that wait for their callers. */
 const MAX_ACTIVE = 4;
 let active = 0;
-const waiting: (() => void)[] = [];
+const waiting = new TurnQueue();
 
-async function activate(): Promise<void> {
-  if (active < MAX_ACTIVE) {
-    active += 1;
-    return;
-  }
-  const { promise, resolve } = Promise.withResolvers<void>();
-  waiting.push(resolve);
-  await promise;
+async function activate(had: number): Promise<void> {
+  if (active === MAX_ACTIVE) await waiting.wait(had);
+  else active += 1;
 }
 
 function deactivate(): void {
-  const next = waiting.shift();
-  if (next === undefined) active -= 1;
-  else next();
+  if (waiting.length > 0) waiting.resumeNext();
+  else active -= 1;
 }
+
+/**
+ * The memory of the last piece, unless a socket still holds it: garbage of this size would pile up.
+ */
+let spare: Buffer | undefined;
 
 /** Puts small chunks together, cuts large ones into parts, encodes these, and sends them in pieces. */
 class BodyWriter {
@@ -97,8 +108,8 @@ class BodyWriter {
   #sent = 0;
   /** What was encoded and not yet sent. */
   #encoded: Uint8Array = EMPTY;
-  /** Memory of the last piece. */
-  #memory: Buffer | undefined;
+  /** What stored parts are read into. */
+  #reading: Buffer | undefined;
 
   constructor(response: ServerResponse, encoder: StreamEncoder | undefined) {
     this.#response = response;
@@ -107,34 +118,52 @@ class BodyWriter {
     response.flushHeaders();
   }
 
-  /** Resolves when the caller takes more, and it is the turn of this body. */
-  async ready(): Promise<void> {
-    await this.#drained();
-    await this.#turns.next();
-  }
-
   /** Writes until the caller stalls or the turn is over. Resolves to whether there may be more. */
-  async writeNext(chunks: AsyncIterator<Uint8Array>, source: BodySource): Promise<boolean> {
-    await activate();
+  async writeNext(
+    chunks: AsyncIterator<Uint8Array | StoredPart>,
+    source: BodySource,
+  ): Promise<boolean> {
+    await this.#activate();
     try {
-      this.#turns.startSlice();
+      if (this.#isOver) return false;
       this.#sendEncoded();
       while (!this.#mustWait) if (!(await this.#writeChunk(chunks, source))) return false;
+      if (this.#encoder === undefined) await this.#flush();
       source.pause?.(0);
       return true;
     } finally {
-      deactivate();
+      this.#deactivate();
     }
   }
 
-  async #writeChunk(chunks: AsyncIterator<Uint8Array>, source: BodySource): Promise<boolean> {
+  /**
+   * Resolves when the caller takes more, and it is the turn of this body. The turn is the last to be
+   * waited for: bodies that are activated one after another would leave nothing else a turn.
+   */
+  async #activate(): Promise<void> {
+    await this.#drained();
+    await activate(this.#turns.had);
+    await this.#turns.next();
+  }
+
+  #deactivate(): void {
+    if (this.#reading !== undefined) releaseReadBuffer(this.#reading);
+    this.#reading = undefined;
+    deactivate();
+  }
+
+  async #writeChunk(
+    chunks: AsyncIterator<Uint8Array | StoredPart>,
+    source: BodySource,
+  ): Promise<boolean> {
     const step = await chunks.next();
     if (step.done === true || this.#response.destroyed) return false;
     const chunk = step.value;
-    if (chunk.length < MIN_PART_SIZE) {
+    if (!(chunk instanceof Uint8Array)) return await this.#writeStored(chunk, source);
+    if (chunk.length < this.#minPartSize) {
       this.#buffered.push(Buffer.from(chunk));
       this.#size += chunk.length;
-      if (this.#size >= MIN_PART_SIZE) await this.#flush();
+      if (this.#size >= this.#minPartSize) await this.#flush();
       return true;
     }
     await this.#flush();
@@ -149,6 +178,48 @@ class BodyWriter {
     return !this.#response.destroyed;
   }
 
+  async #writeStored(part: StoredPart, source: BodySource): Promise<boolean> {
+    await this.#flush();
+    const { compressed } = part;
+    const encoder = compressed === undefined ? this.#encoder : undefined;
+    if (compressed !== undefined && this.#encoder !== undefined)
+      this.#encoded = Buffer.concat([this.#encoded, this.#encoder.pass(compressed)]);
+    for (let at = 0; at < part.length;) {
+      this.#sendEncoded();
+      if (this.#encoded.length > 0 || this.#isStalled) await this.#wait();
+      if (this.#response.destroyed) return false;
+      const isSentAsRead = encoder === undefined && canLend();
+      const size = Math.min(isSentAsRead ? READ_SIZE : PART_SIZE, part.length - at);
+      this.#reading ??= takeReadBuffer(CHUNK_HEAD + CHUNK_END.length);
+      const bytes = this.#reading.subarray(CHUNK_HEAD, CHUNK_HEAD + size);
+      await part.read(bytes, at);
+      if (this.#response.destroyed) return false;
+      if (encoder !== undefined) await this.#write(bytes);
+      at += encoder === undefined ? this.#sendRead(this.#reading, bytes) : size;
+      if (!this.#mustWait) continue;
+      if (source.pause?.(part.length - at) === true) break;
+      await this.#wait();
+    }
+    return !this.#response.destroyed;
+  }
+
+  /** Sends the bytes from where they were read, or copies as many as the caller takes. Returns how many. */
+  #sendRead(memory: Buffer, bytes: Uint8Array): number {
+    if (canLend()) {
+      this.#sent += bytes.length;
+      this.#sendFramed(memory, bytes.length);
+      if (this.#isStalled) {
+        this.#socket?.write(EMPTY, lend(memory));
+        this.#reading = undefined;
+      }
+      return bytes.length;
+    }
+    let sent = 0;
+    for (const size = this.#pieceSize; sent < bytes.length && !this.#isStalled; sent += size)
+      this.#sendPiece(bytes.subarray(sent, sent + size));
+    return Math.min(sent, bytes.length);
+  }
+
   get #mustWait(): boolean {
     return this.#encoded.length > 0 || this.#isStalled || this.#turns.isOver;
   }
@@ -156,9 +227,8 @@ class BodyWriter {
   /** Waits until everything is sent, and for the next turn. */
   async #wait(): Promise<void> {
     do {
-      deactivate();
-      await this.ready();
-      await activate();
+      this.#deactivate();
+      await this.#activate();
       this.#sendEncoded();
     } while (this.#encoded.length > 0 && !this.#response.destroyed);
   }
@@ -172,7 +242,8 @@ class BodyWriter {
   }
 
   async end(): Promise<void> {
-    await activate();
+    if (this.#isOver) return;
+    await activate(this.#turns.had);
     try {
       await this.#flush();
       const end = await this.#encoder?.finish();
@@ -180,9 +251,14 @@ class BodyWriter {
       if (this.#encoded.length > 0) this.#sendEncoded();
       if (this.#encoded.length > 0) await this.#wait();
     } finally {
-      deactivate();
+      this.#deactivate();
     }
     this.#response.end();
+  }
+
+  /** Whether the caller has disconnected. */
+  get #isOver(): boolean {
+    return this.#response.destroyed || this.#response.socket?.destroyed !== false;
   }
 
   /** Whether the system has not taken everything that was written. */
@@ -215,6 +291,11 @@ class BodyWriter {
     }
   }
 
+  /** A part that is not encoded is a piece, which the socket may hold. */
+  get #minPartSize(): number {
+    return this.#encoder === undefined && this.#sent > 0 ? PIECE_SIZE : MIN_PART_SIZE;
+  }
+
   get #pieceSize(): number {
     return this.#sent > LARGE_AFTER ? LARGE_PIECE_SIZE : PIECE_SIZE;
   }
@@ -223,24 +304,26 @@ class BodyWriter {
   #sendPiece(piece: Uint8Array): void {
     this.#sent += piece.length;
     const size = CHUNK_HEAD + piece.length + CHUNK_END.length;
-    const memory = this.#memoryFor(size);
+    const memory =
+      spare !== undefined && spare.length >= size ? spare : Buffer.allocUnsafeSlow(size);
+    spare = undefined;
     memory.set(piece, CHUNK_HEAD);
-    if (!this.#response.chunkedEncoding) {
-      this.#socket?.write(memory.subarray(CHUNK_HEAD, CHUNK_HEAD + piece.length));
-      return;
-    }
-    const head = `${piece.length.toString(16)}\r\n`;
-    const start = CHUNK_HEAD - head.length;
-    memory.write(head, start, 'latin1');
-    memory.set(CHUNK_END, CHUNK_HEAD + piece.length);
-    this.#socket?.write(memory.subarray(start, size));
+    this.#sendFramed(memory, piece.length);
+    if (!this.#isStalled) spare = memory;
   }
 
-  /** That of the last piece, unless the socket still holds it: garbage of this size would pile up. */
-  #memoryFor(size: number): Buffer {
-    if (this.#memory === undefined || this.#memory.length < size || this.#isStalled)
-      this.#memory = Buffer.allocUnsafeSlow(size);
-    return this.#memory;
+  /** Sends what the memory has behind the room for the head of a chunk. */
+  #sendFramed(memory: Buffer, length: number): void {
+    const end = CHUNK_HEAD + length;
+    if (!this.#response.chunkedEncoding) {
+      this.#socket?.write(memory.subarray(CHUNK_HEAD, end));
+      return;
+    }
+    const head = `${length.toString(16)}\r\n`;
+    const start = CHUNK_HEAD - head.length;
+    memory.write(head, start, 'latin1');
+    memory.set(CHUNK_END, end);
+    this.#socket?.write(memory.subarray(start, end + CHUNK_END.length));
   }
 }
 

@@ -3,7 +3,7 @@
  * simple rather than fast, and shares no code with them. It upholds the contract of `log/log.ts`
  * except for two points: entries do not outlive the process, and memory grows with them.
  */
-import { randomInt, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 
 import {
   entryHead,
@@ -14,34 +14,48 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { alternatives, type Facet, FACET_SIZE } from '../../log/facet.ts';
+import { alternatives, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
+  AppendOutcome,
   AppendResult,
+  ChainRange,
   Damage,
+  RankedEntry,
   RankedQuery,
   Draft,
   Entry,
   Log,
   LogRead,
+  NewestQuery,
   ReadEnd,
   Selection,
   Seq,
+  SmallDraft,
   Spool,
   RoomCount,
+  TextRead,
+  Withholding,
+  WithholdingRange,
 } from '../../log/log.ts';
-import { matches, rankOf, type Values } from './rank.ts';
+import { matches, ranking, type Values } from './rank.ts';
 
 interface StoredEntry {
   readonly stamp: Stamp;
   /** In hex. */
-  readonly facets: ReadonlySet<string>;
-  readonly body: Buffer;
-  readonly text: Buffer;
+  facets: ReadonlySet<string>;
+  body: Buffer;
+  text: Buffer;
   /** Made when a search first needs them. */
-  readonly values: Values;
-  readonly spooled: boolean;
+  values: Values;
+  spooled: boolean;
+  /** What `readChain` prints before the entry. */
+  readonly link: string;
+  proof: string;
+  /** In hex. */
+  readonly digest: string;
+  withholding: Withholding | undefined;
 }
 
 interface Page {
@@ -50,17 +64,23 @@ interface Page {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An empty log in memory. */
-export function openMemoryLog(): Log {
-  return new MemoryLog();
+/** An empty log in memory. `sectionSize`: how many matches are ranked together. */
+export function openMemoryLog(sectionSize: number = Infinity): Log {
+  return new MemoryLog(sectionSize);
 }
 
 class MemoryLog implements Log {
   readonly id: string = randomUUID();
   readonly #salt = randomInt(SALTS);
+  readonly #sectionSize: number;
   readonly #entries: StoredEntry[] = [];
   readonly #keys = new Map<string, StoredEntry>();
+  readonly #withholdings: Withholding[] = [];
   readonly #watchers = new Set<() => void>();
+
+  constructor(sectionSize: number) {
+    this.#sectionSize = sectionSize;
+  }
 
   writable(): boolean {
     return true;
@@ -91,7 +111,8 @@ class MemoryLog implements Log {
     const earlier = keyHex === undefined ? undefined : this.#keys.get(keyHex);
     if (earlier !== undefined) {
       const { stamp } = earlier;
-      const isSame = stamp.kind === kind && stamp.room === room && earlier.body.equals(body);
+      const hasBody = earlier.withholding !== undefined || earlier.body.equals(body);
+      const isSame = stamp.kind === kind && stamp.room === room && hasBody;
       return { outcome: isSame ? 'repeated' : 'conflict', stamp };
     }
     const stamp = this.#nextStamp(kind, room);
@@ -104,14 +125,61 @@ class MemoryLog implements Log {
       body,
       text: Buffer.concat([head, body, Buffer.from('}')]),
       get values() {
-        return (values ??= stringValuesIn(body).map(tokenize));
+        return (values ??= stringValuesIn(stored.body).map(tokenize));
+      },
+      set values(others) {
+        values = others;
       },
       spooled,
+      withholding: undefined,
+      ...this.#linked(entryHead(stamp), body, key),
     };
     this.#entries.push(stored);
     if (keyHex !== undefined) this.#keys.set(keyHex, stored);
     for (const callback of this.#watchers) callback();
     return { outcome: 'appended', stamp };
+  }
+
+  appendSmall(draft: SmallDraft, onResult: (result: AppendOutcome) => void): void {
+    void this.append(draft).then((result) => {
+      if (result.outcome !== 'conflict') onResult(result);
+    });
+  }
+
+  async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
+    const time = this.now();
+    const before = this.#withholdings.length;
+    for (const seq of seqs) {
+      const stored = this.#entries[seq - 1];
+      if (stored === undefined || stored.withholding !== undefined) continue;
+      const { stamp, proof, digest } = stored;
+      const number = this.#withholdings.length + 1;
+      const member = JSON.stringify({ at: new Date(time).toISOString(), reason });
+      stored.withholding = { number, stamp, time, reason };
+      this.#withholdings.push(stored.withholding);
+      stored.text = Buffer.from(`${entryHead(stamp)},"withheld":${member}}`);
+      stored.body = Buffer.alloc(0);
+      stored.values = [];
+      stored.spooled = false;
+      stored.facets = new Set([hex(facet('kind', stamp.kind)), hex(facet('room', stamp.room))]);
+      stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
+    }
+    for (const callback of this.#watchers) callback();
+    return this.#withholdings.length - before;
+  }
+
+  withheld(): number {
+    return this.#withholdings.length;
+  }
+
+  async *withholdings({
+    order,
+    after = 0,
+    before = Infinity,
+    limit,
+  }: WithholdingRange): AsyncGenerator<Withholding> {
+    const found = this.#withholdings.filter(({ number }) => number > after && number < before);
+    yield* (order === 'newest' ? found.toReversed() : found).slice(0, limit);
   }
 
   async entry(seq: Seq): Promise<Entry | undefined> {
@@ -121,27 +189,64 @@ class MemoryLog implements Log {
 
   // Selects before the generator starts: a read starts when it is called, not at its first step.
   readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
-    return textsOf(this.#select(selection), Buffer.from(joiner));
+    const { entries, end, signal } = this.#select(selection);
+    const texts = entries.map(({ text }) => text);
+    return textsOf({ texts, end, signal }, Buffer.from(joiner));
   }
 
   readEntries(selection: Selection): LogRead<Entry> {
-    return entriesOf(this.#select(selection));
+    const { entries, end, signal } = this.#select(selection);
+    return readOf(entries.map(entryOf), end, signal);
+  }
+
+  async *readNewestOfFacets({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
+    const { entries } = this.#select({ ...query, facets: [], order: 'newest' });
+    for (const entry of entries) {
+      if (entry.text.length <= maxSize) yield entryOf(entry);
+    }
+  }
+
+  linkAt(seq: Seq): string {
+    return this.#entries[seq - 1]?.link ?? hex(new Uint8Array(32));
+  }
+
+  readChain({ after = 0, before = Infinity, limit = Infinity, signal }: ChainRange): TextRead {
+    const { entries, end } = this.#select({ facets: [], order: 'oldest', after, before, limit });
+    const lines = entries.map(({ link, proof, text }) =>
+      Buffer.from(`{"link":"${link}",${proof},"entry":${text.toString()}}\n`),
+    );
+    return textsOf({ texts: lines, end, signal }, new Uint8Array(0));
   }
 
   searchWatermark(): Seq {
     return this.head();
   }
 
-  readRanked({ skip, limit, ...query }: RankedQuery): LogRead<Entry> {
+  readRanked({ skip, limit, ...query }: RankedQuery): LogRead<RankedEntry> {
     const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
-    const all = this.#entries.map(({ values }) => values);
-    const ranked = matching
-      .map((entry) => ({ entry, rank: rankOf(entry.values, query.textQuery, all) }))
-      .toSorted((a, b) => b.rank - a.rank)
-      .map(({ entry }) => entry);
+    const rankOf = ranking(
+      query.textQuery,
+      this.#entries.map(({ values }) => values),
+    );
+    const ranked: RankedEntry[] = [];
+    let before = Math.min(query.before ?? Infinity, this.head() + 1);
+    for (let left = matching; left.length > 0;) {
+      const section = left.slice(0, this.#sectionSize);
+      left = left.slice(section.length);
+      const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.stamp.seq;
+      const sorted = section
+        .map((entry) => ({ entry, rank: rankOf(entry.values) }))
+        .toSorted((a, b) => b.rank - a.rank);
+      for (const [index, { entry }] of sorted.entries()) {
+        const endsSection = rankedFrom !== undefined && index === sorted.length - 1;
+        const next = endsSection ? { before: rankedFrom, skip: 0 } : { before, skip: index + 1 };
+        ranked.push({ ...entryOf(entry), next, rankedFrom });
+      }
+      before = rankedFrom ?? before;
+    }
     const entries = ranked.slice(skip, skip + limit);
     const end = { last: entries.at(-1)?.stamp.seq, more: ranked.length > skip + limit };
-    return entriesOf({ entries, end, signal: query.signal });
+    return readOf(entries, end, query.signal);
   }
 
   roomCounts(): readonly RoomCount[] {
@@ -180,6 +285,24 @@ class MemoryLog implements Log {
 
   async [Symbol.asyncDispose](): Promise<void> {
     // Owns nothing but memory.
+  }
+
+  /** PROTOCOL.md section 20.1. */
+  #linked(
+    own: string,
+    body: Uint8Array,
+    key: Uint8Array | undefined,
+  ): Pick<StoredEntry, 'link' | 'proof' | 'digest'> {
+    const salt = randomBytes(16);
+    const bytes = sha256(salt, sha256(body));
+    const digest = hex(bytes);
+    const previous = Buffer.from(this.linkAt(this.head()), 'hex');
+    if (key === undefined) {
+      return { link: hex(sha256(previous, own, bytes)), proof: `"salt":"${hex(salt)}"`, digest };
+    }
+    const keyHash = sha256(randomBytes(16), key);
+    const link = hex(sha256(previous, own, bytes, keyHash));
+    return { link, proof: `"salt":"${hex(salt)}","key":"${hex(keyHash)}"`, digest };
   }
 
   #nextStamp(kind: Kind, room: string): Stamp {
@@ -231,9 +354,10 @@ class MemorySpool implements Spool {
 /** Maximum size of a chunk. */
 const CHUNK_SIZE = 65_536;
 
-function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
+function entryOf({ stamp, text, spooled, withholding }: StoredEntry): Entry {
   return {
     stamp,
+    ...(withholding === undefined ? {} : { withheld: withholding }),
     size: text.length,
     text: spooled ? undefined : text,
     async *chunks(from = 0) {
@@ -242,16 +366,23 @@ function entryOf({ stamp, text, spooled }: StoredEntry): Entry {
   };
 }
 
-async function* entriesOf({ entries, end, signal }: Page): LogRead<Entry> {
+async function* readOf<Read extends Entry>(
+  entries: readonly Read[],
+  end: ReadEnd,
+  signal: AbortSignal | undefined,
+): LogRead<Read> {
   for (const entry of entries) {
     signal?.throwIfAborted();
-    yield entryOf(entry);
+    yield entry;
   }
   return end;
 }
 
-async function* textsOf({ entries, end, signal }: Page, joiner: Uint8Array): LogRead<Uint8Array> {
-  const parts = entries.flatMap(({ text }, index) => (index === 0 ? [text] : [joiner, text]));
+async function* textsOf(
+  { texts, end, signal }: Omit<Page, 'entries'> & { readonly texts: readonly Uint8Array[] },
+  joiner: Uint8Array,
+): LogRead<Uint8Array> {
+  const parts = texts.flatMap((text, index) => (index === 0 ? [text] : [joiner, text]));
   for (const chunk of chunksOf(Buffer.concat(parts))) {
     signal?.throwIfAborted();
     yield chunk;
@@ -269,6 +400,12 @@ function split(facets: Uint8Array): string[] {
   return Array.from({ length: count }, (_, index) =>
     hex(facets.subarray(index * FACET_SIZE, (index + 1) * FACET_SIZE)),
   );
+}
+
+function sha256(...parts: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
 }
 
 function hex(bytes: Uint8Array): string {

@@ -9,18 +9,25 @@ export function matches(values: Values, { all, none }: TextQuery): boolean {
   return [...termsIn(all)].every(hasTerm) && ![...termsIn(none)].some(hasTerm);
 }
 
-/** The greater, the better; rounded, so that equals do not differ by the order of a sum. `entries`: all of the log. */
-export function rankOf(values: Values, { all }: TextQuery, entries: readonly Values[]): number {
+/** A function of the rank: the greater, the better; rounded, so that equals do not differ by the order of a sum. `entries`: all of the log. */
+export function ranking(
+  { all }: TextQuery,
+  entries: readonly Values[],
+): (values: Values) => number {
   const average = entries.reduce((sum, entry) => sum + length(entry), 0) / entries.length;
-  const rank = [...termsIn(all)].reduce((sum, term) => {
+  const weights = [...termsIn(all)].map((term) => {
     const matching = entries.filter((entry) => count(entry, term) > 0).length;
     const rarity = (entries.length - matching + 0.5) / (matching + 0.5);
-    const weight = Math.max(1e-6, Math.log(rarity));
-    const frequency = count(values, term);
-    const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
-    return sum + weight * ((frequency * (1.2 + 1)) / saturation);
-  }, 0);
-  return Number(rank.toPrecision(12));
+    return { term, weight: Math.max(1e-6, Math.log(rarity)) };
+  });
+  return (values) => {
+    const rank = weights.reduce((sum, { term, weight }) => {
+      const frequency = count(values, term);
+      const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
+      return sum + weight * ((frequency * (1.2 + 1)) / saturation);
+    }, 0);
+    return Number(rank.toPrecision(12));
+  };
 }
 
 /** In words, counting the end of each value as one. */

@@ -2,6 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
 
 import { isStorageFault, StorageFault } from '../../storage-fault.ts';
 
@@ -30,8 +31,35 @@ const SQLITE_NOTADB = 26;
 
 const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
 
-/** Whether a page of the database has lost its form (SQLITE_CORRUPT), or the file has (SQLITE_NOTADB). */
+/** Thrown for an entry whose bytes in the log cannot be those that were written. */
+export class SpoiledEntry extends StorageFault {}
+
+/** Thrown for a bucket of idempotency keys of which the check fails. */
+export class SpoiledBucket extends StorageFault {
+  readonly bucket: number;
+
+  constructor(bucket: number) {
+    super(`Bucket ${bucket} of the idempotency keys is not what was stored.`);
+    this.bucket = bucket;
+  }
+}
+
+/** Returns what was read; undefined where it turns out to be spoiled. */
+export function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSpoiled(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Whether a page of the database has lost its form (SQLITE_CORRUPT), or the file has (SQLITE_NOTADB),
+ * or an entry has, or a bucket of keys.
+ */
 export function isSpoiled(error: unknown): error is Error {
+  if (error instanceof SpoiledEntry || error instanceof SpoiledBucket) return true;
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
@@ -118,29 +146,39 @@ export function readMetaSeq(db: DatabaseSync, name: string): number {
 /** Stores how far a derived database has come: a seq, and the link of that entry. */
 export class PositionWriter {
   readonly #write: StatementSync;
-  readonly #link: StatementSync;
+  readonly #log: unknown;
+  readonly #linkAt: (seq: number) => string | undefined;
 
-  /** `name`: of the seq in the table `meta`. */
-  constructor(derived: DatabaseSync, log: DatabaseSync, name: string) {
-    this.#write = derived.prepare(`INSERT OR REPLACE INTO meta VALUES ('${name}', ?), ('link', ?)`);
+  /** `name`: of the seq in the table `meta`. `linkAt`: of an entry, in hex. */
+  constructor(derived: DatabaseSync, name: string, linkAt: (seq: number) => string | undefined) {
+    this.#write = derived.prepare(
+      `INSERT OR REPLACE INTO meta VALUES ('${name}', ?), ('link', ?), ('positionSum', ?)`,
+    );
+    this.#log = readMeta(derived, 'log');
     // `run` returns the last row id, which may be beyond the numbers of JavaScript.
     this.#write.setReadBigInts(true);
-    this.#link = log.prepare('SELECT lower(hex(link)) AS link FROM entries WHERE seq = ?');
+    this.#linkAt = linkAt;
   }
 
   write(seq: number): void {
-    this.#write.run(seq, this.#linkOf(seq));
+    const link = this.#linkOf(seq);
+    this.#write.run(seq, link, positionSum(this.#log, seq, link));
   }
 
-  /** Null where the page of the log that has the entry is spoiled. */
+  /** Null where the entry cannot be read. */
   #linkOf(seq: number): string | null {
     try {
-      return (this.#link.get(seq)?.['link'] as string | undefined) ?? null;
+      return this.#linkAt(seq) ?? null;
     } catch (error) {
       if (isSpoiled(error)) return null;
       throw error;
     }
   }
+}
+
+/** Without it, a changed bit in a derived file would say that the log has lost entries. */
+export function positionSum(log: unknown, seq: number, link: unknown): number {
+  return crc32(`${String(log)} ${seq} ${String(link)}`);
 }
 
 export function readPragma(db: DatabaseSync, name: string): number {

@@ -1,6 +1,6 @@
 import type { SharedState } from './shared-state.ts';
 
-/** Calls back in this thread when the head moves. Waits only while there are callbacks. */
+/** Calls back in this thread when the head moves, or entries were withheld. Waits only while there are callbacks. */
 export class HeadWatchers implements Disposable {
   readonly #shared: SharedState;
   readonly #callbacks = new Set<() => void>();
@@ -26,10 +26,10 @@ export class HeadWatchers implements Disposable {
 
   async #wait(): Promise<void> {
     this.#waiting = true;
-    for (let { head } = this.#shared; this.#callbacks.size > 0 && !this.#closed;) {
+    for (let { head, withheld } = this.#shared; this.#callbacks.size > 0 && !this.#closed;) {
       await this.#shared.headMoved(head);
-      if (this.#shared.head === head) continue;
-      head = this.#shared.head;
+      if (this.#shared.head === head && this.#shared.withheld === withheld) continue;
+      ({ head, withheld } = this.#shared);
       for (const callback of this.#callbacks) callback();
     }
     this.#waiting = false;

@@ -8,15 +8,22 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';
 import type { Facet } from '../../log/facet.ts';
 import type {
+  ChainRange,
   Damage,
   Entry,
   Log,
   LogRead,
+  NewestQuery,
+  RankedEntry,
   RankedQuery,
   RoomCount,
   Selection,
   Seq,
+  StoredEncoding,
+  StoredText,
   TextRead,
+  Withholding,
+  WithholdingRange,
 } from '../../log/log.ts';
 import { openForReading, readMeta } from './database.ts';
 import type { DamageClient } from './damage/damage-client.ts';
@@ -25,32 +32,39 @@ import { FacetCounter } from './index/facet-counter.ts';
 import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { IndexConnection } from './index/index-connection.ts';
 import { LogScan } from './index/log-scan.ts';
+import { NewestOfFacets, usableNewest } from './index/newest-of-facets.ts';
 import { roomCounter } from './index/room-counter.ts';
 import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
-import { RUN_JOINER } from './index/runs-writer.ts';
+import { RUN_JOINER } from './index/runs-files.ts';
 import { RunCursor, RunsReader } from './index/runs-reader.ts';
 import { UnindexedTail } from './index/unindexed-tail.ts';
+import { BlockReader } from './log/block-reader.ts';
+import { ChainReader } from './log/chain-reader.ts';
 import { EntryReader } from './log/entry-reader.ts';
+import { WithholdingReader } from './log/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
-import type { QueryClient } from './words/query-client.ts';
+import type { QueryClient, RankedResult } from './words/query-client.ts';
 
 const NO_SEPARATOR = new Uint8Array(0);
 
 /** The reading half of a log. */
 export class LogReader implements Omit<
   Log,
-  'spool' | 'append' | 'watch' | typeof Symbol.asyncDispose
+  'spool' | 'append' | 'appendSmall' | 'withhold' | 'watch' | typeof Symbol.asyncDispose
 > {
   readonly id: string;
   protected readonly shared: SharedState;
+  protected readonly blocks: BlockReader;
   readonly #queries: QueryClient;
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
   readonly #counter: FacetCounter;
   readonly #entries: EntryReader;
+  readonly #chain: ChainReader;
+  readonly #withholdings: WithholdingReader;
   readonly #runs: RunsReader;
   readonly #roomCounts: (head: Seq) => RoomCount[];
 
@@ -65,20 +79,33 @@ export class LogReader implements Omit<
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
     const index = new IndexConnection(paths, shared);
-    const [tail, scan] = [new UnindexedTail(this.#log), new LogScan(this.#log, paths)];
+    const version = (): number => shared.withheld;
+    const blocks = new BlockReader(this.#log, version);
+    this.blocks = blocks;
+    this.#withholdings = new WithholdingReader(this.#log, blocks);
+    const [tail, scan] = [new UnindexedTail(blocks, version), new LogScan(blocks, paths)];
     this.#facets = { index, tail, scan, shared };
     this.#counter = new FacetCounter(this.#facets);
-    this.#entries = new EntryReader(this.#log, paths, damage);
+    this.#entries = new EntryReader(blocks, paths, damage);
+    this.#chain = new ChainReader(blocks, this.#entries);
     this.#runs = new RunsReader(index, paths, shared);
-    this.#roomCounts = roomCounter(this.#log, index);
+    this.#roomCounts = roomCounter(blocks, index);
   }
 
   writable(): boolean {
-    return this.shared.writable;
+    return this.shared.writable && !this.shared.streamHolding;
   }
 
   damage(): Damage {
     return { unreadable: this.#damage.size, version: this.shared.damageVersion };
+  }
+
+  withheld(): number {
+    return this.shared.withheld;
+  }
+
+  withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined> {
+    return this.#withholdings.read(range, this.withheld());
   }
 
   head(): Seq {
@@ -114,11 +141,23 @@ export class LogReader implements Omit<
   }
 
   // These are not generators themselves, because a read starts when it is called.
-  readText(selection: Selection, joiner: ',\n' | '\n'): TextRead {
-    const runs = joiner === RUN_JOINER ? this.#runsOf(selection) : undefined;
+  readText(selection: Selection, joiner: ',\n' | '\n'): TextRead;
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+    stored: StoredEncoding | 'plain',
+  ): TextRead<Uint8Array | StoredText>;
+  readText(
+    selection: Selection,
+    joiner: ',\n' | '\n',
+    stored?: StoredEncoding | 'plain',
+  ): TextRead<Uint8Array | StoredText> {
+    const encoding = stored === 'plain' ? undefined : stored;
+    const runs = joiner === RUN_JOINER ? this.#runsOf(selection, encoding) : undefined;
     const options = this.#scanOptions(selection, runs);
     const scan = new Scan(options);
-    return Object.assign(this.#scanTexts(scan, options, joiner), {
+    const texts = this.#scanTexts(scan, options, joiner);
+    return Object.assign(stored === undefined ? loaded(texts) : texts, {
       position: () => scan.pageStart,
     });
   }
@@ -127,8 +166,25 @@ export class LogReader implements Omit<
     return this.#scanEntries(this.#scanOptions(selection));
   }
 
-  readRanked(query: RankedQuery): LogRead<Entry> {
+  linkAt(seq: Seq): string {
+    return this.#chain.linkAt(seq);
+  }
+
+  readChain(range: ChainRange): TextRead {
+    return this.#chain.read(range, this.head());
+  }
+
+  readRanked(query: RankedQuery): LogRead<RankedEntry> {
     return this.#entriesOf(this.#queries.ranked(query, this.#range(query)), query.signal);
+  }
+
+  readNewestOfFacets(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
+    const newest = new NewestOfFacets(this.#facets, this.#range(query));
+    return usableNewest(newest, async (seq) => {
+      const entry = await this.#entryAt(seq);
+      const isUsable = entry?.unreadable !== true && (entry?.size ?? Infinity) <= query.maxSize;
+      return isUsable ? entry : undefined;
+    });
   }
 
   protected async closeReader(): Promise<void> {
@@ -145,9 +201,13 @@ export class LogReader implements Omit<
     return Number.isSafeInteger(seq) && seq >= 1 && seq <= this.head();
   }
 
-  async *#scanTexts(scan: Scan, options: ScanOptions, joiner: string): LogRead<Uint8Array> {
+  async *#scanTexts(
+    scan: Scan,
+    options: ScanOptions,
+    joiner: string,
+  ): LogRead<Uint8Array | StoredText> {
     const separator = Buffer.from(joiner);
-    await using runs = options.runs;
+    const { runs } = options;
     const turns = new Turns();
     let before: Uint8Array = NO_SEPARATOR;
     while (scan.hasNext) {
@@ -155,21 +215,20 @@ export class LogReader implements Omit<
       const next = scan.nextPage();
       const page = next instanceof Promise ? await next : next;
       if (runs !== undefined && page.run !== undefined) {
-        const text = await runs.read(page.run, scan.runAfter(page));
+        const text = await runs.read(page.run, before.length > 0);
         if (text === undefined) {
           // The log has the same entries.
           scan.withoutRuns();
           continue;
         }
         scan.advance(page);
-        if (before.length > 0) yield before;
         before = separator;
-        yield text;
+        yield { ...text, end: scan.position };
         turns.startSlice();
         continue;
       }
       if (page.seqs.length > 0) {
-        const text = this.#entries.joinTexts(page.seqs, options.order, joiner);
+        const text = this.#entries.joinTexts(page.seqs, joiner);
         if (text !== undefined) {
           scan.resize(text.length, page.seqs.length);
           if (before.length > 0) yield before;
@@ -220,17 +279,21 @@ export class LogReader implements Omit<
     return await scan.end();
   }
 
-  async *#entriesOf(seqs: LogRead<Seq>, signal: AbortSignal | undefined): LogRead<Entry> {
+  async *#entriesOf(
+    results: LogRead<RankedResult>,
+    signal: AbortSignal | undefined,
+  ): LogRead<RankedEntry> {
     const yieldTurn = yieldPeriodically();
     try {
-      for (let step = await seqs.next(); ; step = await seqs.next()) {
+      for (let step = await results.next(); ; step = await results.next()) {
         if (step.done === true) return step.value;
         signal?.throwIfAborted();
-        yield* this.#entriesAt([step.value]);
+        const { seq, next, rankedFrom } = step.value;
+        for await (const entry of this.#entriesAt([seq])) yield { ...entry, next, rankedFrom };
         await yieldTurn();
       }
     } finally {
-      await seqs.return({ last: undefined, more: false });
+      await results.return({ last: undefined, more: false });
     }
   }
 
@@ -241,12 +304,15 @@ export class LogReader implements Omit<
   }
 
   /** The runs of a kind, if the selection has nothing but its entries, newest first. */
-  #runsOf({ facets, textQuery, order }: Selection): RunCursor | undefined {
+  #runsOf(
+    { facets, textQuery, order }: Selection,
+    encoding: StoredEncoding | undefined,
+  ): RunCursor | undefined {
     const [first] = facets;
     if (!(first instanceof Uint8Array) || facets.length > 1) return undefined;
     if (textQuery !== undefined || order !== 'newest') return undefined;
     const kind = KIND_BY_FACET_KEY.get(facetKey(Buffer.from(first), 0));
-    return kind && new RunCursor(this.#runs, kind);
+    return kind && new RunCursor(this.#runs, kind, encoding);
   }
 
   #source({ facets, textQuery, order, signal }: Selection, range: SeqRange): SeqSource | undefined {
@@ -257,7 +323,13 @@ export class LogReader implements Omit<
     return new FacetSearch(this.#facets, { facets, order, until });
   }
 
-  #range({ after, before, since, until, textQuery }: Omit<Selection, 'order'>): SeqRange {
+  #range({
+    after,
+    before,
+    since,
+    until,
+    textQuery,
+  }: Omit<Selection, 'order' | 'facets'>): SeqRange {
     const { head, searched } = this.shared;
     let low = (after ?? 0) + 1;
     let high = Math.min(
@@ -267,5 +339,23 @@ export class LogReader implements Omit<
     if (since !== undefined) low = Math.max(low, this.#entries.firstSince(since, head));
     if (until !== undefined) high = Math.min(high, this.#entries.firstSince(until, head) - 1);
     return { low, high };
+  }
+}
+
+/** The same read with the bytes of stored texts. */
+async function* loaded(texts: LogRead<Uint8Array | StoredText>): LogRead<Uint8Array> {
+  try {
+    for (;;) {
+      const { value, done } = await texts.next();
+      if (done === true) return value;
+      if (value instanceof Uint8Array) yield value;
+      else {
+        const bytes = Buffer.allocUnsafe(value.length);
+        await value.read(bytes, 0);
+        yield bytes;
+      }
+    }
+  } finally {
+    await texts.return({ last: undefined, more: false });
   }
 }

@@ -1,6 +1,6 @@
 /** One pass over a selection: which seqs, or which run of them, come next. */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
-import type { Run } from './index/runs-writer.ts';
+import type { Run } from './index/runs-files.ts';
 import type { RunCursor } from './index/runs-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 
@@ -50,16 +50,15 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  /** The run to read ahead, behind a page that is a run. */
-  runAfter({ run, next }: ScanPage): Run | undefined {
-    const left = this.#left - (run?.count ?? 0);
-    return this.#runs?.find(this.#options.low, next ?? 0, left);
-  }
-
   /** Reads everything from the log from here on. */
   withoutRuns(): void {
     this.#runs = undefined;
     this.#followingRun = undefined;
+  }
+
+  /** Where a new pass continues. */
+  get position(): ReadPosition {
+    return { last: this.#last, left: this.#left };
   }
 
   /** Where the current page starts, undefined if it was held. */
@@ -75,7 +74,7 @@ export class Scan {
   /** Returns a value rather than a promise where it can: awaiting costs more than a small page. */
   nextPage(): ScanPage | Promise<ScanPage> {
     const at = this.#next ?? 0;
-    this.#pageStart = { last: this.#last, left: this.#left };
+    this.#pageStart = this.position;
     const limit = Math.min(this.#rows, this.#left);
     const { source } = this.#options;
     if (source === undefined) return this.#consecutive(at, limit);
@@ -88,10 +87,11 @@ export class Scan {
   /** Continues after a page. */
   advance(page: ScanPage): void {
     const { seqs, run, next } = page;
-    if (run !== undefined) this.#followingRun = this.runAfter(page);
     this.#last = run?.first ?? seqs.at(-1) ?? this.#last;
     this.#next = next;
     this.#left -= run?.count ?? seqs.length;
+    if (run !== undefined)
+      this.#followingRun = this.#runs?.find(this.#options.low, next ?? 0, this.#left);
   }
 
   /** Adapts the size of the next pages to the size of the texts. */

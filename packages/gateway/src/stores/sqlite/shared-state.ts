@@ -3,6 +3,8 @@
  * search, whether entries can be stored, how far their clock is ahead, and how many threads of the
  * process's pool uploads may take.
  */
+import type { StoredEncoding } from '../../log/log.ts';
+
 const HEAD = 0;
 const INDEXED = 1;
 const READ_ONLY = 2;
@@ -15,12 +17,21 @@ const INDEX_GENERATION = 8;
 const INDEX_CHECKED = 9;
 const CLOCK_AHEAD = 10;
 const UPLOAD_THREADS = 11;
+const WANTED_ENCODINGS = 12;
+const WITHHELD = 13;
+const WITHHELD_IN_LOG = 14;
+const INDEX_WITHHELD = 15;
+const WORDS_WITHHELD = 16;
+const HAS_INDEXES = 17;
+const RUNS_VERSION = 18;
+const STREAM_HOLDING = 19;
+const ENCODING_BITS: Readonly<Record<StoredEncoding, bigint>> = { zstd: 1n, gzip: 2n };
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(12 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(20 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -93,6 +104,14 @@ export class SharedState {
     Atomics.store(this.#cells, READ_ONLY, value ? 0n : 1n);
   }
 
+  /** Whether the stream of a cluster takes no messages now. Set by the stream's thread only. */
+  get streamHolding(): boolean {
+    return this.#number(STREAM_HOLDING) === 1;
+  }
+  set streamHolding(value: boolean) {
+    this.#setNumber(STREAM_HOLDING, value ? 1 : 0);
+  }
+
   /** Whether the last attempt to index failed. Set by the indexer only. */
   get indexFailing(): boolean {
     return Atomics.load(this.#cells, INDEX_FAILING) === 1n;
@@ -125,6 +144,65 @@ export class SharedState {
     Atomics.store(this.#cells, SPOILED_RUN, BigInt(last));
   }
 
+  /** The newest withholding that readers know of: nothing that is derived has its entry any more. */
+  get withheld(): number {
+    return this.#number(WITHHELD);
+  }
+  set withheld(number: number) {
+    this.#setNumber(WITHHELD, number);
+  }
+
+  /** The newest withholding in the log. Set by the writer only, as the one before. */
+  get withheldInLog(): number {
+    return this.#number(WITHHELD_IN_LOG);
+  }
+  set withheldInLog(number: number) {
+    this.#setNumber(WITHHELD_IN_LOG, number);
+  }
+
+  /** Entries up to this withholding were removed from the index and the runs. Set by their thread. */
+  get indexWithheld(): number {
+    return this.#number(INDEX_WITHHELD);
+  }
+  set indexWithheld(number: number) {
+    this.#setNumber(INDEX_WITHHELD, number);
+  }
+
+  /** The same for the full-text index. */
+  get wordsWithheld(): number {
+    return this.#number(WORDS_WITHHELD);
+  }
+  set wordsWithheld(number: number) {
+    this.#setNumber(WORDS_WITHHELD, number);
+  }
+
+  /** Changes before and after bytes of runs are overwritten. Set by the index's thread only. */
+  get runsVersion(): number {
+    return this.#number(RUNS_VERSION);
+  }
+  set runsVersion(version: number) {
+    this.#setNumber(RUNS_VERSION, version);
+  }
+
+  /** Whether there are threads that follow the log. Set once, at the start. */
+  get hasIndexes(): boolean {
+    return this.#number(HAS_INDEXES) === 1;
+  }
+  set hasIndexes(value: boolean) {
+    this.#setNumber(HAS_INDEXES, value ? 1 : 0);
+  }
+
+  /** Has the index's thread compress the runs that are not there in this encoding. */
+  wantEncoding(encoding: StoredEncoding): void {
+    Atomics.or(this.#cells, WANTED_ENCODINGS, ENCODING_BITS[encoding]);
+  }
+
+  /** Whether a reader has missed runs in this encoding since this was called. */
+  takeWantedEncoding(encoding: StoredEncoding): boolean {
+    const bit = ENCODING_BITS[encoding];
+    return (Atomics.and(this.#cells, WANTED_ENCODINGS, ~bit) & bit) !== 0n;
+  }
+
   /** Whether the index was found to be spoiled. Set by any thread; the index's thread makes it again. */
   get indexSpoiled(): boolean {
     return Atomics.load(this.#cells, INDEX_SPOILED) === 1n;
@@ -147,5 +225,13 @@ export class SharedState {
   }
   set indexChecked(seq: number) {
     Atomics.store(this.#cells, INDEX_CHECKED, BigInt(seq));
+  }
+
+  #number(cell: number): number {
+    return Number(Atomics.load(this.#cells, cell));
+  }
+
+  #setNumber(cell: number, value: number): void {
+    Atomics.store(this.#cells, cell, BigInt(value));
   }
 }

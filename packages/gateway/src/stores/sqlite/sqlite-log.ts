@@ -4,15 +4,24 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { entryId } from '@open-presence/protocol';
 
-import type { AppendResult, Draft, Log, Seq, Spool } from '../../log/log.ts';
+import type {
+  AppendOutcome,
+  AppendResult,
+  Draft,
+  Log,
+  Seq,
+  SmallDraft,
+  Spool,
+} from '../../log/log.ts';
 import { causeOf } from '../../storage-fault.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
-import type { PackedDraft } from './log/batch.ts';
+import type { PackedDraft, WriteResult } from './log/batch.ts';
 import { FileSpool } from './log/file-spool.ts';
 import { UploadThreads } from './log/upload-threads.ts';
+import { WithholdClient } from './log/withhold-client.ts';
 import { LogReader } from './reader.ts';
 import { SharedState } from './shared-state.ts';
 import { QueryClient } from './words/query-client.ts';
@@ -32,6 +41,7 @@ export class SqliteLog extends LogReader implements Log {
   readonly #paths: DataPaths;
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
+  readonly #withholding: WithholdClient;
   readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
   readonly #uploadThreads: UploadThreads;
@@ -48,6 +58,7 @@ export class SqliteLog extends LogReader implements Log {
     this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
+    this.#withholding = new WithholdClient(writer, paths, this.blocks);
   }
 
   spool(): Spool {
@@ -69,6 +80,23 @@ export class SqliteLog extends LogReader implements Log {
     return result;
   }
 
+  appendSmall(
+    { kind, room, facets, body }: SmallDraft,
+    onResult: (result: AppendOutcome) => void,
+  ): void {
+    if (this.#closing !== undefined) {
+      onResult({ outcome: 'refused', code: 'unavailable' });
+      return;
+    }
+    const draft = { kind, room, facets, body, key: undefined, large: undefined };
+    this.#writer.append(draft, (result) => onResult(outcomeOf(draft, result)));
+  }
+
+  async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
+    this.#writer.flush();
+    return await this.#withholding.withhold(seqs.map((seq) => ({ seq, reason, time: undefined })));
+  }
+
   watch(onMove: () => void): Disposable {
     return this.#watchers.add(onMove);
   }
@@ -80,16 +108,12 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async #append(draft: PackedDraft): Promise<AppendResult> {
-    const { outcome, seq, time, salt } = await this.#writer.append(draft);
-    if (outcome === 'out-of-space' || outcome === 'unavailable')
-      return { outcome: 'refused', code: outcome };
-    if (outcome === 'conflict') {
-      const entry = await this.entry(seq);
-      if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
-      return { outcome, stamp: entry.stamp };
-    }
-    const { kind, room } = draft;
-    return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
+    const result = await new Promise<WriteResult>((resolve) => this.#writer.append(draft, resolve));
+    if (result.outcome !== 'conflict') return outcomeOf(draft, result);
+    const { outcome, seq } = result;
+    const entry = await this.entry(seq);
+    if (entry === undefined) throw new Error(`The entry ${seq} of a key is missing.`);
+    return { outcome, stamp: entry.stamp };
   }
 
   /** Facets in files are not in the unindexed tail. */
@@ -103,10 +127,22 @@ export class SqliteLog extends LogReader implements Log {
     this.#writer.flush();
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
     await this.#writer.drain();
+    this.#withholding.close();
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();
     this.#damage.close();
     await this.closeReader();
   }
+}
+
+/** Not for conflicts. A repeated entry has the kind and the room of its draft. */
+function outcomeOf(
+  { kind, room }: PackedDraft,
+  { outcome, seq, time, salt }: WriteResult,
+): AppendOutcome {
+  if (outcome === 'out-of-space' || outcome === 'unavailable')
+    return { outcome: 'refused', code: outcome };
+  if (outcome === 'conflict') throw new Error('The result of a conflict has no stamp.');
+  return { outcome, stamp: { seq, id: entryId(time, seq, salt), kind, room, time } };
 }

@@ -4,6 +4,8 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import { collectGarbageWhenIdle } from '../../idle-memory.ts';
 import type { Seq } from '../../log/log.ts';
+import { StoreMetrics } from '../../metrics/store-metrics.ts';
+import { recordUsage } from '../../metrics/thread-usage.ts';
 import { assertStorageFault, type FaultCause } from '../../storage-fault.ts';
 import type { DataPaths } from './data-paths.ts';
 import { SharedState } from './shared-state.ts';
@@ -12,10 +14,21 @@ import { SharedState } from './shared-state.ts';
 export interface ThreadStart {
   readonly paths: DataPaths;
   readonly shared: SharedArrayBuffer;
+  /** Set where metrics are recorded. */
+  readonly metrics: StoreMetricsMemory | undefined;
+  /** What a thread needs that no other does. */
+  readonly extra: object | undefined;
 }
 
-/** The port of a client, or the request to close. */
-export type ToThread = MessagePort | 'close';
+export interface StoreMetricsMemory {
+  /** Of the thread (`metrics/thread-usage.ts`). */
+  readonly usage: SharedArrayBuffer;
+  /** Of all threads of the store (`metrics/store-metrics.ts`). */
+  readonly store: SharedArrayBuffer;
+}
+
+/** The port of a client; that the gateway begins to stop; or the request to close. */
+export type ToThread = MessagePort | 'stopping' | 'close';
 
 /** What a disk can make fail, each apart from the others. */
 export type StorePart =
@@ -26,6 +39,9 @@ export type StorePart =
   | 'search'
   | 'derived'
   | 'keys'
+  | 'erasing'
+  | 'stream'
+  | 'copies'
   | 'entry';
 
 /** A part has begun to fail, or works again. */
@@ -59,21 +75,31 @@ const RETRY_DELAY_MS = 1000;
 export class StoreThread {
   readonly paths: DataPaths;
   readonly shared: SharedState;
+  readonly metrics: StoreMetrics | undefined;
   readonly clients = new Set<MessagePort>();
   readonly #closing = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #failing = new Set<StorePart>();
 
   constructor() {
-    const { paths, shared } = workerData as ThreadStart;
+    const { paths, shared, metrics } = workerData as ThreadStart;
     this.paths = paths;
     this.shared = new SharedState(shared);
-    const collecting = collectGarbageWhenIdle();
-    this.signal.addEventListener('abort', () => collecting[Symbol.dispose]());
+    this.metrics = metrics && new StoreMetrics(metrics.store);
+    const background = new DisposableStack();
+    background.use(collectGarbageWhenIdle());
+    if (metrics !== undefined) background.use(recordUsage(metrics.usage));
+    this.signal.addEventListener('abort', () => background[Symbol.dispose]());
   }
 
   /** Aborted when the store closes. */
   get signal(): AbortSignal {
     return this.#closing.signal;
+  }
+
+  /** Aborted when the gateway begins to stop. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** Reports the thread as ready, and calls back with each client that joins. */
@@ -82,6 +108,10 @@ export class StoreThread {
       if (message === 'close') {
         this.#closing.abort();
         this.shared.wakeWaiters();
+        return;
+      }
+      if (message === 'stopping') {
+        this.#stopping.abort();
         return;
       }
       this.clients.add(message);

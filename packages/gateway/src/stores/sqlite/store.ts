@@ -8,15 +8,20 @@
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { basename, extname, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 
+import type { LogCopier } from '../../log/log-copier.ts';
 import type { Log, Seq } from '../../log/log.ts';
+import { threadModule } from '../../thread-module.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
+import { adoptName } from './log/adopt-name.ts';
 import { checkClock } from './log/check-clock.ts';
+import { CopyClient } from './log/copy-client.ts';
 import { rollBackJournal } from './log/log-database.ts';
+import { lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
@@ -24,6 +29,7 @@ import type {
   ClockReport,
   FromThread,
   StoreChange,
+  StoreMetricsMemory,
   ThreadStart,
   ToThread,
 } from './store-thread.ts';
@@ -36,6 +42,8 @@ export interface SqliteOptions {
   readonly onProgress?: (indexed: number, head: number) => void;
   /** Called once for each change, also while the log is being opened. */
   readonly onChange?: (change: StoreChange) => void;
+  /** The name that a log without entries gets. Opening throws if it has entries, and another name. */
+  readonly name?: string | undefined;
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
   readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
@@ -45,12 +53,33 @@ export interface SqliteOptions {
   readonly onClock?: (report: ClockReport) => void;
   /** Called when all entries up to this one were verified in the background, at most once an hour. */
   readonly onVerified?: (seq: Seq) => void;
+  /** A thread that takes appends and withholdings, and has the writer store them in its order. */
+  readonly appending?: AppendingThread | undefined;
+  /** Where a thread of the store records metrics. */
+  readonly metricsOf?: ((thread: string) => StoreMetricsMemory) | undefined;
+}
+
+interface AppendingThread {
+  readonly module: URL;
+  /** What the thread starts with. `writer`: its port, which is transferred. */
+  readonly startOf: (writer: MessagePort) => object;
 }
 
 /** The log in the thread that opened it. */
 export interface OwnedLog extends Log {
   /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
   connect(): SqliteConnection;
+  /** To be disposed of before the log. */
+  copier(): LogCopier & AsyncDisposable;
+  /** Entries up to this seq are in the index. */
+  indexWatermark(): Seq;
+  /** To be called when the gateway begins to stop: what waits for a majority is answered. */
+  stopping(): void;
+}
+
+/** Only the log of a folder, for copying another gateway's entries into it. */
+export interface OpenedCopy extends AsyncDisposable {
+  readonly copier: LogCopier;
 }
 
 /**
@@ -58,7 +87,7 @@ export interface OwnedLog extends Log {
  * the processor's cache. The words of entries are many and short-lived.
  */
 const YOUNG_GENERATION_MB = 8;
-const YOUNG_GENERATION_OF_WORDS_MB = 1;
+const YOUNG_GENERATION_OF_WORDS_MB = 4;
 
 /** libuv's own number. */
 const DEFAULT_FILE_THREADS = 4;
@@ -71,58 +100,95 @@ const PROGRESS_INTERVAL_MS = 1000;
  * when the log has lost entries or the clock is far ahead, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
+  await using opened = new AsyncDisposableStack();
+  const { paths, shared, start } = openFolder(options, opened);
+  const { onProgress } = options;
+  const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
+  using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
+  shared.hasIndexes = true;
+  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
+  const index = await start('./index/index-thread', YOUNG_GENERATION_MB);
+  // The full-text index need not have caught up: `searchWatermark` says how far it is.
+  const words = await start('./words/words-thread', YOUNG_GENERATION_OF_WORDS_MB);
+  const appending = options.appending && (await startAppending(options.appending, writer, start));
+  const appendThread = appending ?? writer;
+  const connect = (): SqliteConnection => {
+    const ports = { writer: portTo(appendThread), words: portTo(words), index: portTo(index) };
+    return { paths, shared: shared.memory, ...ports };
+  };
+  const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
+  const stopping = (): void => appendThread.postMessage('stopping' satisfies ToThread);
+  return new OwnedSqliteLog({ connect, copier, stopping }, opened);
+}
+
+async function startAppending(
+  { module, startOf }: AppendingThread,
+  writer: Worker,
+  start: OpenedFolder['start'],
+): Promise<Worker> {
+  const port = portTo(writer);
+  return await start(module, YOUNG_GENERATION_MB, { extra: startOf(port), transfer: [port] });
+}
+
+/**
+ * The same without readers and indexes, which the next `openSqliteLog` makes. Throws when the folder
+ * has entries of a log of another name.
+ */
+export async function openLogCopy(
+  options: Pick<SqliteOptions, 'folder' | 'fileThreads' | 'onChange'> & { readonly name: string },
+): Promise<OpenedCopy> {
+  await using opened = new AsyncDisposableStack();
+  const { paths, shared, start } = openFolder({ ...options, acceptClock: true }, opened);
+  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
+  const copier = opened.use(new CopyClient(paths, shared, portTo(writer)));
+  const rest = opened.move();
+  return { copier, [Symbol.asyncDispose]: () => rest.disposeAsync() };
+}
+
+interface OpenedFolder {
+  readonly paths: DataPaths;
+  readonly shared: SharedState;
+  /** Starts a thread of the store, which `opened` ends. */
+  readonly start: (
+    file: string | URL,
+    youngGenerationMb: number,
+    given?: { readonly extra: object; readonly transfer: MessagePort[] },
+  ) => Promise<Worker>;
+}
+
+function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): OpenedFolder {
   const paths = dataPathsIn(resolve(options.folder));
   prepareFolder(paths);
-  await using opened = new AsyncDisposableStack();
   opened.use(lockFolder(paths));
   rollBackJournal(paths);
   if (options.acceptClock !== true) checkClock(paths);
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
+  if (options.name !== undefined) adoptName(paths, options.name);
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
   const { fileThreads = DEFAULT_FILE_THREADS } = options;
   shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));
-  const { onProgress } = options;
-  const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
-  using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
-  const start = async (file: string, youngGenerationMb: number): Promise<Worker> => {
+  const start: OpenedFolder['start'] = async (path, youngGenerationMb, given) => {
     const resourceLimits = { maxYoungGenerationSizeMb: youngGenerationMb };
-    const workerData: ThreadStart = { paths, shared: shared.memory };
-    const worker = new Worker(new URL(file, import.meta.url), { workerData, resourceLimits });
+    const module = path instanceof URL ? path : threadModule(path, import.meta.url);
+    const name = basename(module.pathname, extname(module.pathname));
+    const metrics = options.metricsOf?.(name.replace('-thread', ''));
+    const workerData: ThreadStart = { paths, shared: shared.memory, metrics, extra: given?.extra };
+    const transferList = given?.transfer ?? [];
+    const worker = new Worker(module, { name, workerData, resourceLimits, transferList });
     await threadStarted(worker, options);
     return opened.adopt(worker, closeThread);
   };
-  const writer = await start('./log/writer-thread.ts', YOUNG_GENERATION_MB);
-  const index = await start('./index/index-thread.ts', YOUNG_GENERATION_MB);
-  // The full-text index need not have caught up: `searchWatermark` says how far it is.
-  const words = await start('./words/words-thread.ts', YOUNG_GENERATION_OF_WORDS_MB);
-  const connect = (): SqliteConnection => {
-    const ports = { writer: portTo(writer), words: portTo(words), index: portTo(index) };
-    return { paths, shared: shared.memory, ...ports };
-  };
-  return new OwnedSqliteLog(connect, opened);
+  return { paths, shared, start };
 }
 
-/**
- * Locks the data folder for one gateway until the database is closed. The operating system releases
- * the lock when the process ends, however it ends. Throws at once when another process has it.
- */
-function lockFolder(paths: DataPaths): DatabaseSync {
-  const db = new DatabaseSync(paths.lock, { timeout: 0 });
-  try {
-    db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
-    return db;
-  } catch (error) {
-    db.close();
-    if (error instanceof Error && /locked|busy/.test(error.message)) {
-      throw new Error(
-        `Another gateway is using the data folder "${paths.folder}". Stop it first, or start this one with a folder of its own (--data).`,
-        { cause: error },
-      );
-    }
-    throw error;
-  }
+/** Throws at once when another process has the folder. */
+function lockFolder({ folder, lock }: DataPaths): DatabaseSync {
+  return lockFile(
+    lock,
+    `Another gateway is using the data folder "${folder}". Stop it first, or start this one with a folder of its own (--data).`,
+  );
 }
 
 /** Resolves when the thread is ready. */
@@ -161,15 +227,26 @@ function portTo(worker: Worker): MessagePort {
 }
 
 class OwnedSqliteLog extends SqliteLog implements OwnedLog {
-  readonly connect: () => SqliteConnection;
+  readonly connect: OwnedLog['connect'];
+  readonly copier: OwnedLog['copier'];
+  readonly stopping: OwnedLog['stopping'];
   readonly #resources: AsyncDisposableStack;
   #ending: Promise<void> | undefined;
 
   /** Takes over what was opened. */
-  constructor(connect: () => SqliteConnection, opened: AsyncDisposableStack) {
+  constructor(
+    { connect, copier, stopping }: Pick<OwnedLog, 'connect' | 'copier' | 'stopping'>,
+    opened: AsyncDisposableStack,
+  ) {
     super(connect());
     this.connect = connect;
+    this.copier = copier;
+    this.stopping = stopping;
     this.#resources = opened.move();
+  }
+
+  indexWatermark(): Seq {
+    return this.shared.indexed;
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {

@@ -8,8 +8,10 @@ import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
+  type Match,
   matchesOf,
   nextResultsPath,
+  resultNotes,
   SEARCH_SCOPE,
   searchRequest,
   takeRanking,
@@ -72,20 +74,29 @@ async function search(
     example: { skill: 'search', q: 'garden' },
     signal,
   });
-  const { selection, head, watermark: known, notes } = request;
+  const { selection, head, watermark: known } = request;
   const results: object[] = [];
+  const matches: Match[] = [];
   const end = await readPage(matchesOf(app.log, request), PAGE_SIZE, async (entry) => {
     const snippet = await snippetOf(entry, selection.textQuery);
     results.push({ entry: await entryPlaceholder(entry, rawJson), snippet });
+    matches.push(entry);
     return entry.size;
   });
-  const link = nextResultsPath(
-    { ...request, parameters: new URLSearchParams() },
-    end,
-    results.length,
-  );
+  const [first] = matches;
+  const notes = resultNotes(request, first);
+  const bare = { ...request, parameters: new URLSearchParams() };
+  const link = nextResultsPath(bare, end, matches.at(-1));
   const next = link === null ? null : { ...parameterFields(fields), ...cursorsIn(link) };
-  const own = { head, log: app.log.id, known, ...(notes.length === 0 ? {} : { notes }), next };
+  const rankedFrom = first?.rankedFrom;
+  const own = {
+    head,
+    log: app.log.id,
+    known,
+    ...(rankedFrom === undefined ? {} : { rankedFrom }),
+    ...(notes.length === 0 ? {} : { notes }),
+    next,
+  };
   return [dataPart(own), visitorPart(context, { results })];
 }
 

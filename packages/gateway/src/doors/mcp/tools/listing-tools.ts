@@ -12,8 +12,10 @@ import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
 import { nextPagePath } from '../../../operations/next-page.ts';
 import { boundedSelection, readPage } from '../../../operations/read-page.ts';
 import {
+  type Match,
   matchesOf,
   nextResultsPath,
+  resultNotes,
   searchRequest,
   snippetOf,
   takeRanking,
@@ -131,14 +133,16 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
     signal: AbortSignal.any([context.signal, caller.signal]),
   });
   markPresent(app, args);
-  const { selection, head, watermark: known, notes } = request;
+  const { selection, head, watermark: known } = request;
   const { entries, end } =
     selection.limit === 0
       ? { entries: [], end: { last: undefined, more: true } }
       : await readListed(matchesOf(app.log, request), (entry) =>
           snippetOf(entry, selection.textQuery),
         );
-  const link = nextResultsPath({ ...request, parameters: NO_PARAMETERS }, end, entries.length);
+  const bare = { ...request, parameters: NO_PARAMETERS };
+  const link = nextResultsPath(bare, end, entries.at(-1)?.match);
+  const first = entries[0]?.match;
   const next = nextArguments(parameters, link, pickArguments(args, ['as']));
   const counts = `results: ${entries.length}, known: ${known}.`;
   return callToolResult(context, {
@@ -146,7 +150,8 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
       counts,
       head,
       known,
-      notes,
+      rankedFrom: first?.rankedFrom,
+      notes: resultNotes(request, first),
       tool: 'search',
       next,
       more: end.more,
@@ -159,18 +164,19 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
 }
 
 interface MatchedEntry extends ListedEntry {
+  readonly match: Match;
   readonly snippet: string;
 }
 
 /** At least one entry, and as many as fit a result. */
 async function readListed(
-  reading: AsyncGenerator<Entry, ReadEnd, undefined>,
+  reading: AsyncGenerator<Match, ReadEnd, undefined>,
   snippetFor: (entry: Entry) => string | Promise<string> = () => '',
 ): Promise<{ entries: MatchedEntry[]; end: ReadEnd }> {
   const entries: MatchedEntry[] = [];
   let total = 0;
   const end = await readPage(reading, MAX_RESULT_SIZE, async (entry) => {
-    const listed = { ...listedEntry(entry), snippet: await snippetFor(entry) };
+    const listed = { ...listedEntry(entry), match: entry, snippet: await snippetFor(entry) };
     const size = listed.line.length + listed.snippet.length;
     total += size;
     if (entries.length > 0 && total > MAX_RESULT_SIZE) return undefined;
@@ -185,6 +191,8 @@ interface PageInfo extends NextCall {
   readonly head: Seq;
   /** The search watermark, where the listing searches. */
   readonly known: Seq | undefined;
+  /** The lowest seq of the section that the first result is in. */
+  readonly rankedFrom?: Seq | undefined;
   /** Sentences about the result. */
   readonly notes: readonly string[];
 }
@@ -192,7 +200,7 @@ interface PageInfo extends NextCall {
 function summarize(
   context: ToolContext,
   entries: readonly ListedEntry[],
-  { counts, head, known, notes, ...nextCall }: PageInfo,
+  { counts, head, known, rankedFrom, notes, ...nextCall }: PageInfo,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const { next } = nextCall;
   const shortened = shortenedIn(entries);
@@ -205,6 +213,7 @@ function summarize(
       head,
       log: context.app.log.id,
       ...(known === undefined ? {} : { known }),
+      ...(rankedFrom === undefined ? {} : { rankedFrom }),
       ...(notes.length === 0 ? {} : { notes }),
       next,
       shortened,

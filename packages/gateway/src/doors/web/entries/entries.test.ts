@@ -64,7 +64,7 @@ suite('what scripts of pages read of entries', () => {
     await post(gateway, 'garden', trace('one'));
     await post(gateway, 'garden', trace('long'.repeat(50_000)));
     await using caller = await gateway.connect();
-    caller.send('GET /web/events?after=1&kind=garden HTTP/1.1\r\nHost: x\r\n\r\n');
+    caller.send('GET /web/events?after=1&kind=garden HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await caller.until(/event: head/);
     await post(gateway, 'seeds', '{"text":"of another kind"}');
     await post(gateway, 'garden', trace('three'));

@@ -9,24 +9,20 @@ import { compress, MIN_COMPRESSED_SIZE } from '../../../http/response/compressio
 import {
   COMMON_HEADERS,
   contentEncoding,
-  IMMUTABLE,
   JSON_TYPE,
   NO_CACHE,
   vary,
-  type Headers,
 } from '../../../http/response/headers.ts';
 import { sendCached, type CachedResponse } from '../../../http/response/response-cache.ts';
 import { jsonBody, sendResponse } from '../../../http/response/response.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
+import { entryVersion, readVersion } from '../../../operations/read-version.ts';
 import { searchWatermarkFor, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
 import { readBatch } from './entry-batch.ts';
 import { pageEntryOf } from './page-entry.ts';
 import { readPiece } from './text-pieces.ts';
-
-/** How long browsers may use a batch that can only change where an entry becomes unreadable. */
-const SETTLED: Headers = { 'Cache-Control': 'public, max-age=3600' };
 
 /** `GET /web/entries`: takes the parameters of a listing. */
 export async function sendBatch(context: DoorRequest): Promise<void> {
@@ -39,7 +35,7 @@ export async function sendBatch(context: DoorRequest): Promise<void> {
   const head = app.log.head();
   const watermark = searchWatermarkFor(app.log, url);
   const encoding = preferredEncoding(headers['accept-encoding']);
-  const version = `${watermark ?? ''}-${app.log.damage().version}`;
+  const version = `${watermark ?? ''}${readVersion(app.log)}`;
   const key = `batch ${encoding ?? ''} ${version} ${url}`;
   const tag = `W/"${app.log.id.slice(0, 8)}-${head}-${version}"`;
   const cached =
@@ -48,21 +44,20 @@ export async function sendBatch(context: DoorRequest): Promise<void> {
       const parameters = queryOf(request);
       const last = Math.min(watermark ?? head, head);
       const batch = await readBatch(app, everythingScope(), parameters, last);
-      return await responseOf(batch, parameters, { head, tag, encoding });
+      return await responseOf(batch, { head, tag, encoding });
     }));
   if (cached !== undefined && !isDisconnected(context)) sendCached(context, cached);
 }
 
 async function responseOf(
   batch: EntryBatch,
-  parameters: URLSearchParams,
   { head, tag, encoding: preferred }: { head: number; tag: string; encoding: Encoding | undefined },
 ): Promise<CachedResponse> {
   const plain = jsonBody(batch);
   const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : preferred;
   const headers = {
     ETag: tag,
-    ...(isSettled(batch, parameters) ? SETTLED : NO_CACHE),
+    ...NO_CACHE,
     ...vary(),
     ...COMMON_HEADERS,
   };
@@ -81,21 +76,15 @@ async function responseOf(
   };
 }
 
-/** Whether entries that are stored later cannot be in it. */
-function isSettled({ head, next }: EntryBatch, parameters: URLSearchParams): boolean {
-  if (parameters.has('q')) return false;
-  if (parameters.get('order') === 'oldest' && next !== null) return true;
-  return parameters.has('before') && Number(parameters.get('before')) <= head;
-}
-
 /** `GET /web/entries/{id}`. */
 export async function sendEntry(context: DoorRequest): Promise<void> {
   const entry = await findEntry(context.app.log, context.params['id'] ?? '');
   await sendResponse(context, {
     status: 200,
     type: JSON_TYPE,
-    headers: { ...(entry.unreadable === true ? NO_CACHE : IMMUTABLE), ...vary() },
+    headers: { ...NO_CACHE, ...vary() },
     body: jsonBody(await pageEntryOf(entry)),
+    tag: `"${entry.stamp.id}${entryVersion(entry)}"`,
   });
 }
 
@@ -112,7 +101,8 @@ export async function sendPiece(context: DoorRequest): Promise<void> {
   await sendResponse(context, {
     status: 200,
     type: JSON_TYPE,
-    headers: { ...(entry.unreadable === true ? NO_CACHE : IMMUTABLE), ...vary() },
+    headers: { ...NO_CACHE, ...vary() },
     body: jsonBody(piece),
+    tag: `"${id}-${of}${piece.part}${entryVersion(entry)}"`,
   });
 }

@@ -32,6 +32,10 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   const { id, seq, kind, room, time } = entry.stamp;
   const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
   if (entry.unreadable === true) return { ...own, text: '', unreadable: true };
+  if (entry.withheld !== undefined) {
+    const { time: withheldAt, reason } = entry.withheld;
+    return { ...own, text: '', withheld: { at: new Date(withheldAt).toISOString(), reason } };
+  }
   const { size } = entry;
   if (size > MAX_WHOLE_SIZE) {
     const preview = await membersPreviewOf(entry, [...STRINGS, ...LISTS], MAX_TEXT_LENGTH);

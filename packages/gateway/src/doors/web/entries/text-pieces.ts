@@ -9,6 +9,7 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import { PathFinder, type FoundValue } from '../../../json/path-finder.ts';
 import { JsonScanner } from '../../../json/scanner.ts';
 import type { Entry } from '../../../log/log.ts';
+import { entryVersion } from '../../../operations/read-version.ts';
 
 export interface PieceRequest {
   /** The member `text` of the entry, decoded; or the entry itself. */
@@ -37,7 +38,7 @@ const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Where the texts of entries are that were read lately. Entries never change. */
+/** Where the texts of entries are that were read lately. */
 const extents = new Map<string, Extent>();
 
 export async function readPiece(
@@ -60,10 +61,10 @@ export async function readPiece(
 
 async function extentOfText(entry: Entry, signal: AbortSignal | undefined): Promise<Extent> {
   const { id } = entry.stamp;
+  if (entryVersion(entry) !== '') return NONE;
   const known = extents.get(id);
   if (known !== undefined) return known;
   const extent = await findText(entry, signal);
-  if (entry.unreadable === true) return extent;
   for (const oldest of extents.keys()) {
     if (extents.size < MAX_REMEMBERED) break;
     extents.delete(oldest);

@@ -13,10 +13,12 @@ import { FormConverter } from '../../../intake/forms/form-body.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { append, draftFor } from '../../../operations/append.ts';
 import type { DoorRequest } from '../../context.ts';
+import { redirectsToOrigin } from '../../redirect-to-origin.ts';
 import { PostedForm } from './posted-form.ts';
 import { sendRefusedForm } from './refused-form.ts';
 
 export async function postFromPage(context: DoorRequest, kind: Kind): Promise<void> {
+  if (redirectsToOrigin(context)) return;
   const { app, request } = context;
   let form: PostedForm;
   try {

@@ -6,6 +6,7 @@ import { pageTexts } from '@open-presence/web/renderer';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { queryOf } from '../../../http/query.ts';
 import {
+  type Match,
   matchesOf,
   nextResultsPath,
   SEARCH_SCOPE,
@@ -55,7 +56,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
 async function resultsOf(
   context: DoorRequest,
   address: URLSearchParams,
-): Promise<Pick<SearchPage, 'results' | 'next'>> {
+): Promise<Pick<SearchPage, 'results' | 'isSection' | 'next'>> {
   const { app } = context;
   using caller = abortOnDisconnect(context);
   const { ranked, parameters } = takeRanking(parametersIn(address));
@@ -65,16 +66,20 @@ async function resultsOf(
     signal: caller.signal,
   });
   const results: SearchResult[] = [];
+  let isSection = false;
+  let last: Match | undefined;
   const matches = matchesOf(app.log, search);
   for (;;) {
     const step = await matches.next();
     if (step.done === true) {
-      const next = nextResultsPath(search, step.value, results.length);
-      return { results, ...(next === null ? {} : { next: pathOf(next) }) };
+      const next = nextResultsPath(search, step.value, last);
+      return { results, isSection, ...(next === null ? {} : { next: pathOf(next) }) };
     }
-    const snippet = await snippetOf(step.value, search.selection.textQuery);
+    if (last === undefined) isSection = step.value.rankedFrom !== undefined;
+    last = step.value;
+    const snippet = await snippetOf(last, search.selection.textQuery);
     results.push({
-      entry: withoutTexts(await pageEntryOf(step.value)),
+      entry: withoutTexts(await pageEntryOf(last)),
       snippet: markMatches(snippet, search.selection.textQuery),
     });
   }

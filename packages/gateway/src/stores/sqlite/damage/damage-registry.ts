@@ -7,11 +7,12 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { BlockReader } from '../log/block-reader.ts';
 import { finalPath } from '../log/large-files.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
@@ -30,15 +31,15 @@ interface UnreadableEntry {
 export class DamageRegistry {
   readonly #thread: StoreThread;
   readonly #paths: DataPaths;
-  readonly #file: StatementSync;
+  readonly #log: BlockReader;
   readonly #verifier: EntryVerifier;
   readonly #entries = new Map<Seq, UnreadableEntry>();
 
   constructor(thread: StoreThread, log: DatabaseSync) {
     this.#thread = thread;
     this.#paths = thread.paths;
-    this.#file = log.prepare('SELECT large FROM entries WHERE seq = ?');
-    this.#verifier = new EntryVerifier(log, thread.paths);
+    this.#log = new BlockReader(log);
+    this.#verifier = new EntryVerifier(this.#log, thread.paths);
   }
 
   /** Tells a reader what is known, and receives what it finds. */
@@ -61,9 +62,13 @@ export class DamageRegistry {
     this.#thread.reportEntry(seq, undefined);
   }
 
-  /** Looks at some of the files again, those first that were not looked at for longest. */
-  async recheck(signal: AbortSignal): Promise<void> {
-    for (const [seq, entry] of [...this.#entries].slice(0, MAX_CHECKED)) {
+  /**
+   * Looks at some of the files again, those first that were not looked at for longest. Returns the
+   * entries that were looked at and are still unreadable.
+   */
+  async recheck(signal: AbortSignal): Promise<readonly Seq[]> {
+    const checked = [...this.#entries].slice(0, MAX_CHECKED);
+    for (const [seq, entry] of checked) {
       // To the end, so that the next round continues behind it.
       this.#entries.delete(seq);
       this.#entries.set(seq, entry);
@@ -72,6 +77,7 @@ export class DamageRegistry {
       entry.fileState = fileState;
       if ((await this.#verifier.fault(seq, { signal })) === undefined) this.remove(seq);
     }
+    return checked.map(([seq]) => seq).filter((seq) => this.#entries.has(seq));
   }
 
   #notify(notice: DamageNotice): void {
@@ -81,8 +87,8 @@ export class DamageRegistry {
 
   #fileState(seq: Seq): string {
     try {
-      const file = this.#file.get(seq)?.['large'];
-      if (typeof file !== 'string') return '';
+      const file = this.#log.entry(seq)?.large;
+      if (file === undefined) return '';
       for (const path of [finalPath(this.#paths, file), join(this.#paths.incoming, file)]) {
         const stat = statSync(path, { throwIfNoEntry: false });
         if (stat) return `${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`;

@@ -1,16 +1,19 @@
 /** Bytes of entries are changed on the disk: nobody is given them as what was stored. */
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 
 import { until } from '../../../../../../conformance/until.ts';
 import { dataFolder } from '../../../../../../test/gateway-process.ts';
+import { facet } from '../../../log/facet.ts';
 import { draftOf, fill } from '../../../log/log.fixture.ts';
 import type { Entry, Log } from '../../../log/log.ts';
+import { changeEntry } from '../log/changed-log.fixture.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
+import { KeyBuckets } from '../log/key-buckets.ts';
 import { scrubProgress } from './scrub-progress.ts';
 
 const COUNT = 20;
@@ -36,9 +39,9 @@ describe('an entry whose bytes have changed', () => {
         await log.append(draftOf({ body: `"text":"entry ${seq}"` }));
     }
     const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
-    db.exec(
-      `UPDATE entries SET text = CAST(replace(text, '"entry', '"Entry') AS BLOB) WHERE seq = ${CHANGED}`,
-    );
+    changeEntry(db, CHANGED, ({ text: [text] }) => ({
+      text: [Buffer.from(text.toString().replace('"entry', '"Entry'))],
+    }));
     db.close();
     const changes: StoreChange[] = [];
     await using log = await openSqliteLog({
@@ -61,6 +64,40 @@ describe('an entry whose bytes have changed', () => {
     assert.deepEqual(
       unreadable,
       Array.from({ length: COUNT }, (_, at) => at + 1 === CHANGED),
+    );
+  });
+
+  it('is unreadable in listings too, although their files were made of what it has now', async () => {
+    await using folder = await dataFolder();
+    const seeds = { kind: 'seeds' } as const;
+    {
+      await using log = await openSqliteLog({ folder: folder.path });
+      for (let seq = 1; seq <= COUNT; seq += 1)
+        await log.append(draftOf({ ...seeds, body: `"text":"entry ${seq} ${'x'.repeat(5000)}"` }));
+      // Ends the run.
+      const spool = log.spool();
+      await fill(spool, [Buffer.from('"text":"large"')]);
+      await log.append({ ...draftOf(seeds), body: spool });
+    }
+    const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
+    changeEntry(db, CHANGED, ({ text: [text] }) => ({
+      text: [Buffer.from(text.toString().replace('"entry', '"Entry'))],
+    }));
+    db.close();
+    for (const file of ['index.sqlite', 'index.sqlite-wal', 'runs'])
+      await rm(join(folder.path, file), { recursive: true, force: true });
+    await using log = await openSqliteLog({ folder: folder.path });
+    assert.equal((await log.entry(CHANGED))?.unreadable, true);
+    const selection = { facets: [facet('kind', 'seeds')], order: 'newest' } as const;
+    await until(
+      async () => {
+        const texts = log.readText(selection, ',\n');
+        return Buffer.concat(
+          await Array.fromAsync(texts, (chunk) => Buffer.from(chunk)),
+        ).toString();
+      },
+      (text) => text.includes('"unreadable":true') && !text.includes('Entry'),
+      (text) => text.slice(0, 300),
     );
   });
 
@@ -105,14 +142,18 @@ describe('an entry whose bytes have changed', () => {
       for (const draft of drafts) await log.append(draft);
     }
     const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
-    const flipped = "CAST(x'00' || substr(key, 2) AS BLOB)";
-    assert.equal(db.prepare(`UPDATE keys SET key = ${flipped} WHERE seq = 2`).run().changes, 1);
+    const { key = Buffer.alloc(0) } = draftOf({ key: 'key 2' });
+    const flipped = "CAST(substr(data, 1, 10) || x'00' || substr(data, 12) AS BLOB)";
+    const change = db.prepare(`UPDATE key_buckets SET data = ${flipped} WHERE bucket = ?`);
+    assert.equal(change.run(new KeyBuckets(db).find(key).number).changes, 1);
     db.close();
     const changes: StoreChange[] = [];
     {
+      const pass = Promise.withResolvers<number>();
       await using log = await openSqliteLog({
         folder: folder.path,
         onChange: (change) => changes.push(change),
+        onVerified: pass.resolve,
       });
       await until(
         async () => changes.map(({ part, cause }) => [part, cause?.message]),
@@ -124,6 +165,7 @@ describe('an entry whose bytes have changed', () => {
         /^Entry 2 was not found by its idempotency key/,
       );
       for (const draft of drafts) assert.equal((await log.append(draft)).outcome, 'repeated');
+      assert.equal(await pass.promise, 3);
     }
     const { at = 0, completed = 0 } = scrubProgress(folder.path) ?? {};
     assert.ok(at <= 3 && completed > 0);

@@ -3,17 +3,20 @@
  * changes on the disk is found although nobody reads it.
  *
  * Takes about a fiftieth of its thread's time. A pass that a stop interrupts goes on behind it. The
- * table that finds entries by their idempotency keys is put right where it lacks one.
+ * buckets of idempotency keys are made again where one lacks an entry.
  */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
+import type { EntryRow } from '../log/record.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
-import { ENTRY_COLUMNS, openLogForRepair } from '../log/log-database.ts';
-import { type KeyFault, repairKey, unfoundKeys } from '../log/verify-keys.ts';
+import { openLogForRepair } from '../log/log-database.ts';
+import { repairBuckets } from '../log/refill-buckets.ts';
+import { type KeyFault, unfoundKeys } from '../log/verify-keys.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageRegistry } from './damage-registry.ts';
@@ -27,7 +30,7 @@ export class Scrubber {
   readonly #shared: SharedState;
   readonly #registry: DamageRegistry;
   readonly #log: DatabaseSync;
-  readonly #next: StatementSync;
+  readonly #blocks: BlockReader;
   readonly #single: EntryVerifier;
   #verifier: ChainVerifier | undefined;
   /** The last entry that was verified. */
@@ -42,11 +45,8 @@ export class Scrubber {
     this.#registry = registry;
     // A small cache: the log is read from the disk, once a pass.
     this.#log = openForReading(paths.log, 256);
-    this.#next = this.#log.prepare(
-      `SELECT ${ENTRY_COLUMNS} FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT 1`,
-    );
-    this.#next.setReadBigInts(true);
-    this.#single = new EntryVerifier(this.#log, paths);
+    this.#blocks = new BlockReader(this.#log);
+    this.#single = new EntryVerifier(this.#blocks, paths);
     this.#at = at;
   }
 
@@ -77,11 +77,12 @@ export class Scrubber {
   /** Makes entries after `from` found by their keys where they are not. */
   #repairKeys(from: Seq, to: Seq): void {
     if (to <= from) return;
-    const [fault, ...others] = this.#unfoundKeys(from, to);
+    const faults = this.#unfoundKeys({ from: from + 1, to });
+    const [fault] = faults;
     if (fault === undefined) return;
     const db = openLogForRepair(this.#paths);
     try {
-      for (const each of [fault, ...others]) repairKey(db, each);
+      repairBuckets(db, new Set(faults.map(({ bucket }) => bucket)));
     } finally {
       db.close();
     }
@@ -90,9 +91,9 @@ export class Scrubber {
     this.#thread.report('keys', undefined);
   }
 
-  #unfoundKeys(from: Seq, to: Seq): readonly KeyFault[] {
+  #unfoundKeys(span: SeqSpan): readonly KeyFault[] {
     try {
-      return unfoundKeys(this.#log, from, to);
+      return unfoundKeys(this.#log, this.#blocks, span);
     } catch (error) {
       if (isSpoiled(error)) return [];
       throw error;
@@ -122,13 +123,13 @@ export class Scrubber {
   }
 
   #verifierBehind(seq: Seq): ChainVerifier | undefined {
-    const link = this.#rowAt(seq)?.['link'];
-    return link instanceof Uint8Array ? new ChainVerifier(this.#paths, { seq, link }) : undefined;
+    const link = this.#rowAt(seq)?.link;
+    return link && new ChainVerifier(this.#paths, { seq, link });
   }
 
-  #rowAt(seq: Seq): Record<string, unknown> | undefined {
+  #rowAt(seq: Seq): EntryRow | undefined {
     try {
-      return this.#next.get(seq - 1, seq);
+      return this.#blocks.entry(seq);
     } catch (error) {
       if (isSpoiled(error)) return undefined;
       throw error;

@@ -8,7 +8,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { talliesHold } from './room-counter.ts';
 import { hasAllRuns } from './runs-writer.ts';
 
-export const INDEX_FORMAT = 3;
+export const INDEX_FORMAT = 4;
 
 const TABLES = `
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.
@@ -33,6 +33,20 @@ const TABLES = `
     length INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     PRIMARY KEY (kind, last)
+  ) WITHOUT ROWID, STRICT;
+  -- Runs as readers ask for them compressed. size, crc: of the text; joinedCrc: with a joiner before it.
+  CREATE TABLE encoded_runs (
+    kind TEXT NOT NULL,
+    encoding TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    crc INTEGER NOT NULL,
+    joinedCrc INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (kind, encoding, last)
   ) WITHOUT ROWID, STRICT;
   CREATE TABLE tallies (
     room TEXT NOT NULL,

@@ -15,6 +15,13 @@ import { SpoiledIndex } from './postings.ts';
 
 /** How often it is looked whether something has to be repaired, or was. */
 const REPAIR_INTERVAL_MS = 1000;
+/**
+ * Where so many entries come at once, more are indexed together: a facet that many of them have gets one
+ * row for all.
+ */
+const BUSY_ENTRIES = 1000;
+const BUSY_DELAY_MS = 750;
+
 /** What a start spends on checking the newest parts of the index. The others are checked behind it. */
 const MAX_START_CHECK_MS = 50;
 
@@ -40,6 +47,7 @@ let storedAt = performance.now();
 let reportedAt = -Infinity;
 try {
   const started = performance.now();
+  eraseWithheld();
   while (shared.indexed < shared.head) attempt((current) => current.step());
   thread.report('derived', undefined);
   while (performance.now() - started < MAX_START_CHECK_MS && checkNextPart());
@@ -53,6 +61,7 @@ await Promise.all([
   thread.repeat(check, () => {}),
   thread.repeat(repair, () => {}),
   thread.repeat(scrub, () => {}),
+  thread.repeat(encodeRuns, () => {}),
 ]);
 try {
   storeScrub();
@@ -70,9 +79,27 @@ function onOutcome(fault?: Error): void {
   thread.report('index', fault && causeOf(fault));
 }
 
+/** Removes what was withheld from the index and the runs. One that is made again meanwhile never has it. */
+function eraseWithheld(): void {
+  const last = shared.withheldInLog;
+  if (shared.indexWithheld === last) return;
+  try {
+    attempt((current) => current.erase());
+  } catch (error) {
+    assertStorageFault(error);
+    // As where there is no space for a copy: making the index again needs none.
+    replaceIndex(error);
+  }
+  shared.indexWithheld = last;
+}
+
 async function indexNext(): Promise<void> {
+  eraseWithheld();
   if (indexer === undefined || indexer.isFarBehind()) await nextTick();
-  else await thread.headMoved(shared.indexed);
+  else {
+    await thread.headMoved(shared.indexed);
+    if (shared.head - shared.indexed >= BUSY_ENTRIES) await thread.sleep(BUSY_DELAY_MS);
+  }
   attempt((current) => current.step());
   if (shared.indexed === shared.head) thread.report('derived', undefined);
 }
@@ -122,13 +149,23 @@ async function repair(): Promise<void> {
     thread.report('derived', { code: 'CHECKSUM', message: 'A run of entries has changed.' });
     thread.report('derived', undefined);
   }
-  await damage.recheck(thread.signal);
+  const unreadable = await damage.recheck(thread.signal);
+  attempt((current) => current.removeRunsWith(unreadable));
+}
+
+/** Compresses runs for readers. Takes half of the thread's time, and none while the index is behind. */
+async function encodeRuns(): Promise<void> {
+  const started = performance.now();
+  const isBusy = indexer?.isFarBehind() !== false;
+  const hasEncoded = !isBusy && attempt((current) => current.encodeRun()) === true;
+  await thread.sleep(hasEncoded ? performance.now() - started : REPAIR_INTERVAL_MS);
 }
 
 /** Verifies some entries, and one part of the index with one run, as they are on the disk. */
 async function scrub(): Promise<void> {
   const started = performance.now();
   if (await scrubber.step(thread.signal)) passCompleted();
+  thread.metrics?.recordScrub(scrubber.at, completed);
   attempt((current) => current.scrub());
   if (started - storedAt > STORE_SCRUB_MS) storeScrub();
   const elapsed = performance.now() - started;

@@ -4,62 +4,57 @@
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { FACET_SIZE } from '../../../log/facet.ts';
-import type { Seq } from '../../../log/log.ts';
+import type { Kind } from '@open-presence/protocol';
+
+import { facet, FACET_SIZE } from '../../../log/facet.ts';
+import type { Seq, StoredEncoding } from '../../../log/log.ts';
+import { StorageFault } from '../../../storage-fault.ts';
 import {
   type OnSpoiled,
   openForReading,
   PositionWriter,
   readMeta,
   readMetaSeq,
+  readable,
 } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { BlockReader } from '../log/block-reader.ts';
+import type { EntryRow, StoredEntry } from '../log/record.ts';
+import { unerased } from '../log/withheld-table.ts';
 import { largeFacets } from '../log/large-files.ts';
-import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
 import type { SharedState } from '../shared-state.ts';
 import { openIndex } from './index-database.ts';
 import { readScrubProgress, type ScrubProgress } from '../damage/scrub-progress.ts';
 import {
   facetKey,
-  KIND_BY_FACET_KEY,
   partOf,
   partHolds,
   PART_SIZE,
   PostingsWriter,
   SpoiledIndex,
 } from './postings.ts';
-import { COUNT_ENTRIES, countRows, TalliesWriter } from './room-counter.ts';
+import { RowCounter, TalliesWriter } from './room-counter.ts';
+import { RunsEncoder, STORED_ENCODINGS } from './runs-encoder.ts';
 import { RunsWriter } from './runs-writer.ts';
 
 /** Maximum number of entries per transaction. */
 const BATCH_ENTRIES = 16_384;
-/** Rows read in one query; each has up to two kilobytes of facets. */
-const ROWS_PER_QUERY = 128;
 /** Maximum number of facets in memory. */
 const MAX_FACETS = 2048;
-
-/** Columns of several rows, joined: reading a row at a time would cost several times as much. */
-interface JoinedRows {
-  readonly facets: Uint8Array;
-  /** JSON: for each row, the bytes of its facets. */
-  readonly facetsSizes: string;
-  /** JSON: for each row, the bytes of its text. */
-  readonly sizes: string;
-  /** JSON: seq and file name of the large entries. */
-  readonly larges: string;
-}
 
 export class Indexer {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #log: DatabaseSync;
   readonly #index: DatabaseSync;
-  readonly #rows: StatementSync;
-  readonly #counts: StatementSync;
+  readonly #blocks: BlockReader;
   readonly #tallies: TalliesWriter;
   readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
   readonly #runs: RunsWriter;
+  readonly #encoder: RunsEncoder;
+  /** Encodings in which runs before these seqs may be missing. */
+  readonly #toEncode = new Map<StoredEncoding, Seq>();
   readonly #storeScrub: StatementSync;
   /** The next part to be checked in the background, and the run that was checked last. */
   #scrubbedPart = 0;
@@ -75,17 +70,12 @@ export class Indexer {
     this.#log = openForReading(paths.log);
     const logId = String(readMeta(this.#log, 'name') ?? '');
     this.#index = openIndex(paths, logId, shared.head, onSpoiled);
-    this.#rows = this.#log.prepare(
-      `SELECT count(*) AS count, CAST(group_concat(facets, '') AS BLOB) AS facets,
-         json_group_array(length(facets)) AS facetsSizes, json_group_array(size) AS sizes,
-         json_group_array(json_array(seq, large)) FILTER (WHERE large IS NOT NULL) AS larges
-       FROM (SELECT * FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT -1)`,
-    );
-    this.#counts = this.#log.prepare(COUNT_ENTRIES);
+    this.#blocks = new BlockReader(this.#log);
     this.#tallies = new TalliesWriter(this.#index);
-    this.#position = new PositionWriter(this.#index, this.#log, 'indexed');
+    this.#position = new PositionWriter(this.#index, 'indexed', (seq) => this.#blocks.linkAt(seq));
     this.#postings = new PostingsWriter(this.#index);
-    this.#runs = new RunsWriter(this.#log, this.#index, paths);
+    this.#runs = new RunsWriter(this.#blocks, this.#index, paths);
+    this.#encoder = new RunsEncoder(this.#index, paths);
     this.#storeScrub = this.#index.prepare(
       "INSERT OR REPLACE INTO meta VALUES ('scrubbed', ?), ('scrubCompleted', ?)",
     );
@@ -167,8 +157,69 @@ export class Indexer {
     const last = this.#shared.spoiledRun;
     if (last === 0) return false;
     const wasSpoiled = this.#runs.repair(last);
+    const wasEncodedSpoiled = this.#encoder.repair(last);
     this.#shared.spoiledRun = 0;
-    return wasSpoiled;
+    return wasSpoiled || wasEncodedSpoiled;
+  }
+
+  /**
+   * Removes entries that were withheld, and can still be read, from the postings and runs, and leaves no
+   * trace of them in the files. Throws on a disk error, where a reader holds the WAL, and where an entry
+   * cannot be read any more, so that the index has to be made again.
+   */
+  erase(): void {
+    const { indexed } = this.#shared;
+    const stored = unerased(this.#log).flatMap((seq) =>
+      seq > indexed ? [] : (this.#blocks.unerased(seq) ?? []),
+    );
+    this.#shared.runsVersion += 1;
+    this.#index.exec('BEGIN IMMEDIATE');
+    try {
+      for (const entry of stored) this.#removePostings(entry);
+      this.#postings.flush();
+      this.#replaceRuns(stored);
+      this.#index.exec('COMMIT');
+    } finally {
+      this.#postings.reset();
+      if (this.#index.isTransaction) this.#index.exec('ROLLBACK');
+      this.#shared.runsVersion += 1;
+    }
+    // Pages that SQLite has freed, or moved bytes from, still have what they had.
+    this.#index.exec('VACUUM');
+    const busy = this.#index.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
+    if (busy !== 0) throw new StorageFault('The WAL of index.sqlite is being read.');
+  }
+
+  /**
+   * Removes the runs of these entries, so that they are read from the log, where they are known to be
+   * unreadable. A run that was made from bytes that had changed already would have them.
+   */
+  removeRunsWith(seqs: readonly Seq[]): void {
+    for (const seq of seqs) {
+      const kind = this.#kindOf(seq);
+      const run = kind && this.#runs.runWith(kind, seq);
+      if (kind === undefined || run === undefined) continue;
+      // Whoever is reading it must not take zeros for what was stored.
+      this.#shared.runsVersion += 1;
+      this.#encoder.erase(kind, run.last);
+      this.#runs.remove(kind, run);
+      this.#shared.runsVersion += 1;
+    }
+  }
+
+  /** Compresses a run that a reader has missed. Returns whether there may be more. */
+  encodeRun(): boolean {
+    for (const encoding of STORED_ENCODINGS) {
+      if (this.#shared.takeWantedEncoding(encoding)) this.#toEncode.set(encoding, Infinity);
+      const before = this.#toEncode.get(encoding);
+      if (before === undefined) continue;
+      // Where it fails, the next reader who misses one has it tried again.
+      this.#toEncode.delete(encoding);
+      const last = this.#encoder.encodeNext(encoding, before);
+      if (last !== undefined) this.#toEncode.set(encoding, last);
+      return true;
+    }
+    return false;
   }
 
   close(): void {
@@ -179,41 +230,50 @@ export class Indexer {
 
   /** `from` is exclusive, `to` inclusive; both are in one part. */
   #indexRange(from: Seq, to: Seq): void {
-    for (let at = from; at < to; at += ROWS_PER_QUERY) {
-      const span = { from: at + 1, to: Math.min(to, at + ROWS_PER_QUERY) };
-      for (const { span: read, rows } of readSpans(span, (part) => this.#readRows(part)))
-        this.#addRows(read.from, rows);
+    const counter = new RowCounter();
+    for (const row of this.#blocks.rows({ from: from + 1, to })) {
+      this.#addRow(row);
+      counter.add(row);
     }
     this.#writePostings();
     this.#postings.flush();
-    this.#tallies.add(countRows(this.#counts, from, to), to);
+    this.#tallies.add(counter.rows(), to);
   }
 
-  /** Undefined if some of the rows are missing. */
-  #readRows({ from, to }: SeqSpan): JoinedRows | undefined {
-    const rows = this.#rows.get(from - 1, to) as unknown as JoinedRows & { readonly count: number };
-    return rows.count === to - from + 1 ? rows : undefined;
-  }
-
-  /** `rows`: consecutive seqs, from `first` on. */
-  #addRows(first: Seq, rows: JoinedRows): void {
-    const { buffer, byteOffset, length } = rows.facets;
-    const facets = Buffer.from(buffer, byteOffset, length);
-    const sizes = JSON.parse(rows.sizes) as number[];
-    const larges = new Map(JSON.parse(rows.larges) as [Seq, string][]);
-    let at = 0;
-    for (const [index, facetsSize] of (JSON.parse(rows.facetsSizes) as number[]).entries()) {
-      const seq = first + index;
-      const kind = KIND_BY_FACET_KEY.get(facetKey(facets, at));
-      this.#addPostings(seq, facets.subarray(at, (at += facetsSize)));
-      const large = larges.get(seq);
-      if (large !== undefined) {
-        for (const chunk of largeFacets(this.#paths, large)) {
-          this.#addPostings(seq, Buffer.from(chunk));
-        }
-      }
-      if (kind !== undefined) this.#runs.add(kind, seq, sizes[index] ?? 0, large !== undefined);
+  #addRow({ seq, kind, facets, large, size }: EntryRow): void {
+    this.#addPostings(seq, facets);
+    if (large !== undefined) {
+      for (const chunk of largeFacets(this.#paths, large))
+        this.#addPostings(seq, Buffer.from(chunk));
     }
+    this.#runs.add(kind, seq, size, large !== undefined);
+  }
+
+  #removePostings({ seq, kind, room, facets, large }: StoredEntry): void {
+    const counted = new Set([facet('kind', kind), facet('room', room)].map(keyOf));
+    for (const part of [facets, ...(large === undefined ? [] : largeFacets(this.#paths, large))])
+      for (let at = 0; at < part.length; at += FACET_SIZE) {
+        const found = part.subarray(at, at + FACET_SIZE);
+        if (!counted.has(keyOf(found))) this.#postings.remove(seq, found);
+      }
+  }
+
+  #replaceRuns(entries: readonly StoredEntry[]): void {
+    const replaced = new Set<string>();
+    for (const { kind, seq } of entries) {
+      const run = this.#runs.runWith(kind, seq);
+      const key = `${kind} ${run?.last}`;
+      if (run === undefined || replaced.has(key)) continue;
+      replaced.add(key);
+      this.#encoder.erase(kind, run.last);
+      this.#runs.replace(kind, run);
+    }
+    this.#runs.truncate();
+  }
+
+  /** Undefined where it cannot be read: then it cannot have been read for a run. */
+  #kindOf(seq: Seq): Kind | undefined {
+    return readable(() => this.#blocks.stored(seq))?.kind;
   }
 
   #addPostings(seq: Seq, facets: Buffer): void {
@@ -235,6 +295,10 @@ export class Indexer {
     }
     this.#pending.clear();
   }
+}
+
+function keyOf(bytes: Uint8Array): string {
+  return facetKey(Buffer.from(bytes), 0);
 }
 
 function changedPart(part: number): SpoiledIndex {

@@ -1,11 +1,9 @@
 /** Finds the entries of a facet in the log itself, where the index does not have them. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
+import type { BlockReader, SeqSpan } from '../log/block-reader.ts';
 import { largeFacets } from '../log/large-files.ts';
-import { readSpans, type SeqSpan } from '../log/readable-ranges.ts';
 import { atOrAbove, atOrBelow, type SeekResult } from './postings.ts';
 
 /** Entries that are looked at together: some milliseconds of work. */
@@ -16,23 +14,21 @@ const WINDOW_PARTS = 64;
 /** Reads which entries of a span have a facet. */
 export class LogScan {
   readonly #paths: DataPaths;
-  readonly #rows: StatementSync;
+  readonly #log: BlockReader;
 
-  constructor(log: DatabaseSync, paths: DataPaths) {
+  constructor(log: BlockReader, paths: DataPaths) {
     this.#paths = paths;
-    // A match between two facets would be one of 128 bits of their digests.
-    this.#rows = log.prepare(
-      `SELECT seq, large, instr(facets, ?3) > 0 AS found FROM entries
-       WHERE seq BETWEEN ?1 AND ?2 AND (instr(facets, ?3) > 0 OR marked = 1) ORDER BY seq`,
-    );
+    this.#log = log;
   }
 
-  /** Ascending. Leaves out what SQLite cannot read. */
+  /** Ascending. Leaves out what cannot be read. */
   seqsWith(facet: Facet, span: SeqSpan): Seq[] {
     const seqs: Seq[] = [];
-    for (const { rows } of readSpans(span, ({ from, to }) => this.#rows.all(from, to, facet))) {
-      for (const { seq, large, found } of rows)
-        if (found === 1 || this.#isInFile(String(large), facet)) seqs.push(seq as Seq);
+    for (const { seq, facets, large, marked } of this.#log.rows(span)) {
+      // A match between two facets would be one of 128 bits of their digests.
+      const isFound =
+        facets.includes(facet) || (marked && large !== undefined && this.#isInFile(large, facet));
+      if (isFound) seqs.push(seq);
     }
     return seqs;
   }

@@ -55,6 +55,8 @@ const TOTAL = 'SELECT sums FROM parts WHERE part = ?';
 export class PostingsWriter {
   readonly #last: StatementSync;
   readonly #put: StatementSync;
+  readonly #with: StatementSync;
+  readonly #delete: StatementSync;
   readonly #total: StatementSync;
   readonly #putTotal: StatementSync;
   /** Reused for each row: millions of small arrays would burden the garbage collector. */
@@ -68,6 +70,8 @@ export class PostingsWriter {
       'SELECT first, seqs, sum FROM postings WHERE part = ? AND facet = ? ORDER BY first DESC LIMIT 1',
     );
     this.#put = db.prepare('INSERT OR REPLACE INTO postings VALUES (?, ?, ?, ?, ?)');
+    this.#with = db.prepare(FIND.newest);
+    this.#delete = db.prepare('DELETE FROM postings WHERE part = ? AND facet = ? AND first = ?');
     this.#total = db.prepare(TOTAL);
     this.#putTotal = db.prepare('INSERT OR REPLACE INTO parts VALUES (?, ?)');
   }
@@ -93,6 +97,26 @@ export class PostingsWriter {
       count += 1;
     }
     this.#write(part, facet, count);
+  }
+
+  /**
+   * Removes a seq, if the facet has it. Not to be used for facets that are counted: rows before the last
+   * one are not full then.
+   */
+  remove(seq: Seq, facet: Facet): void {
+    const part = partOf(seq);
+    const offset = seq % PART_SIZE;
+    const row = this.#with.get(part, facet, offset) as PostingsRow | undefined;
+    if (row === undefined) return;
+    if (postingsSum(part, facet, row.first, row.seqs) !== row.sum)
+      throw new SpoiledIndex('A row of postings has changed.');
+    const left = offsetsOf(row.seqs).filter((other) => other !== offset);
+    if (left.length * WIDTH === row.seqs.length) return;
+    this.#start(part);
+    this.#sums ^= row.sum;
+    this.#delete.run(part, facet, row.first);
+    for (const [at, other] of left.entries()) this.#bytes.writeUInt16LE(other, at * WIDTH);
+    if (left.length > 0) this.#write(part, facet, left.length);
   }
 
   /** Must be called before the commit. */
@@ -152,6 +176,31 @@ const FIND = {
     ORDER BY first LIMIT 2`,
 } as const;
 
+export interface PostingsPlace {
+  readonly part: number;
+  readonly facet: Facet;
+  readonly offset: number;
+}
+
+/** The row that may have the first seq at or beyond the offset; empty if there is none. Throws `SpoiledIndex`. */
+export function readOffsets(
+  index: IndexSource,
+  order: Order,
+  { part, facet, offset }: PostingsPlace,
+): Uint16Array {
+  const offsets = index.read(FIND[order], (find) => {
+    let found: Uint16Array = NONE;
+    for (const row of find.all(part, facet, offset) as unknown as PostingsRow[]) {
+      if (postingsSum(part, facet, row.first, row.seqs) !== row.sum) return undefined;
+      found = offsetsOf(row.seqs);
+      if (order === 'newest' || (found.at(-1) ?? -1) >= offset) return found;
+    }
+    return NONE;
+  });
+  if (offsets === undefined) throw new SpoiledIndex('The index cannot be read.');
+  return offsets;
+}
+
 /** Walks the posting list of one facet in one direction. Holds one row, and no transaction. */
 export class PostingsCursor {
   readonly #facet: Facet;
@@ -196,16 +245,7 @@ export class PostingsCursor {
   }
 
   #load(part: number, offset: number): void {
-    const offsets = this.#index.read(FIND[this.#order], (find) => {
-      let found: Uint16Array = NONE;
-      for (const row of find.all(part, this.#facet, offset) as unknown as PostingsRow[]) {
-        if (postingsSum(part, this.#facet, row.first, row.seqs) !== row.sum) return undefined;
-        found = offsetsOf(row.seqs);
-        if (this.#step < 0 || (found.at(-1) ?? -1) >= offset) return found;
-      }
-      return NONE;
-    });
-    if (offsets === undefined) throw new SpoiledIndex('The index cannot be read.');
+    const offsets = readOffsets(this.#index, this.#order, { part, facet: this.#facet, offset });
     this.#part = part;
     this.#offsets = offsets;
   }
@@ -220,14 +260,7 @@ const COUNT = `SELECT first, seqs, sum,
  * How many seqs of a part have the facet and an offset less than this. Reads one row, since all rows
  * before the last one of a facet in a part are full. Throws `SpoiledIndex`.
  */
-export function countPostings(
-  index: IndexSource,
-  {
-    part,
-    facet,
-    offset,
-  }: { readonly part: number; readonly facet: Facet; readonly offset: number },
-): number {
+export function countPostings(index: IndexSource, { part, facet, offset }: PostingsPlace): number {
   const count = index.read(COUNT, (statement) => {
     const row = statement.get(part, facet, offset) as
       | (PostingsRow & { readonly rows: number })

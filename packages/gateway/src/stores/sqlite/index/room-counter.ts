@@ -5,7 +5,8 @@ import { crc32 } from 'node:zlib';
 import type { Kind } from '@open-presence/protocol';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import { readSpans } from '../log/readable-ranges.ts';
+import type { BlockReader, SeqSpan } from '../log/block-reader.ts';
+import type { EntryRow } from '../log/record.ts';
 import type { IndexSource } from './index-connection.ts';
 
 /** Aggregate of the entries of one kind in a room. */
@@ -16,10 +17,6 @@ interface CountRow {
   readonly seq: Seq;
   readonly time: number;
 }
-
-/** Aggregates per room and kind of the entries after a seq up to another. */
-export const COUNT_ENTRIES = `SELECT room, kind, count(*) AS count, max(seq) AS seq, max(time) AS time
-  FROM entries WHERE seq > ? AND seq <= ? GROUP BY room, kind`;
 
 // One statement sees one snapshot of the index: the counts, the seq up to which they count, and the
 // checksum of both.
@@ -36,10 +33,31 @@ interface Tallies {
   readonly until: Seq;
 }
 
-/** What `COUNT_ENTRIES` finds; a room and kind may be in several rows. `after` is exclusive. */
-export function* countRows(counts: StatementSync, after: Seq, to: Seq): Generator<CountRow> {
-  const spans = readSpans({ from: after + 1, to }, ({ from, to }) => counts.all(from - 1, to));
-  for (const { rows } of spans) yield* rows as unknown as CountRow[];
+/** Counts entries, which must be added in the order of the log. */
+export class RowCounter {
+  readonly #counts = new Map<string, { -readonly [Name in keyof CountRow]: CountRow[Name] }>();
+
+  add({ seq, room, kind, time }: Pick<EntryRow, 'seq' | 'room' | 'kind' | 'time'>): void {
+    const key = `${kind} ${room}`;
+    const found = this.#counts.get(key);
+    if (found === undefined) this.#counts.set(key, { room, kind, count: 1, seq, time });
+    else {
+      found.count += 1;
+      found.seq = seq;
+      found.time = Math.max(found.time, time);
+    }
+  }
+
+  rows(): Iterable<CountRow> {
+    return this.#counts.values();
+  }
+}
+
+/** Counts the entries of a span. Leaves out what cannot be read. */
+function countRows(log: BlockReader, span: SeqSpan): Iterable<CountRow> {
+  const counter = new RowCounter();
+  for (const row of log.rows(span)) counter.add(row);
+  return counter.rows();
 }
 
 /** Counts entries, inside the indexer's transaction. */
@@ -85,13 +103,12 @@ function talliesSum(rows: readonly CountRow[], until: Seq): number {
 }
 
 /** Counts the entries of each room and kind up to a head: those in the index, and those after it. */
-export function roomCounter(log: DatabaseSync, index: IndexSource): (head: Seq) => RoomCount[] {
-  const unindexed = log.prepare(COUNT_ENTRIES);
+export function roomCounter(log: BlockReader, index: IndexSource): (head: Seq) => RoomCount[] {
   let counted: Tallies = { rows: [], until: 0 };
   return (head) => {
     let base = index.read(TALLIES, readTallies) ?? counted;
     if (base.until < counted.until) base = counted;
-    const counts = mergeCounts(base.rows, countRows(unindexed, base.until, head));
+    const counts = mergeCounts(base.rows, countRows(log, { from: base.until + 1, to: head }));
     if (head - base.until > MAX_COUNTED) counted = { rows: counts, until: head };
     return counts.map(({ room, kind, count, seq, time }) => {
       return { room, kind, count, latest: { seq, time } };

@@ -9,81 +9,39 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  readSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { crc32 } from 'node:zlib';
 
 import { type Kind, KINDS } from '@open-presence/protocol';
 
 import { facet, type Facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import { TextJoiner } from '../log/entry-reader.ts';
+import type { BlockReader } from '../log/block-reader.ts';
 import type { IndexSource } from './index-connection.ts';
 import { PostingsCursor } from './postings.ts';
+import {
+  bytesHold,
+  eraseRun,
+  isPossible,
+  MAX_RUN_SIZE,
+  plainBytes,
+  type Run,
+  RUN_JOINER,
+  runHolds,
+  runsFile,
+  sumOf,
+} from './runs-files.ts';
 
-/** A run is written when it has this many bytes of entries. */
+/** A run is written when it has this many bytes of entries. Only its last entry exceeds that. */
 const RUN_SIZE = 1024 * 1024;
-/** Longer runs, in bytes, are not written, since a run is read at once. Only its last entry exceeds `RUN_SIZE`. */
-export const MAX_RUN_SIZE: number = RUN_SIZE + 256 * 1024;
-/** Joins the entries of a run. */
-export const RUN_JOINER = ',\n';
+const JOINER = Buffer.from(RUN_JOINER);
 /** Shorter runs, in bytes, are not worth a row and a read. */
 const MIN_RUN_SIZE = 64 * 1024;
 const END_OF_RUNS = 'SELECT coalesce(max(position + length), 0) AS at FROM runs WHERE kind = ?';
-
-export interface Run {
-  readonly first: Seq;
-  readonly last: Seq;
-  readonly count: number;
-  /** Bytes in the file of the kind. */
-  readonly position: number;
-  readonly length: number;
-  /** See `runSum`. */
-  readonly sum: number;
-}
-
-/** The checksum of a run's row and bytes. */
-export function runSum(kind: Kind, run: Omit<Run, 'sum'>, bytes: Uint8Array): number {
-  const { first, last, count, position } = run;
-  return crc32(bytes, crc32(`${kind} ${first} ${last} ${count} ${position}`));
-}
-
-/** Whether the row can be one that was written: a spoiled one may have any numbers. */
-export function isPossible({ first, last, count, position, length }: Run): boolean {
-  return (
-    first > 0 &&
-    first <= last &&
-    count > 0 &&
-    count <= length &&
-    length <= MAX_RUN_SIZE &&
-    position >= 0
-  );
-}
-
-/** Whether the file has the bytes of a run that were written. Throws where there is no file. */
-export function runHolds(paths: DataPaths, kind: Kind, run: Run): boolean {
-  if (!isPossible(run)) return false;
-  const bytes = Buffer.alloc(run.length);
-  const file = openSync(runsFile(paths, kind), 'r');
-  try {
-    return (
-      readSync(file, bytes, 0, run.length, run.position) === run.length &&
-      runSum(kind, run, bytes) === run.sum
-    );
-  } catch (error) {
-    assertStorageFault(error);
-    return false;
-  } finally {
-    closeSync(file);
-  }
-}
 
 interface KindState {
   readonly file: number;
@@ -92,10 +50,6 @@ interface KindState {
   /** Indexed entries that are in no run yet, and the bytes of their texts. */
   seqs: Seq[];
   size: number;
-}
-
-export function runsFile(paths: DataPaths, kind: Kind): string {
-  return join(paths.runs, kind);
 }
 
 /** Whether the files have all the runs that are in the index. */
@@ -111,18 +65,16 @@ export function hasAllRuns(db: DatabaseSync, paths: DataPaths): boolean {
 export class RunsWriter {
   readonly #paths: DataPaths;
   readonly #index: DatabaseSync;
-  readonly #joiner: TextJoiner;
+  readonly #log: BlockReader;
   readonly #put: StatementSync;
-  readonly #entry: StatementSync;
   readonly #kinds = new Map<Kind, KindState>();
 
   /** Truncates what a crash left behind the last run in the index. */
-  constructor(log: DatabaseSync, index: DatabaseSync, paths: DataPaths) {
+  constructor(log: BlockReader, index: DatabaseSync, paths: DataPaths) {
     this.#paths = paths;
     this.#index = index;
-    this.#joiner = new TextJoiner(log, 'newest', RUN_JOINER);
+    this.#log = log;
     this.#put = index.prepare('INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)');
-    this.#entry = log.prepare('SELECT size, large FROM entries WHERE seq = ?');
     mkdirSync(paths.runs, { recursive: true });
     const endOfRuns = index.prepare(END_OF_RUNS);
     for (const kind of KINDS) {
@@ -178,12 +130,45 @@ export class RunsWriter {
     if (row === undefined) return false;
     const kind = row['kind'] as Kind;
     const run = row as unknown as Run;
-    if (runHolds(this.#paths, kind, run)) return false;
+    const stored = plainBytes(this.#paths, kind, run);
+    if (runHolds(stored)) return false;
     const text = isPossible(run) ? this.#textOf(kind, run) : undefined;
-    if (text?.length === run.length && runSum(kind, run, text) === run.sum)
-      this.#rewrite(kind, run, text);
-    else this.#index.prepare('DELETE FROM runs WHERE kind = ? AND last = ?').run(kind, last);
+    if (text !== undefined && bytesHold(stored, text)) this.#rewrite(kind, run, text);
+    else this.remove(kind, run);
     return true;
+  }
+
+  remove(kind: Kind, run: Run): void {
+    // What is not found any more could not be erased if it was withheld.
+    eraseRun(plainBytes(this.#paths, kind, run));
+    this.#index.prepare('DELETE FROM runs WHERE kind = ? AND last = ?').run(kind, run.last);
+  }
+
+  /** The run that has the entry, if there is one. */
+  runWith(kind: Kind, seq: Seq): Run | undefined {
+    const row = this.#index
+      .prepare('SELECT * FROM runs WHERE kind = ? AND last >= ? ORDER BY last LIMIT 1')
+      .get(kind, seq);
+    const run = row as unknown as Run | undefined;
+    return run !== undefined && run.first <= seq ? run : undefined;
+  }
+
+  /** Erases the bytes of a run, and writes it again as the log has its entries now. */
+  replace(kind: Kind, run: Run): void {
+    this.remove(kind, run);
+    const state = this.#kinds.get(kind);
+    const text = isPossible(run) ? this.#textOf(kind, run) : undefined;
+    if (state === undefined || text === undefined || text.length > MAX_RUN_SIZE) return;
+    const isFitting = text.length <= run.length;
+    const position = isFitting ? run.position : state.end;
+    if (!isFitting) state.end += text.length;
+    this.#rewrite(kind, { position }, text);
+    this.#putRow(kind, { ...run, position }, text);
+  }
+
+  /** Removes what failed transactions have left behind the runs. */
+  truncate(): void {
+    for (const { file, end } of this.#kinds.values()) ftruncateSync(file, end);
   }
 
   close(): void {
@@ -196,7 +181,7 @@ export class RunsWriter {
   }
 
   /** Not through the open file, which only appends. */
-  #rewrite(kind: Kind, { position }: Run, text: Uint8Array): void {
+  #rewrite(kind: Kind, { position }: Pick<Run, 'position'>, text: Uint8Array): void {
     const file = openSync(runsFile(this.#paths, kind), 'r+');
     try {
       for (let at = 0; at < text.length;)
@@ -226,27 +211,29 @@ export class RunsWriter {
       throw error;
     }
     const [first = 0] = seqs;
+    const last = seqs.at(-1) ?? first;
+    this.#putRow(kind, { first, last, count: seqs.length, position: end }, text);
+    state.end += text.length;
+  }
+
+  #putRow(kind: Kind, run: Omit<Run, 'length' | 'sum'>, text: Uint8Array): void {
+    const { first, last, count, position } = run;
     const { length } = text;
-    const run = { first, last: seqs.at(-1) ?? first, count: seqs.length, position: end, length };
-    this.#put.run(kind, first, run.last, run.count, end, length, runSum(kind, run, text));
-    state.end += length;
+    const sum = sumOf(plainBytes(this.#paths, kind, { ...run, length, sum: 0 }), text);
+    this.#put.run(kind, first, last, count, position, length, sum);
   }
 
-  /** Undefined where a page of the log is spoiled: these entries are read from the log one by one. */
+  /** Undefined where one of these entries cannot be read: they are read one by one from the log then. */
   #join(seqs: readonly Seq[]): Uint8Array | undefined {
-    try {
-      return this.#joiner.join(seqs.toReversed()).text;
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    const text = this.#log.joinTexts(seqs.toReversed(), RUN_JOINER);
+    return text && Buffer.concat([JOINER, text]);
   }
 
-  /** Undefined where the page of the log that has the entry is spoiled. */
+  /** Undefined where the entry is large or cannot be read. */
   #sizeOf(seq: Seq): number | undefined {
     try {
-      const row = this.#entry.get(seq);
-      return row === undefined || row['large'] !== null ? undefined : (row['size'] as number);
+      const row = this.#log.entry(seq);
+      return row?.large === undefined ? row?.size : undefined;
     } catch (error) {
       if (isSpoiled(error)) return undefined;
       throw error;

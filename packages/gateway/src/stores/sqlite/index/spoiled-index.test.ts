@@ -82,6 +82,20 @@ describe('what is derived from the log', () => {
     }
   });
 
+  it('says nothing of lost entries where the position in it has changed', async () => {
+    for (const change of [
+      "value = 'f' || substr(value, 2) WHERE name = 'link'",
+      "value = value + 1 WHERE name = 'indexed'",
+      "value = 'another' WHERE name = 'log'",
+    ]) {
+      const db = new DatabaseSync(join(folder, 'index.sqlite'));
+      db.exec(`UPDATE meta SET ${change}`);
+      db.close();
+      await using log = await openSqliteLog({ folder });
+      assert.equal(log.head(), log.indexWatermark());
+    }
+  });
+
   const VISITOR: Selection = {
     facets: [facet('kind', 'garden'), facet('identity', 'visitor 7')],
     order: 'oldest',

@@ -1,8 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
-import { readSpans } from '../log/readable-ranges.ts';
+import type { BlockReader } from '../log/block-reader.ts';
 import { atOrAbove, atOrBelow, facetKey, firstAbove } from './postings.ts';
 
 interface Segment {
@@ -22,12 +20,17 @@ const MAX_TAIL = 65_536;
  * as soon as it is acknowledged. Filled on demand, discarded as the index catches up.
  */
 export class UnindexedTail {
-  readonly #rows: StatementSync;
+  readonly #log: BlockReader;
+  readonly #version: () => number;
   #segments: Segment[] = [];
   #head: Seq = 0;
+  /** The version as of which the segments were filled. */
+  #filledVersion = 0;
 
-  constructor(log: DatabaseSync) {
-    this.#rows = log.prepare('SELECT seq, facets, marked FROM entries WHERE seq > ? AND seq <= ?');
+  /** `version`: changes when entries were withheld. */
+  constructor(log: BlockReader, version: () => number) {
+    this.#log = log;
+    this.#version = version;
   }
 
   /** The first seq that the tail has. */
@@ -37,19 +40,20 @@ export class UnindexedTail {
 
   /** Makes the tail cover the newest seqs after `indexed` up to `head`. */
   update(indexed: Seq, head: Seq): void {
+    const version = this.#version();
+    if (version !== this.#filledVersion) {
+      this.#segments = [];
+      this.#head = 0;
+      this.#filledVersion = version;
+    }
     const before = Math.max(indexed, head - MAX_TAIL);
     this.#segments = this.#segments.filter(({ last }) => last > before);
     const from = Math.max(this.#head, before);
     if (head <= from) return;
-    for (let at = from; at < head; at += SEGMENT_SEQS) {
-      const span = { from: at + 1, to: Math.min(head, at + SEGMENT_SEQS) };
-      for (const { rows } of readSpans(span, ({ from, to }) => this.#rows.all(from - 1, to))) {
-        for (const row of rows) {
-          // Facets in files may be too many for memory: the tail begins behind such an entry.
-          if (row['marked'] === 1) this.#segments = [];
-          else this.#add(row['seq'] as Seq, Buffer.from(row['facets'] as Uint8Array));
-        }
-      }
+    for (const { seq, facets, marked } of this.#log.rows({ from: from + 1, to: head })) {
+      // Facets in files may be too many for memory: the tail begins behind such an entry.
+      if (marked) this.#segments = [];
+      else this.#add(seq, facets);
     }
     this.#head = head;
   }
@@ -67,6 +71,19 @@ export class UnindexedTail {
       return (order === 'newest' ? seq >= until : seq <= until) ? seq : undefined;
     }
     return undefined;
+  }
+
+  /** For each facet in the tail, as its key, its newest entry from the one seq to the other, inclusive. */
+  newest(from: Seq, to: Seq): ReadonlyMap<string, Seq> {
+    const newest = new Map<string, Seq>();
+    for (const { first, seqs } of this.#segments) {
+      if (first > to) break;
+      for (const [key, postings] of seqs) {
+        const seq = atOrBelow(postings, to);
+        if (seq !== undefined && seq >= from) newest.set(key, seq);
+      }
+    }
+    return newest;
   }
 
   /** How many entries have the facet, from the one seq to the other, both inclusive. */

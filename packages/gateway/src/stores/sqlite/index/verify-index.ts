@@ -9,7 +9,15 @@ import { readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { partHolds, partOf, PART_SIZE } from './postings.ts';
 import { talliesHold } from './room-counter.ts';
-import { type Run, runHolds, runsFile } from './runs-writer.ts';
+import { STORED_ENCODINGS } from './runs-encoder.ts';
+import {
+  encodedBytes,
+  type EncodedRun,
+  plainBytes,
+  type Run,
+  runHolds,
+  runsFile,
+} from './runs-files.ts';
 
 export interface DerivedFault {
   readonly file: string;
@@ -33,7 +41,10 @@ export function* indexFaults(
     const description = `has other postings of the entries from ${from} on than were written`;
     yield partHoldsInOneCommit(db, part) ? undefined : { file, description };
   }
-  for (const kind of KINDS) yield* runFaults(db, paths, kind);
+  for (const kind of KINDS) {
+    yield* runFaults(db, paths, kind);
+    for (const encoding of STORED_ENCODINGS) yield* encodedRunFaults(db, paths, { kind, encoding });
+  }
 }
 
 /** The gateway may write postings between two statements. */
@@ -51,17 +62,48 @@ function* runFaults(
   paths: DataPaths,
   kind: Kind,
 ): Generator<DerivedFault | undefined, void, undefined> {
-  const file = runsFile(paths, kind);
   const next = db.prepare('SELECT * FROM runs WHERE kind = ? AND last > ? ORDER BY last LIMIT 1');
   const same = db.prepare('SELECT * FROM runs WHERE kind = ? AND last = ?');
-  const holds = (run: Run | undefined): boolean => run === undefined || runHolds(paths, kind, run);
+  yield* faultsOfFile(runsFile(paths, kind), {
+    next: (at) => next.get(kind, at) as Run | undefined,
+    same: (last) => same.get(kind, last) as Run | undefined,
+    holds: (run) => runHolds(plainBytes(paths, kind, run)),
+  });
+}
+
+function* encodedRunFaults(
+  db: DatabaseSync,
+  paths: DataPaths,
+  { kind, encoding }: Pick<EncodedRun, 'kind' | 'encoding'>,
+): Generator<DerivedFault | undefined, void, undefined> {
+  const where = 'SELECT * FROM encoded_runs WHERE kind = ? AND encoding = ?';
+  const next = db.prepare(`${where} AND last > ? ORDER BY last LIMIT 1`);
+  const same = db.prepare(`${where} AND last = ?`);
+  yield* faultsOfFile(runsFile(paths, kind, encoding), {
+    next: (at) => next.get(kind, encoding, at) as EncodedRun | undefined,
+    same: (last) => same.get(kind, encoding, last) as EncodedRun | undefined,
+    holds: (run) => runHolds(encodedBytes(paths, run)),
+  });
+}
+
+interface RunRows<Row> {
+  readonly next: (last: Seq) => Row | undefined;
+  readonly same: (last: Seq) => Row | undefined;
+  readonly holds: (run: Row) => boolean;
+}
+
+function* faultsOfFile<Row extends Pick<Run, 'first' | 'last'>>(
+  file: string,
+  { next, same, holds }: RunRows<Row>,
+): Generator<DerivedFault | undefined, void, undefined> {
   try {
     for (let at: Seq = Number.MIN_SAFE_INTEGER; ;) {
-      const run = next.get(kind, at) as Run | undefined;
+      const run = next(at);
       if (run === undefined) return;
       at = run.last;
       // The gateway may write the run again meanwhile, or remove it.
-      const isSpoiled = !holds(run) && !holds(same.get(kind, at) as Run | undefined);
+      const again = holds(run) ? undefined : same(at);
+      const isSpoiled = again !== undefined && !holds(again);
       const description = `has another run of the entries from ${run.first} to ${at} than was written`;
       yield isSpoiled ? { file, description } : undefined;
     }

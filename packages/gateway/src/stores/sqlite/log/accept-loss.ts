@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { flushWal, openLogForWriting, renameLog } from './log-database.ts';
+import { flushWal, openAnyLogForWriting, renameLog } from './log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {
@@ -66,7 +66,7 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
     if (end === undefined) renameSync(wal, join(folder, basename(wal)));
     else copyFileSync(wal, join(folder, basename(wal)));
   }
-  const db = openLogForWriting(paths);
+  const db = openAnyLogForWriting(paths);
   try {
     flushWal(db);
     renameLog(db);

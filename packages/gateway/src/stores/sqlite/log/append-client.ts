@@ -15,7 +15,7 @@ import {
 
 interface PendingAppend {
   readonly draft: PackedDraft;
-  readonly resolve: (result: WriteResult) => void;
+  readonly onResult: (result: WriteResult) => void;
 }
 
 const MAX_BATCH = 32;
@@ -30,21 +30,22 @@ export class AppendClient {
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.on('message', ({ batch, results }: AppendResponse) => {
+    port.on('message', (message: AppendResponse | object) => {
+      if (!('results' in message)) return;
+      const { batch, results } = message;
       const pending = this.#inFlight.get(batch) ?? [];
       this.#inFlight.delete(batch);
-      for (const [index, { resolve }] of pending.entries()) resolve(unpackResult(results, index));
+      let index = 0;
+      for (const { onResult } of pending) onResult(unpackResult(results, index++));
     });
   }
 
-  append(draft: PackedDraft): Promise<WriteResult> {
-    return new Promise((resolve) => {
-      // Drafts of one turn of the event loop are sent together, unless they are enough for the
-      // writer to start on.
-      if (this.#gathered.length === 0) setImmediate(() => this.flush());
-      this.#gathered.push({ draft, resolve });
-      if (this.#gathered.length >= MAX_BATCH) this.flush();
-    });
+  append(draft: PackedDraft, onResult: (result: WriteResult) => void): void {
+    // Drafts of one turn of the event loop are sent together, unless they are enough for the
+    // writer to start on.
+    if (this.#gathered.length === 0) setImmediate(() => this.flush());
+    this.#gathered.push({ draft, onResult });
+    if (this.#gathered.length >= MAX_BATCH) this.flush();
   }
 
   /** Reports why an upload could not be written, or that one could. */

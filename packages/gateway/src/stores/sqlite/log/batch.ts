@@ -133,6 +133,10 @@ export function packResults(results: readonly WriteResult[]): Float64Array<Array
 
 export function unpackResult(numbers: Float64Array, index: number): WriteResult {
   const at = index * RESULT_WIDTH;
-  const [outcome = 0, seq = 0, time = 0, salt = 0] = numbers.subarray(at, at + RESULT_WIDTH);
-  return { outcome: OUTCOMES[outcome] ?? 'unavailable', seq, time, salt };
+  return {
+    outcome: OUTCOMES[numbers[at] ?? -1] ?? 'unavailable',
+    seq: numbers[at + 1] ?? 0,
+    time: numbers[at + 2] ?? 0,
+    salt: numbers[at + 3] ?? 0,
+  };
 }

@@ -1,14 +1,14 @@
 /** Verifies entries in the order of the log: their rows, and the files of large bodies. */
 import { createHash } from 'node:crypto';
 
-import { entryHead, entryId, type Kind, SALTS, seqOfId } from '@open-presence/protocol';
+import { entryHead, entryId, SALTS, seqOfId } from '@open-presence/protocol';
 
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { keyColumnFault, linkedKey } from './key-column.ts';
+import type { EntryRow } from './record.ts';
+import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
 import { largeChunks } from './large-files.ts';
-import { type EntryRow, FIRST_LINK, linkOf } from './log-database.ts';
 import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;
@@ -16,9 +16,6 @@ const BRACE = 0x7d;
 const LARGE_NAME = /^[\da-f-]{36}$/;
 /** What a Date can hold. */
 const MAX_TIME = 8.64e15;
-
-/** With what reads its text. */
-type BufferedRow = EntryRow & { readonly text: Buffer };
 
 /** The visitor's members as they are stored. */
 export interface StoredBody {
@@ -39,6 +36,8 @@ export class ChainVerifier {
   /** The expected seq of the next entry. */
   next: Seq = 1;
   entries = 0;
+  /** How many of them are withheld. */
+  withheld = 0;
   bytes = 0;
   link: Uint8Array = FIRST_LINK;
   /** Possible previous links of the next entry; empty where they are unknown. */
@@ -54,13 +53,11 @@ export class ChainVerifier {
     this.#previousLinks = [previous.link];
   }
 
-  /** `columns`: read with BigInts, so that any number that someone has written there can be read. */
   async verify(
-    columns: Record<string, unknown>,
+    row: EntryRow,
     signal: AbortSignal | undefined,
     readAlready?: StoredBody,
   ): Promise<LogFault[]> {
-    const row = rowOf(columns);
     const { seq, text } = row;
     const faults: LogFault[] = [];
     if (seq > this.next) {
@@ -74,17 +71,22 @@ export class ChainVerifier {
     const body = readAlready ?? (await readBody(this.#paths, row, head.length, signal));
     const description = typeof body === 'string' ? body : this.#bodyFault(row, head, body);
     if (description !== undefined) faults.push({ seq, description });
-    const keyFault = keyColumnFault(row.key);
-    if (keyFault !== undefined) faults.push({ seq, description: keyFault });
     if (typeof body === 'string') this.#previousLinks = [row.link];
     this.link = row.link;
     this.next = Math.max(seq + 1, 1);
     this.entries += 1;
+    if (row.withheld !== undefined) this.withheld += 1;
     this.bytes += typeof body === 'string' ? row.size : body.size;
     return faults;
   }
 
-  *#headFaults({ seq, time, head }: BufferedRow, expected: string | undefined): Generator<string> {
+  /** To be called in place of `verify` for an entry that cannot be read. */
+  skip(seq: Seq): void {
+    this.#previousLinks = [];
+    this.next = seq + 1;
+  }
+
+  *#headFaults({ seq, time, head }: EntryRow, expected: string | undefined): Generator<string> {
     if (expected === undefined) {
       yield 'has other own members in its text than in its columns';
       return;
@@ -95,11 +97,11 @@ export class ChainVerifier {
     else this.#time = time;
   }
 
-  #bodyFault(row: BufferedRow, head: string, body: StoredBody): string | undefined {
-    const { digest, size, framed } = body;
-    const headBytes = Buffer.from(head);
-    const key = linkedKey(row.key);
-    const links = this.#previousLinks.map((previous) => linkOf(previous, headBytes, digest, key));
+  #bodyFault(row: EntryRow, head: string, body: StoredBody): string | undefined {
+    const { size, framed } = body;
+    const { salt, keyHash, digest = digestOf(salt, body.digest) } = row;
+    const parts = { head: Buffer.from(head), digest, keyHash };
+    const links = this.#previousLinks.map((previous) => linkOf(previous, parts));
     const holds = links.length === 0 || links.some((link) => Buffer.compare(link, row.link) === 0);
     // If it was the link that changed, the next entry is linked to the original one.
     this.#previousLinks = holds ? [row.link] : [row.link, ...links];
@@ -113,26 +115,10 @@ function missingRange(first: Seq, last: Seq): string {
   return first === last ? 'is missing' : `is missing, and so are all up to ${last}`;
 }
 
-function rowOf(row: Record<string, unknown>): BufferedRow {
-  const { buffer, byteOffset, length } = row['text'] as Uint8Array<ArrayBuffer>;
-  return {
-    seq: Number(row['seq']),
-    time: Number(row['time']),
-    kind: row['kind'] as Kind,
-    room: row['room'] as string,
-    head: Number(row['head']),
-    size: Number(row['size']),
-    large: row['large'] as string | null,
-    link: row['link'] as Uint8Array,
-    key: row['key'] as Uint8Array | null,
-    text: Buffer.from(buffer, byteOffset, length),
-  };
-}
-
 /** The gateway's members as the columns have them, if the text begins with them. */
-function headOf({ seq, time, kind, room, text }: BufferedRow): string | undefined {
+function headOf({ seq, time, kind, room, text }: EntryRow): string | undefined {
   const id = text.toString('latin1', 7, 43);
-  if (seqOfId(id) !== seq || time < 0 || time > MAX_TIME) return undefined;
+  if (seqOfId(id) !== seq || !(time >= 0 && time <= MAX_TIME)) return undefined;
   const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
   const head = entryHead({ id: entryId(time, seq, salt), seq, kind, room, time });
   return text.toString('latin1', 0, head.length) === head ? head : undefined;
@@ -141,12 +127,12 @@ function headOf({ seq, time, kind, room, text }: BufferedRow): string | undefine
 /** The body, or a description of why it cannot be read. `headSize`: bytes of the gateway's members. */
 async function readBody(
   paths: DataPaths,
-  { large, text }: BufferedRow,
+  { large, text }: EntryRow,
   headSize: number,
   signal: AbortSignal | undefined,
 ): Promise<StoredBody | string> {
   const rest = text.subarray(headSize);
-  if (large === null) {
+  if (large === undefined) {
     const body = rest.subarray(1, -1);
     const framed =
       rest.at(-1) === BRACE && (rest.length === 1 || (rest[0] === COMMA && body.length > 0));

@@ -5,6 +5,7 @@
 import { statSync } from 'node:fs';
 
 import type { DataPaths } from '../data-paths.ts';
+import { endOfLog } from './log-end.ts';
 import { openAnyLogForReading } from './log-database.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -38,8 +39,7 @@ function newestTime(paths: DataPaths): number | undefined {
   const db = openAnyLogForReading(paths);
   if (db === undefined) return undefined;
   try {
-    const row = db.prepare('SELECT time FROM entries ORDER BY seq DESC LIMIT 1').get();
-    return row === undefined ? undefined : Number(row['time']);
+    return endOfLog(db).newestTime();
   } finally {
     db.close();
   }

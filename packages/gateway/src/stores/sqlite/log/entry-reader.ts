@@ -1,53 +1,54 @@
 /** Reads entries from the log's database, in the calling thread. */
 import { createHash } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { entryHead, entryId, type Kind, seqOfId, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, seqOfId, type Stamp } from '@open-presence/protocol';
 
-import type { Entry, Order, Seq } from '../../../log/log.ts';
+import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { DamageClient } from '../damage/damage-client.ts';
 import { isSpoiled } from '../database.ts';
+import type { BlockReader } from './block-reader.ts';
+import type { EntryRow } from './record.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from './large-files.ts';
+
+/** Which entries not to try, and where to report others. */
+export interface KnownDamage {
+  readonly size: number;
+  has(seq: Seq): boolean;
+  report(seq: Seq, fault: Error): void;
+}
 
 const EMPTY = new Uint8Array(0);
 
 export class EntryReader {
   readonly #paths: DataPaths;
-  readonly #log: DatabaseSync;
-  readonly #damage: DamageClient;
+  readonly #log: BlockReader;
+  readonly #damage: KnownDamage;
   readonly #verifier: EntryVerifier;
-  readonly #row: StatementSync;
-  readonly #time: StatementSync;
-  readonly #joiners = new Map<string, TextJoiner>();
 
-  constructor(log: DatabaseSync, paths: DataPaths, damage: DamageClient) {
+  constructor(log: BlockReader, paths: DataPaths, damage: KnownDamage) {
     this.#paths = paths;
     this.#log = log;
     this.#damage = damage;
     this.#verifier = new EntryVerifier(log, paths);
-    this.#row = log.prepare(
-      'SELECT seq, time, kind, room, size, large, text FROM entries WHERE seq = ?',
-    );
-    this.#time = log.prepare('SELECT time FROM entries WHERE seq = ?');
   }
 
   /** Undefined also where nothing of the entry can be read. A promise if its file has to be looked at. */
   entry(seq: Seq): Entry | Promise<Entry> | undefined {
-    const row = this.#readable(seq, () => this.#row.get(seq));
+    const row = this.#readable(seq);
     if (row === undefined) return undefined;
-    const stamp = stampOf(row, row['text'] as Uint8Array);
-    if (this.#damage.has(seq)) return unreadableEntry(stamp);
-    const size = row['size'] as number;
-    const text = row['text'] as Uint8Array;
-    const large = row['large'] as string | null;
-    if (large !== null) return this.#largeEntry({ stamp, size }, text, large);
+    const stamp = stampOf(row);
+    const { size, text, large, withheld } = row;
+    if (withheld === undefined) {
+      if (this.#damage.has(seq)) return unreadableEntry(stamp);
+      if (large !== undefined) return this.#largeEntry({ stamp, size }, text, large);
+    }
     return {
       stamp,
       size,
       text,
+      ...(withheld === undefined ? {} : { withheld }),
       async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
       },
@@ -98,7 +99,7 @@ export class EntryReader {
     const fault = await this.#verifier.fault(seq, { body });
     if (fault !== undefined) {
       const error = new StorageFault(`Entry ${seq} ${fault}.`);
-      this.#damage.report(seq, error);
+      this.#report(seq, error);
       throw error;
     }
     yield held;
@@ -111,12 +112,10 @@ export class EntryReader {
     file: string,
   ): Promise<Entry> {
     const paths = this.#paths;
-    const damage = this.#damage;
     const fault = await largeFault(paths, file, size - text.length);
-    if (fault !== undefined) {
-      damage.report(stamp.seq, fault);
-      return unreadableEntry(stamp);
-    }
+    if (fault !== undefined)
+      return this.#report(stamp.seq, fault) ? unreadableEntry(stamp) : this.#readAgain(stamp);
+    const report = (error: Error): boolean => this.#report(stamp.seq, error);
     return {
       stamp,
       size,
@@ -127,17 +126,28 @@ export class EntryReader {
           yield* largeChunks(paths, file, Math.max(0, from - text.length), size - text.length);
         } catch (error) {
           // The answer that has begun breaks off. The next ones mark the entry.
-          if (isFileFault(error)) damage.report(stamp.seq, error);
+          if (isFileFault(error)) report(error);
           throw error;
         }
       },
     };
   }
 
-  /** The result, or undefined where SQLite cannot read the page that the entry is in. */
-  #readable<T>(seq: Seq, read: () => T): T | undefined {
+  /** Reports damage. Returns false if there is none: the entry was withheld while it was read. */
+  #report(seq: Seq, fault: Error): boolean {
+    if (this.#readable(seq)?.withheld !== undefined) return false;
+    this.#damage.report(seq, fault);
+    return true;
+  }
+
+  async #readAgain(stamp: Stamp): Promise<Entry> {
+    return (await this.entry(stamp.seq)) ?? unreadableEntry(stamp);
+  }
+
+  /** Undefined also where it cannot be read. */
+  #readable(seq: Seq): EntryRow | undefined {
     try {
-      return read();
+      return this.#log.entry(seq);
     } catch (error) {
       if (!isSpoiled(error)) throw error;
       this.#damage.report(seq, error);
@@ -145,22 +155,17 @@ export class EntryReader {
     }
   }
 
-  /** `seqs`: at least one, in this order. Undefined if some of them have to be read one by one. */
-  joinTexts(seqs: readonly Seq[], order: Order, joiner: string): Uint8Array | undefined {
+  /** Whether an entry of the span, both ends included, is known to be unreadable. */
+  hasDamaged(from: Seq, to: Seq): boolean {
+    if (this.#damage.size === 0) return false;
+    for (let seq = from; seq <= to; seq += 1) if (this.#damage.has(seq)) return true;
+    return false;
+  }
+
+  /** `seqs`: at least one, in either order. Undefined if they have to be read one by one. */
+  joinTexts(seqs: readonly Seq[], joiner: string): Uint8Array | undefined {
     if (this.#damage.size > 0 && seqs.some((seq) => this.#damage.has(seq))) return undefined;
-    const key = `${order} ${joiner}`;
-    let join = this.#joiners.get(key);
-    if (join === undefined) {
-      join = new TextJoiner(this.#log, order, joiner);
-      this.#joiners.set(key, join);
-    }
-    try {
-      const { text, hasLarge } = join.join(seqs);
-      return hasLarge === 0 ? text : undefined;
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+    return this.#log.joinTexts(seqs, joiner);
   }
 
   /** The first seq with at least this time, `head` + 1 if there is none. */
@@ -179,8 +184,8 @@ export class EntryReader {
   /** The time of the first entry that can be read, from `seq` up to before `end`. */
   #timeFrom(seq: Seq, end: Seq): number {
     for (let at = seq; at < end; at += 1) {
-      const row = this.#readable(at, () => this.#time.get(at));
-      if (row !== undefined) return row['time'] as number;
+      const row = this.#readable(at);
+      if (row !== undefined) return row.time;
     }
     return Infinity;
   }
@@ -203,52 +208,7 @@ function unreadableEntry(stamp: Stamp): Entry {
   };
 }
 
-/** `text` begins with `{"id":"` and the id. */
-function stampOf(row: Record<string, unknown>, text: Uint8Array): Stamp {
-  return {
-    seq: row['seq'] as number,
-    id: Buffer.from(text.buffer, text.byteOffset + 7, 36).toString('latin1'),
-    kind: row['kind'] as Kind,
-    room: row['room'] as string,
-    time: row['time'] as number,
-  };
-}
-
-export interface JoinedText {
-  readonly text: Uint8Array;
-  /** 1 if a large entry is among them, whose text is not complete here; null if there is none. */
-  readonly hasLarge: 0 | 1 | null;
-}
-
-/** Joins the texts of many entries inside SQLite, which costs less than one call per entry. */
-export class TextJoiner {
-  readonly #contiguous: StatementSync;
-  readonly #sparse: StatementSync;
-
-  constructor(log: DatabaseSync, order: Order, joiner: string) {
-    const direction = order === 'newest' ? 'DESC' : 'ASC';
-    const prepare = (rows: string): StatementSync =>
-      log.prepare(
-        `SELECT CAST(group_concat(text, '${joiner}') AS BLOB) AS text,
-           max(large IS NOT NULL) AS hasLarge FROM (${rows} LIMIT -1)`,
-      );
-    this.#contiguous = prepare(
-      `SELECT text, large FROM entries WHERE seq BETWEEN ? AND ? ORDER BY seq ${direction}`,
-    );
-    this.#sparse = prepare(
-      `SELECT e.text, e.large FROM json_each(?) AS j JOIN entries AS e ON e.seq = j.value
-       ORDER BY j.key`,
-    );
-  }
-
-  /** `seqs`: at least one, in the order that was given to the constructor. */
-  join(seqs: readonly Seq[]): JoinedText {
-    const [first = 0] = seqs;
-    const last = seqs.at(-1) ?? first;
-    const isContiguous = Math.abs(last - first) === seqs.length - 1;
-    const row = isContiguous
-      ? this.#contiguous.get(Math.min(first, last), Math.max(first, last))
-      : this.#sparse.get(JSON.stringify(seqs));
-    return row as unknown as JoinedText;
-  }
+/** The text begins with `{"id":"` and the id. */
+export function stampOf({ seq, kind, room, time, text }: EntryRow): Stamp {
+  return { seq, id: text.toString('latin1', 7, 43), kind, room, time };
 }

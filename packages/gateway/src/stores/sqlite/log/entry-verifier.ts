@@ -1,11 +1,10 @@
 /** Verifies single entries by their link, wherever they are in the log. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
+import type { BlockReader } from './block-reader.ts';
+import { FIRST_LINK } from './chain.ts';
 import { ChainVerifier, type StoredBody } from './chain-verifier.ts';
-import { ENTRY_COLUMNS, FIRST_LINK } from './log-database.ts';
 
 interface VerifyOptions {
   readonly signal?: AbortSignal | undefined;
@@ -14,14 +13,11 @@ interface VerifyOptions {
 
 export class EntryVerifier {
   readonly #paths: DataPaths;
-  readonly #row: StatementSync;
-  readonly #link: StatementSync;
+  readonly #log: BlockReader;
 
-  constructor(log: DatabaseSync, paths: DataPaths) {
+  constructor(log: BlockReader, paths: DataPaths) {
     this.#paths = paths;
-    this.#row = log.prepare(`SELECT ${ENTRY_COLUMNS} FROM entries WHERE seq = ?`);
-    this.#row.setReadBigInts(true);
-    this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
+    this.#log = log;
   }
 
   /** What is wrong with an entry, or undefined. `body`: if it was read already. */
@@ -39,14 +35,14 @@ export class EntryVerifier {
     { signal, body }: VerifyOptions,
   ): Promise<string | undefined> {
     try {
-      const link = previous < 1 ? FIRST_LINK : this.#link.get(previous)?.['link'];
-      if (!(link instanceof Uint8Array)) return `cannot be verified without entry ${previous}`;
+      const link = previous < 1 ? FIRST_LINK : this.#log.entry(previous)?.link;
+      if (link === undefined) return `cannot be verified without entry ${previous}`;
       const verifier = new ChainVerifier(this.#paths, { seq: previous, link });
       for (let at = previous + 1; at < seq; at += 1) {
-        const row = this.#row.get(at);
+        const row = this.#log.entry(at);
         if (row !== undefined) await verifier.verify(row, signal);
       }
-      const row = this.#row.get(seq);
+      const row = this.#log.entry(seq);
       if (row === undefined) return 'is missing';
       const faults = await verifier.verify(row, signal, body);
       return faults.at(-1)?.description;

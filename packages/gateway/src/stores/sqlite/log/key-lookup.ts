@@ -1,100 +1,155 @@
 /**
- * Finds the entry of an idempotency key. The table `keys` is derived from the entries. What it says
- * is checked against the entry before it refuses a draft, and put right where it is wrong.
+ * Finds the entry of an idempotency key. The buckets of keys are derived from the entries: one that is
+ * spoiled is made again from them before there is an answer. What a bucket says is checked against the
+ * entry before it refuses a draft.
  */
 import { createHash } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
+import { isSpoiled, SpoiledBucket } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { PackedDraft } from './batch.ts';
-import { KEY_IN_COLUMN, keyColumnFault, keyIn, linkedKey, withKey } from './key-column.ts';
+import type { BlockReader } from './block-reader.ts';
+import type { BlockWriter } from './block-writer.ts';
+import type { EntryRow } from './record.ts';
+import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
+import { KeyBuckets } from './key-buckets.ts';
+import { keyIn, withKey } from './key-column.ts';
 import { largeChunksSync } from './large-files.ts';
-import { type EntryRow, FIRST_LINK, linkOf } from './log-database.ts';
+import { keysIn, refillBuckets } from './refill-buckets.ts';
 import { sha256 } from './sha256.ts';
 
-interface KeyedEntry extends Omit<EntryRow, 'seq' | 'time'> {
+interface KeyedEntry {
+  readonly row: EntryRow;
   /** The link of the entry before; undefined where that is missing. */
   readonly previous: Uint8Array | undefined;
 }
 
 export interface FoundKey {
-  readonly seq: Seq;
-  readonly outcome: 'repeated' | 'conflict';
+  readonly outcome: 'repeated' | 'conflict' | 'unavailable';
+  /** Undefined if it is unavailable, because it cannot be read. */
+  readonly entry: EntryRow | undefined;
+}
+
+const UNAVAILABLE: FoundKey = { outcome: 'unavailable', entry: undefined };
+
+interface KeyedDraft {
+  readonly key: Uint8Array;
+  readonly draft: PackedDraft;
+  /** Of the body. */
+  readonly digest: Uint8Array;
 }
 
 export class KeyLookup {
+  readonly #db: DatabaseSync;
   readonly #paths: DataPaths;
-  readonly #find: StatementSync;
-  readonly #scan: StatementSync;
-  readonly #put: StatementSync;
-  readonly #remove: StatementSync;
-  readonly #entry: StatementSync;
-  readonly #link: StatementSync;
+  readonly #reader: BlockReader;
+  readonly #writer: BlockWriter;
+  readonly #buckets: KeyBuckets;
+  #rebuilt: SpoiledBucket | undefined;
 
-  constructor(db: DatabaseSync, paths: DataPaths) {
+  /** `writer`: may have entries of which the keys are here already. */
+  constructor(db: DatabaseSync, paths: DataPaths, reader: BlockReader, writer: BlockWriter) {
+    this.#db = db;
     this.#paths = paths;
-    this.#find = db.prepare('SELECT seq FROM keys WHERE key = ?');
-    this.#scan = db.prepare(`SELECT min(seq) AS seq FROM entries WHERE ${KEY_IN_COLUMN} = ?`);
-    this.#put = db.prepare('INSERT OR REPLACE INTO keys VALUES (?, ?)');
-    this.#remove = db.prepare('DELETE FROM keys WHERE key = ?');
-    this.#entry = db.prepare(
-      'SELECT kind, room, head, size, large, link, key, text FROM entries WHERE seq = ?',
-    );
-    this.#link = db.prepare('SELECT link FROM entries WHERE seq = ?');
+    this.#reader = reader;
+    this.#writer = writer;
+    this.#buckets = new KeyBuckets(db);
   }
 
+  /** Why a bucket was made again since the last call; undefined if none was. */
+  takeRebuilt(): Error | undefined {
+    const rebuilt = this.#rebuilt;
+    this.#rebuilt = undefined;
+    return rebuilt;
+  }
+
+  /** To be called after `find`, for a key that it did not find. */
   put(key: Uint8Array, seq: Seq): void {
-    this.#put.run(key, seq);
+    this.#buckets.add(key, seq);
   }
 
   /** The entry with the key, and whether it is the draft. `digest`: of the draft's body. */
   find(key: Uint8Array, draft: PackedDraft, digest: Uint8Array): FoundKey | undefined {
-    const seq = this.#find.get(key)?.['seq'];
-    if (seq === undefined) return undefined;
-    const outcome = this.#compare(Number(seq), { key, draft, digest });
-    if (outcome !== 'other key') return { seq: Number(seq), outcome };
-    return this.#findInEntries(key, draft, digest);
-  }
-
-  /** Reads the whole log: only where the table is spoiled. */
-  #findInEntries(key: Uint8Array, draft: PackedDraft, digest: Uint8Array): FoundKey | undefined {
-    const seq = this.#scan.get(key)?.['seq'];
-    if (typeof seq !== 'number') {
-      this.#remove.run(key);
+    try {
+      for (const seq of this.#seqsOf(key)) {
+        if (seq >= this.#writer.firstUnstored) this.#writer.flush();
+        const entry = this.#entryAt(seq);
+        // The log has lost it: whether it is the draft is unknown.
+        if (entry === undefined) return UNAVAILABLE;
+        const outcome = this.#compare(entry, { key, draft, digest });
+        if (outcome !== undefined) return { outcome, entry: entry.row };
+      }
       return undefined;
+    } catch (error) {
+      // What cannot be read for one draft must not fail the drafts beside it.
+      if (isSpoiled(error)) return UNAVAILABLE;
+      throw error;
     }
-    this.#put.run(key, seq);
-    const outcome = this.#compare(seq, { key, draft, digest });
-    return { seq, outcome: outcome === 'repeated' ? outcome : 'conflict' };
   }
 
-  #compare(seq: Seq, request: KeyedDraft): FoundKey['outcome'] | 'other key' {
-    const entry = this.#entryAt(seq);
-    if (entry === undefined) return 'other key';
-    const { key } = entry;
+  /** Reads the whole log where a bucket is spoiled. */
+  #seqsOf(key: Uint8Array): readonly Seq[] {
+    try {
+      return this.#buckets.find(key).seqs;
+    } catch (error) {
+      if (!(error instanceof SpoiledBucket)) throw error;
+      this.#writer.flush();
+      this.#refill(error.bucket);
+      this.#rebuilt = error;
+      return this.#buckets.find(key).seqs;
+    }
+  }
+
+  /** As a whole: the commit goes on where it fails. */
+  #refill(bucket: number): void {
+    const db = this.#db;
+    const span = { from: 1, to: this.#reader.lastSeq() };
+    const numbers = new Set([bucket]);
+    db.exec('SAVEPOINT refill');
+    try {
+      refillBuckets(this.#buckets, numbers, keysIn(this.#reader, span, numbers));
+      db.exec('RELEASE refill');
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK TO refill; RELEASE refill');
+      throw error;
+    }
+  }
+
+  /** Undefined if the entry has another key. */
+  #compare(entry: KeyedEntry, request: KeyedDraft): 'repeated' | 'conflict' | undefined {
+    const { key } = entry.row;
+    if (entry.row.withheld !== undefined) return compareWithheld(entry.row, request);
     if (isProvenSame(entry, request)) return 'repeated';
     const digest =
-      key !== null && hasSameSize(entry, request.draft) ? this.#digestOf(entry) : undefined;
-    const outcome = hasSameContent(entry, request, digest) ? 'repeated' : 'conflict';
-    if (key !== null && equal(keyIn(key), request.key)) return outcome;
-    // Either the table or the column is wrong.
-    return isIntact(entry, digest ?? this.#digestOf(entry)) ? 'other key' : outcome;
+      key !== undefined && hasSameSize(entry.row, request.draft)
+        ? this.#digestOf(entry.row)
+        : undefined;
+    const outcome = hasSameContent(entry.row, request, digest) ? 'repeated' : 'conflict';
+    if (key !== undefined && equal(keyIn(key), request.key)) return outcome;
+    // Keys may begin with the same bytes; but if the column has changed, this is the one.
+    return isIntact(entry, digest ?? this.#digestOf(entry.row)) ? undefined : outcome;
   }
 
   #entryAt(seq: Seq): KeyedEntry | undefined {
-    const row = this.#entry.get(seq);
-    if (row === undefined) return undefined;
-    const previous = seq === 1 ? FIRST_LINK : this.#link.get(seq - 1)?.['link'];
-    return {
-      ...(row as unknown as Omit<KeyedEntry, 'previous'>),
-      previous: previous as Uint8Array,
-    };
+    const previous = seq === 1 ? FIRST_LINK : this.#linkAt(seq - 1);
+    const row = this.#reader.entry(seq);
+    return row && { row, previous };
+  }
+
+  #linkAt(seq: Seq): Uint8Array | undefined {
+    try {
+      return this.#reader.entry(seq)?.link;
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Of the body that is stored. */
-  #digestOf({ large, head, text }: KeyedEntry): Uint8Array {
-    if (large === null) return sha256(text.subarray(head + 1, -1));
+  #digestOf({ large, head, text }: EntryRow): Uint8Array {
+    if (large === undefined) return sha256(text.subarray(head + 1, -1));
     const hash = createHash('sha256');
     let last = Buffer.alloc(0);
     for (const chunk of largeChunksSync(this.#paths, large)) {
@@ -106,44 +161,49 @@ export class KeyLookup {
   }
 }
 
-interface KeyedDraft {
-  readonly key: Uint8Array;
-  readonly draft: PackedDraft;
-  /** Of the body. */
-  readonly digest: Uint8Array;
+/** Whatever the body is: nobody knows which one the entry had. */
+function compareWithheld(
+  row: EntryRow,
+  { key, draft }: KeyedDraft,
+): 'repeated' | 'conflict' | undefined {
+  if (row.key === undefined || !equal(keyIn(row.key), key)) return undefined;
+  return hasSamePlace(row, draft) ? 'repeated' : 'conflict';
 }
 
 /** Whether the entry's link was made of this key and this body. */
-function isProvenSame(entry: KeyedEntry, { key, draft, digest }: KeyedDraft): boolean {
-  const { previous, link, text, head } = entry;
-  if (entry.key === null || previous === undefined || !hasSamePlace(entry, draft)) return false;
-  const isLinked = linkedKey(entry.key) !== undefined;
-  if (!isLinked && !equal(keyIn(entry.key), key)) return false;
-  const linked = isLinked ? linkedKey(withKey(entry.key, key)) : undefined;
-  return equal(linkOf(previous, text.subarray(0, head), digest, linked), link);
+function isProvenSame({ row, previous }: KeyedEntry, { key, draft, digest }: KeyedDraft): boolean {
+  if (row.key === undefined || previous === undefined || !hasSamePlace(row, draft)) return false;
+  return isLinked(row, previous, { keyHash: sha256(withKey(row.key, key)), body: digest });
 }
 
 /** Whether the column holds the key that the entry was stored with. */
-function isIntact({ previous, link, text, head, key }: KeyedEntry, digest: Uint8Array): boolean {
-  if (key !== null && keyColumnFault(key) !== undefined) return false;
-  if (previous === undefined) return false;
-  return equal(linkOf(previous, text.subarray(0, head), digest, linkedKey(key)), link);
+function isIntact({ row, previous }: KeyedEntry, digest: Uint8Array): boolean {
+  return previous !== undefined && isLinked(row, previous, { keyHash: row.keyHash, body: digest });
+}
+
+function isLinked(
+  { link, salt, text, head, digest }: EntryRow,
+  previous: Uint8Array,
+  { keyHash, body }: { readonly keyHash: Uint8Array | undefined; readonly body: Uint8Array },
+): boolean {
+  const parts = { head: text.subarray(0, head), digest: digest ?? digestOf(salt, body), keyHash };
+  return equal(linkOf(previous, parts), link);
 }
 
 function hasSameContent(
-  entry: KeyedEntry,
+  row: EntryRow,
   { draft, digest }: KeyedDraft,
   stored: Uint8Array | undefined,
 ): boolean {
-  return stored !== undefined && hasSamePlace(entry, draft) && equal(stored, digest);
+  return stored !== undefined && hasSamePlace(row, draft) && equal(stored, digest);
 }
 
-function hasSamePlace({ kind, room }: KeyedEntry, draft: PackedDraft): boolean {
+function hasSamePlace({ kind, room }: EntryRow, draft: PackedDraft): boolean {
   return kind === draft.kind && room === draft.room;
 }
 
 /** Without it, a large body need not be read to know that it is another one. */
-function hasSameSize({ size, head }: KeyedEntry, { body, large }: PackedDraft): boolean {
+function hasSameSize({ size, head }: EntryRow, { body, large }: PackedDraft): boolean {
   const bodySize = large === undefined ? body.length : large.size - 1;
   return size - head === (bodySize === 0 ? 1 : bodySize + 2);
 }

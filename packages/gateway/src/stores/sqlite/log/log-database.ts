@@ -5,83 +5,69 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
-import type { Kind } from '@open-presence/protocol';
-
-import type { Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { migratedKeyColumn } from './key-column.ts';
-import { sha256 } from './sha256.ts';
+import { KEY_BUCKETS_TABLE, KeyBuckets } from './key-buckets.ts';
+import { WITHHELD_TABLE } from './withheld-table.ts';
 
 /** "OPGL" */
 const APPLICATION_ID = 0x4f50474c;
 
-/**
- * Each step migrates the format from the version that is its index to the next one. Released steps
- * are never changed; new ones are added.
- */
-const MIGRATIONS: readonly string[] = [
-  `
+/** The format of this program. `migration.ts` brings older ones forward. */
+export const LOG_FORMAT = 6;
+/** Older ones had a row for each entry. */
+export const FIRST_FORMAT_OF_BLOCKS = 3;
+
+const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
-  -- text: the whole entry; for a large one its head and a comma, the rest being in the file.
-  -- head: bytes of the gateway's own members at its beginning. size: bytes of the whole entry.
-  -- link: SHA-256 chaining this entry to the one before. marked: whether files have more facets.
-  CREATE TABLE entries (
-    seq INTEGER PRIMARY KEY,
-    time INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    room TEXT NOT NULL,
-    head INTEGER NOT NULL,
-    size INTEGER NOT NULL,
-    large TEXT,
-    marked INTEGER NOT NULL,
-    link BLOB NOT NULL,
-    facets BLOB NOT NULL,
-    text BLOB NOT NULL
-  ) STRICT;
-  CREATE INDEX entries_large ON entries (large) WHERE large IS NOT NULL;
-  CREATE TABLE keys (key BLOB PRIMARY KEY, content BLOB NOT NULL, seq INTEGER NOT NULL)
-    WITHOUT ROWID, STRICT;
+  -- Consecutive entries, from the seq \`first\` on: see blocks.ts.
+  CREATE TABLE blocks (first INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
+  -- Finds an entry by the name of the file of its body.
+  CREATE TABLE large (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+  -- Finds entries by their idempotency keys: see key-buckets.ts.
+  ${KEY_BUCKETS_TABLE};
+  ${WITHHELD_TABLE};
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
-  `,
-  `
-  -- key: see key-column.ts. The table keys only finds it, and can be made from the entries.
-  ALTER TABLE entries ADD COLUMN key BLOB;
-  UPDATE entries SET key = migrated_key_column(keys.key) FROM keys WHERE keys.seq = entries.seq;
-  ALTER TABLE keys DROP COLUMN content;
-  `,
-];
-const FORMAT = MIGRATIONS.length;
+  `;
 
 /**
- * Opens the log for its one writer and migrates an older format. Throws when the file is not a log,
- * or of a newer format than this program knows.
+ * Opens the log for its one writer, and makes one where there is none. Throws when the file is not a
+ * log of this format.
  */
 export function openLogForWriting(paths: DataPaths): DatabaseSync {
-  const db = new DatabaseSync(paths.log, { timeout: 5000 });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  const db = openAnyLogForWriting(paths);
   const version = readPragma(db, 'user_version');
-  const refusal = version === 0 ? undefined : refusalOf(db, paths);
-  if (refusal !== undefined) {
-    db.close();
-    throw new Error(refusal);
-  }
-  if (version < FORMAT)
-    db.function('migrated_key_column', (key) => migratedKeyColumn(key as Uint8Array));
-  for (let step = version; step < FORMAT; step += 1) {
-    db.exec(
-      `BEGIN IMMEDIATE; ${MIGRATIONS[step]}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step + 1}; COMMIT`,
-    );
-  }
-  return db;
+  if (version === LOG_FORMAT) return db;
+  db.close();
+  throw olderFormat(paths, version);
+}
+
+/** The same for a log of an older format too. */
+export function openAnyLogForWriting(paths: DataPaths): DatabaseSync {
+  const db = new DatabaseSync(paths.log, { timeout: 5000 });
+  // When a page is split, what was moved elsewhere is not left in it: it may be withheld later.
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
+  if (readPragma(db, 'user_version') === 0) createLog(db);
+  const refusal = refusalOf(db, paths);
+  if (refusal === undefined) return db;
+  db.close();
+  throw new Error(refusal);
+}
+
+/** Makes the tables of a log in an empty database. */
+export function createLog(db: DatabaseSync): void {
+  db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA application_id = ${APPLICATION_ID}`);
+  new KeyBuckets(db).create();
+  db.exec(`PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
 }
 
 /** Opens a log of this format to change it beside a gateway that may be running. */
 export function openLogForRepair(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
-  // What an earlier process has left in the WAL is flushed before anything is written after it.
-  db.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)');
+  // What an earlier process has left in the WAL is flushed before anything is written after it. What
+  // is replaced may be withheld later: no free space of the file has it then.
+  db.exec('PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA wal_checkpoint(PASSIVE)');
   return db;
 }
 
@@ -123,10 +109,14 @@ export function openLogForReading(paths: DataPaths): DatabaseSync {
   const db = openAnyLogForReading(paths);
   if (db === undefined) throw new Error(`There is no log in "${paths.folder}".`);
   const version = readPragma(db, 'user_version');
-  if (version === FORMAT) return db;
+  if (version === LOG_FORMAT) return db;
   db.close();
-  throw new Error(
-    `"${paths.log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
+  throw olderFormat(paths, version);
+}
+
+function olderFormat({ log }: DataPaths, version: number): Error {
+  return new Error(
+    `"${log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
   );
 }
 
@@ -150,47 +140,11 @@ export function openAnyLogForReading(paths: DataPaths): DatabaseSync | undefined
   }
 }
 
-/** A row of the table `entries`. */
-export interface EntryRow {
-  readonly seq: Seq;
-  readonly time: number;
-  readonly kind: Kind;
-  readonly room: string;
-  readonly head: number;
-  readonly size: number;
-  readonly large: string | null;
-  readonly link: Uint8Array;
-  readonly key: Uint8Array | null;
-  readonly text: Uint8Array;
-}
-
-/** What an entry is verified by (see `ChainVerifier`). */
-export const ENTRY_COLUMNS = 'seq, time, kind, room, head, size, large, link, key, text';
-
-/** The link before the first entry. */
-export const FIRST_LINK: Uint8Array = new Uint8Array(32);
-
-/**
- * The link of an entry is SHA-256 over the link of the entry before, the gateway's members (`head`),
- * the SHA-256 of the body, and, if the entry has an idempotency key, 32 bytes made from it (see
- * `key-column.ts`). Whoever knows one link can detect a change of any byte before.
- */
-export function linkOf(
-  previous: Uint8Array,
-  head: Uint8Array,
-  bodyDigest: Uint8Array,
-  linkedKey?: Uint8Array,
-): Uint8Array {
-  const parts = [previous, head, bodyDigest];
-  if (linkedKey !== undefined) parts.push(linkedKey);
-  return sha256(Buffer.concat(parts));
-}
-
 /** Why this program cannot use a file that is not empty. */
 function refusalOf(db: DatabaseSync, { log }: DataPaths): string | undefined {
   if (readPragma(db, 'application_id') !== APPLICATION_ID)
     return `"${log}" is not the log of a presence gateway.`;
   const version = readPragma(db, 'user_version');
-  if (version <= FORMAT) return undefined;
-  return `"${log}" has format ${version}; this version of the gateway knows formats up to ${FORMAT}. Use the newer version that wrote it.`;
+  if (version <= LOG_FORMAT) return undefined;
+  return `"${log}" has format ${version}; this version of the gateway knows formats up to ${LOG_FORMAT}. Use the newer version that wrote it.`;
 }

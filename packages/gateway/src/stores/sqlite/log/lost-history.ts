@@ -13,9 +13,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { openForReading, readMeta, readMetaSeq } from '../database.ts';
+import { openForReading, positionSum, readMeta, readMetaSeq } from '../database.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
 import { openAnyLogForReading } from './log-database.ts';
+import { endOfLog } from './log-end.ts';
 
 export interface LostHistory {
   /** Where the log ends now; undefined where there is none. */
@@ -65,7 +66,7 @@ export function* orphansIn(folder: string, db: DatabaseSync | undefined): Genera
 /** Also where that cannot be read. */
 function hasLarge(db: DatabaseSync, name: string): boolean {
   try {
-    return db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name) !== undefined;
+    return endOfLog(db).hasLarge(name);
   } catch (error) {
     assertStorageFault(error);
     return true;
@@ -90,14 +91,16 @@ function knownPositions(paths: DataPaths): KnownPosition[] {
   );
 }
 
-/** Undefined if there is none that can be read: it is made again then. */
+/** Undefined if there is none that can be read, or it has changed since it was written. */
 function readDerived(file: string, seqName: string): LogPosition | undefined {
   if (!existsSync(file)) return undefined;
   let db: DatabaseSync | undefined;
   try {
     db = openForReading(file, 64);
     const [log, link] = [readMeta(db, 'log'), readMeta(db, 'link')];
-    return { log: String(log), seq: readMetaSeq(db, seqName), link: link?.toString() };
+    const [seq, sum] = [readMetaSeq(db, seqName), readMeta(db, 'positionSum')];
+    if (sum !== undefined && sum !== positionSum(log, seq, link ?? null)) return undefined;
+    return { log: String(log), seq, link: link?.toString() };
   } catch (error) {
     assertStorageFault(error);
     return undefined;
@@ -107,16 +110,14 @@ function readDerived(file: string, seqName: string): LogPosition | undefined {
 }
 
 function readEnd(db: DatabaseSync): LogPosition {
-  const last = db.prepare('SELECT max(seq) AS seq FROM entries').get()?.['seq'];
-  const seq = typeof last === 'number' ? last : 0;
+  const seq = endOfLog(db).lastSeq();
   return { log: String(readMeta(db, 'name')), seq, link: readLink(db, seq) };
 }
 
 /** In hex; undefined without an entry, and empty where the entry cannot be read. */
 function readLink(db: DatabaseSync, seq: Seq): string | undefined {
   try {
-    const row = db.prepare('SELECT lower(hex(link)) AS link FROM entries WHERE seq = ?').get(seq);
-    return row?.['link']?.toString();
+    return endOfLog(db).linkAt(seq);
   } catch (error) {
     assertStorageFault(error);
     return '';
@@ -148,8 +149,8 @@ function describePosition(
 
 /** Those where files have been added since the newest entry: looking through all would take long. */
 function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
-  const newest = db?.prepare('SELECT time FROM entries ORDER BY seq DESC LIMIT 1').get()?.['time'];
-  const since = Number(newest ?? 0) - CLOCK_DIFFERENCE_MS;
+  const newest = db === undefined ? undefined : endOfLog(db).newestTime();
+  const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;
   return largeFolders(paths).filter((folder) => statSync(folder).mtimeMs >= since);
 }
 

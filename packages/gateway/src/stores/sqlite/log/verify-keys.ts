@@ -1,81 +1,77 @@
-/** Compares the table `keys` with the entries that it is derived from, in both directions. */
+/** Compares the buckets of idempotency keys with the entries, in both directions. */
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
+import { isSpoiled, SpoiledBucket } from '../database.ts';
+import { BlockReader, type SeqSpan } from './block-reader.ts';
 import type { LogFault } from './chain-verifier.ts';
-import { KEY_IN_COLUMN } from './key-column.ts';
+import { type BucketKey, KeyBuckets, prefixOf } from './key-buckets.ts';
+import { keyIn } from './key-column.ts';
 
 const PAGE_SEQS = 4096;
-const PAGE_KEYS = 1024;
 
 export interface KeyFault extends LogFault {
-  readonly seq: Seq;
-  readonly key: Uint8Array;
-  /** Whether the table lacks what the entry says, rather than has what no entry says. */
-  readonly isMissing: boolean;
+  /** The bucket that has to be made again. */
+  readonly bucket: number;
 }
 
 /** Yields the faults of each page: the caller may do something else in between. */
 export function* verifyKeys(db: DatabaseSync, head: Seq): Generator<readonly KeyFault[]> {
+  const log = new BlockReader(db);
   for (let at = 0; at < head; at += PAGE_SEQS)
-    yield unfoundKeys(db, at, Math.min(head, at + PAGE_SEQS));
-  yield* wrongKeys(db);
-}
-
-/** Puts right what the table says. Of two entries with one key, the first keeps it. */
-export function repairKey(db: DatabaseSync, { key, seq, isMissing }: KeyFault): void {
-  if (!isMissing) {
-    db.prepare('DELETE FROM keys WHERE key = ? AND seq = ?').run(key, seq);
-    return;
+    yield unfoundKeys(db, log, { from: at + 1, to: Math.min(head, at + PAGE_SEQS) });
+  for (const found of new KeyBuckets(db).all()) {
+    if (!(found instanceof SpoiledBucket)) yield wrongKeys(log, found.number, found.keys);
+    else yield [{ seq: undefined, bucket: found.bucket, description: DESCRIPTION }];
   }
-  const isFirst = `SELECT 1 FROM entries WHERE seq = keys.seq AND seq < excluded.seq AND ${KEY_IN_COLUMN} = excluded.key`;
-  db.prepare(
-    `INSERT INTO keys VALUES (?, ?)
-     ON CONFLICT DO UPDATE SET seq = excluded.seq WHERE NOT EXISTS (${isFirst})`,
-  ).run(key, seq);
 }
 
-/** Entries after `from` and up to `to` that are not found by their key. */
-export function unfoundKeys(db: DatabaseSync, from: Seq, to: Seq): readonly KeyFault[] {
-  const page = db.prepare(
-    `SELECT e.seq AS seq, e.digest AS key, k.seq AS found
-     FROM (SELECT seq, ${KEY_IN_COLUMN} AS digest FROM entries WHERE seq > ? AND seq <= ? AND key IS NOT NULL ORDER BY seq LIMIT -1) AS e
-     LEFT JOIN keys AS k ON k.key = e.digest WHERE k.seq IS NOT e.seq`,
-  );
-  page.setReadBigInts(true);
-  return page.all(from, to).map(({ seq, key, found }) => ({
-    seq: Number(seq),
-    key: key as Uint8Array,
-    isMissing: true,
-    description:
-      found === null
-        ? 'is not found by its idempotency key'
-        : `has an idempotency key that leads to entry ${String(found)}`,
-  }));
+const DESCRIPTION = 'a bucket of the idempotency keys is not what was stored';
+
+/** Entries in the span that are not found by their key. Leaves out those that cannot be read. */
+export function unfoundKeys(
+  db: DatabaseSync,
+  log: BlockReader,
+  span: SeqSpan,
+): readonly KeyFault[] {
+  const buckets = new KeyBuckets(db);
+  const faults: KeyFault[] = [];
+  const description = 'is not found by its idempotency key';
+  for (const { seq, key } of log.rows(span)) {
+    const bucket = key && bucketWithout(buckets, keyIn(key), seq);
+    if (bucket !== undefined) faults.push({ seq, bucket, description });
+  }
+  return faults;
+}
+
+/** The bucket that should lead from the key to the entry; undefined if it does. */
+function bucketWithout(buckets: KeyBuckets, key: Uint8Array, seq: Seq): number | undefined {
+  try {
+    const { number, seqs } = buckets.find(key);
+    return seqs.includes(seq) ? undefined : number;
+  } catch (error) {
+    if (error instanceof SpoiledBucket) return error.bucket;
+    throw error;
+  }
 }
 
 /** Keys that lead to an entry that has another, or is not there. */
-function* wrongKeys(db: DatabaseSync): Generator<readonly KeyFault[]> {
-  const page = db.prepare('SELECT key, seq FROM keys WHERE key > ? ORDER BY key LIMIT ?');
-  page.setReadBigInts(true);
-  const entry = db.prepare(`SELECT ${KEY_IN_COLUMN} AS key FROM entries WHERE seq = ?`);
-  const describe = (key: Uint8Array, seq: bigint): string | undefined => {
-    const row = entry.get(seq);
-    if (row === undefined) return 'has an idempotency key, but is not there';
-    const own = row['key'];
-    const same = own instanceof Uint8Array && Buffer.compare(own, key) === 0;
-    return same ? undefined : 'is found by an idempotency key that is not its own';
-  };
-  for (let at: Uint8Array = Buffer.alloc(0); ;) {
-    const rows = page.all(at, PAGE_KEYS) as { key: Uint8Array; seq: bigint }[];
-    yield rows.flatMap(({ key, seq }) => {
-      const description = describe(key, seq);
-      return description === undefined
-        ? []
-        : [{ seq: Number(seq), key, isMissing: false, description }];
-    });
-    const last = rows.at(-1);
-    if (rows.length < PAGE_KEYS || last === undefined) return;
-    at = last.key;
+function wrongKeys(log: BlockReader, bucket: number, keys: readonly BucketKey[]): KeyFault[] {
+  return keys.flatMap(({ prefix, seq }) => {
+    const description = describeWrongKey(log, seq, prefix);
+    return description === undefined ? [] : [{ seq, bucket, description }];
+  });
+}
+
+function describeWrongKey(log: BlockReader, seq: Seq, prefix: Uint8Array): string | undefined {
+  try {
+    const entry = log.entry(seq);
+    if (entry === undefined) return 'has an idempotency key, but is not there';
+    const isOwn = entry.key !== undefined && prefixOf(keyIn(entry.key)).equals(prefix);
+    return isOwn ? undefined : 'is found by an idempotency key that is not its own';
+  } catch (error) {
+    // The entry is reported by itself.
+    if (isSpoiled(error)) return undefined;
+    throw error;
   }
 }

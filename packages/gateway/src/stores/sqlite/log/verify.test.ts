@@ -5,11 +5,21 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
+import { entryHead, entryId } from '@open-presence/protocol';
+
 import { bodyOf, cut, draftOf, fill, randomOf } from '../../../log/log.fixture.ts';
 import type { Log } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { openSqliteLog } from '../store.ts';
+import {
+  changeEntries,
+  changeEntry,
+  type ChangeableEntry,
+  entryOf,
+} from './changed-log.fixture.ts';
 import type { LogFault } from './chain-verifier.ts';
+import { KeyBuckets } from './key-buckets.ts';
+import { keyIn } from './key-column.ts';
 import { verifyLog, type VerifyResult } from './verify.ts';
 
 interface Report {
@@ -119,7 +129,7 @@ suite('verifyLog()', () => {
   });
 
   test('finds any changed byte of a text', async () => {
-    const { length } = await textOf(original, SMALL);
+    const { length } = textOf(original, SMALL);
     for (let at = 0; at < length; at += 1) {
       const faults = await found((_, db) => flip(db, SMALL, at));
       assert.deepEqual(new Set(faults.map(({ seq }) => seq)), new Set([SMALL]), `byte ${at}`);
@@ -165,13 +175,17 @@ suite('verifyLog()', () => {
   });
 
   test('finds missing rows', async () => {
-    const one = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 33'));
+    const remove = (db: DatabaseSync, from: number, to = from): void =>
+      changeEntries(db, (entries) => {
+        for (let seq = from; seq <= to; seq += 1) entries.delete(seq);
+      });
+    const one = await found((_, db) => remove(db, 33));
     assert.deepEqual(one, [{ seq: 33, description: 'is missing' }]);
-    const first = await found((_, db) => db.exec('DELETE FROM entries WHERE seq < 6'));
+    const first = await found((_, db) => remove(db, 1, 5));
     assert.deepEqual(first, [{ seq: 1, description: 'is missing, and so are all up to 5' }]);
-    const keyed = await found((_, db) => db.exec('DELETE FROM entries WHERE seq = 50'));
+    const keyed = await found((_, db) => remove(db, 50));
     assert.deepEqual(seqs(keyed), [50, 50]);
-    const last = await found((_, db) => db.exec(`DELETE FROM entries WHERE seq = ${LAST}`));
+    const last = await found((_, db) => remove(db, LAST));
     assert.deepEqual(last, [
       { seq: LAST, description: 'has an idempotency key, but is not there' },
     ]);
@@ -179,9 +193,9 @@ suite('verifyLog()', () => {
 
   test('finds rows that were swapped', async () => {
     const faults = await found((_, db) =>
-      db.exec(
-        'UPDATE entries SET seq = -1 WHERE seq = 40; UPDATE entries SET seq = 40 WHERE seq = 41; UPDATE entries SET seq = 41 WHERE seq = -1',
-      ),
+      changeEntries(db, (entries) => {
+        entries.set(40, entryOf(db, 41)).set(41, entryOf(db, 40));
+      }),
     );
     // 42 is linked to what is now at 40.
     assert.deepEqual([...new Set(seqs(faults))], [40, 41, 42]);
@@ -189,69 +203,86 @@ suite('verifyLog()', () => {
 
   test('finds texts that were swapped', async () => {
     const faults = await found((_, db) =>
-      db.exec(
-        'CREATE TEMP TABLE pair AS SELECT 81 - seq AS seq, text FROM entries WHERE seq IN (40, 41); UPDATE entries SET text = pair.text FROM pair WHERE pair.seq = entries.seq',
-      ),
+      changeEntries(db, (entries) => {
+        for (const seq of [40, 41])
+          entries.set(seq, { ...entryOf(db, seq), text: entryOf(db, 81 - seq).text });
+      }),
     );
     assert.deepEqual([...new Set(seqs(faults))], [40, 41]);
   });
 
-  for (const change of [
-    'time = time + 1',
-    'time = 5',
-    'time = -1',
-    'time = 9007199254740993',
-    "kind = 'seeds'",
-    "room = 'elsewhere'",
-    'head = head + 1',
-    'size = size + 1',
-    'link = zeroblob(32)',
-    "link = x'00'",
-    "large = '00000000-0000-4000-8000-000000000000'",
-    "large = '../log.sqlite'",
-    "text = x''",
-    'text = CAST(replace(text, \'"text":\', \'"text" :\') AS BLOB)',
-    'text = substr(text, 1, length(text) - 1)',
-  ]) {
-    test(`finds ${change}`, async () => {
-      const faults = await found((_, db) =>
-        db.exec(`UPDATE entries SET ${change} WHERE seq = ${SMALL}`),
-      );
+  const changes: Readonly<Record<string, (entry: ChangeableEntry) => Partial<ChangeableEntry>>> = {
+    'a later time': ({ time }) => ({ time: time + 1 }),
+    'an early time': () => ({ time: 5 }),
+    'a negative time': () => ({ time: -1 }),
+    'a time that no date has': () => ({ time: 9_007_199_254_740_992 }),
+    'a time that is no number': () => ({ time: Number.NaN }),
+    'another kind': () => ({ kind: 'seeds' }),
+    'another room': () => ({ room: 'elsewhere' }),
+    'a longer head': ({ head }) => ({ head: head + 1 }),
+    'a head longer than the text': ({ text: [text] }) => ({ head: text.length + 1 }),
+    'an empty link': () => ({ link: Buffer.alloc(32) }),
+    'another salt': () => ({ salt: Buffer.alloc(16) }),
+    'a file': () => ({ large: { name: '00000000-0000-4000-8000-000000000000', size: 0 } }),
+    'a file elsewhere': () => ({ large: { name: '../log.sqlite'.padStart(36, './'), size: 0 } }),
+    'no text': () => ({ text: [Buffer.alloc(0)] }),
+    'a longer text': ({ text: [text] }) => ({
+      text: [Buffer.from(text.toString().replace('"text":', '"text" :'))],
+    }),
+    'a shorter text': ({ text: [text] }) => ({ text: [text.subarray(0, -1)] }),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    test(`finds ${name}`, async () => {
+      const faults = await found((_, db) => changeEntry(db, SMALL, change));
       assert.deepEqual([...new Set(seqs(faults))], [SMALL]);
     });
   }
 
+  test('finds another size of a large file', async () => {
+    const faults = await found((_, db) =>
+      changeEntry(db, LARGE, ({ large }) => ({
+        large: large && { ...large, size: large.size + 1 },
+      })),
+    );
+    assert.deepEqual(seqs(faults), [LARGE]);
+  });
+
   test('finds any changed bit of the idempotency key of an entry, or of the table that finds it', async () => {
     for (let bit = 0; bit < 8 * 48; bit += 7) {
-      const own = await found((_, db) => flipKey(db, 'entries', SMALL, bit));
+      const own = await found((_, db) => flipOwnKey(db, SMALL, bit));
       assert.ok(own.length > 0 && own.every(({ seq }) => seq === SMALL), `bit ${bit}`);
       if (bit >= 8 * 32) continue;
-      const table = await found((_, db) => flipKey(db, 'keys', SMALL, bit));
-      assert.deepEqual(new Set(seqs(table)), new Set([SMALL]), `bit ${bit} of the table`);
+      const table = await found((_, db) => flipKey(db, SMALL, bit));
+      assert.deepEqual(
+        new Set(seqs(table)),
+        new Set([SMALL, undefined]),
+        `bit ${bit} of the table`,
+      );
     }
-    for (const change of [
-      'DELETE FROM keys WHERE seq = 100',
-      'UPDATE keys SET seq = 90 WHERE seq = 100',
-      'UPDATE entries SET key = NULL WHERE seq = 100',
-      "UPDATE entries SET key = x'00' WHERE seq = 100",
-    ]) {
-      const faults = await found((_, db) => db.exec(change));
-      assert.ok(seqs(faults).includes(SMALL), change);
-    }
+    const removed = await found((_, db) =>
+      db.prepare('DELETE FROM key_buckets WHERE bucket = ?').run(bucketOf(db, SMALL)),
+    );
+    assert.deepEqual(new Set(seqs(removed)), new Set([SMALL, undefined]));
+    const others = await found((_, db) => {
+      const { key = Buffer.alloc(0) } = entryOf(db, SMALL);
+      new KeyBuckets(db).clear(bucketOf(db, SMALL));
+      new KeyBuckets(db).add(keyIn(key), 90);
+      new KeyBuckets(db).add(keyIn(key), 999);
+    });
+    assert.deepEqual(seqs(others), [90, SMALL, 999].toSorted(inOrder));
+    const without = await found((_, db) => changeEntry(db, SMALL, () => ({ key: undefined })));
+    assert.ok(seqs(without).includes(SMALL));
   });
 
   test('finds a time that goes backwards', async () => {
     await using copy = await copied(original);
     const db = new DatabaseSync(dataPathsIn(copy.path).log);
     // As one who knows how entries are made would change it, save for the link.
-    db.exec(`
-      UPDATE entries SET time = time - 100000 WHERE seq = 60;
-      UPDATE entries SET text = CAST(
-        '{"id":"' || substr(printf('%012x', time), 1, 8) || '-' || substr(printf('%012x', time), 9)
-        || substr(CAST(text AS TEXT), 21, 23) || substr(CAST(text AS TEXT), 44, instr(text, '"timestamp":"') - 31)
-        || strftime('%Y-%m-%dT%H:%M:%fZ', time / 1000.0, 'unixepoch')
-        || substr(CAST(text AS TEXT), head) AS BLOB) WHERE seq = 60;
-    `);
+    changeEntry(db, 60, ({ time: original, kind, room, head, text: [text] }) => {
+      const time = original - 100_000;
+      const own = entryHead({ id: entryId(time, 60, 1), seq: 60, kind, room, time });
+      return { time, text: [Buffer.concat([Buffer.from(own), text.subarray(head)])] };
+    });
     db.close();
     const { faults } = await verify(copy.path);
     assert.deepEqual(seqs(faults), [60, 60]);
@@ -261,12 +292,15 @@ suite('verifyLog()', () => {
   test('tells every fault, and goes on after each', async () => {
     const faults = await found((_, db) => {
       for (const seq of [3, 64, 65, 129]) flip(db, seq, -3);
-      db.exec('DELETE FROM entries WHERE seq = 100; UPDATE keys SET seq = 999 WHERE seq = 20');
+      changeEntries(db, (entries) => entries.delete(100));
+      const { key = Buffer.alloc(0) } = entryOf(db, 20);
+      new KeyBuckets(db).clear(bucketOf(db, 20));
+      new KeyBuckets(db).add(keyIn(key), 999);
     });
     assert.deepEqual(seqs(faults), [3, 20, 64, 65, 100, 129, 999, 100].toSorted(inOrder));
   });
 
-  test('finds damaged pages, and says what was not verified', async () => {
+  test('finds every entry in a damaged page, and verifies what comes after', async () => {
     await using copy = await copied(original);
     const { log } = dataPathsIn(copy.path);
     const bytes = await readFile(log);
@@ -275,8 +309,14 @@ suite('verifyLog()', () => {
     const page = Math.floor(bytes.indexOf(text) / size) * size;
     await writeFile(log, bytes.fill(0xff, page, page + 64));
     const { verified, faults } = await verify(copy.path);
-    assert.ok(verified.entries < LAST);
-    assert.match(faults[0]?.description ?? '', /cannot be read .* neither it nor what comes after/);
+    const spoiled = seqs(faults) as number[];
+    assert.ok(spoiled.includes(90) && spoiled.length < 20);
+    assert.deepEqual(
+      spoiled,
+      spoiled.map((_, at) => (spoiled[0] ?? 0) + at),
+    );
+    assert.equal(verified.entries + spoiled.length, LAST);
+    for (const { description } of faults) assert.match(description, /^cannot be read \(/);
   });
 
   test('throws where there is no log that it can read', async () => {
@@ -311,34 +351,49 @@ async function copied(
 /** The file of the entry `LARGE`. */
 async function largeOf(folder: string): Promise<string> {
   const db = new DatabaseSync(dataPathsIn(folder).log);
-  const name = db.prepare('SELECT large FROM entries WHERE seq = ?').get(LARGE)?.[
-    'large'
-  ] as string;
+  const { name = '' } = entryOf(db, LARGE).large ?? {};
   db.close();
   return join(dataPathsIn(folder).large, name.slice(0, 2), name);
 }
 
-async function textOf(folder: string, seq: number): Promise<Uint8Array> {
+function textOf(folder: string, seq: number): Uint8Array {
   const db = new DatabaseSync(dataPathsIn(folder).log);
-  const text = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq)?.['text'];
+  const [text] = entryOf(db, seq).text;
   db.close();
-  return text as Uint8Array;
+  return text;
 }
 
 /** Changes one bit of a text; a place below 0 counts from its end. */
 function flip(db: DatabaseSync, seq: number, place: number): void {
-  const row = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq);
-  const text = Uint8Array.from(row?.['text'] as Uint8Array);
-  const at = place < 0 ? text.length + place : place;
-  text[at] = (text[at] ?? 0) ^ 1;
-  db.prepare('UPDATE entries SET text = ? WHERE seq = ?').run(text, seq);
+  changeEntry(db, seq, ({ text: [text] }) => {
+    const at = place < 0 ? text.length + place : place;
+    text[at] = (text[at] ?? 0) ^ 1;
+    return { text: [text] };
+  });
 }
 
-function flipKey(db: DatabaseSync, table: 'entries' | 'keys', seq: number, bit: number): void {
-  const row = db.prepare(`SELECT key FROM ${table} WHERE seq = ?`).get(seq);
-  const key = Uint8Array.from(row?.['key'] as Uint8Array);
-  key[bit >> 3] = (key[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-  db.prepare(`UPDATE ${table} SET key = ? WHERE seq = ?`).run(key, seq);
+function flipOwnKey(db: DatabaseSync, seq: number, bit: number): void {
+  changeEntry(db, seq, ({ key = Buffer.alloc(0) }) => ({ key: flipped(key, bit) }));
+}
+
+/** The bucket that finds the entry by its key. */
+function bucketOf(db: DatabaseSync, seq: number): number {
+  const { key = Buffer.alloc(0) } = entryOf(db, seq);
+  return new KeyBuckets(db).find(keyIn(key)).number;
+}
+
+/** In that bucket. */
+function flipKey(db: DatabaseSync, seq: number, bit: number): void {
+  const bucket = bucketOf(db, seq);
+  const row = db.prepare('SELECT data FROM key_buckets WHERE bucket = ?').get(bucket);
+  const data = flipped(row?.['data'] as Uint8Array, bit % (8 * 21));
+  db.prepare('UPDATE key_buckets SET data = ? WHERE bucket = ?').run(data, bucket);
+}
+
+function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+  return changed;
 }
 
 function seqs(faults: readonly LogFault[]): (number | undefined)[] {

@@ -1,19 +1,21 @@
 /**
  * Verifies a log from its first entry to its last: reports every entry that has changed since it was
- * stored, or is missing.
+ * stored, cannot be read, or is missing.
  *
  * Of the indexes it reads only how far the log was; `verify-derived.ts` verifies them. Changes
- * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway may run meanwhile: each page of
- * entries is a transaction of its own, up to the entry that was the newest at the start.
+ * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway
+ * may run meanwhile: some entries at a time are a transaction of their own, up to the entry that was
+ * the newest at the start.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { isSpoiled, readMeta } from '../database.ts';
+import { BlockReader } from './block-reader.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
-import { ENTRY_COLUMNS, openLogForReading } from './log-database.ts';
+import { openLogForReading } from './log-database.ts';
 import { findLostHistory } from './lost-history.ts';
 import { verifyKeys } from './verify-keys.ts';
 
@@ -35,11 +37,13 @@ export interface VerifyResult {
   /** Bytes of their texts. */
   readonly bytes: number;
   readonly faults: number;
+  /** How many entries are withheld. */
+  readonly withheld: number;
   /** The link of the last entry, in hex. Keep it to check later that the log is the same. */
   readonly link: string;
 }
 
-const PAGE_ROWS = 64;
+const PAGE_ENTRIES = 64;
 
 /**
  * Yields faults as they are found, and the progress after each page. Throws when the folder has no
@@ -58,17 +62,15 @@ export async function* verifyLog(
     const findings = history?.findings ?? [];
     for (const description of findings) yield { type: 'fault', seq: undefined, description };
     const verifier = new ChainVerifier(paths);
-    const head = Number(
-      db.prepare('SELECT coalesce(max(seq), 0) AS head FROM entries').get()?.['head'],
-    );
+    const head = new BlockReader(db).lastSeq();
     let faults = findings.length;
     for await (const event of verifyEvents(db, { verifier, head, signal })) {
       if (event.type === 'fault') faults += 1;
       yield event;
     }
-    const { entries, bytes } = verifier;
+    const { entries, bytes, withheld } = verifier;
     const link = Buffer.from(verifier.link).toString('hex');
-    return { name: String(readMeta(db, 'name')), entries, bytes, faults, link };
+    return { name: String(readMeta(db, 'name')), entries, bytes, faults, withheld, link };
   } finally {
     db.close();
   }
@@ -81,45 +83,38 @@ interface VerifyTask {
 }
 
 async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
-  const { verifier, head, signal } = task;
+  yield* verifyEntries(new BlockReader(db), task);
   try {
-    yield* verifyEntries(db, task);
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    const description = `cannot be read (${error.message}); neither it nor what comes after it was verified`;
-    yield { type: 'fault', seq: verifier.next, description };
-  }
-  try {
-    for (const faults of verifyKeys(db, head)) {
+    for (const faults of verifyKeys(db, task.head)) {
       for (const { seq, description } of faults) yield { type: 'fault', seq, description };
-      await nextTick(undefined, { signal });
+      await nextTick(undefined, { signal: task.signal });
     }
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isSpoiled(error)) throw error;
     const description = `the idempotency keys cannot be read (${error.message})`;
     yield { type: 'fault', seq: undefined, description };
   }
 }
 
-function isDamage(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
-}
-
-async function* verifyEntries(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
-  const { verifier, head, signal } = task;
-  const page = db.prepare(
-    `SELECT ${ENTRY_COLUMNS} FROM entries WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-  );
-  page.setReadBigInts(true);
-  for (let at = Number.MIN_SAFE_INTEGER; ;) {
-    const rows = page.all(at, head, PAGE_ROWS);
-    for (const row of rows) {
-      for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
-      at = Number(row['seq']);
-    }
+async function* verifyEntries(
+  log: BlockReader,
+  { verifier, head, signal }: VerifyTask,
+): AsyncGenerator<VerifyEvent> {
+  const progress = (at: Seq): VerifyEvent => {
     const { entries, bytes } = verifier;
-    yield { type: 'progress', entries, bytes, at: Math.max(at, 0), head };
-    if (rows.length < PAGE_ROWS) return;
+    return { type: 'progress', entries, bytes, at, head };
+  };
+  for (const row of log.rowsAndSpoiled({ from: 1, to: head })) {
+    const { seq } = row;
+    if ('error' in row) {
+      verifier.skip(seq);
+      yield { type: 'fault', seq, description: `cannot be read (${row.error.message})` };
+    } else {
+      for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
+    }
+    if (seq % PAGE_ENTRIES > 0) continue;
+    yield progress(seq);
     await nextTick(undefined, { signal });
   }
+  yield progress(head);
 }

@@ -1,7 +1,16 @@
-/** The writer's thread: commits the batches that have arrived in one transaction, and answers each. */
+/**
+ * The writer's thread: commits the batches that have arrived in one transaction, and answers each.
+ * Copies of entries of another gateway are committed as they come.
+ */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
-import { causeOf, type FaultCause } from '../../../storage-fault.ts';
+import type { StoreMetrics } from '../../../metrics/store-metrics.ts';
+import {
+  assertStorageFault,
+  causeOf,
+  type FaultCause,
+  StorageFault,
+} from '../../../storage-fault.ts';
 import { StoreThread } from '../store-thread.ts';
 import {
   type AppendResponse,
@@ -9,8 +18,20 @@ import {
   packResults,
   type ToWriter,
   unpackDrafts,
+  type WriteResult,
 } from './batch.ts';
-import { Writer } from './writer.ts';
+import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
+import { migrateLog } from './migration.ts';
+import type { ApplyRequest, ApplyResponse, UnpackedBatch } from './ordered-batch.ts';
+import type { MarkedResponse, WithholdRequest, WithholdResponse } from './withhold-client.ts';
+import { Withholder } from './withholder.ts';
+import { isDiskFull, Writer } from './writer.ts';
+
+/** A request of which the entries are withheld, but not erased yet. */
+interface UnerasedRequest {
+  readonly client: MessagePort;
+  readonly response: WithholdResponse;
+}
 
 interface Batch {
   readonly client: MessagePort;
@@ -19,11 +40,19 @@ interface Batch {
 }
 
 const PROBE_INTERVAL_MS = 500;
+/** How often it is looked whether the other threads have erased what they have. */
+const ERASE_INTERVAL_MS = 10;
+
+type ToWriterThread = ToWriter | CopyRequest | WithholdRequest | ApplyRequest;
 
 const thread = new StoreThread();
-const { shared, clients } = thread;
+const { shared, clients, metrics } = thread;
+migrateLog(thread.paths);
 const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
+const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
+const unerased: UnerasedRequest[] = [];
+let erasing: NodeJS.Timeout | undefined = setTimeout(erase);
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
 const probing = setInterval(probe, PROBE_INTERVAL_MS);
@@ -31,12 +60,13 @@ const probing = setInterval(probe, PROBE_INTERVAL_MS);
 thread.signal.addEventListener('abort', () => {
   storeAll();
   clearInterval(probing);
+  clearTimeout(erasing);
   writer.close();
   thread.close();
 });
 reportState();
 thread.serve((client) => {
-  client.on('message', (message: ToWriter) => {
+  client.on('message', (message: ToWriterThread) => {
     receive(client, message);
     storeAll();
   });
@@ -46,25 +76,83 @@ function storeAll(): void {
   for (;;) {
     for (const client of clients) {
       for (let next = receiveMessageOnPort(client); next; next = receiveMessageOnPort(client))
-        receive(client, next.message as ToWriter);
+        receive(client, next.message as ToWriterThread);
     }
     if (waiting.length === 0) return;
     store(waiting.splice(0));
   }
 }
 
-function receive(client: MessagePort, message: ToWriter): void {
+function receive(client: MessagePort, message: ToWriterThread): void {
+  if ('withholding' in message) {
+    withhold(client, message);
+    return;
+  }
   if ('uploadFault' in message) {
     ({ uploadFault } = message);
     reportState();
     return;
   }
-  const { batch, drafts } = message;
+  if ('apply' in message) {
+    apply(client, message);
+    return;
+  }
+  const { batch } = message;
+  if ('copies' in message) {
+    const { copies } = message;
+    const before = shared.head;
+    const result = writer.commitCopies(copiesIn(message));
+    if (writer.takeWithheld()) {
+      withholder.changed();
+      erasing ??= setTimeout(erase);
+    }
+    if (result.outcome !== 'failed') recordCopies(shared.head - before, message.size);
+    client.postMessage({ batch, result, copies } satisfies CopyResponse, [copies]);
+    reportState();
+    return;
+  }
+  const { drafts } = message;
   waiting.push({ client, batch, drafts: unpackDrafts(drafts) });
 }
 
+/** What was sent before is stored first: it may be withheld with this request. */
+function withhold(client: MessagePort, { withholding, items }: WithholdRequest): void {
+  if (waiting.length > 0) store(waiting.splice(0));
+  const now = writer.checkClock();
+  try {
+    if (!shared.writable) throw new StorageFault('The log cannot be written.');
+    const result = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
+    client.postMessage({ marked: withholding } satisfies MarkedResponse);
+    unerased.push({ client, response: { withholding, result } });
+    erasing ??= setTimeout(erase);
+  } catch (error) {
+    assertStorageFault(error);
+    const result = isDiskFull(error) ? 'out-of-space' : 'unavailable';
+    client.postMessage({ withholding, result } satisfies WithholdResponse);
+  }
+}
+
+/** A step of it, until nothing is left to erase. */
+function erase(): void {
+  let delayMs: number | undefined = ERASE_INTERVAL_MS;
+  try {
+    const state = withholder.erase();
+    if (state !== 'waiting') delayMs = state === 'more' ? 0 : undefined;
+    thread.report('erasing', undefined);
+  } catch (error) {
+    assertStorageFault(error);
+    thread.report('erasing', causeOf(error));
+    delayMs = PROBE_INTERVAL_MS;
+  }
+  erasing = delayMs === undefined ? undefined : setTimeout(erase, delayMs);
+  if (delayMs !== undefined) return;
+  for (const { client, response } of unerased.splice(0)) client.postMessage(response);
+}
+
 function store(batches: readonly Batch[]): void {
-  const results = writer.commit(batches.flatMap(({ drafts }) => drafts));
+  const drafts = batches.flatMap((batch) => batch.drafts);
+  const results = writer.commit(drafts);
+  if (metrics !== undefined) recordCommit(metrics, drafts, results);
   let from = 0;
   for (const { client, batch, drafts } of batches) {
     const packed = packResults(results.slice(from, (from += drafts.length)));
@@ -73,10 +161,61 @@ function store(batches: readonly Batch[]): void {
   reportState();
 }
 
+function apply(client: MessagePort, { apply: packed, resumeAt }: ApplyRequest): void {
+  const batches = packed.map((batch) => ({ ...batch, drafts: unpackDrafts(batch.drafts) }));
+  const results = writer.apply(batches, resumeAt);
+  if (typeof results === 'string') {
+    client.postMessage({ applied: results } satisfies ApplyResponse);
+  } else {
+    if (metrics !== undefined) recordApplied(metrics, batches, results);
+    const applied = results.map((each) => each && packResults(each));
+    client.postMessage({ applied } satisfies ApplyResponse);
+  }
+  reportState();
+}
+
+function recordApplied(
+  store: StoreMetrics,
+  batches: readonly UnpackedBatch[],
+  results: readonly (readonly WriteResult[] | undefined)[],
+): void {
+  const isNew = (_: unknown, index: number): boolean => results[index] !== undefined;
+  const drafts = batches.filter(isNew).flatMap((batch) => batch.drafts);
+  recordCommit(
+    store,
+    drafts,
+    results.flatMap((each) => each ?? []),
+  );
+}
+
+function recordCommit(
+  metrics: StoreMetrics,
+  drafts: readonly PackedDraft[],
+  results: readonly WriteResult[],
+): void {
+  let entries = 0;
+  let bytes = 0;
+  for (const [index, { outcome }] of results.entries()) {
+    metrics.recordAppend(outcome);
+    if (outcome !== 'appended') continue;
+    entries += 1;
+    bytes += drafts[index]?.large?.size ?? drafts[index]?.body.length ?? 0;
+  }
+  if (entries > 0) metrics.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+}
+
+/** `bytes`: of the copies as they were sent to this thread. */
+function recordCopies(entries: number, bytes: number): void {
+  metrics?.recordAppend('copied', entries);
+  if (entries > 0) metrics?.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+}
+
 /** Reports what has changed. */
 function reportState(): void {
   thread.report('storing', writer.fault && causeOf(writer.fault));
   thread.report('lastCommit', writer.lastCommitFault && causeOf(writer.lastCommitFault));
+  const keysFault = writer.takeKeysFault();
+  thread.report('keys', keysFault && causeOf(keysFault));
   thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
 }
 

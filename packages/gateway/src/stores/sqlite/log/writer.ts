@@ -1,29 +1,41 @@
 /**
  * The only writer of the log. Assigns seq, time, id and link to each draft, and commits many drafts
- * in one transaction. What it reports as appended is flushed. When a commit fails, it reports none
- * of its entries as appended, and the next drafts get the same seqs.
+ * in one transaction; or stores copies of another gateway's entries, whose links it verifies. What it
+ * reports as stored is flushed. When a commit fails, it reports none of its entries as stored, and the
+ * next drafts get the same seqs.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { entryHead, entryId, SALTS, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, SALTS } from '@open-presence/protocol';
 
-import { assertStorageFault } from '../../../storage-fault.ts';
+import type { CopyFault, CopyResult } from '../../../log/log-copier.ts';
+import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { isSpoiled, readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
-import type { Outcome, PackedDraft, WriteResult } from './batch.ts';
-import { keyColumn, linkedKey } from './key-column.ts';
+import type { LargeBody, Outcome, PackedDraft, WriteResult } from './batch.ts';
+import { BlockReader } from './block-reader.ts';
+import { BlockWriter } from './block-writer.ts';
+import type { NewRecord } from './record.ts';
+import { FIRST_LINK, Linker } from './chain.ts';
+import type { PackedCopy } from './copy-batch.ts';
+import { keyColumn } from './key-column.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
-import { FIRST_LINK, flushWal, linkOf, openLogForWriting } from './log-database.ts';
+import { flushWal, openLogForWriting } from './log-database.ts';
 import { LogClock } from './log-clock.ts';
 import { OpenFiles } from './open-files.ts';
-import { sha256 } from './sha256.ts';
+import type { UnpackedBatch } from './ordered-batch.ts';
+import { DerivedSalts, RandomSalts, type Salts } from './salts.ts';
+import { sha256Binary } from './sha256.ts';
+import { StreamProgress } from './stream-progress.ts';
+import { withheldInserter } from './withheld-table.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
@@ -31,20 +43,29 @@ const SQLITE_FULL = 13;
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
 
+type Failure = Extract<Outcome, 'out-of-space' | 'unavailable'>;
+
+interface WithLarge {
+  readonly large: LargeBody | undefined;
+}
+
 export class Writer {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
-  readonly #insert: StatementSync;
+  readonly #blocks: BlockWriter;
+  readonly #reader: BlockReader;
   readonly #keys: KeyLookup;
-  readonly #stampOf: StatementSync;
+  readonly #insertWithheld: ReturnType<typeof withheldInserter>;
+  readonly #linker = new Linker();
+  readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
+  readonly #random = new RandomSalts();
   readonly #lastCommit: LastCommitFile;
   readonly #clock: LogClock;
   #seq = 0;
   #time = 0;
-  #link: Uint8Array = FIRST_LINK;
   /** Set before the first write. */
   #openFiles: OpenFiles | undefined;
   /** Whether the data folder and the folders in it have been flushed. */
@@ -53,8 +74,12 @@ export class Writer {
   #walIsFlushed = false;
   /** Whether seq, time and link are those of the last entry. */
   #lastIsLoaded = false;
+  #hasWithheld = false;
   #fault: Error | undefined;
   #uploadFault: Error | undefined;
+  #flushMs = 0;
+  /** Set once a stream's messages are applied. */
+  #progress: StreamProgress | undefined;
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
@@ -68,20 +93,17 @@ export class Writer {
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
-    this.#insert = this.#db.prepare(
-      'INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    );
-    this.#keys = new KeyLookup(this.#db, paths);
-    this.#stampOf = this.#db.prepare(
-      'SELECT time, substr(text, 8, 36) AS id FROM entries WHERE seq = ?',
-    );
+    this.#blocks = new BlockWriter(this.#db);
+    this.#reader = new BlockReader(this.#db, () => shared.withheldInLog);
+    this.#keys = new KeyLookup(this.#db, paths, this.#reader, this.#blocks);
+    this.#insertWithheld = withheldInserter(this.#db);
     this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
     this.#clock = new LogClock(this.#time, onClock);
     this.checkClock();
     try {
       this.#recover();
-      this.#lastCommit.write(this.#seq, this.#link);
+      this.#lastCommit.write(this.#seq, this.#linker.link);
     } catch (error) {
       // The entries can be read all the same.
       this.#failed(error);
@@ -95,6 +117,11 @@ export class Writer {
     return this.#fault;
   }
 
+  /** How long the last commit took to be written and flushed. */
+  get flushMs(): number {
+    return this.#flushMs;
+  }
+
   /** Why an upload is still in its folder; undefined if none should be. */
   get uploadFault(): Error | undefined {
     return this.#uploadFault;
@@ -105,26 +132,83 @@ export class Writer {
     return this.#lastCommit.fault;
   }
 
+  /** Why idempotency keys were made again from the entries since the last call, if they were. */
+  takeKeysFault(): Error | undefined {
+    return this.#keys.takeRebuilt();
+  }
+
+  /** Whether copies of withheld entries were stored since the last call. */
+  takeWithheld(): boolean {
+    const hasWithheld = this.#hasWithheld;
+    this.#hasWithheld = false;
+    return hasWithheld;
+  }
+
   /** Stores the drafts in their order, in one transaction. */
   commit(drafts: readonly PackedDraft[]): WriteResult[] {
     const results: WriteResult[] = [];
-    const uploads: string[] = [];
-    try {
-      if (!this.#shared.writable) this.#openFiles?.assertAll();
-      this.#recover();
-      this.#begin.run();
+    const failure = this.#transact(drafts, () => {
       const now = Math.max(this.#time, this.checkClock());
-      for (const draft of drafts) results.push(this.#append(draft, now, uploads));
-      this.#end.run();
-      this.#openFiles?.assertStored(largeNames(drafts));
-    } catch (error) {
-      return this.#fail(error, drafts);
+      for (const draft of drafts) results.push(this.#append(draft, now, this.#random));
+    });
+    if (failure === undefined) return results;
+    return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
+  }
+
+  /**
+   * Applies what a stream has put in order, with the position in the stream, in one transaction. Seq,
+   * time, id, salts and link depend on nothing but the messages, so that all copies are equal. Returns
+   * the results of each batch, none for one that was applied before. To be repeated after a failure.
+   */
+  apply(
+    batches: readonly UnpackedBatch[],
+    resumeAt: number,
+  ): (readonly WriteResult[] | undefined)[] | Failure {
+    const results: (readonly WriteResult[] | undefined)[] = [];
+    const larges = [...largeNames(batches.flatMap(({ drafts }) => drafts))];
+    const failure = this.#transact([], () => {
+      this.#progress ??= new StreamProgress(this.#db);
+      for (const batch of batches)
+        results.push(
+          this.#progress.advance(batch.position, batch) ? this.#applyDrafts(batch) : undefined,
+        );
+      this.#progress.store(resumeAt, this.#seq);
+      this.#openFiles?.assertStored(larges);
+    });
+    if (failure !== undefined) {
+      this.#progress = undefined;
+      return failure;
     }
-    this.#shared.head = this.#seq;
-    this.#lastCommit.write(this.#seq, this.#link);
-    this.#unconfirmedUploads.push(...uploads);
-    this.#committed();
+    for (const name of larges) this.#finishUpload(name);
     return results;
+  }
+
+  #applyDrafts({ drafts, nonce, time }: UnpackedBatch): WriteResult[] {
+    const now = Math.max(this.#time, time);
+    return drafts.map((draft, index) => {
+      const result = this.#append(draft, now, new DerivedSalts(nonce, index));
+      // The other copies can read the entry that this one cannot.
+      if (result.outcome === 'unavailable')
+        throw new StorageFault('An entry with the idempotency key of a draft cannot be read.');
+      return result;
+    });
+  }
+
+  /** Stores the copies in their order, in one transaction, as far as each follows the one before. */
+  commitCopies(copies: Iterable<PackedCopy>): CopyResult {
+    let result: CopyResult = { outcome: 'stored' };
+    const larges: WithLarge[] = [];
+    const failure = this.#transact(larges, () => {
+      for (const copy of copies) {
+        const { seq, large } = copy;
+        if (large !== undefined) larges.push({ large });
+        // The files of those behind one that is refused are removed with its own.
+        if (result.outcome === 'refused') continue;
+        const fault = this.#appendCopy(copy);
+        if (fault !== undefined) result = { outcome: 'refused', seq, fault };
+      }
+    });
+    return failure === undefined ? result : { outcome: 'failed', code: failure };
   }
 
   /** The time for an entry now. Tells the other threads how it differs from the machine's. */
@@ -141,6 +225,28 @@ export class Writer {
     } catch (error) {
       this.#fail(error, []);
     }
+  }
+
+  /** Commits what `append` adds, or returns why it could not. `entries`: all that it may add. */
+  #transact(entries: readonly WithLarge[], append: () => void): Failure | undefined {
+    try {
+      if (!this.#shared.writable) this.#openFiles?.assertAll();
+      this.#recover();
+      this.#begin.run();
+      append();
+      this.#blocks.flush();
+      const flushing = performance.now();
+      this.#end.run();
+      this.#flushMs = performance.now() - flushing;
+      this.#openFiles?.assertStored(largeNames(entries));
+    } catch (error) {
+      return this.#fail(error, entries);
+    }
+    this.#shared.head = this.#seq;
+    this.#lastCommit.write(this.#seq, this.#linker.link);
+    this.#unconfirmedUploads.push(...largeNames(entries));
+    this.#committed();
+    return undefined;
   }
 
   /** Tries whether storing works again, and updates the shared state. */
@@ -185,9 +291,12 @@ export class Writer {
     if (!this.#lastIsLoaded) this.#loadLast();
   }
 
-  /** Moves what a removed WAL has into the database, since no file of the folder has it otherwise. */
+  /**
+   * Moves what a removed WAL has into the database, since no file of the folder has it otherwise.
+   * Waits for readers of older snapshots, which would leave the newest entries in the WAL.
+   */
   #saveLostWal(): void {
-    if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(FULL)');
   }
 
   /** After a successful commit, nothing of the failed ones before it can reappear. */
@@ -198,87 +307,114 @@ export class Writer {
     for (const name of this.#unconfirmedUploads.splice(0)) this.#finishUpload(name);
   }
 
-  #append(draft: PackedDraft, time: number, uploads: string[]): WriteResult {
-    const body = draft.large ? Buffer.from(draft.large.digest, 'hex') : sha256(draft.body);
-    const existing = draft.key && this.#keys.find(draft.key, draft, body);
-    if (existing !== undefined) {
-      if (draft.large) uploads.push(draft.large.name);
-      return this.#existing(existing.seq, existing.outcome);
-    }
+  #append(draft: PackedDraft, time: number, salts: Salts): WriteResult {
+    const digest = digestOf(draft);
+    const existing = draft.key && this.#find(draft.key, draft, digest);
+    if (existing !== undefined) return existing;
     const seq = this.#seq + 1;
-    const salt = Math.floor(Math.random() * SALTS);
-    const stamp: Stamp = {
-      id: entryId(time, seq, salt),
-      seq,
-      kind: draft.kind,
-      room: draft.room,
-      time,
-    };
-    this.#store(stamp, draft, body);
+    const idSalt = salts.idSalt();
+    const { kind, room } = draft;
+    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
+    const salt = salts.next();
+    const key = draft.key && keyColumn(salts.next(), draft.key);
+    this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
+    this.#store(draft, { time, salt, key });
     if (draft.key) this.#keys.put(draft.key, seq);
-    if (draft.large) uploads.push(draft.large.name);
-    return { outcome: 'appended', seq, time, salt };
+    return { outcome: 'appended', seq, time, salt: idSalt };
   }
 
-  #store(stamp: Stamp, draft: PackedDraft, body: Uint8Array): void {
-    const head = Buffer.from(entryHead(stamp));
-    const key = draft.key === undefined ? null : keyColumn(draft.key);
-    const link = linkOf(this.#link, head, body, linkedKey(key));
-    let text: Buffer;
-    if (draft.large) text = draft.large.size > 1 ? Buffer.concat([head, COMMA]) : head;
-    else if (draft.body.length === 0) text = Buffer.concat([head, BRACE]);
-    else text = Buffer.concat([head, COMMA, draft.body, BRACE]);
-    this.#insert.run(
-      stamp.seq,
-      stamp.time,
-      stamp.kind,
-      stamp.room,
-      head.length,
-      text.length + (draft.large?.size ?? 0),
-      draft.large?.name ?? null,
-      draft.large?.marked === true ? 1 : 0,
-      link,
-      draft.facets,
-      text,
-      key,
-    );
-    this.#seq = stamp.seq;
+  /** Returns why it does not follow, if so. */
+  #appendCopy(copy: PackedCopy): CopyFault | undefined {
+    const { seq, time, head, salt, link, keyHash, withheld } = copy;
+    if (seq <= this.#seq) return this.#hasLink(seq, link) ? undefined : 'differs';
+    if (seq > this.#seq + 1) return 'gap';
+    if (time < this.#time) return 'changed';
+    const linker = this.#linker;
+    this.#previousLink.set(linker.link);
+    const digest = withheld
+      ? Buffer.from(withheld.digest).toString('latin1')
+      : linker.digestOf(salt, digestOf(copy));
+    linker.add(head, digest, keyHash && Buffer.from(keyHash).toString('latin1'));
+    if (!linker.link.equals(link)) {
+      linker.continueAfter(this.#previousLink);
+      return 'changed';
+    }
+    this.#store(copy, { time, salt, key: keyHash, isWithheld: withheld !== undefined });
+    if (withheld !== undefined) {
+      this.#insertWithheld(seq, withheld, true);
+      this.#hasWithheld = true;
+    }
+    return undefined;
+  }
+
+  /** Also where the entry that is stored cannot be read. */
+  #hasLink(seq: Seq, link: Uint8Array): boolean {
+    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
+    try {
+      return this.#reader.entry(seq)?.link.equals(link) ?? true;
+    } catch (error) {
+      if (isSpoiled(error)) return true;
+      throw error;
+    }
+  }
+
+  /** Stores the entry of which the link was made last. */
+  #store(
+    { kind, room, facets, body, large }: Omit<PackedDraft, 'key'>,
+    stamp: Pick<NewRecord, 'time' | 'salt' | 'key' | 'isWithheld'>,
+  ): void {
+    const { head: own, link } = this.#linker;
+    let text: Uint8Array[];
+    if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
+    else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
+    const marked = large?.marked === true;
+    const fields = { kind, room, head: own.length, large, marked, facets, text, link };
+    this.#blocks.add(this.#seq + 1, { ...fields, ...stamp });
+    this.#seq += 1;
     this.#time = stamp.time;
-    this.#link = link;
   }
 
-  #existing(seq: number, outcome: Outcome): WriteResult {
-    const row = this.#stampOf.get(seq);
-    const id = Buffer.from(row?.['id'] as Uint8Array).toString();
-    const salt = Number.parseInt(id.slice(-12), 16) % SALTS;
-    return { outcome, seq, time: row?.['time'] as number, salt };
+  #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
+    const found = this.#keys.find(key, draft, Buffer.from(digest, 'latin1'));
+    if (found === undefined) return undefined;
+    const { outcome, entry } = found;
+    if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
+    const { seq, time, text } = entry;
+    const id = text.toString('latin1', 7, 43);
+    return { outcome, seq, time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
   }
 
   /**
    * Keeps the connection: its next commit overwrites what the failed one left in the WAL. A new
    * connection would take that for committed, although it was never flushed.
    */
-  #fail(error: unknown, drafts: readonly PackedDraft[]): WriteResult[] {
-    this.#failed(error);
-    this.#unconfirmedUploads.push(...largeNames(drafts));
+  #fail(error: unknown, entries: readonly WithLarge[]): Failure {
+    assertStorageFault(error);
+    const isFull = isDiskFull(error);
+    const uploads = [...largeNames(entries)];
     this.#lastIsLoaded = false;
+    this.#blocks.discard();
+    this.#reader.forget();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#saveLostWal();
       this.#loadLast();
+      // The frame that commits was not written: nothing can have them, and their space is needed.
+      if (isFull) for (const name of uploads.splice(0)) this.#finishUpload(name);
     } catch (rollbackError) {
       // The next attempt fails in the same way.
       assertStorageFault(rollbackError);
     }
-    const full = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
-    const outcome: Outcome = full ? 'out-of-space' : 'unavailable';
-    return drafts.map(() => ({ outcome, seq: 0, time: 0, salt: 0 }));
+    // Last, so that whoever is told that nothing is stored finds everything else in the folder.
+    this.#failed(error);
+    this.#unconfirmedUploads.push(...uploads);
+    return isFull ? 'out-of-space' : 'unavailable';
   }
 
   /** Removes the files of an upload where no entry needs them. */
   #finishUpload(name: string): void {
     try {
-      const entry = this.#db.prepare('SELECT 1 FROM entries WHERE large = ?').get(name);
+      const entry = this.#db.prepare('SELECT 1 FROM large WHERE name = ?').get(name);
       if (entry === undefined) removeUpload(this.#paths, name);
       else finishUpload(this.#paths, name);
     } catch (error) {
@@ -296,17 +432,25 @@ export class Writer {
   }
 
   #loadLast(): void {
-    const last = this.#db
-      .prepare('SELECT seq, time, link FROM entries ORDER BY seq DESC LIMIT 1')
-      .get();
-    this.#seq = (last?.['seq'] as number | undefined) ?? 0;
-    this.#time = (last?.['time'] as number | undefined) ?? 0;
-    this.#link = (last?.['link'] as Uint8Array | undefined) ?? FIRST_LINK;
+    const last = this.#reader.last();
+    this.#seq = last?.seq ?? 0;
+    this.#time = last?.time ?? 0;
+    this.#linker.continueAfter(last?.link ?? FIRST_LINK);
     this.#shared.head = this.#seq;
     this.#lastIsLoaded = true;
   }
 }
 
-function* largeNames(drafts: readonly PackedDraft[]): Generator<string> {
-  for (const { large } of drafts) if (large !== undefined) yield large.name;
+export function isDiskFull(error: Error): boolean {
+  return 'errcode' in error && error.errcode === SQLITE_FULL;
+}
+
+function* largeNames(entries: readonly WithLarge[]): Generator<string> {
+  for (const { large } of entries) if (large !== undefined) yield large.name;
+}
+
+/** SHA-256 of the body, as a binary string. */
+function digestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
+  if (large === undefined) return sha256Binary(body);
+  return Buffer.from(large.digest, 'hex').toString('latin1');
 }

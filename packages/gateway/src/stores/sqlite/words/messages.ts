@@ -20,9 +20,16 @@ export interface RankedMatchQuery extends MatchQuery {
   readonly limit: number;
 }
 
+/** Ranked results of one section. */
 export interface RankedPage {
   readonly seqs: readonly Seq[];
   readonly more: boolean;
+  /** The seqs of the section. */
+  readonly section: SeqRange;
+  /** How many results of the section come before these. */
+  readonly skipped: number;
+  /** Whether these are the last results of the section. */
+  readonly isLast: boolean;
 }
 
 /**

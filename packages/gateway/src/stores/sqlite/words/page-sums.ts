@@ -19,7 +19,7 @@ import {
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 
-import { isStorageFault } from '../../../storage-fault.ts';
+import { isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import { SUMS_SUFFIX } from '../database.ts';
 import { PAGE_SIZE, walFrames } from './wal-frames.ts';
 import { SpoiledWords } from './words-database.ts';
@@ -29,6 +29,9 @@ const SUM_SIZE = 4;
 const MAX_WAL_FRAMES = 1000;
 /** Pages that are compared at once. */
 const SLICE = 64;
+/** Where the first page has the number of pages (SQLite's file format, section 1.3). */
+const PAGE_COUNT = 28;
+const PAGE_COUNT_SIZE = 4;
 
 /** A checkpoint and its checksums may be written between two reads. */
 const MAX_TRIES = 3;
@@ -59,6 +62,14 @@ export class PageSums {
   /** Call after each commit. Writes a checkpoint if one is due. */
   committed(): void {
     if (this.#walFrames('NOOP').log >= MAX_WAL_FRAMES) this.#checkpoint();
+  }
+
+  /** Leaves nothing in the WAL. Throws a `StorageFault` where another connection holds it. */
+  truncateWal(): void {
+    this.#checkpoint();
+    const busy = this.#db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'];
+    if (!this.#isCurrent || busy !== 0)
+      throw new StorageFault('The WAL of search.sqlite is being read.');
   }
 
   /** Compares all pages, some in each step. Throws a `SpoiledWords` for one that has changed. */
@@ -112,7 +123,7 @@ export class PageSums {
 interface Comparison {
   /** Pages that were compared: fewer than `SLICE` at the end of the file. */
   readonly size: number;
-  /** The first that has changed. */
+  /** The first that has changed, or is missing. */
   readonly changed: number | undefined;
 }
 
@@ -129,8 +140,12 @@ function comparePages(pages: number, sums: number, first: number): Comparison {
       sum === 0 || sum === pageSum(first + at, bytes.subarray(at * PAGE_SIZE, (at + 1) * PAGE_SIZE))
     );
   };
-  const changed = Array.from({ length: size }, (_, at) => at).find((at) => !holds(at));
-  return { size, changed: changed && first + changed };
+  const pageCount = Buffer.alloc(PAGE_COUNT_SIZE);
+  readSync(pages, pageCount, 0, PAGE_COUNT_SIZE, PAGE_COUNT);
+  const expected = Math.min(SLICE, pageCount.readUInt32BE() + 1 - first);
+  for (let at = 0; at < Math.max(size, expected); at += 1)
+    if (at >= size || !holds(at)) return { size, changed: first + at };
+  return { size, changed: undefined };
 }
 
 function pageSum(page: number, bytes: Uint8Array): number {

@@ -22,6 +22,8 @@ export interface Part {
   readonly prefix: string;
   readonly first: bigint;
   readonly last: bigint;
+  /** How many rows it has. */
+  readonly rows: number;
 }
 
 /** Each kind of part has its own mark, so that both have short prefixes. */
@@ -36,12 +38,17 @@ export class PartReader {
 
   constructor(db: DatabaseSync) {
     const prepare = (condition: string): StatementSync => {
-      const statement = db.prepare(`SELECT first FROM parts WHERE ${condition} LIMIT 1`);
+      const statement = db.prepare(`SELECT first, rows FROM parts WHERE ${condition} LIMIT 1`);
       statement.setReadBigInts(true);
       return statement;
     };
     this.#atOrBefore = prepare('first <= ? ORDER BY first DESC');
     this.#after = prepare('first > ? ORDER BY first');
+  }
+
+  /** Of the tokens of a row that is there; empty if there are no parts. */
+  prefixOf(rowId: bigint): string {
+    return this.#descendingFrom(rowId)?.prefix ?? '';
   }
 
   /** The parts that overlap the range, in this order. */
@@ -61,18 +68,19 @@ export class PartReader {
 
   #ascendingFrom(rowId: bigint): Part | undefined {
     if (rowId > LAST_ROW) return undefined;
-    return this.#descendingFrom(rowId) ?? this.#partAt(this.#after.get(rowId)?.['first']);
+    return this.#descendingFrom(rowId) ?? this.#partOf(this.#after.get(rowId));
   }
 
   #descendingFrom(rowId: bigint): Part | undefined {
-    return this.#partAt(this.#atOrBefore.get(rowId)?.['first']);
+    return this.#partOf(this.#atOrBefore.get(rowId));
   }
 
-  #partAt(first: unknown): Part | undefined {
-    if (typeof first !== 'bigint') return undefined;
+  #partOf(row: Record<string, unknown> | undefined): Part | undefined {
+    if (row === undefined) return undefined;
+    const first = row['first'] as bigint;
     const next = this.#after.get(first)?.['first'];
     const last = typeof next === 'bigint' ? next - 1n : LAST_ROW;
-    return { prefix: partPrefix(first), first, last };
+    return { prefix: partPrefix(first), first, last, rows: Number(row['rows']) };
   }
 }
 

@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import type { LogRead, RankedQuery, Seq } from '../../../log/log.ts';
+import type { LogRead, RankedEntry, RankedQuery, Seq } from '../../../log/log.ts';
 import type { SeqPage, SeqRange, SeqSource } from '../seq-source.ts';
 import type {
   FromQueryClient,
@@ -11,7 +11,13 @@ import type {
   QueryRequest,
   QueryResponse,
   RankedMatchQuery,
+  RankedPage,
 } from './messages.ts';
+
+/** A ranked result whose entry has not been read. */
+export interface RankedResult extends Pick<RankedEntry, 'next' | 'rankedFrom'> {
+  readonly seq: Seq;
+}
 
 interface PendingQuery {
   readonly resolve: (response: QueryResponse) => void;
@@ -22,7 +28,6 @@ interface Abortable {
   readonly signal: AbortSignal | undefined;
 }
 
-const NO_RESULTS = { seqs: [], more: false };
 /** Maximum number of seqs per request. */
 const MAX_PAGE = 16 * 1024;
 
@@ -75,7 +80,7 @@ export class QueryClient {
   }
 
   /** The matches in the order of their rank. Until it ends, the other thread holds the ranking. */
-  async *ranked(rankedQuery: RankedQuery, range: SeqRange): LogRead<Seq> {
+  async *ranked(rankedQuery: RankedQuery, range: SeqRange): LogRead<RankedResult> {
     const { textQuery, facets, skip, limit, signal } = rankedQuery;
     const search = this.#newSearch();
     let last: Seq | undefined;
@@ -86,10 +91,14 @@ export class QueryClient {
         const request: QueryRequest = ranked === undefined ? { search } : { search, ranked };
         const response = await this.#request(request, signal);
         ranked = undefined;
-        const { seqs, more } = response.ranked ?? NO_RESULTS;
-        for (const seq of seqs) yield (last = seq);
-        left -= seqs.length;
-        if (!more || left === 0) return { last, more };
+        const page = response.ranked;
+        if (page === undefined) return { last, more: false };
+        for (const result of resultsOf(page, range)) {
+          yield result;
+          last = result.seq;
+        }
+        left -= page.seqs.length;
+        if (!page.more || left === 0) return { last, more: page.more };
       }
     } finally {
       this.#end(search);
@@ -130,6 +139,20 @@ export class QueryClient {
     } finally {
       signal?.removeEventListener('abort', abort);
     }
+  }
+}
+
+function* resultsOf(
+  { seqs, section, skipped, isLast }: RankedPage,
+  { low }: SeqRange,
+): Generator<RankedResult, void, undefined> {
+  const rankedFrom = section.low > low ? section.low : undefined;
+  for (const [index, seq] of seqs.entries()) {
+    const endsSection = isLast && index === seqs.length - 1 && rankedFrom !== undefined;
+    const next = endsSection
+      ? { before: rankedFrom, skip: 0 }
+      : { before: section.high + 1, skip: skipped + index + 1 };
+    yield { seq, next, rankedFrom };
   }
 }
 

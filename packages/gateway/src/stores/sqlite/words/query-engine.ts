@@ -13,6 +13,7 @@ import type { FacetSources } from '../index/facet-search.ts';
 import { IndexConnection } from '../index/index-connection.ts';
 import { LogScan } from '../index/log-scan.ts';
 import { UnindexedTail } from '../index/unindexed-tail.ts';
+import { BlockReader } from '../log/block-reader.ts';
 import type { SharedState } from '../shared-state.ts';
 import { facetFilter } from './facet-filter.ts';
 import { LargeEntries } from './large-entries.ts';
@@ -37,11 +38,15 @@ export class QueryEngine {
   /** Ranks the matches of a query. */
   readonly ranker: Ranker;
 
-  constructor(paths: DataPaths, shared: SharedState) {
+  /** `maxRanked`: see `Ranker`. */
+  constructor(paths: DataPaths, shared: SharedState, maxRanked?: number) {
     this.#words = openForReading(paths.search, WORDS_CACHE_KIB);
     this.#log = openForReading(paths.log, CACHE_KIB);
     const index = new IndexConnection(paths, shared, CACHE_KIB);
-    const [tail, scan] = [new UnindexedTail(this.#log), new LogScan(this.#log, paths)];
+    const version = (): number => shared.withheld;
+    const blocks = new BlockReader(this.#log, version);
+    const tail = new UnindexedTail(blocks, version);
+    const scan = new LogScan(blocks, paths);
     const words = this.#words;
     const parts = new PartReader(words);
     const facets = { index, tail, scan, shared };
@@ -50,7 +55,7 @@ export class QueryEngine {
     this.#facets = facets;
     this.#small = small;
     this.#large = large;
-    this.ranker = new Ranker({ words, parts, facets, small, large });
+    this.ranker = new Ranker({ words, parts, facets, small, large }, maxRanked);
   }
 
   close(): void {

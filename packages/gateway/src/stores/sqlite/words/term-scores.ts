@@ -13,6 +13,9 @@ import type { SearchSteps } from './search-turns.ts';
 /** What FTS5 takes for the weight of a term that more than half of all rows have. */
 const MIN_WEIGHT = 1e-6;
 const LAST_ROW = 2n ** 63n - 1n;
+const ALL_ROWS = { low: 0n, high: LAST_ROW } as const;
+/** Of more rows that have a term, the number is estimated. */
+const MAX_COUNTED = 64 * 1024;
 
 /** A row that matches. The lower its rank, the better. */
 export interface RankedRow {
@@ -39,7 +42,9 @@ export class TermScores {
 
   constructor(words: DatabaseSync, parts: PartReader) {
     this.#parts = parts;
-    this.#count = words.prepare('SELECT count(*) AS count FROM texts WHERE texts MATCH ?');
+    this.#count = words.prepare(
+      'SELECT count(*) AS count FROM texts WHERE texts MATCH ? AND rowid BETWEEN ? AND ?',
+    );
     this.#rows = words.prepare("SELECT value FROM meta WHERE name = 'rows'");
     const rank = (condition: string): StatementSync =>
       words.prepare(
@@ -59,20 +64,28 @@ export class TermScores {
     if (terms.count === 1) return weights.fill(1);
     let at = 0;
     for (const term of termsIn(terms)) {
-      let count = 0;
-      for (const part of this.#parts.overlapping(0n, LAST_ROW, 'ascending')) {
-        count += this.#countOf(ftsPhrase(term, part.prefix));
-        yield;
-      }
-      weights[at] = this.#weightOf(count);
+      weights[at] = this.#weightOf(yield* this.#countOf(term));
       at += 1;
     }
     return weights;
   }
 
+  /** How many rows have the term; if these are very many, an estimate by the oldest ones. */
+  *#countOf(term: Term): SearchSteps<number> {
+    let count = 0;
+    let rows = 0;
+    for (const part of this.#parts.overlapping(ALL_ROWS.low, ALL_ROWS.high, 'ascending')) {
+      if (count >= MAX_COUNTED) return Math.round((count * this.#rowCount()) / rows);
+      count += this.count(ftsPhrase(term, part.prefix));
+      rows += part.rows;
+      yield;
+    }
+    return count;
+  }
+
   /** The weight that FTS5 gives the term in a part; undefined if no row there has it. */
   weightIn(part: Part, term: Term): number | undefined {
-    const count = this.#countOf(ftsPhrase(term, part.prefix));
+    const count = this.count(ftsPhrase(term, part.prefix));
     return count === 0 ? undefined : this.#weightOf(count);
   }
 
@@ -87,13 +100,17 @@ export class TermScores {
     return rows as unknown as RankedRow[];
   }
 
-  #countOf(phrase: string): number {
-    return this.#count.get(phrase)?.['count'] as number;
+  /** How many rows match the query. */
+  count(query: string, { low, high }: RowSelection = ALL_ROWS): number {
+    return this.#count.get(query, low, high)?.['count'] as number;
+  }
+
+  #rowCount(): number {
+    return Number(this.#rows.get()?.['value'] ?? 0);
   }
 
   #weightOf(count: number): number {
-    const rows = Number(this.#rows.get()?.['value'] ?? 0);
-    const weight = Math.log((rows - count + 0.5) / (count + 0.5));
+    const weight = Math.log((this.#rowCount() - count + 0.5) / (count + 0.5));
     return weight <= 0 ? MIN_WEIGHT : weight;
   }
 }

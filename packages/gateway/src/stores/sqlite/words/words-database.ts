@@ -17,13 +17,18 @@ export const WORDS_FORMAT = 3;
 const TABLES = `
   CREATE VIRTUAL TABLE texts USING fts5(
     words, content='', contentless_delete=0, detail=full, tokenize="ascii tokenchars '.:'");
+  -- Merges few segments while entries come, in steps, and never all of a level in one transaction.
+  -- WordIndexer.merge() merges more when there is time.
+  INSERT INTO texts (texts, rank) VALUES ('automerge', 16), ('crisismerge', 256);
   ${PART_TABLE}
 `;
 
-const SQLITE_ERROR = 1;
 const SQLITE_CORRUPT_VTAB = 267;
-/** SQLITE_CORRUPT, SQLITE_NOTADB. */
-const CORRUPT: ReadonlySet<unknown> = new Set([11, 26, SQLITE_CORRUPT_VTAB]);
+/**
+ * SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB. All statements are ours: the first says that a table has
+ * another form, such as FTS5's own ones where the end of the file is gone.
+ */
+const CORRUPT: ReadonlySet<unknown> = new Set([1, 11, 26, SQLITE_CORRUPT_VTAB]);
 
 /**
  * Opens the full-text index of this log; an empty one where there is none that can be used. Throws
@@ -45,7 +50,7 @@ export function openWords(
     check(db) {
       if (readMetaSeq(db, 'searched') > head) throw new StorageFault('it is ahead of the log');
     },
-    isDamage: (error) => isCorrupt(error) || errorCode(error) === SQLITE_ERROR,
+    isDamage: isCorrupt,
     onSpoiled,
   });
 }

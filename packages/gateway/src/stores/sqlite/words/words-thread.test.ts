@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,6 +17,8 @@ import { SharedState } from '../shared-state.ts';
 import type { StoreChange } from '../store-thread.ts';
 import { openSqliteLog } from '../store.ts';
 import { QueryEngine } from './query-engine.ts';
+import { RankedResults } from './ranked-results.ts';
+import type { RankedPage } from './messages.ts';
 import type { SearchSteps } from './search-turns.ts';
 
 const WORDS = ['mint', 'mine', 'water', 'stone', 'сад', 'саду', '庭', '🌱', 'rare', 'far'];
@@ -36,14 +39,13 @@ describe('words in the SQLite store', () => {
     const random = randomOf(20_261_121);
     const text = (most: number): string =>
       Array.from({ length: random(most) }, () => WORDS[random(WORDS.length)]).join(' ');
-    for (let count = 0; count < 400; count += 1) {
+    const drafts = Array.from({ length: 400 }, () => {
       const identity = NAMES[random(2)] ?? '';
       const values = [text(12), text(4), text(3)];
       const body = JSON.stringify({ values, identity }).slice(1, -1);
-      const draft = draftOf({ body, members: { identity: [identity] } });
-      await log.append(draft);
-      await plain.append(draft);
-    }
+      return draftOf({ body, members: { identity: [identity] } });
+    });
+    for (const store of [log, plain]) await Promise.all(drafts.map((draft) => store.append(draft)));
     await untilSearchable(log);
     for (let count = 0; count < 300; count += 1) {
       const terms = Array.from({ length: 1 + random(3) }, () => {
@@ -84,7 +86,7 @@ describe('words in the SQLite store', () => {
   it('come the best first, each once, to the last, also while others speak', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    const many = 20_000;
+    const many = 17_000;
     const say = async (count: number): Promise<void> => {
       const appends = Array.from({ length: count }, (_, at) =>
         log.append(draftOf({ body: `"text":"${'garden '.repeat(1 + (at % 7))} both"` })),
@@ -126,10 +128,58 @@ describe('words in the SQLite store', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  it('of very many entries are ranked in sections: each result once, whatever was skipped', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    await using log = await openSqliteLog({ folder });
+    const many = 17_000;
+    const bodies = Array.from(
+      { length: many },
+      (_, at) => `"text":"${'mint '.repeat(1 + (at % 3))}"`,
+    );
+    await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
+    const spool = log.spool();
+    await spool.write(Buffer.from('"text":"mint stone"'));
+    await log.append({ ...draftOf(), body: spool });
+    await untilSearchable(log);
+    const shared = new SharedState();
+    shared.head = shared.indexed = shared.searched = log.head();
+    // Each part of 16,384 entries is a section.
+    const engine = new QueryEngine(dataPathsIn(folder), shared, 1);
+    const sectionOf = (seq: Seq): number => Math.floor((seq - 1) / 16_384);
+    // The large entry has a word more than those that are as frequent in it.
+    const rankOf = (seq: Seq): number => (seq > many ? -1 : (seq - 1) % 3);
+    const expected = Array.from({ length: many + 1 }, (_, at) => at + 1).toSorted(
+      (a, b) => sectionOf(b) - sectionOf(a) || rankOf(b) - rankOf(a) || b - a,
+    );
+    const base = { textQuery: textQuery('mint'), facets: [], low: 1, high: many + 1 };
+    const read = (query: { high: Seq; skip: number; limit: number }): RankedPage[] => {
+      using results = new RankedResults(engine.ranker, { ...base, ...query });
+      const pages: RankedPage[] = [];
+      for (let left = query.limit; left > 0;) {
+        const page = resultOf(results.nextPage());
+        pages.push(page);
+        left -= page.seqs.length;
+        if (!page.more) break;
+      }
+      return pages;
+    };
+    const seqsIn = (pages: readonly RankedPage[]): Seq[] => pages.flatMap(({ seqs }) => seqs);
+    const all = read({ high: many + 1, skip: 0, limit: Infinity });
+    assert.deepEqual(seqsIn(all), expected);
+    assert.equal(new Set(all.map(({ section }) => section.low)).size, 2);
+    for (const skip of [1, 590, 616, 617, 618, 16_400, many, many + 1, many + 2]) {
+      const found = read({ high: many + 1, skip, limit: 40 });
+      assert.deepEqual(seqsIn(found), expected.slice(skip, skip + 40), String(skip));
+      assert.equal(found.at(-1)?.more, skip + 40 < many + 1);
+    }
+    engine.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
   it('that are known are found while many others are ranked', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
-    for (let count = 0; count < 10; count += 1) {
+    for (let count = 0; count < 4; count += 1) {
       await Promise.all(
         Array.from({ length: 5000 }, () => log.append(draftOf({ body: '"text":"garden"' }))),
       );
@@ -201,6 +251,24 @@ describe('words in the SQLite store', () => {
       await rm(folder, { recursive: true, force: true });
     });
   }
+
+  it('are read again wherever their file ends early', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    {
+      await using log = await openSqliteLog({ folder });
+      for (let count = 0; count < 50; count += 1) await log.append(draftOf());
+      await untilSearchable(log);
+    }
+    const file = join(folder, 'search.sqlite');
+    const pages = (await readFile(file)).length / 4096;
+    for (let page = 0; page < pages; page += 1) {
+      await truncate(file, page * 4096 + 1000);
+      await using log = await openSqliteLog({ folder });
+      await untilSearchable(log);
+      assert.equal((await seqsFound(log, { textQuery: textQuery('тиша') })).length, 50);
+    }
+    await rm(folder, { recursive: true, force: true });
+  });
 
   it('are read again when a search finds their file spoiled, and the operator is told', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
@@ -274,6 +342,20 @@ describe('words in the SQLite store', () => {
       }
       await isMadeAgain(log);
     }
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('can fail to be closed without ending the process', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const log = await openSqliteLog({ folder });
+    for (let count = 0; count < 5; count += 1) await log.append(draftOf());
+    await untilSearchable(log);
+    const file = join(folder, 'search.sqlite');
+    const wal = readFileSync(`${file}-wal`);
+    writeFileSync(`${file}-wal`, wal.fill(0xff, 1000, 1100));
+    rmSync(`${file}-sums`);
+    mkdirSync(`${file}-sums`);
+    await log[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -8,7 +8,12 @@ import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
-import { causeOf, isStorageFault, StorageFault } from '../../../storage-fault.ts';
+import {
+  assertStorageFault,
+  causeOf,
+  isStorageFault,
+  StorageFault,
+} from '../../../storage-fault.ts';
 import { removeDatabase } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { FromQueryClient, QueryRequest, QueryResponse } from './messages.ts';
@@ -23,6 +28,9 @@ import { isCorrupt, isCorruptTable, SpoiledWords } from './words-database.ts';
 const SLEEP_FACTOR = 4;
 /** A large entry is one long step: the entries after it do not wait four times as long. */
 const MAX_SLEEP_MS = 2000;
+
+/** Between two merges of some pages, once all entries are indexed. */
+const MERGE_PAUSE_MS = 20;
 
 /** What a start spends on checking the index. The rest is checked behind it. */
 const MAX_START_CHECK_MS = 50;
@@ -81,23 +89,56 @@ await Promise.all([
     shared.wakeWaiters();
   }),
 ]);
-closeIndex();
+try {
+  closeIndex();
+} catch (error) {
+  // The next start finds what is wrong with the index.
+  assertStorageFault(error);
+}
 thread.close();
 
-async function indexNext(): Promise<void> {
-  if (isDamaged) {
-    closeIndex();
-    removeDatabase(paths.search);
-    isDamaged = false;
+/** Removes from the index what was withheld. Returns false where it has to be made again. */
+async function eraseWithheld(indexer: WordIndexer): Promise<boolean> {
+  const last = shared.withheldInLog;
+  if (shared.wordsWithheld === last) return true;
+  try {
+    if (!(await indexer.erase(thread.signal))) return false;
+  } catch (error) {
+    assertStorageFault(error);
+    // As where there is no space for a copy: making the index again needs none.
+    return false;
   }
+  shared.wordsWithheld = last;
+  return true;
+}
+
+function removeIndex(): void {
+  const last = shared.withheldInLog;
+  closeIndex();
+  removeDatabase(paths.search);
+  isDamaged = false;
+  shared.searched = 0;
+  shared.wordsWithheld = last;
+}
+
+async function indexNext(): Promise<void> {
+  if (isDamaged) removeIndex();
+  const isNew = index === undefined;
   index ??= openChecked();
+  const { indexer } = index;
+  if (!(await eraseWithheld(indexer))) {
+    isDamaged = true;
+    return;
+  }
+  if (isNew) indexer.start();
   const { searched, head } = shared;
   if (searched >= head) {
     thread.report('derived', undefined);
-    return await thread.headMoved(head);
+    if (!indexer.merge()) return await thread.headMoved(head);
+    return await thread.sleep(MERGE_PAUSE_MS);
   }
   const started = performance.now();
-  await index.indexer.step(thread.signal);
+  await indexer.step(thread.signal);
   // Let queries run; while entries are appended, leave most of the processor to the other threads.
   if (shared.head === head) await nextTick();
   else {
@@ -131,7 +172,6 @@ function openChecked(): OpenIndex {
     removeDatabase(paths.search);
     opened = openIndex();
   }
-  opened.indexer.start();
   return opened;
 }
 
@@ -220,6 +260,9 @@ function closeIndex(): void {
 }
 
 function close({ engine, indexer }: OpenIndex): void {
-  engine.close();
-  indexer.close();
+  try {
+    engine.close();
+  } finally {
+    indexer.close();
+  }
 }

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Tries the Debian package in an empty Debian: installs the older version, stops and starts it, upgrades
+# it while callers write, removes and purges it. Needs root, mmdebstrap and systemd-container:
+#   deploy/debian/try.sh OLDER.deb NEWER.deb [BASE.tar]
+# BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
+set -euo pipefail
+
+older=$1 newer=$2 folder=$(mktemp -d)
+base=${3:-$folder/base.tar} root=$folder/root
+url=http://127.0.0.1:7410
+
+finish() {
+	# Its child is the init of the container, which ends with it.
+	[ -z "${container:-}" ] || kill -TERM "$container" 2>/dev/null || true
+	wait 2>/dev/null || true
+	rm -rf "$folder"
+}
+trap finish EXIT
+
+step() { printf '\n== %s\n' "$*"; }
+fail() {
+	printf 'FAILED: %s\n' "$*" >&2
+	inside journalctl --no-pager -n 40 -u presence.service -u presence.socket >&2 || true
+	exit 1
+}
+inside() {
+	nsenter --target "$init" --all -- env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
+		DEBIAN_FRONTEND=noninteractive "$@"
+}
+expect() { # expect TEXT COMMAND…
+	local wanted=$1 found
+	shift
+	found=$("$@" 2>&1) || true
+	[ "$found" = "$wanted" ] || fail "$* gives \"$found\" instead of \"$wanted\""
+	printf '%s: %s\n' "$*" "$wanted"
+}
+say() { inside curl -sS -o /dev/null -w '%{http_code}' "$url/api/seeds" -d "{\"text\":\"$1\"}"; }
+head_of_log() { inside curl -sS "$url/api/seeds?limit=1" | grep -o '"head":[0-9]*' | cut -d: -f2; }
+
+step "an empty Debian"
+[ -f "$base" ] || mmdebstrap --quiet --variant=minbase \
+	--include=systemd,systemd-sysv,dbus,curl,libatomic1 bookworm "$base"
+mkdir "$root"
+tar -xf "$base" -C "$root" --exclude='./dev/*'
+# Without a network: the package needs none.
+systemd-nspawn --quiet --directory="$root" --register=no --keep-unit --private-network \
+	--console=pipe --boot </dev/null >"$folder/console" 2>&1 &
+container=$!
+for _ in $(seq 100); do
+	init=$(pgrep --parent "$container" --full systemd | head -1) || true
+	[ -n "$init" ] && inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded' && break
+	sleep 0.5
+done
+[ -n "${init:-}" ] || fail "the container does not start: $(cat "$folder/console")"
+
+step "install"
+cp "$older" "$root/opt/older.deb"
+cp "$newer" "$root/opt/newer.deb"
+inside dpkg --install /opt/older.deb
+expect active inside systemctl is-active presence.socket
+expect active inside systemctl is-active presence.service
+expect enabled inside systemctl is-enabled presence.socket
+expect 201 say first
+expect presence:presence inside stat -c %U:%G /var/lib/presence/log.sqlite
+expect presence inside stat -c %U "/proc/$(inside systemctl show -P MainPID presence.service)"
+inside presence --version
+inside systemd-analyze security presence.service | tail -1
+
+step "stop and start"
+inside systemctl stop presence.socket presence.service
+expect inactive inside systemctl is-active presence.service
+expect 000 inside curl -s -o /dev/null -w '%{http_code}' "$url/api"
+# The socket starts the service for the first caller.
+inside systemctl start presence.socket
+expect 201 say second
+expect active inside systemctl is-active presence.service
+inside systemctl restart presence.service
+expect 2 head_of_log
+
+step "upgrade while callers write"
+# shellcheck disable=SC2016
+inside sh -c 'while [ ! -e /tmp/stop ]; do
+	curl -sS -o /dev/null -w "%{http_code}\n" '"$url"'/api/seeds -d "{\"text\":\"here\"}" || echo lost
+done >/tmp/answers' &
+callers=$!
+before=$(inside systemctl show -P MainPID presence.service)
+sleep 2
+inside dpkg --install /opt/newer.deb
+sleep 2
+inside touch /tmp/stop
+wait "$callers"
+[ "$before" != "$(inside systemctl show -P MainPID presence.service)" ] || fail "the old gateway still runs"
+expect 201 inside sort -u /tmp/answers
+answers=$(inside sh -c 'wc -l </tmp/answers')
+expect $((answers + 2)) head_of_log
+inside dpkg-query -W open-presence
+
+step "remove"
+inside dpkg --remove open-presence
+expect 000 inside curl -s -o /dev/null -w '%{http_code}' "$url/api"
+expect /etc/presence/presence.env inside ls /etc/presence/presence.env
+step "purge"
+inside dpkg --purge open-presence
+[ ! -e "$root/etc/presence" ] || fail "/etc/presence is still there"
+[ ! -e "$root/usr/lib/open-presence" ] || fail "/usr/lib/open-presence is still there"
+expect /var/lib/presence/log.sqlite inside ls /var/lib/presence/log.sqlite
+step "install again, with the log as it was"
+inside dpkg --install /opt/newer.deb
+expect $((answers + 2)) head_of_log
+step "done"

@@ -1,0 +1,49 @@
+/**
+ * Writes `docs/command.md`, or, given a folder, the manual pages into it. Both are printed from the
+ * commands.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import manifest from '../package.json' with { type: 'json' };
+import { commandTable } from '../src/manual/command-table.ts';
+import { type Manual, manPages } from '../src/manual/man-page.ts';
+import { commandReference } from '../src/manual/markdown.ts';
+import { createProgram } from '../src/program.ts';
+
+const [folder] = process.argv.slice(2);
+const program = createProgram(unusedContext(), manifest.version);
+const manual: Manual = {
+  program: program.name(),
+  description: program.description(),
+  version: manifest.version,
+  commands: commandTable(program),
+};
+if (folder === undefined) {
+  const file = join(import.meta.dirname, '../../../docs/command.md');
+  writeFileSync(file, commandReference(manual));
+} else {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, page] of manPages(manual)) writeFileSync(join(folder, name), page);
+}
+
+/** Commands use their context when they run: none does here. */
+function unusedContext(): Parameters<typeof createProgram>[0] {
+  const { stdin, stdout, stderr } = process;
+  const unused = (): never => {
+    throw new Error('no command runs here');
+  };
+  const functions = { logger: unused, stopSignal: unused, setExitCode: unused };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    ...functions,
+    fileThreads: undefined,
+    passedSockets: 0,
+    configurationFolder: '',
+    stateFolder: '',
+    nodeVersion: '',
+    requestLog: { fd: 1, format: 'text' },
+  };
+}

@@ -1,0 +1,42 @@
+/** What the commands of backups report in the same way. */
+import type { LogFault, RestoreReport, VerifyEvent } from '@open-presence/gateway';
+
+import { ProgressBar } from '../copy/progress-bar.ts';
+import type { ProcessContext } from '../process-context.ts';
+
+interface Output {
+  readonly context: Pick<ProcessContext, 'stdout' | 'stderr'>;
+  readonly json: boolean;
+}
+
+/** Of many faults, a JSON report names so many. */
+const NAMED_FAULTS = 1000;
+
+/** Shows the progress, and prints the faults or, for JSON, collects them. */
+export async function reportEvents<Report>(
+  events: AsyncGenerator<VerifyEvent, Report>,
+  { context, json }: Output,
+): Promise<{ report: Report; faults: readonly LogFault[] }> {
+  using progress = new ProgressBar(context);
+  const faults: LogFault[] = [];
+  for (;;) {
+    const step = await events.next();
+    if (step.done === true) return { report: step.value, faults };
+    const event = step.value;
+    if (event.type === 'progress') progress.show(event.entries, event.at / Math.max(event.head, 1));
+    else if (!json) context.stdout.write(`Entry ${event.seq}: ${event.description}\n`);
+    else if (faults.length < NAMED_FAULTS)
+      faults.push({ seq: event.seq, description: event.description });
+  }
+}
+
+/** Up to which entry and time a backup goes. */
+export function describeEnd(
+  description: Pick<RestoreReport, 'head' | 'timestamp' | 'entries' | 'faults'>,
+): string {
+  const { head, timestamp, entries, faults } = description;
+  if (head === 0) return 'No entries.';
+  const time = timestamp === undefined ? '' : ` of ${timestamp}`;
+  const state = faults === 0 ? 'unbroken' : `${faults} with faults`;
+  return `${entries.toLocaleString('en')} entries, ${state}, up to entry ${head}${time}.`;
+}

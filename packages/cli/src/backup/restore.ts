@@ -1,0 +1,59 @@
+/** `presence restore`: makes a data folder of a backup. */
+import { restoreLog, RestoreRefusal, type RestoreReport } from '@open-presence/gateway';
+import { Command } from 'commander';
+
+import { addGuide } from '../command-guide.ts';
+import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { describeEnd, reportEvents } from './backup-events.ts';
+
+interface Options extends Pick<Configuration, 'data'> {
+  readonly replace?: boolean;
+  readonly acceptFaults?: boolean;
+  readonly keepName?: boolean;
+  readonly json?: boolean;
+}
+
+export function restoreCommand(context: ProcessContext): Command {
+  const command = new Command('restore')
+    .description('make a data folder of a backup')
+    .argument('<backup>', 'a file that `presence backup` has made, or its folder for the newest');
+  addGuide(command, {
+    examples: [
+      'presence restore /mnt/backup --data ./presence-data',
+      'presence restore /mnt/backup/2026-11-22T03-00-00.000Z.backup --data ./restored',
+    ],
+    exitCodes: [0, 1, 2],
+    notes:
+      'No gateway may be running on the folder. The log is verified before it takes its place. It gets a new name, by which readers notice that entries behind its end may be gone.',
+  });
+  command
+    .addOption(settingOption(DATA_SETTING, 'data folder; created if it does not exist'))
+    .option('--replace', 'move the log that the folder has to a folder `replaced-…` in it')
+    .option('--accept-faults', 'restore a backup in which entries have faults')
+    .option('--keep-name', 'keep the name of the log: it has had no entries behind this backup')
+    .option('--json', 'print one JSON object');
+  return command.action(async (backup: string, { data, json = false, ...options }: Options) => {
+    const { stdout, stderr } = context;
+    try {
+      const events = restoreLog(backup, data, options);
+      const { report } = await reportEvents(events, { context, json });
+      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      stderr.write(`Cannot restore "${backup}" into "${data}": ${reason}\n`);
+      context.setExitCode(error instanceof RestoreRefusal ? EXIT_FAILED : EXIT_UNREACHABLE);
+    }
+  });
+}
+
+function textOf(report: RestoreReport): string {
+  const { file, name, log, replaced } = report;
+  const isRenamed = name !== log;
+  const naming = isRenamed
+    ? `The log is now ${name}, before ${log}: readers begin anew, since entries behind the end may be gone.`
+    : `The log is ${name}, as before.`;
+  const aside = replaced === undefined ? '' : `What was there is in ${replaced}\n`;
+  return `${file}\n${describeEnd(report)}\n${naming}\n${aside}`;
+}

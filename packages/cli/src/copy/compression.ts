@@ -1,0 +1,72 @@
+/** Exports are compressed as the name of their file says, and read by their first bytes. */
+import { createReadStream } from 'node:fs';
+import { type Duplex, Readable } from 'node:stream';
+import { createGunzip, createGzip, createZstdCompress, createZstdDecompress } from 'node:zlib';
+
+interface Compression {
+  readonly suffix: string;
+  /** What compressed files begin with. */
+  readonly magic: Buffer;
+  readonly compress: () => Duplex;
+  readonly decompress: () => Duplex;
+}
+
+const CHUNK_SIZE = 256 * 1024;
+
+const COMPRESSIONS: readonly Compression[] = [
+  {
+    suffix: '.gz',
+    magic: Buffer.of(0x1f, 0x8b),
+    compress: () => createGzip({ chunkSize: CHUNK_SIZE }),
+    decompress: () => createGunzip({ chunkSize: CHUNK_SIZE }),
+  },
+  {
+    suffix: '.zst',
+    magic: Buffer.of(0x28, 0xb5, 0x2f, 0xfd),
+    compress: () => createZstdCompress({ chunkSize: CHUNK_SIZE }),
+    decompress: () => createZstdDecompress({ chunkSize: CHUNK_SIZE }),
+  },
+];
+
+/** What the bytes for a file of this name go through; undefined if it is not compressed. */
+export function compressorFor(name: string): Duplex | undefined {
+  return COMPRESSIONS.find(({ suffix }) => name.endsWith(suffix))?.compress();
+}
+
+export function readFileChunks(path: string): AsyncIterable<Buffer> {
+  return createReadStream(path, { highWaterMark: CHUNK_SIZE });
+}
+
+/** The bytes as they were before they were compressed, if they were. */
+export async function* decompressed(
+  bytes: AsyncIterable<Buffer>,
+): AsyncGenerator<Uint8Array, void> {
+  const source = bytes[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (start.length < 4) {
+    const step = await source.next();
+    if (step.done === true) break;
+    start = Buffer.concat([start, step.value]);
+  }
+  const compression = COMPRESSIONS.find(({ magic }) => start.indexOf(magic) === 0);
+  const all = joined(start, source);
+  if (compression === undefined) {
+    yield* all;
+    return;
+  }
+  const decompress = compression.decompress();
+  Readable.from(all, { objectMode: false })
+    .on('error', (error) => decompress.destroy(error))
+    .pipe(decompress);
+  yield* decompress as AsyncIterable<Buffer>;
+}
+
+async function* joined(start: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
+  try {
+    if (start.length > 0) yield start;
+    for (let step = await rest.next(); step.done !== true; step = await rest.next())
+      yield step.value;
+  } finally {
+    await rest.return?.();
+  }
+}

@@ -1,0 +1,41 @@
+/** Where a command reads a log from: a folder, beside a gateway that may be running, or a gateway. */
+import { Gateway } from '@open-presence/client';
+import { openFolderLog } from '@open-presence/gateway';
+
+export interface LogSourceOptions {
+  readonly data: string;
+  /** In place of the folder. */
+  readonly url?: string;
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+/** Bytes of lines, and how many entries they are, if that is known. */
+export interface LogSource extends AsyncDisposable {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly total: number | undefined;
+}
+
+/** Throws when the folder has no log that can be read. */
+export function openLogSource(
+  { url, data, after = 0, limit }: LogSourceOptions,
+  signal: AbortSignal,
+): LogSource {
+  if (url !== undefined) {
+    const bytes = new Gateway(url).logBytes({ after, limit, signal });
+    return { bytes, total: undefined, [Symbol.asyncDispose]: async () => {} };
+  }
+  const log = openFolderLog(data);
+  if (after > log.head) {
+    log[Symbol.dispose]();
+    throw new Error(`--after must be at most ${log.head}, the last entry.`);
+  }
+  const checkpoint = { log: log.name, head: after, link: log.linkAt(after) };
+  async function* bytes(): AsyncGenerator<Uint8Array, void> {
+    yield Buffer.from(`${JSON.stringify(checkpoint)}\n`);
+    const range = limit === undefined ? { after, signal } : { after, limit, signal };
+    yield* log.readChain(range);
+  }
+  const total = Math.min(log.head - after, limit ?? Number.POSITIVE_INFINITY);
+  return { bytes: bytes(), total, [Symbol.asyncDispose]: async () => log[Symbol.dispose]() };
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { utimes, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+
+import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
+import type { Finding } from './finding.ts';
+
+const MAIN = join(import.meta.dirname, '../main.ts');
+
+interface Run {
+  readonly code: number;
+  readonly output: string;
+}
+
+function doctor(...args: readonly string[]): Promise<Run> {
+  const { promise, resolve } = Promise.withResolvers<Run>();
+  const child = execFile(process.execPath, [MAIN, 'doctor', ...args], (_, stdout, stderr) =>
+    resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
+  );
+  return promise;
+}
+
+async function findingsOf(...args: readonly string[]): Promise<[number, Map<string, Finding>]> {
+  const { code, output } = await doctor(...args, '--json');
+  const findings = JSON.parse(output) as readonly Finding[];
+  return [code, new Map(findings.map((finding) => [finding.check, finding]))];
+}
+
+/** A proxy that does what it should not. */
+async function badProxy(): Promise<{ url: string } & AsyncDisposable> {
+  const server: Server = createServer((request, response) => {
+    if (request.headers.accept === 'text/event-stream') return;
+    response.setHeader('Date', new Date(Date.now() + 600_000).toUTCString());
+    if (request.url === '/api/log/head') response.end('{"log":"another"}');
+    else if (request.method === 'POST')
+      request.resume().on('end', () => response.writeHead(413).end());
+    else response.writeHead((request.url ?? '').length > 8000 ? 414 : 200).end();
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, '127.0.0.1', resolve);
+  await promise;
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+suite('presence doctor', () => {
+  test('finds nothing to mend where all is well, and stores nothing', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+    const { port } = new URL(gateway.url);
+    const args = ['--data', gateway.data, '--port', port, '--public-url', gateway.url];
+    const [code, found] = await findingsOf(...args);
+    assert.equal(code, 0, JSON.stringify([...found.values()]));
+    for (const check of ['data folder', 'public address', 'streams', 'large bodies', 'headers'])
+      assert.equal(found.get(check)?.level, 'ok', check);
+    assert.match(found.get('public address')?.text ?? '', /leads to this gateway$/);
+    const head = (await (await fetch(`${gateway.url}/api/log/head`)).json()) as { head: number };
+    assert.equal(head.head, 0);
+  });
+
+  test('says what a proxy does wrong, and whether it leads elsewhere', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+    await using proxy = await badProxy();
+    const { port } = new URL(gateway.url);
+    const args = ['--data', gateway.data, '--port', port, '--public-url', proxy.url];
+    const [code, found] = await findingsOf(...args);
+    assert.equal(code, 1);
+    const levels = ['public address', 'time', 'streams', 'large bodies', 'long queries', 'headers'];
+    assert.deepEqual(
+      levels.map((check) => found.get(check)?.level),
+      ['fault', 'warning', 'fault', 'fault', 'warning', 'fault'],
+    );
+    assert.match(found.get('public address')?.text ?? '', /another gateway/);
+    assert.match(found.get('large bodies')?.text ?? '', /413$/);
+  });
+
+  test('says what is wrong with a folder and a clock', async () => {
+    await using folder = await dataFolder();
+    const file = join(folder.path, 'file');
+    await writeFile(file, '');
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    await utimes(file, tomorrow, tomorrow);
+    const { url: closed, ...ended } = await badProxy();
+    await ended[Symbol.asyncDispose]();
+    const [wrong, ahead, nobody] = await Promise.all([
+      doctor('--data', file),
+      findingsOf('--data', folder.path),
+      doctor('--data', join(folder.path, 'new'), '--public-url', closed),
+    ]);
+    assert.equal(wrong.code, 1);
+    assert.match(wrong.output, /^MEND +data folder .*it is no folder\n +Give it to the user/m);
+    assert.equal(ahead[1].get('clock')?.level, 'warning');
+    assert.equal(nobody.code, 1);
+    assert.match(nobody.output, /^ok +data folder .* will be created/m);
+    assert.match(nobody.output, /^MEND +public address .*ECONNREFUSED/m);
+  });
+});

@@ -1,0 +1,71 @@
+/** `presence doctor`: looks at what a gateway stands on, and says what to mend. Changes nothing. */
+import { Command } from 'commander';
+
+import { addGuide } from '../command-guide.ts';
+import { addConfigOption } from '../configuration-file.ts';
+import { type Configuration, settingOption, SETTINGS } from '../configuration.ts';
+import { EXIT_FAILED } from '../exit-codes.ts';
+import { listenAddress } from '../listen-setting.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { checkAddresses } from './address-checks.ts';
+import { type Finding, ok } from './finding.ts';
+import { checkFolder } from './folder-checks.ts';
+import { checkDescriptors } from './machine-checks.ts';
+
+const ANY_ADDRESS = /^(?:0\.0\.0\.0|::)$/;
+const MARKS: Readonly<Record<Finding['level'], string>> = {
+  ok: 'ok',
+  warning: 'look',
+  fault: 'MEND',
+};
+
+export function doctorCommand(context: ProcessContext): Command {
+  const command = new Command('doctor').description(
+    'look at folder, disk, clock, limits, public address and proxy, and say what to mend',
+  );
+  for (const setting of SETTINGS) command.addOption(settingOption(setting));
+  addConfigOption(command).option('--json', 'write JSON');
+  addGuide(command, {
+    examples: [
+      'presence doctor --data ./presence-data --public-url https://presence.example',
+      'presence doctor --config /etc/presence/presence.env',
+    ],
+    exitCodes: [0, 1],
+    notes:
+      'Run it as the user who runs the gateway, with its settings; the gateway may be running. It stores nothing.',
+  });
+  return command.action(async (options: Configuration & { readonly json?: boolean }) => {
+    const findings = await findAll(options, context);
+    const output = options.json === true ? `${JSON.stringify(findings)}\n` : text(findings);
+    context.stdout.write(output);
+    if (findings.some(({ level }) => level === 'fault')) context.setExitCode(EXIT_FAILED);
+  });
+}
+
+async function findAll(
+  options: Configuration,
+  { nodeVersion, passedSockets }: ProcessContext,
+): Promise<readonly Finding[]> {
+  const address = listenAddress(options, passedSockets);
+  const url = 'port' in address ? urlOf(address) : undefined;
+  return [
+    ok('Node.js', nodeVersion),
+    await checkDescriptors(),
+    ...(await checkFolder(options.data)),
+    ...(await checkAddresses(url, options.publicUrl)),
+  ];
+}
+
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  const name = ANY_ADDRESS.test(host) ? 'localhost' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+function text(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.map(({ check, level, text: found, mend }) => {
+    const line = `${MARKS[level].padEnd(4)}  ${check.padEnd(width)}  ${found}\n`;
+    return mend === undefined ? line : `${line}${' '.repeat(width + 8)}${mend}\n`;
+  });
+  return lines.join('');
+}

@@ -1,0 +1,178 @@
+/**
+ * Continues a copy of another gateway's log, verifying each link, for as long as the origin's log is
+ * the one that was copied. What is copied stays good whatever happens to the origin.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { PresenceError } from '@open-presence/client';
+import { CopyRefusal } from '@open-presence/gateway';
+
+import { type CopiedOrigin, OriginCheck } from './origin-check.ts';
+import { OriginWithholdings } from './origin-withholdings.ts';
+import { PLATFORM_SHA256 } from './platform-sha256.ts';
+
+export interface FollowedOrigin extends CopiedOrigin {
+  /** Whether to go on with new entries as they are stored. */
+  readonly live: boolean;
+  /** `head`: of the origin. */
+  readonly onProgress: (head: number) => void;
+  /** Called before each pause, and with undefined when the origin is followed again. */
+  readonly onTrouble: (error: Error | undefined) => void;
+}
+
+/** Thrown where the origin no longer has the log that was copied. */
+export class OriginChanged extends Error {
+  /** The first entry that differs, where it is one. */
+  readonly seq: number | undefined;
+
+  constructor(message: string, seq: number | undefined, cause: unknown) {
+    super(message, { cause });
+    this.seq = seq;
+  }
+}
+
+/** How often the origin is asked how far it is, and some of what was copied is read again. */
+const WATCH_MS = 10_000;
+/** Without news for so long, what has arrived is stored: more may come together. */
+const GATHER_MS = 20;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Resolves when the signal is aborted, or all is copied. Tries again, with pauses, what may pass: an
+ * origin that cannot be reached, an entry that is unreadable there, a full disk here. Throws
+ * `OriginChanged` otherwise, and does not touch what was copied.
+ */
+export async function followOrigin(origin: FollowedOrigin): Promise<void> {
+  const { copy, signal, onTrouble, live } = origin;
+  using _watching = live ? watchOrigin(origin) : undefined;
+  for (let pause = FIRST_PAUSE_MS; !signal.aborted;) {
+    const before = copy.head();
+    try {
+      await copyOnce(origin);
+      if (live) continue;
+      await new OriginWithholdings(origin).step();
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof Error) || !mayPass(error)) throw await changed(origin, error);
+      if (copy.head() > before) pause = FIRST_PAUSE_MS;
+      onTrouble(error);
+      await sleep(pause, undefined, { signal }).catch(() => {});
+      pause = Math.min(LONGEST_PAUSE_MS, 2 * pause);
+    }
+  }
+}
+
+function watchOrigin(origin: FollowedOrigin): Disposable {
+  const { gateway, onProgress, onTrouble } = origin;
+  const end = new AbortController();
+  const signal = AbortSignal.any([origin.signal, end.signal]);
+  const check = new OriginCheck({ ...origin, signal });
+  const withholdings = new OriginWithholdings({ ...origin, signal });
+  const watch = async (): Promise<void> => {
+    await sleep(WATCH_MS, undefined, { signal }).catch(() => {});
+    while (!signal.aborted) {
+      try {
+        const { head } = await gateway.checkpoint({ signal });
+        onProgress(head);
+        await withholdings.step();
+        await check.step();
+        onTrouble(undefined);
+      } catch (error) {
+        if (error instanceof Error && !signal.aborted) onTrouble(error);
+      }
+      await sleep(WATCH_MS, undefined, { signal }).catch(() => {});
+    }
+  };
+  void watch();
+  return { [Symbol.dispose]: () => end.abort() };
+}
+
+async function copyOnce({
+  gateway,
+  copy,
+  signal,
+  live,
+  onProgress,
+  onTrouble,
+}: FollowedOrigin): Promise<void> {
+  const from = copy.checkpoint();
+  const end = new AbortController();
+  const { head } = await gateway.checkpoint({ signal });
+  onProgress(head);
+  onTrouble(undefined);
+  const ended = AbortSignal.any([signal, end.signal]);
+  const lines = gateway.logLines({ from, live, signal: ended, sha256: PLATFORM_SHA256 });
+  copy.entries.assertContinues(from);
+  try {
+    for (let next = lines.next(), isStored = true; ;) {
+      const step = isStored ? await next : await within(next, GATHER_MS);
+      if (step === undefined) {
+        await copy.entries.flush();
+        onProgress(copy.head());
+        isStored = true;
+        continue;
+      }
+      if (step.done === true) return;
+      onTrouble(undefined);
+      await copy.entries.add(step.value);
+      isStored = false;
+      next = lines.next();
+      // It may fail while nobody waits for it.
+      next.catch(() => {});
+    }
+  } finally {
+    // Without this, it would wait for the next entry.
+    end.abort();
+    await lines.return(from).catch(() => {});
+    // What was verified before a fault is good.
+    await copy.entries.flush();
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const end = new AbortController();
+  try {
+    const timeout = sleep(ms, undefined, { signal: end.signal });
+    return await Promise.race([promise, timeout]);
+  } finally {
+    end.abort();
+  }
+}
+
+function mayPass(error: Error): boolean {
+  if (error instanceof PresenceError) return error.isTemporary || error.code === 'unreadable-entry';
+  return 'code' in error && ['out-of-space', 'unavailable'].includes(String(error.code));
+}
+
+async function changed(origin: FollowedOrigin, error: unknown): Promise<unknown> {
+  if (error instanceof CopyRefusal) return new OriginChanged(error.message, error.seq, error);
+  if (!(error instanceof PresenceError)) return error;
+  if (error.code !== 'broken-chain') return new OriginChanged(error.message, error.seq, error);
+  const seq = await firstDifference(origin).catch(() => undefined);
+  if (seq === undefined) return new OriginChanged(error.message, error.seq, error);
+  const message = `Entry ${seq} is another one at the origin than here: it was changed there, or the log was rewritten from there on.`;
+  return new OriginChanged(message, seq, error);
+}
+
+/** Undefined if the origin has all that was copied. */
+async function firstDifference({
+  gateway,
+  copy,
+  signal,
+}: FollowedOrigin): Promise<number | undefined> {
+  const { head, log } = await gateway.checkpoint({ signal });
+  if (log !== copy.checkpoint().log) return undefined;
+  const isSame = async (seq: number): Promise<boolean> =>
+    (await gateway.checkpoint({ at: seq, signal })).link === copy.linkAt(seq);
+  let same = 0;
+  let different = Math.min(head, copy.head());
+  if (await isSame(different)) return head < copy.head() ? head + 1 : undefined;
+  while (different - same > 1) {
+    const middle = Math.floor((same + different) / 2);
+    if (await isSame(middle)) same = middle;
+    else different = middle;
+  }
+  return different;
+}

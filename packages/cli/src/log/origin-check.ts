@@ -1,0 +1,81 @@
+import { type Gateway, PresenceError } from '@open-presence/client';
+import type { ContinuedLog } from '@open-presence/gateway';
+
+import { PLATFORM_SHA256 } from './platform-sha256.ts';
+
+/** Entries that are read at once. */
+const STEP = 1000;
+/** Entries that are not reported a second time: with more of them, all are reported again. */
+const MAX_REPORTED = 10_000;
+
+/** A gateway, and the copy of its log. */
+export interface CopiedOrigin {
+  readonly gateway: Gateway;
+  readonly copy: ContinuedLog;
+  readonly signal: AbortSignal;
+  /** Called for an entry that is not at the origin what was copied. The copy is good. */
+  readonly onChanged: (seq: number, description: string) => void;
+}
+
+/**
+ * Reads again what was copied from another gateway, and verifies it: following its log does not show
+ * what is changed there afterwards. Begins anew when it has read everything.
+ */
+export class OriginCheck {
+  readonly #origin: CopiedOrigin;
+  /** Everything up to here was read. */
+  #checked = 0;
+  readonly #reported = new Set<number>();
+
+  constructor(origin: CopiedOrigin) {
+    this.#origin = origin;
+  }
+
+  /** Reads some entries. Throws what prevents that. */
+  async step(): Promise<void> {
+    const { gateway, copy, signal } = this.#origin;
+    const { log, head } = copy.checkpoint();
+    if (this.#checked >= head) this.#checked = 0;
+    if (head === 0) return;
+    const link = copy.linkAt(this.#checked);
+    if (link === undefined) {
+      // Unreadable here.
+      this.#checked += 1;
+      return;
+    }
+    const from = { log, head: this.#checked, link };
+    const limit = Math.min(STEP, head - this.#checked);
+    const lines = gateway.logLines({ from, limit, signal, sha256: PLATFORM_SHA256 });
+    try {
+      for (let step = await lines.next(); ; step = await lines.next()) {
+        if (step.done !== true) continue;
+        const end = step.value;
+        this.#checked = end.head;
+        if (end.link !== (copy.linkAt(end.head) ?? end.link))
+          this.#report(
+            end.head,
+            `Entry ${end.head} has another link: it or one before was changed.`,
+          );
+        return;
+      }
+    } catch (error) {
+      if (!isOfEntry(error)) throw error;
+      this.#checked = Math.max(error.seq, this.#checked + 1);
+      this.#report(error.seq, error.message);
+    } finally {
+      await lines.return(from);
+    }
+  }
+
+  #report(seq: number, description: string): void {
+    if (this.#reported.has(seq)) return;
+    if (this.#reported.size === MAX_REPORTED) this.#reported.clear();
+    this.#reported.add(seq);
+    this.#origin.onChanged(seq, description);
+  }
+}
+
+function isOfEntry(error: unknown): error is PresenceError & { readonly seq: number } {
+  if (!(error instanceof PresenceError) || error.seq === undefined) return false;
+  return error.code === 'broken-chain' || error.code === 'unreadable-entry';
+}

@@ -1,0 +1,173 @@
+/** `presence verify URL|FILE`: verifies a log that is read as lines, against a checkpoint that was kept. */
+import {
+  ChainVerifier,
+  type Checkpoint,
+  Gateway,
+  type LogLine,
+  PresenceError,
+  readLogLines,
+} from '@open-presence/client';
+
+import { decompressed, readFileChunks } from '../copy/compression.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { CLEAR_LINE } from '../terminal-log.ts';
+import { CheckpointFile, checkpointFileFor } from './checkpoint-file.ts';
+import { PLATFORM_SHA256 } from './platform-sha256.ts';
+
+export interface VerifyLinesOptions {
+  /** Path of the kept checkpoint; by default, one for each gateway, and none for files. */
+  readonly checkpoint: string | undefined;
+  /** Whether to begin behind the kept checkpoint. */
+  readonly onlyNew: boolean;
+  readonly json: boolean;
+}
+
+/** Verified lines, and the position behind the last one. */
+type VerifiedLines = AsyncGenerator<readonly LogLine[], Checkpoint>;
+
+interface Verified {
+  readonly entries: number;
+  /** How many of them are withheld. */
+  readonly withheld: number;
+  readonly end: Checkpoint;
+}
+
+const PROGRESS_INTERVAL_MS = 200;
+
+/** Sets the exit code. The kept checkpoint is replaced where all is well. */
+export async function verifyLines(
+  source: string,
+  options: VerifyLinesOptions,
+  context: ProcessContext,
+): Promise<void> {
+  const isAddress = /^https?:\/\//.test(source);
+  const end = new AbortController();
+  void context.stopSignal().then(() => end.abort());
+  const file = keptFile(source, isAddress, options, context);
+  try {
+    const kept = await file?.read();
+    const from = options.onlyNew ? kept : undefined;
+    const lines = isAddress
+      ? linesOfGateway(source, from, end.signal, context)
+      : linesOfExport(source, context);
+    const verified = await compare(lines, kept, context);
+    await file?.write(verified.end);
+    report(verified, options, context);
+  } catch (error) {
+    if (end.signal.aborted) return;
+    reportFault(source, error, options, context);
+  }
+}
+
+function keptFile(
+  source: string,
+  isAddress: boolean,
+  { checkpoint }: VerifyLinesOptions,
+  { stateFolder }: ProcessContext,
+): CheckpointFile | undefined {
+  if (checkpoint !== undefined) return new CheckpointFile(checkpoint);
+  return isAddress ? new CheckpointFile(checkpointFileFor(stateFolder, source)) : undefined;
+}
+
+function linesOfGateway(
+  address: string,
+  from: Checkpoint | undefined,
+  signal: AbortSignal,
+  { stderr }: ProcessContext,
+): VerifiedLines {
+  const onRetry = (error: Error): void => void stderr.write(`${error.message}\nTrying again.\n`);
+  return new Gateway(address, { onRetry }).logLines({ from, signal, sha256: PLATFORM_SHA256 });
+}
+
+async function* linesOfExport(path: string, context: ProcessContext): VerifiedLines {
+  const bytes: AsyncIterable<Buffer> = path === '-' ? context.stdin : readFileChunks(path);
+  const { checkpoint, batches } = await readLogLines(decompressed(bytes));
+  const verifier = new ChainVerifier(checkpoint, PLATFORM_SHA256);
+  yield* verifier.verify(batches);
+  return verifier.checkpoint;
+}
+
+/** Throws `PresenceError` where the log is not the one of the kept checkpoint, or has another link there. */
+async function compare(
+  lines: VerifiedLines,
+  kept: Checkpoint | undefined,
+  { stderr }: ProcessContext,
+): Promise<Verified> {
+  let entries = 0;
+  let withheld = 0;
+  let shownAt = 0;
+  for (let step = await lines.next(); ; step = await lines.next()) {
+    if (stderr.isTTY === true && performance.now() - shownAt > PROGRESS_INTERVAL_MS) {
+      shownAt = performance.now();
+      stderr.write(`${CLEAR_LINE}${entries.toLocaleString('en')} entries`);
+    }
+    if (step.done === true) {
+      if (shownAt > 0) stderr.write(CLEAR_LINE);
+      assertContinues(step.value, kept);
+      return { entries, withheld, end: step.value };
+    }
+    for (const { seq, link, digest } of step.value) {
+      if (seq === kept?.head && link !== kept.link) throw rewritten(seq);
+      entries += 1;
+      if (digest !== undefined) withheld += 1;
+    }
+  }
+}
+
+function assertContinues({ log, head }: Checkpoint, kept: Checkpoint | undefined): void {
+  if (kept === undefined) return;
+  if (log !== kept.log) {
+    const message = `This is the log "${log}", and the kept checkpoint is from "${kept.log}".`;
+    throw new PresenceError('other-log', message);
+  }
+  if (head >= kept.head) return;
+  const seq = head + 1;
+  const message = `Entry ${seq} is missing: the log ends before it, and had ${kept.head} entries.`;
+  throw new PresenceError('broken-chain', message, { seq });
+}
+
+function rewritten(seq: number): PresenceError {
+  const message = `Entry ${seq} has another link than the kept checkpoint: it was changed, or an entry before it.`;
+  return new PresenceError('broken-chain', message, { seq });
+}
+
+function report(
+  { entries, withheld, end }: Verified,
+  { json }: VerifyLinesOptions,
+  { stdout }: ProcessContext,
+): void {
+  const { log, head, link } = end;
+  if (json) {
+    stdout.write(`${JSON.stringify({ faults: [], log, entries, withheld, head, link })}\n`);
+    return;
+  }
+  const count = `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`;
+  const taken = withheld === 0 ? '' : ` Withheld: ${withheld.toLocaleString('en')}.`;
+  stdout.write(`${count}, unbroken.${taken}${head === 0 ? '' : ` Last link ${link}`}\n`);
+}
+
+function reportFault(
+  source: string,
+  error: unknown,
+  { json }: VerifyLinesOptions,
+  context: ProcessContext,
+): void {
+  if (!(error instanceof Error)) throw error;
+  const { stdout, stderr } = context;
+  if (stderr.isTTY === true) stderr.write(CLEAR_LINE);
+  const isFault = error instanceof PresenceError && FAULTS.has(error.code);
+  if (isFault && json) {
+    const fault = { seq: error.seq ?? null, what: error.message };
+    stdout.write(`${JSON.stringify({ faults: [fault] })}\n`);
+  } else if (isFault) stdout.write(`${error.message}\n`);
+  else stderr.write(`Cannot verify ${source}: ${error.message}\n`);
+  context.setExitCode(isFault ? EXIT_FAILED : EXIT_UNREACHABLE);
+}
+
+const FAULTS: ReadonlySet<string> = new Set([
+  'broken-chain',
+  'other-log',
+  'not-a-log',
+  'unreadable-entry',
+]);

@@ -1,0 +1,59 @@
+/** The reference of all commands in Markdown: `docs/command.md`. */
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { CommandRow } from './command-table.ts';
+import { type Manual, sentence, withDefault } from './man-page.ts';
+
+export function commandReference({ program, commands }: Manual): string {
+  const groups = Object.entries(Object.groupBy(commands, ({ group }) => group));
+  const chapters = groups.map(([group, rows = []]) =>
+    [`## ${group.replace(/:$/, '')}`, ...rows.map(commandSection)].join('\n\n'),
+  );
+  const codes = Object.entries(EXIT_CODES).map(([code, meaning]) => [code, meaning] as const);
+  return `# The command \`${program}\`
+
+Printed from the commands by \`node packages/cli/scripts/write-manual.ts\`.
+
+${chapters.join('\n\n')}
+
+## Exit codes
+
+${table(['code', 'means'], codes)}
+`;
+}
+
+function commandSection(command: CommandRow): string {
+  const { name, usage, description, arguments: args, options, guide } = command;
+  const terms = [
+    ...args.map(({ term, description: about }) => [code(term), cell(about)] as const),
+    ...options.map((option) => {
+      const { flags, variable } = option;
+      const about = cell(withDefault(option));
+      return [code(flags), variable === undefined ? about : `${about}; \`${variable}\``] as const;
+    }),
+  ];
+  const codes = guide.exitCodes.join(', ');
+  return [
+    `### ${name}`,
+    [sentence(description), guide.notes].filter(Boolean).join(' '),
+    `    ${usage}`,
+    table(['', ''], terms),
+    `Example${guide.examples.length === 1 ? '' : 's'} (exit codes ${codes}):`,
+    guide.examples.map((example) => `    ${example}`).join('\n'),
+  ].join('\n\n');
+}
+
+function table(
+  [left, right]: readonly [string, string],
+  rows: readonly (readonly [string, string])[],
+): string {
+  const lines = rows.map(([first, second]) => `| ${first} | ${second} |`);
+  return [`| ${left} | ${right} |`, '|---|---|', ...lines].join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text.replaceAll('|', String.raw`\|`)}\``;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', String.raw`\|`).replaceAll('<', '&lt;');
+}

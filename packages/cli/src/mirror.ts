@@ -1,0 +1,103 @@
+/** `presence mirror`: follows another gateway's log into a folder. */
+import { Gateway } from '@open-presence/client';
+import { openLogCopy } from '@open-presence/gateway';
+import { Command } from 'commander';
+
+import { addGuide } from './command-guide.ts';
+import { type Configuration, DATA_SETTING, parseAddress, settingOption } from './configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+import { followOrigin, OriginChanged } from './log/follow-origin.ts';
+import { nameOfOrigin } from './log/origin-name.ts';
+import type { ProcessContext } from './process-context.ts';
+import { CLEAR_LINE } from './terminal-log.ts';
+
+interface Options extends Pick<Configuration, 'data'> {
+  readonly once?: boolean;
+}
+
+export function mirrorCommand(context: ProcessContext): Command {
+  const command = new Command('mirror').description(
+    "follow another gateway's log into a folder, verifying each link",
+  );
+  addGuide(command, {
+    examples: ['presence mirror https://presence.example --data ./mirror'],
+    exitCodes: [0, 1, 2],
+    notes:
+      'Goes on until Ctrl-C, over restarts of both sides. Stops where the other gateway has changed what was copied; the copy stays as it is. "presence serve --mirror" follows and serves it.',
+  });
+  command
+    .argument('<url>', 'address of the other gateway', parseAddress)
+    .addOption(settingOption(DATA_SETTING, 'folder of the copy; created if it does not exist'))
+    .option('--once', 'end when everything is copied that is there now');
+  return command.action(async (url: string, options: Options) => {
+    const end = new AbortController();
+    void context.stopSignal().then(() => end.abort());
+    const report = new MirrorReport(context);
+    try {
+      await mirror(url, options, { context, report, signal: end.signal });
+    } catch (error) {
+      if (end.signal.aborted) return;
+      if (!(error instanceof Error)) throw error;
+      report.line(`Cannot mirror ${url}: ${error.message}`);
+      context.setExitCode(error instanceof OriginChanged ? EXIT_FAILED : EXIT_UNREACHABLE);
+    }
+  });
+}
+
+interface MirrorTask {
+  readonly context: ProcessContext;
+  readonly report: MirrorReport;
+  readonly signal: AbortSignal;
+}
+
+async function mirror(
+  url: string,
+  { data, once = false }: Options,
+  { context, report, signal }: MirrorTask,
+): Promise<void> {
+  const onTrouble = (error: Error | undefined): void => report.trouble(error);
+  const gateway = new Gateway(url, { onRetry: onTrouble });
+  const name = await nameOfOrigin(gateway, { signal, onTrouble });
+  const { fileThreads } = context;
+  await using copy = await openLogCopy({ data, name, language: undefined, fileThreads });
+  const onProgress = (head: number): void => report.progress(copy.head(), head);
+  const onChanged = (_: number, description: string): void =>
+    report.line(`Changed at ${url}; the copy is as it was: ${description}`);
+  await followOrigin({ gateway, copy, signal, live: !once, onProgress, onTrouble, onChanged });
+  const { head, link } = copy.checkpoint();
+  report.end(`${head.toLocaleString('en')} entries. Last link ${link}`);
+}
+
+/** Shows progress on standard error if it is a terminal, and each trouble once. */
+class MirrorReport {
+  readonly #output: ProcessContext;
+  #originHead = 0;
+  #trouble: string | undefined;
+
+  constructor(output: ProcessContext) {
+    this.#output = output;
+  }
+
+  progress(copied: number, head: number): void {
+    this.#originHead = Math.max(this.#originHead, head);
+    if (this.#output.stderr.isTTY !== true) return;
+    const [count, all] = [copied, this.#originHead].map((seq) => seq.toLocaleString('en'));
+    this.#output.stderr.write(`${CLEAR_LINE}entry ${count} of ${all}`);
+  }
+
+  trouble(error: Error | undefined): void {
+    const { message } = error ?? {};
+    if (message !== undefined && message !== this.#trouble) this.line(`${message}\nTrying again.`);
+    this.#trouble = message;
+  }
+
+  line(text: string): void {
+    const clear = this.#output.stderr.isTTY === true ? CLEAR_LINE : '';
+    this.#output.stderr.write(`${clear}${text}\n`);
+  }
+
+  end(text: string): void {
+    if (this.#output.stderr.isTTY === true) this.#output.stderr.write(CLEAR_LINE);
+    this.#output.stdout.write(`${text}\n`);
+  }
+}

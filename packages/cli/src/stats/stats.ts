@@ -1,0 +1,121 @@
+/** `presence stats`: counts the entries of a log by kind, room, day and visitor. */
+import { PresenceError, readLogLines } from '@open-presence/client';
+import { Command } from 'commander';
+
+import { addGuide } from '../command-guide.ts';
+import { type Configuration, DATA_SETTING, parseAddress, settingOption } from '../configuration.ts';
+import { type LogSource, openLogSource } from '../copy/log-source.ts';
+import { ProgressBar } from '../copy/progress-bar.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { Output } from '../visit/output.ts';
+import { wholeNumber } from '../visit/visit.ts';
+import { countTable } from './count-table.ts';
+import { Tally } from './tally.ts';
+
+interface Options extends Pick<Configuration, 'data'> {
+  readonly url?: string;
+  readonly top?: number;
+  readonly json?: boolean;
+}
+
+/** Rows of a table, unless `--top` says otherwise. */
+const TOP = 20;
+
+export function statsCommand(context: ProcessContext): Command {
+  const command = new Command('stats').description('count entries by kind, room, day and visitor');
+  addGuide(command, {
+    examples: [
+      'presence stats --data ./presence-data',
+      'presence stats --url https://presence.example --top 50',
+    ],
+    exitCodes: [0, 1, 2],
+    notes: 'Reads the whole log. A gateway may be running on the folder. Days are those of UTC.',
+  });
+  command
+    .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
+    .option('--url <address>', 'address of a gateway, in place of a folder', parseAddress)
+    .option('--top <count>', `visitors and newest days to show (default: ${TOP})`, wholeNumber)
+    .option('--json', 'print one JSON object, with all days and, without --top, all visitors');
+  return command.action(async (options: Options) => {
+    const end = new AbortController();
+    void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
+    // `presence stats | head` has read enough.
+    let isRead = false;
+    context.stdout.on('error', () => {
+      isRead = true;
+      end.abort();
+    });
+    const output = new Output(context, end.signal);
+    try {
+      using tally = await count(context, options, end.signal);
+      if (options.json === true) await writeJson(output, tally, options.top ?? -1);
+      else await writeTables(output, tally, options.top ?? TOP);
+    } catch (error) {
+      if (isRead) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      context.stderr.write(`Cannot count ${options.url ?? `"${options.data}"`}: ${reason}\n`);
+      const isRefused = error instanceof PresenceError && error.code !== 'unreachable';
+      context.setExitCode(isRefused || end.signal.aborted ? EXIT_FAILED : EXIT_UNREACHABLE);
+    }
+  });
+}
+
+async function count(
+  context: ProcessContext,
+  options: Options,
+  signal: AbortSignal,
+): Promise<Tally> {
+  await using source: LogSource = openLogSource(options, signal);
+  using progress = new ProgressBar(context);
+  const tally = new Tally();
+  try {
+    const { batches } = await readLogLines(source.bytes);
+    for await (const lines of batches) {
+      for (const line of lines) await tally.add(line);
+      progress.show(tally.entries, source.total && tally.entries / source.total);
+    }
+    return tally;
+  } catch (error) {
+    tally[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function writeTables(output: Output, tally: Tally, top: number): Promise<void> {
+  const { entries, withheld, kinds, rooms, days, visitorCount } = tally;
+  const sections: readonly (readonly [title: string, counts: [string, number][]])[] = [
+    ['By kind', mostFirst(kinds)],
+    ['By room', mostFirst(rooms)],
+    [`By day (UTC), the newest ${top}`, [...days].slice(-top)],
+    [
+      `By visitor, ${Math.min(top, visitorCount)} of ${visitorCount.toLocaleString('en')}`,
+      [...tally.visitors(top)].map((visitor) => [visitor.identity ?? '', visitor.entries]),
+    ],
+  ];
+  const [all, some] = [entries, withheld].map((count) => count.toLocaleString('en'));
+  const besides = withheld === 0 ? '' : `, ${some} of them withheld`;
+  await output.write(`${all} ${entries === 1 ? 'entry' : 'entries'}${besides}\n`);
+  for (const [title, counts] of sections)
+    await output.write(
+      `\n${output.style('bold', title)}\n${countTable(counts, entries, output.width)}`,
+    );
+}
+
+/** Writes visitors as they come: there may be any number. `top`: -1 for all. */
+async function writeJson(output: Output, tally: Tally, top: number): Promise<void> {
+  const { entries, withheld, kinds, rooms, days, visitorCount } = tally;
+  const [byKind, byRoom, byDay] = [kinds, rooms, days].map((map) => Object.fromEntries(map));
+  const counts = { entries, withheld, kinds: byKind, rooms: byRoom, days: byDay, visitorCount };
+  await output.write(`${JSON.stringify(counts).slice(0, -1)},"visitors":[`);
+  let separator = '';
+  for (const visitor of tally.visitors(top)) {
+    await output.write(separator + JSON.stringify(visitor));
+    separator = ',';
+  }
+  await output.write(']}\n');
+}
+
+function mostFirst(counts: ReadonlyMap<string, number>): [string, number][] {
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+}

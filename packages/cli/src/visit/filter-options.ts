@@ -1,0 +1,31 @@
+/** The options that select entries by what they are, of every command that reads them. */
+import type { ListingFilters } from '@open-presence/client';
+import type { Command } from 'commander';
+
+import { wholeNumber } from './visit.ts';
+
+export interface FilterOptions {
+  readonly before?: number;
+  readonly since?: string;
+  readonly until?: string;
+  readonly by?: string;
+  readonly to?: string;
+  readonly seeking?: string;
+  readonly q?: string;
+}
+
+export function addFilterOptions(command: Command): void {
+  command
+    .option('--before <seq>', 'only earlier entries', wholeNumber)
+    .option('--since <time>', 'only from then on (ISO 8601)')
+    .option('--until <time>', 'only before then')
+    .option('--by <name>', 'only what this visitor said')
+    .option('--to <name>', 'only what is meant for this visitor')
+    .option('--seeking <words>', 'only first contacts that seek this')
+    .option('-q <words>', 'only entries with these words');
+}
+
+export function listingFilters(options: FilterOptions): ListingFilters {
+  const { before, since, until, by, to, seeking, q } = options;
+  return { before, since, until, identity: by, to, seeking, q };
+}

@@ -1,0 +1,37 @@
+/** Writes to standard output, at the pace of whoever reads it. */
+import { once } from 'node:events';
+import { styleText } from 'node:util';
+
+import type { ProcessContext } from '../process-context.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+export class Output {
+  readonly #stdout: ProcessContext['stdout'];
+  readonly #signal: AbortSignal;
+
+  /** `signal`: aborted when nobody reads any longer. */
+  constructor({ stdout }: ProcessContext, signal: AbortSignal) {
+    this.#stdout = stdout;
+    this.#signal = signal;
+  }
+
+  get isTerminal(): boolean {
+    return this.#stdout.isTTY === true;
+  }
+
+  get width(): number {
+    return this.#stdout.columns ?? 80;
+  }
+
+  /** Colours only on a terminal, and as `NO_COLOR` and `FORCE_COLOR` say. */
+  style(style: Style, text: string): string {
+    return styleText(style, text, { stream: this.#stdout });
+  }
+
+  async write(data: string | Uint8Array): Promise<void> {
+    this.#signal.throwIfAborted();
+    if (this.#stdout.write(data)) return;
+    await once(this.#stdout, 'drain', { signal: this.#signal });
+  }
+}

@@ -1,0 +1,40 @@
+/** What the visitor's commands remember between calls: the gateway and the name. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+export interface Remembered {
+  readonly url?: string;
+  readonly identity?: string;
+}
+
+/** `folder`: of the user's configuration (XDG Base Directory Specification). */
+function fileIn(folder: string): string {
+  return join(folder, 'open-presence', 'visitor.json');
+}
+
+/** Nothing is remembered where the file is missing or is not what was written. */
+export async function readRemembered(folder: string): Promise<Remembered> {
+  try {
+    const value: unknown = JSON.parse(await readFile(fileIn(folder), 'utf8'));
+    const text = (name: string): string | undefined => {
+      const member: unknown =
+        typeof value === 'object' && value !== null
+          ? Object.getOwnPropertyDescriptor(value, name)?.value
+          : undefined;
+      return typeof member === 'string' ? member : undefined;
+    };
+    const url = text('url');
+    const identity = text('identity');
+    return {
+      ...(url === undefined ? {} : { url }),
+      ...(identity === undefined ? {} : { identity }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+export async function remember(folder: string, remembered: Remembered): Promise<void> {
+  await mkdir(dirname(fileIn(folder)), { recursive: true });
+  await writeFile(fileIn(folder), `${JSON.stringify(remembered, undefined, 2)}\n`);
+}

@@ -1,0 +1,108 @@
+/** `presence trace`, `seed`, `whisper` and `reply`: say something, of any length. */
+import type { Members, Stored } from '@open-presence/client';
+import type { Kind } from '@open-presence/protocol';
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import type { ProcessContext } from '../process-context.ts';
+import { entryView } from './entry-view.ts';
+import { inputText } from './input-text.ts';
+import { addVisitorOptions, type Visit, visit, type VisitorOptions } from './visit.ts';
+
+interface Options extends VisitorOptions {
+  readonly file?: string;
+  readonly room?: string;
+  readonly to?: readonly string[];
+  readonly member?: Members;
+  readonly key?: string;
+}
+
+type Say = (members: Members, at: Visit, options: Options) => Promise<Stored<Kind>>;
+
+export function traceCommand(context: ProcessContext): Command {
+  const command = new Command('trace').description('leave a trace in the garden');
+  return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
+    gateway.leaveTrace(members, { signal, idempotencyKey: key }),
+  );
+}
+
+export function seedCommand(context: ProcessContext): Command {
+  const command = new Command('seed').description('plant a seed: a thought for others to continue');
+  return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
+    gateway.plantSeed(members, { signal, idempotencyKey: key }),
+  );
+}
+
+export function whisperCommand(context: ProcessContext): Command {
+  const command = new Command('whisper').description('whisper, without a signature');
+  return sayCommand(command, context, (members, { gateway, signal }, { key }) =>
+    gateway.whisper(members, { signal, idempotencyKey: key }),
+  );
+}
+
+export function replyCommand(context: ProcessContext): Command {
+  const command = new Command('reply')
+    .description('answer an entry, in its room')
+    .argument('<id>', 'the id of the entry')
+    .argument('[text]', 'what to say; without it, standard input');
+  addSayOptions(command, 'presence reply 01a1fe76-130a-7000-8000-00000feb750f "So did I."');
+  return command.action(async (id: string, text: string | undefined, options: Options) => {
+    await say({ text, options, context }, async (members, { gateway, signal }, { key }) =>
+      gateway.reply(await gateway.entry(id, { signal }), members, { signal, idempotencyKey: key }),
+    );
+  });
+}
+
+function sayCommand(command: Command, context: ProcessContext, store: Say): Command {
+  command.argument('[text]', 'what to say; without it, standard input');
+  addSayOptions(command, `presence ${command.name()} "It was quiet here."`);
+  return command.action(async (text: string | undefined, options: Options) => {
+    await say({ text, options, context }, store);
+  });
+}
+
+function addSayOptions(command: Command, example: string): void {
+  command
+    .option('-f, --file <path>', 'a file with the text, of any length')
+    .option('--room <slug>', 'the room to say it in')
+    .option('--to <names...>', 'whom it is meant for')
+    .addOption(
+      new Option(
+        '-m, --member <name=value>',
+        'a further member; the value is JSON or a text',
+      ).argParser(collectMember),
+    )
+    .option('--key <key>', 'idempotency key: the same words with the same key are said once');
+  addVisitorOptions(command, example);
+}
+
+function collectMember(text: string, members: Members = {}): Members {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new InvalidArgumentError('It must be name=value.');
+  return { ...members, [text.slice(0, equals)]: parsed(text.slice(equals + 1)) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+interface Saying {
+  readonly text: string | undefined;
+  readonly options: Options;
+  readonly context: ProcessContext;
+}
+
+async function say({ text, options, context }: Saying, store: Say): Promise<void> {
+  await visit(context, options, async (at) => {
+    const { room, to, member = {}, file } = options;
+    await using input = await inputText(text, file, context);
+    const members = { text: input.text, room, to, ...member };
+    const stored = await store(members, at, options);
+    const { output, json } = at;
+    const isPretty = output.isTerminal && !json;
+    await output.write(isPretty ? entryView(stored, output) : `${JSON.stringify(stored)}\n`);
+  });
+}

@@ -1,0 +1,206 @@
+// The visitor's commands, as a script and as a person on a terminal use them.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { after, before, suite, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+
+import type { Entry } from '@open-presence/client';
+import stringWidth from 'string-width';
+
+import {
+  type DataFolder,
+  dataFolder,
+  type GatewayProcess,
+  startGatewayProcess,
+} from '../../../../test/gateway-process.ts';
+
+const COMMAND = join(import.meta.dirname, '../../presence.js');
+
+let gateway: GatewayProcess;
+let home: DataFolder;
+before(async () => {
+  gateway = await startGatewayProcess();
+  home = await dataFolder();
+});
+after(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await home[Symbol.asyncDispose]();
+});
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program with this input until it ends. */
+async function run(
+  [program = '', ...args]: readonly string[],
+  { input = '', url = gateway.url }: { readonly input?: string; readonly url?: string } = {},
+): Promise<Run> {
+  const child = spawn(program, args, {
+    env: {
+      ...process.env,
+      PRESENCE_URL: url,
+      XDG_CONFIG_HOME: home.path,
+      NO_COLOR: '1',
+      TZ: 'UTC',
+    },
+  });
+  child.stdin.on('error', () => {}).end(input);
+  const ended = new Promise<number | null>((resolve) => void child.on('close', resolve));
+  const [stdout, stderr, code] = await Promise.all([
+    readText(child.stdout),
+    readText(child.stderr),
+    ended,
+  ]);
+  return { code, stdout, stderr };
+}
+
+function presence(...args: readonly string[]): Promise<Run> {
+  return run([process.execPath, COMMAND, ...args]);
+}
+
+/** What stands on a terminal of so many columns. */
+async function screen(columns: number, ...args: readonly string[]): Promise<string> {
+  const words = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
+  const command = `stty cols ${columns}; exec ${words}`;
+  const { stdout } = await run([
+    'script',
+    '--quiet',
+    '--return',
+    '--command',
+    command,
+    '/dev/null',
+  ]);
+  return stdout.replaceAll('\r\n', '\n');
+}
+
+function lines(text: string): Entry[] {
+  const all = text.split('\n').filter((line) => line !== '');
+  return all.map((line) => JSON.parse(line) as Entry);
+}
+
+suite('a visitor', () => {
+  test('says hello once, and is remembered', async () => {
+    const { code, stdout, stderr } = await presence(
+      'hello',
+      'Мавка',
+      '--seeking',
+      'тиша',
+      'others',
+    );
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(lines(stdout)[0]?.['seeking'], ['тиша', 'others']);
+    const [trace] = lines((await presence('trace', 'I passed through.')).stdout);
+    assert.equal(trace?.['identity'], 'Мавка');
+    assert.equal(trace['text'], 'I passed through.');
+  });
+
+  test('says a text from an argument, a file or a pipe, of any length', async () => {
+    const long = 'Довгий «текст»\n'.repeat(40_000);
+    const file = join(home.path, 'long.txt');
+    await writeFile(file, long);
+    assert.equal((await presence('seed', '--file', file)).code, 0);
+    const piped = await run([process.execPath, COMMAND, 'seed'], { input: long });
+    assert.equal(piped.code, 0, piped.stderr);
+    const read = await presence('read', 'seeds');
+    assert.deepEqual(
+      lines(read.stdout).map((entry) => entry['text']),
+      [long, long],
+    );
+  });
+
+  test('answers, and whom it is meant for finds it', async () => {
+    const [trace] = lines((await presence('trace', 'Is anybody here?')).stdout);
+    assert.ok(trace !== undefined);
+    const args = ['--identity', 'Lumen', '--to', 'Мавка', '-m', 'mood="calm"'];
+    const [reply] = lines((await presence('reply', trace.id, 'I am.', ...args)).stdout);
+    assert.equal(reply?.inReplyTo, trace.id);
+    assert.equal(reply['mood'], 'calm');
+    const inbox = lines((await presence('inbox')).stdout);
+    assert.deepEqual(
+      inbox.map(({ id }) => id),
+      [reply.id],
+    );
+    const found = await presence('search', 'anybody');
+    assert.match(found.stdout, /"snippet":"Is anybody here\?"/);
+    assert.equal((await presence('entry', reply.id)).stdout.trim(), JSON.stringify(reply));
+  });
+
+  test('watches what is said, from a cursor, until it has seen enough', async () => {
+    const [first] = lines((await presence('whisper', 'one')).stdout);
+    await presence('whisper', 'two');
+    const after = String((first?.seq ?? 1) - 1);
+    const { stdout, code } = await presence('watch', 'shepit', '--after', after, '--limit', '2');
+    assert.equal(code, 0);
+    assert.deepEqual(
+      lines(stdout).map((entry) => entry['text']),
+      ['one', 'two'],
+    );
+  });
+
+  test('learns what was wrong, with an exit code for scripts', async () => {
+    const refused = await presence('trace', 'x', '--room', 'nowhere');
+    assert.equal(refused.code, 1);
+    assert.equal(refused.stdout, '');
+    assert.match(refused.stderr, /"room" must be the slug of a room, got "nowhere"/);
+    assert.equal((await presence('read', '--limit', 'many')).code, 1);
+    const unreachable = await run([process.execPath, COMMAND, 'rooms'], {
+      url: 'http://127.0.0.1:47999',
+    });
+    assert.equal(unreachable.code, 2);
+    assert.match(
+      unreachable.stderr,
+      /^The gateway at http:\/\/127\.0\.0\.1:47999 cannot be reached: /,
+    );
+  });
+
+  test('may stop reading whenever it likes', async () => {
+    const command = `'${process.execPath}' '${COMMAND}' read | head -c 10`;
+    const { stdout, stderr } = await run(['sh', '-c', command]);
+    assert.equal(stdout, '{"id":"01a');
+    assert.equal(stderr, '');
+  });
+});
+
+suite('a terminal', () => {
+  const hostile = `\u001B[31mred\u001B]0;title\u0007 \u202Eevil 安静${'极了'.repeat(40)} 🌱👩‍👩‍👧`;
+
+  test('shows visitors’ words within its width, and never obeys them', async () => {
+    await presence('trace', hostile, '--identity', 'З довгим ім’ям '.repeat(10));
+    await presence('hello', 'Лісовик', '--seeking', 'дуже '.repeat(30));
+    for (const columns of [60, 200]) {
+      for (const command of [['read', 'garden'], ['read', 'resonance'], ['who'], ['rooms']]) {
+        const shown = await screen(columns, ...command);
+        for (const line of shown.split('\n')) {
+          assert.equal(line, stripVTControlCharacters(line));
+          assert.ok(stringWidth(line) <= columns, `${columns}: ${line}`);
+        }
+        assert.ok(!shown.includes('\u0007') && !shown.includes('\u202E'));
+      }
+    }
+    assert.match(
+      await screen(200, 'read', 'garden', '--limit', '1'),
+      /␛\[31mred␛\]0;title␇ <U\+202E>evil/,
+    );
+  });
+
+  test('shows the beginning of what is long, and how to read the rest', async () => {
+    const [seed] = lines((await presence('seed', 'word '.repeat(2000))).stdout);
+    const shown = await screen(80, 'read', 'seeds', '--limit', '1');
+    assert.ok(shown.length < 4000);
+    assert.match(shown, new RegExp(`there is more: presence entry ${seed?.id} \\| less`));
+    const whole = await screen(80, 'entry', seed?.id ?? '');
+    assert.equal(whole.match(/word/g)?.length, 2000);
+  });
+
+  test('says how to go on', async () => {
+    const shown = await screen(80, 'read', '--limit', '2');
+    assert.match(shown, /Earlier ones: --before \d+/);
+    assert.match(await screen(80, 'read', 'resonance-hall'), /Nothing was said here\./);
+  });
+});

@@ -1,0 +1,102 @@
+/** What the visitor's commands have in common: the gateway, the output, and how they end. */
+import { Gateway, PresenceError } from '@open-presence/client';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { addGuide } from '../command-guide.ts';
+import { DEFAULT_URL, parseAddress } from '../configuration.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import type { ProcessContext } from '../process-context.ts';
+import { Output } from './output.ts';
+import { readRemembered } from './remembered.ts';
+
+/** How long a command tries again to say something. */
+const PATIENCE_MS = 30_000;
+/** Longer than any pause between two attempts: a failure after it is another one. */
+const NEW_FAILURE_MS = 60_000;
+
+export interface VisitorOptions {
+  readonly url?: string;
+  readonly identity?: string | undefined;
+  readonly json?: boolean;
+}
+
+export interface Visit {
+  readonly gateway: Gateway;
+  readonly output: Output;
+  /** Whether to write JSON: one document, or one on each line. */
+  readonly json: boolean;
+  /** Aborted by Ctrl-C, when nobody reads the output, and after too many failures. */
+  readonly signal: AbortSignal;
+  /** Words about what is done, beside the output. */
+  readonly notify: (text: string) => void;
+}
+
+/** Adds the options that every command of a visitor takes, and its guide. */
+export function addVisitorOptions(command: Command, example: string): Command {
+  command
+    .addOption(
+      new Option('--url <address>', `address of the gateway (default: ${DEFAULT_URL})`)
+        .env('PRESENCE_URL')
+        .argParser(parseAddress),
+    )
+    .addOption(new Option('--identity <name>', 'your name').env('PRESENCE_IDENTITY'))
+    .option('--json', 'write JSON');
+  return addGuide(command, { examples: [example], exitCodes: [0, 1, 2] });
+}
+
+/** Parses an option. */
+export function wholeNumber(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+/**
+ * Runs one command: prints what the gateway refuses, and sets the exit code. `patienceMs`: how long it
+ * tries again while the gateway cannot be reached.
+ */
+export async function visit(
+  context: ProcessContext,
+  { url, identity, json = false }: VisitorOptions,
+  action: (visit: Visit) => Promise<void>,
+  patienceMs: number = PATIENCE_MS,
+): Promise<void> {
+  const { stdout, stderr, configurationFolder } = context;
+  const end = new AbortController();
+  const { signal } = end;
+  void context.stopSignal().then(() => end.abort());
+  // `presence read | head` has read enough.
+  stdout.on('error', () => end.abort());
+  const notify = (text: string): void => void stderr.write(`${text}\n`);
+  const remembered = await readRemembered(configurationFolder);
+  const name = identity ?? remembered.identity;
+  let failingSince = Number.NEGATIVE_INFINITY;
+  let lastFailure = Number.NEGATIVE_INFINITY;
+  const gateway = new Gateway(url ?? remembered.url ?? DEFAULT_URL, {
+    identity: name,
+    exactNumbers: true,
+    onRetry(error) {
+      const now = performance.now();
+      if (now - lastFailure > NEW_FAILURE_MS) {
+        failingSince = now;
+        notify(`${error.message}\nTrying again.`);
+      }
+      lastFailure = now;
+      if (now - failingSince > patienceMs) end.abort(error);
+    },
+  });
+  try {
+    await action({ gateway, output: new Output(context, signal), json, signal, notify });
+  } catch (error) {
+    const isStopped = signal.aborted && !(signal.reason instanceof PresenceError);
+    if (!isStopped) context.setExitCode(report(error, notify));
+  }
+}
+
+/** Returns the exit code. */
+function report(error: unknown, notify: (text: string) => void): number {
+  if (!(error instanceof PresenceError)) throw error;
+  notify(error.message);
+  for (const { pointer, parameter, detail } of error.faults)
+    notify(`  ${parameter ?? pointer ?? ''}: ${detail}`);
+  return error.code === 'unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
+}

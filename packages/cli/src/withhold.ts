@@ -1,0 +1,215 @@
+/** `presence withhold`: takes away what was said in entries, beside a running gateway or on its folder. */
+import { createInterface } from 'node:readline/promises';
+
+import {
+  openOwnerAccess,
+  type OwnerAccess,
+  PREVIEW_PATH,
+  WITHHOLD_PATH,
+} from '@open-presence/gateway';
+import { KINDS, type OwnMembers } from '@open-presence/protocol';
+import { Command, Option } from 'commander';
+
+import { addGuide } from './command-guide.ts';
+import {
+  type Configuration,
+  DATA_SETTING,
+  LANGUAGE_SETTING,
+  settingOption,
+} from './configuration.ts';
+import { ProgressBar } from './copy/progress-bar.ts';
+import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
+import type { ProcessContext } from './process-context.ts';
+import { entryView } from './visit/entry-view.ts';
+import { Output } from './visit/output.ts';
+import { wholeNumber } from './visit/visit.ts';
+
+/** The parameters of listings (PROTOCOL.md section 8.2) that select entries. */
+const FILTERS = [
+  'identity',
+  'to',
+  'seeking',
+  'kind',
+  'room',
+  'q',
+  'since',
+  'until',
+  'after',
+  'before',
+] as const;
+
+interface Options
+  extends
+    Pick<Configuration, 'data' | 'language'>,
+    Partial<Record<(typeof FILTERS)[number], string | number>> {
+  readonly reason?: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface Selected {
+  readonly selected: number;
+  readonly alreadyWithheld: number;
+  readonly before: number;
+  /** The first few of them. */
+  readonly entries: readonly ShownEntry[];
+}
+
+interface ShownEntry extends OwnMembers {
+  readonly [member: string]: unknown;
+}
+
+interface Task {
+  readonly access: OwnerAccess;
+  readonly ids: readonly string[];
+  readonly options: Options;
+  readonly signal: AbortSignal;
+}
+
+export function withholdCommand(context: ProcessContext): Command {
+  const command = new Command('withhold')
+    .description('take away what was said in entries, for good: their places stay, and say why')
+    .argument('[ids...]', 'entries by their ids, or by the paths or addresses that end with them')
+    .option('--identity <name>', 'what this visitor said')
+    .option('--to <name>', 'what is meant for this visitor')
+    .option('--seeking <words>', 'first contacts that seek this')
+    .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(KINDS))
+    .option('--room <slug>', 'only what was said in this room')
+    .option('-q, --q <words>', 'only entries with these words')
+    .option('--since <time>', 'only from then on (ISO 8601)')
+    .option('--until <time>', 'only before then')
+    .option('--after <seq>', 'only later entries', wholeNumber)
+    .option('--before <seq>', 'only earlier entries', wholeNumber)
+    .option('--reason <text>', 'why: everyone can read it')
+    .option('--dry-run', 'only show which entries these are')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--json', 'print one JSON object')
+    .addOption(settingOption(DATA_SETTING, 'data folder of the gateway'))
+    .addOption(settingOption(LANGUAGE_SETTING));
+  addGuide(command, {
+    examples: [
+      "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
+      "presence withhold --identity Spammer --since 2026-11-01 --reason 'Advertising' --yes",
+      'presence withhold -q casino --room garden --dry-run',
+    ],
+    exitCodes: [0, 1, 2],
+    notes:
+      'A gateway may be running on the folder: only the user who runs it can do this. Entries are selected as listings select them. Without --yes, it shows how many they are and asks. All are withheld, or none. What was copied elsewhere, to mirrors, exports and backups, is not in reach: mirrors follow by themselves.',
+  });
+  return command.action(async (ids: readonly string[], options: Options) => {
+    const end = new AbortController();
+    void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
+    let isOpen = false;
+    try {
+      if (options.reason === undefined && options.dryRun !== true)
+        throw new Error('--reason says why, to everyone.');
+      const { data, language } = options;
+      await using access = await openOwnerAccess({
+        data,
+        language,
+        fileThreads: context.fileThreads,
+      });
+      isOpen = true;
+      await run(context, { access, ids, options, signal: end.signal });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      context.stderr.write(`Cannot withhold entries of "${options.data}": ${reason}\n`);
+      context.setExitCode(isOpen || options.reason === undefined ? EXIT_FAILED : EXIT_UNREACHABLE);
+    }
+  });
+}
+
+async function run(context: ProcessContext, task: Task): Promise<void> {
+  const { options, signal } = task;
+  const output = new Output(context, signal);
+  const found = await preview(context, task);
+  const { selected, alreadyWithheld, entries } = found;
+  if (options.json !== true) await showSelected(found, output);
+  const isConfirmed =
+    options.dryRun !== true &&
+    selected > 0 &&
+    (options.yes === true || (await confirm(context, selected, signal)));
+  const withheld = isConfirmed ? await withhold(task, found) : 0;
+  if (options.json === true) {
+    const ids = entries.map(({ id }) => id);
+    const result = { selected, withheld, alreadyWithheld, first: ids };
+    await output.write(`${JSON.stringify(result)}\n`);
+  } else if (isConfirmed) await output.write(`${count(withheld)} withheld.\n`);
+  else if (options.dryRun !== true && selected > 0) throw new Error('it was not confirmed');
+}
+
+async function preview(context: ProcessContext, task: Task): Promise<Selected> {
+  using progress = new ProgressBar(context);
+  const entries: ShownEntry[] = [];
+  let end: Omit<Selected, 'entries'> | undefined;
+  for await (const event of request(task, PREVIEW_PATH, {})) {
+    const { entry, counted, selected, alreadyWithheld, before } = event;
+    if (isEntry(entry)) entries.push(entry);
+    else if (counted !== undefined) progress.show(Number(counted), undefined);
+    else {
+      const [count, already] = [Number(selected), Number(alreadyWithheld)];
+      end = { selected: count, alreadyWithheld: already, before: Number(before) };
+    }
+  }
+  if (end === undefined) throw new Error('the gateway has ended');
+  return { ...end, entries };
+}
+
+function isEntry(value: unknown): value is ShownEntry {
+  return typeof value === 'object' && value !== null && 'id' in value;
+}
+
+/** Only what was previewed. Returns how many. */
+async function withhold(task: Task, { before }: Selected): Promise<number> {
+  const { reason } = task.options;
+  for await (const event of request(task, WITHHOLD_PATH, { reason }, before))
+    if ('withheld' in event) return Number(event['withheld']);
+  throw new Error('the gateway has ended: whether they are withheld is unknown. Ask again');
+}
+
+function request(
+  { access, ids, options, signal }: Task,
+  path: string,
+  body: object,
+  before?: number,
+): ReturnType<OwnerAccess['request']> {
+  const filters = new URLSearchParams();
+  for (const name of FILTERS) {
+    const value = options[name];
+    if (value !== undefined) filters.append(name, String(value));
+  }
+  if (ids.length > 0 && filters.size > 0)
+    throw new Error('Say which entries either by their ids or by options, not by both.');
+  if (before !== undefined && ids.length === 0) filters.append('before', String(before));
+  return access.request(path, { ids, filters: filters.toString(), ...body }, signal);
+}
+
+async function showSelected(found: Selected, output: Output): Promise<void> {
+  const { selected, alreadyWithheld, entries } = found;
+  for (const entry of entries) await output.write(entryView(entry, output));
+  const others = selected - entries.length;
+  if (others > 0) await output.write(`… and ${others.toLocaleString('en')} more.\n`);
+  const already = alreadyWithheld === 0 ? '' : ` ${count(alreadyWithheld)} withheld already.`;
+  await output.write(`${count(selected)} to withhold.${already}\n`);
+}
+
+/** Throws where nobody can be asked. */
+async function confirm(
+  { stdin, stderr }: ProcessContext,
+  selected: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (stdin.isTTY !== true) throw new Error('Confirm with --yes, or look first with --dry-run.');
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    const question = `Take away what was said in ${count(selected)}, for good? [y/N] `;
+    return /^y(es)?$/i.test((await terminal.question(question, { signal })).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function count(entries: number): string {
+  return `${entries.toLocaleString('en')} ${entries === 1 ? 'entry' : 'entries'}`;
+}

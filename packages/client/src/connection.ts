@@ -1,0 +1,134 @@
+/** Sends requests to one gateway, and makes one kind of error of everything that can fail. */
+import { errorOf, PresenceError } from './presence-error.ts';
+import { Backoff, type RetryListener } from './retry.ts';
+
+export interface ConnectionOptions {
+  /** The language of the gateway's texts: `uk` or `en` (PROTOCOL.md section 1.9). */
+  readonly locale?: string | undefined;
+  /** The global `fetch` by default. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Told of each attempt that failed and is repeated. */
+  readonly onRetry?: RetryListener | undefined;
+}
+
+export interface Signal {
+  /** Ends the call, which throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type QueryValue = string | number | Date | readonly string[] | undefined;
+/** A value that is an array is given several times; undefined is left out. */
+export type Query = Readonly<Record<string, QueryValue>>;
+
+export interface RequestOptions extends Signal {
+  readonly method?: 'GET' | 'POST';
+  readonly query?: Query | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Blob | FormData;
+}
+
+export class Connection {
+  /** Without a slash at its end. */
+  readonly address: string;
+  readonly #options: ConnectionOptions;
+
+  constructor(address: string | URL, options: ConnectionOptions = {}) {
+    this.address = new URL(address).href.replace(/\/+$/, '');
+    this.#options = options;
+  }
+
+  backoff(signal: AbortSignal | undefined): Backoff {
+    return new Backoff(signal, this.#options.onRetry);
+  }
+
+  /** The answer, if it is a success. `path`: with or without a query. */
+  async send(path: string, options: RequestOptions = {}): Promise<Response> {
+    const { method = 'GET', query = {}, headers = {}, body, signal } = options;
+    const send = this.#options.fetch ?? fetch;
+    const { locale } = this.#options;
+    const init: RequestInit = {
+      method,
+      headers: { ...(locale === undefined ? {} : { 'Accept-Language': locale }), ...headers },
+      // A mirror leads what is said to the gateway that stores it (PROTOCOL.md section 20.5).
+      redirect: method === 'POST' ? 'follow' : 'error',
+    };
+    if (body !== undefined) init.body = body;
+    if (signal !== undefined) init.signal = signal;
+    const url = this.address + withQuery(path, query);
+    const response = await this.attempt(() => send(url, init), signal);
+    if (response.ok) return response;
+    throw await errorOf(response);
+  }
+
+  async json<Document>(path: string, options: RequestOptions = {}): Promise<Document> {
+    const headers = { Accept: 'application/json', ...options.headers };
+    const response = await this.send(path, { ...options, headers });
+    const text = await this.attempt(() => response.text(), options.signal);
+    try {
+      return JSON.parse(text) as Document;
+    } catch (cause) {
+      const message = `${response.url} answered ${response.status} with what is not JSON: ${text.slice(0, 200)}`;
+      throw new PresenceError('unexpected-answer', message, { cause, status: response.status });
+    }
+  }
+
+  /** The bytes of an answer. Ends the request when its reader stops. */
+  async *bytes(
+    response: Response,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array, void> {
+    // Not every browser can iterate over a stream.
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    try {
+      for (;;) {
+        const step = await this.attempt(() => reader.read(), signal);
+        if (step.done) return;
+        yield step.value;
+      }
+    } finally {
+      await reader.cancel().catch(() => {});
+    }
+  }
+
+  /** Makes one error of all that a network can do. Passes on the reason of an abort. */
+  async attempt<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await call();
+    } catch (cause) {
+      signal?.throwIfAborted();
+      if (cause instanceof PresenceError) throw cause;
+      throw this.unreachable(cause);
+    }
+  }
+
+  unreachable(cause: unknown): PresenceError {
+    const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}`;
+    return new PresenceError('unreachable', message, { cause });
+  }
+}
+
+/** `fetch` says what went wrong in the causes of its error. */
+function reasonOf(error: unknown): string {
+  const reasons: string[] = [];
+  for (let at = error; at instanceof Error && reasons.length < 4; at = at.cause) {
+    const code = 'code' in at && typeof at.code === 'string' ? at.code : '';
+    const text = at.message === '' ? code : at.message;
+    const isGeneral = text === '' || text === 'fetch failed';
+    if (!isGeneral && !reasons.includes(text)) reasons.push(text);
+  }
+  return reasons.length === 0 ? String(error) : reasons.join(': ');
+}
+
+function withQuery(path: string, query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    const values = Array.isArray(value) ? (value as readonly string[]) : [value];
+    for (const single of values) {
+      if (single === undefined) continue;
+      parameters.append(name, single instanceof Date ? single.toISOString() : String(single));
+    }
+  }
+  if (parameters.size === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${parameters.toString()}`;
+}

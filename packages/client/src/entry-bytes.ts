@@ -1,0 +1,36 @@
+import type { Connection } from './connection.ts';
+import { PresenceError } from './presence-error.ts';
+
+/** See `Gateway.entryBytes`. */
+export async function* entryBytes(
+  connection: Connection,
+  id: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  const path = `/api/entries/${encodeURIComponent(id)}`;
+  const backoff = connection.backoff(signal);
+  let tag: string | null = null;
+  for (let from = 0; ;) {
+    try {
+      // Ranges are of the uncompressed entry (PROTOCOL.md section 9).
+      const headers = { Range: `bytes=${from}-`, ...(tag === null ? {} : { 'If-Range': tag }) };
+      const response = await connection.send(path, { headers, signal });
+      if (from > 0 && response.status !== 206) throw changed(id);
+      tag = response.headers.get('etag');
+      for await (const chunk of connection.bytes(response, signal)) {
+        from += chunk.length;
+        backoff.reset();
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      if (from === 0) throw error;
+      await backoff.pause(error);
+    }
+  }
+}
+
+function changed(id: string): PresenceError {
+  const message = `The entry ${id} has changed while it was read: read it again from its beginning.`;
+  return new PresenceError('unexpected-answer', message);
+}

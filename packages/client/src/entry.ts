@@ -1,0 +1,85 @@
+/** Entries as programs read them (PROTOCOL.md section 4). */
+import type { Kind, OwnMembers } from '@open-presence/protocol';
+
+/** Members that have a type wherever they are given (PROTOCOL.md section 6.2). */
+interface TypedMembers {
+  readonly resonance: {
+    readonly ai_identity?: string;
+    readonly seeking?: readonly string[];
+    readonly consciousness_type?: string | null;
+  };
+  readonly garden: {
+    readonly text?: string;
+    readonly identity?: string;
+    readonly identityType?: string;
+  };
+  readonly seeds: object;
+  readonly shepit: object;
+}
+
+interface CommonMembers {
+  readonly to?: string | readonly string[] | null;
+  readonly inReplyTo?: string | null;
+  /** The gateway has lost the visitor's members (PROTOCOL.md section 4.6). */
+  readonly unreadable?: true;
+  /** What was said was taken away (PROTOCOL.md section 4.7): `Gateway.withholdings` lists what really was. */
+  readonly withheld?: { readonly at: string; readonly reason: string };
+  /** What the gateway has to say of an entry that was just stored (section 7.9). */
+  readonly notes?: unknown;
+  readonly [member: string]: unknown;
+}
+
+/** An entry of one kind. */
+export type EntryOf<K extends Kind> = OwnMembers & { readonly kind: K } & TypedMembers[K] &
+  CommonMembers;
+
+/**
+ * An entry: the gateway's members, then whatever the visitor gave. `kind` says which of the visitor's
+ * members have types. All of them are anyone's word, unverified.
+ */
+export type Entry = { [K in Kind]: EntryOf<K> }[Kind];
+
+const HEAD = /^\{"id":"([^"]+)","seq":(\d+),"kind":"(\w+)","room":"([^"]+)","timestamp":"([^"]+)"/;
+const shortened = new WeakSet<object>();
+
+/** Whether an entry has its own members only, since it is longer than `longest` (see `Gateway`). */
+export function isShortened(entry: object): boolean {
+  return shortened.has(entry);
+}
+
+/** An entry of which only the beginning was read; undefined if it does not begin like one. */
+export function shortenedEntry(beginning: string): Entry | undefined {
+  const [, id = '', seq, kind, room = '', timestamp = ''] = HEAD.exec(beginning) ?? [];
+  if (seq === undefined) return undefined;
+  const entry = { id, seq: Number(seq), kind: kind as Kind, room, timestamp } as Entry;
+  shortened.add(entry);
+  return entry;
+}
+
+/**
+ * A number as the visitor spelled it. `JSON.stringify` writes it in the same way. Made by
+ * `JSON.rawJSON` (ECMAScript 2026).
+ */
+export interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** Parses the JSON text of an entry. With `exactNumbers`, the visitor's numbers become `RawNumber`s. */
+export function parseEntry(text: string, exactNumbers: boolean): Entry {
+  return exactNumbers ? withNumericSeq(parseExactly(text) as Entry) : (JSON.parse(text) as Entry);
+}
+
+/** All numbers in the result are `RawNumber`s. */
+export function parseExactly(text: string): unknown {
+  return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' && context?.source !== undefined ? rawNumber(context.source) : value,
+  );
+}
+
+export function withNumericSeq(entry: Entry): Entry {
+  return Object.assign(entry, { seq: Number((entry.seq as unknown as RawNumber).rawJSON) });
+}
+
+function rawNumber(source: string): RawNumber {
+  return (JSON as typeof JSON & { rawJSON(text: string): RawNumber }).rawJSON(source);
+}

@@ -1,0 +1,131 @@
+/** Follows the log: each entry once, in its order, over any number of connections. */
+import { isKind, type Kind } from '@open-presence/protocol';
+
+import type { Connection, Query, Signal } from './connection.ts';
+import type { Entry } from './entry.ts';
+import { readEvents, type StreamEvent } from './event-stream.ts';
+import { entryOf, type ParseOptions } from './listing.ts';
+import type { Withholding } from './log/withholdings.ts';
+import { PresenceError } from './presence-error.ts';
+import { SilenceTimer } from './silence-timer.ts';
+
+/** Which entries to follow (PROTOCOL.md section 12.3). */
+export interface FollowFilters extends Signal {
+  /** A cursor: begins behind this entry, 0 for all that was ever said. Without it, begins now. */
+  readonly after?: number | undefined;
+  /** The log that `after` is from: an error if the gateway has another one by now. */
+  readonly log?: string | undefined;
+  readonly since?: string | Date | undefined;
+  /**
+   * Called when what was said in an entry of these kinds and rooms is taken away while a stream is open.
+   * Of other times, `Gateway.withholdings` knows.
+   */
+  readonly onWithheld?: ((withholding: Withholding) => void) | undefined;
+  /** Ends after this many entries. */
+  readonly limit?: number | undefined;
+  readonly room?: string | readonly string[] | undefined;
+  readonly kind?: Kind | readonly Kind[] | undefined;
+  readonly identity?: string | readonly string[] | undefined;
+  readonly identityType?: string | readonly string[] | undefined;
+  readonly seeking?: string | readonly string[] | undefined;
+  readonly to?: string | readonly string[] | undefined;
+  readonly inReplyTo?: string | readonly string[] | undefined;
+}
+
+export class Follower implements AsyncIterable<Entry> {
+  readonly #connection: Connection;
+  readonly #query: Query;
+  readonly #signal: AbortSignal | undefined;
+  readonly #options: ParseOptions;
+  readonly #onWithheld: FollowFilters['onWithheld'];
+  #after: number | undefined;
+  #log: string | undefined;
+  #left: number;
+
+  constructor(
+    connection: Connection,
+    { after, log, limit = Number.POSITIVE_INFINITY, signal, onWithheld, ...filters }: FollowFilters,
+    options: ParseOptions & { readonly query: Query },
+  ) {
+    this.#connection = connection;
+    this.#query = { ...options.query, ...filters };
+    this.#signal = signal;
+    this.#options = options;
+    this.#onWithheld = onWithheld;
+    this.#after = after;
+    this.#log = log;
+    this.#left = limit;
+  }
+
+  /** Where to go on in another process: behind the last entry that was given. Undefined before the start. */
+  get cursor(): { readonly after: number; readonly log: string } | undefined {
+    if (this.#after === undefined || this.#log === undefined) return undefined;
+    return { after: this.#after, log: this.#log };
+  }
+
+  /**
+   * Connects again, until the signal of the filters is aborted, as long as the error is one that may
+   * pass. Throws `other-log` if the gateway goes on with another log, whose cursors are others.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Entry, void> {
+    const backoff = this.#connection.backoff(this.#signal);
+    while (this.#left > 0) {
+      try {
+        for await (const entry of this.#stream()) {
+          backoff.reset();
+          this.#after = entry.seq;
+          this.#left -= 1;
+          yield entry;
+          if (this.#left === 0) return;
+        }
+        // A gateway that shuts down ends its streams.
+        throw this.#connection.unreachable(new Error('the stream has ended'));
+      } catch (error) {
+        await backoff.pause(error);
+      }
+    }
+  }
+
+  async *#stream(): AsyncGenerator<Entry> {
+    using silence = new SilenceTimer(this.#signal, () =>
+      this.#connection.unreachable(new Error('the stream is silent')),
+    );
+    const { signal } = silence;
+    silence.restart();
+    const response = await this.#connect(signal);
+    const bytes = this.#connection.bytes(response, signal);
+    for await (const event of readEvents(bytes, this.#options.longest)) {
+      // Whoever reads may take as long as it likes.
+      silence.stop();
+      if (event?.name === 'head') this.#checkLog(event.data);
+      else if (event?.name === 'withheld')
+        this.#onWithheld?.(JSON.parse(event.data) as Withholding);
+      else if (event !== undefined && isEntry(event))
+        yield entryOf({ text: event.data, isCut: event.isCut }, this.#options);
+      silence.restart();
+    }
+  }
+
+  #connect(signal: AbortSignal): Promise<Response> {
+    const cursor: Record<string, string> =
+      this.#after === undefined ? {} : { 'Last-Event-ID': String(this.#after) };
+    const headers = { Accept: 'text/event-stream', ...cursor };
+    return this.#connection.send('/api/events', { query: this.#query, headers, signal });
+  }
+
+  #checkLog(data: string): void {
+    const { head, log } = JSON.parse(data) as { readonly head: number; readonly log: string };
+    const isOther = this.#log === undefined ? (this.#after ?? 0) > head : this.#log !== log;
+    if (isOther) {
+      const message = `The cursor ${this.#after} is not from the log "${log}", which the gateway has now. Follow that from its beginning (after: 0) or from now on.`;
+      throw new PresenceError('other-log', message);
+    }
+    this.#log = log;
+    this.#after ??= head;
+  }
+}
+
+/** Other events are not followed (PROTOCOL.md section 12.1). */
+function isEntry({ name, data }: StreamEvent): boolean {
+  return isKind(name) && data.startsWith('{"id":');
+}

@@ -1,0 +1,39 @@
+/**
+ * Visits an Open Presence Gateway from a program: in Node, browsers, Deno, Bun and workers. Needs
+ * `fetch` and nothing else. Knows the contract of PROTOCOL.md; holds no state but cursors.
+ */
+export type { Checkpoint } from '@open-presence/protocol';
+
+export type { ConnectionOptions, Query, QueryValue, Signal } from './connection.ts';
+export { type Entry, type EntryOf, isShortened, type RawNumber } from './entry.ts';
+export { type FollowFilters, Follower } from './follow.ts';
+export {
+  Gateway,
+  type GatewayOptions,
+  type Presence,
+  type PresenceFilters,
+  type ReplyOptions,
+} from './gateway.ts';
+export type { ListingEnd, ListingFilters, SearchResult } from './listing.ts';
+export {
+  type ErrorCode,
+  PresenceError,
+  type PresenceErrorOptions,
+  type ProblemDocument,
+} from './presence-error.ts';
+export type { LineFilters, LogRange } from './log/log-bytes.ts';
+export { ChainVerifier } from './log/chain-verifier.ts';
+export {
+  isUnreadable,
+  type LogLine,
+  type LogLines,
+  readLogLines,
+  withheldIn,
+  type WithheldMember,
+} from './log/log-lines.ts';
+export type { Withholding, WithholdingsOptions } from './log/withholdings.ts';
+export type { LoggedEntry, LogOptions } from './log/read-log.ts';
+export type { LineOpening } from './log/line-opening.ts';
+export { type Hash, PORTABLE_SHA256, type Sha256 } from './log/sha256.ts';
+export type { RetryListener } from './retry.ts';
+export type { Arrival, Members, SaidResult, SayOptions, Stored } from './say.ts';

@@ -1,0 +1,194 @@
+/**
+ * Reads listings and search results of any length in flat memory: the gateway writes each element
+ * on a line of its own (PROTOCOL.md sections 8.1 and 14.1). An answer that breaks off is read on
+ * behind its last element.
+ */
+import type { Kind } from '@open-presence/protocol';
+
+import type { Connection, Query, Signal } from './connection.ts';
+import { type Entry, parseEntry, parseExactly, shortenedEntry, withNumericSeq } from './entry.ts';
+import { type Line, readLines } from './lines.ts';
+import { PresenceError } from './presence-error.ts';
+
+/** Where a listing ends (PROTOCOL.md sections 8.1 and 8.3). */
+export interface ListingEnd {
+  /** The newest seq when the answer began. */
+  readonly head: number;
+  /** The name of the log that the cursors are from. */
+  readonly log: string;
+  /** The path to read on at, or null. */
+  readonly next: string | null;
+  /** With `q`: the seq up to which entries could be found. */
+  readonly known?: number;
+  readonly notes?: readonly string[];
+}
+
+/** The parameters of PROTOCOL.md section 8.2. Several filters are combined with *and*. */
+export interface ListingFilters extends Signal {
+  /** `newest` by default. */
+  readonly order?: 'newest' | 'oldest' | undefined;
+  readonly limit?: number | undefined;
+  /** Cursors: only later, only earlier entries. */
+  readonly after?: number | undefined;
+  readonly before?: number | undefined;
+  readonly since?: string | Date | undefined;
+  readonly until?: string | Date | undefined;
+  /** Words that the entries contain. */
+  readonly q?: string | readonly string[] | undefined;
+  readonly room?: string | readonly string[] | undefined;
+  readonly kind?: Kind | readonly Kind[] | undefined;
+  readonly identity?: string | readonly string[] | undefined;
+  readonly identityType?: string | readonly string[] | undefined;
+  readonly seeking?: string | readonly string[] | undefined;
+  readonly to?: string | readonly string[] | undefined;
+  readonly inReplyTo?: string | readonly string[] | undefined;
+  /** How many seconds to wait for an entry after `after`. */
+  readonly wait?: number | undefined;
+}
+
+export interface SearchResult {
+  /** Shortened if it is larger than 64 KiB. */
+  readonly entry: Entry;
+  /** A few words around the match, on one line. */
+  readonly snippet: string;
+}
+
+/** How entries are parsed. */
+export interface ParseOptions {
+  /** In bytes. A longer entry is given with the gateway's members only. */
+  readonly longest: number;
+  /** Whether the visitors' numbers are given as they were spelled. */
+  readonly exactNumbers: boolean;
+}
+
+export interface ListingRequest<Item> {
+  readonly path: string;
+  readonly query: Query;
+  readonly signal: AbortSignal | undefined;
+  readonly longest: number;
+  readonly parse: (line: Line) => Item;
+  /** The query for what follows the last item, of which `count` were read. */
+  readonly resume: (query: Query, last: Item, count: number) => Query;
+}
+
+/** How many items are asked for after the first failure. */
+const FIRST_PAGE = 256;
+
+/**
+ * Throws at once if the first request is not answered. After a later failure, the rest is requested in pages,
+ * which become smaller with each failure and larger with each success: so there is progress over
+ * connections that never live as long as the whole answer takes.
+ */
+export async function* readListing<Item>(
+  connection: Connection,
+  request: ListingRequest<Item>,
+): AsyncGenerator<Item, ListingEnd> {
+  const { signal, resume } = request;
+  const backoff = connection.backoff(signal);
+  let { query } = request;
+  let page = Number.POSITIVE_INFINITY;
+  for (let hasStarted = false; ;) {
+    const left = limitOf(query);
+    let last: Item | undefined;
+    let count = 0;
+    try {
+      const response = await connection.send(request.path, {
+        query: withLimit(query, page),
+        headers: { Accept: 'application/json' },
+        signal,
+      });
+      hasStarted = true;
+      const items = answerItems(connection.bytes(response, signal), request, connection);
+      for (let step = await items.next(); ; step = await items.next()) {
+        if (step.done === true) {
+          if (count < page || count === left) return step.value;
+          page *= 2;
+          break;
+        }
+        backoff.reset();
+        last = step.value;
+        count += 1;
+        yield step.value;
+      }
+    } catch (error) {
+      if (!hasStarted) throw error;
+      await backoff.pause(error);
+      page = Math.min(FIRST_PAGE, Math.max(1, Math.floor(page / 2)));
+    }
+    if (last !== undefined) query = { ...resume(query, last, count), ...limitedTo(left - count) };
+  }
+}
+
+function limitOf({ limit }: Query): number {
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
+}
+
+function limitedTo(limit: number): Query {
+  return Number.isFinite(limit) ? { limit } : {};
+}
+
+function withLimit(query: Query, limit: number): Query {
+  return { ...query, ...limitedTo(Math.min(limit, limitOf(query))) };
+}
+
+async function* answerItems<Item>(
+  bytes: AsyncIterable<Uint8Array>,
+  { longest, parse }: ListingRequest<Item>,
+  connection: Connection,
+): AsyncGenerator<Item, ListingEnd> {
+  for await (const line of readLines(bytes, longest)) {
+    if (line.text.startsWith(']')) return parseEnd(line.text);
+    // The first line opens the list.
+    if (line.isCut || !line.text.endsWith('[')) yield parse(withoutComma(line));
+  }
+  throw connection.unreachable(new Error('the answer broke off'));
+}
+
+function withoutComma({ text, isCut }: Line): Line {
+  return { text: text.endsWith(',') ? text.slice(0, -1) : text, isCut };
+}
+
+function parseEnd(line: string): ListingEnd {
+  const { head, log, next, known, notes } = parseJson(`{${line.slice(2)}`) as ListingEnd;
+  return {
+    head,
+    log,
+    next,
+    ...(known === undefined ? {} : { known }),
+    ...(notes === undefined ? {} : { notes }),
+  };
+}
+
+/** Reads one line of a listing. */
+export function entryOf({ text, isCut }: Line, { exactNumbers }: ParseOptions): Entry {
+  if (!isCut) return parsed(text, () => parseEntry(text, exactNumbers));
+  const entry = shortenedEntry(text);
+  if (entry === undefined) throw notJson(text);
+  return entry;
+}
+
+/** Reads one line of search results. */
+export function resultOf({ text }: Line, { exactNumbers }: ParseOptions): SearchResult {
+  return parsed(text, () => {
+    if (!exactNumbers) return JSON.parse(text) as SearchResult;
+    const { entry, snippet } = parseExactly(text) as SearchResult;
+    return { entry: withNumericSeq(entry), snippet };
+  });
+}
+
+function parseJson(text: string): unknown {
+  return parsed(text, () => JSON.parse(text) as unknown);
+}
+
+function parsed<T>(text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch {
+    throw notJson(text);
+  }
+}
+
+function notJson(text: string): PresenceError {
+  const message = `The answer has a line that is no JSON: ${text.slice(0, 200)}`;
+  return new PresenceError('unexpected-answer', message);
+}

@@ -1,0 +1,191 @@
+/** Reads and verifies the log of a gateway over any number of connections (PROTOCOL.md section 20). */
+import type { Checkpoint } from '@open-presence/protocol';
+
+import type { Connection, Query, Signal } from '../connection.ts';
+import { type Entry, parseEntry, shortenedEntry } from '../entry.ts';
+import type { ParseOptions } from '../listing.ts';
+import { PresenceError } from '../presence-error.ts';
+import { SilenceTimer } from '../silence-timer.ts';
+import { ChainVerifier } from './chain-verifier.ts';
+import { dataLines } from './data-lines.ts';
+import { type LogLine, readLogLines } from './log-lines.ts';
+import type { Sha256 } from './sha256.ts';
+
+export interface LogOptions extends Signal {
+  /** A checkpoint that was kept: begins behind it, if the log still has the same link there. */
+  readonly from?: Checkpoint | undefined;
+  /** A cursor: begins behind this entry. 0 by default. Has no effect beside `from`. */
+  readonly after?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Whether to go on with new entries as they are stored, until the signal is aborted. */
+  readonly live?: boolean | undefined;
+  /** An implementation that is faster than the portable one. */
+  readonly sha256?: Sha256 | undefined;
+}
+
+/** An entry of a log, verified by its link. */
+export interface LoggedEntry {
+  readonly link: string;
+  readonly salt: string | undefined;
+  readonly digest: string | undefined;
+  readonly key: string | undefined;
+  /** Shortened if it is longer than `longest` (see `Gateway`). */
+  readonly entry: Entry;
+}
+
+/**
+ * Yields lines that are verified, and a long one before that (see `ChainVerifier`). A broken
+ * connection is resumed behind the last verified line, where a long line may come again. Returns the
+ * position behind the last one. Throws at once if the first request is not answered; `other-log` if
+ * `from` is of another log; `broken-chain` if the log has another link there, or ends before it.
+ */
+export async function* readLog(
+  connection: Connection,
+  { limit, ...options }: LogOptions,
+  query: Query,
+): AsyncGenerator<readonly LogLine[], Checkpoint> {
+  const { from, after = 0, live = false, signal, sha256 } = options;
+  const backoff = connection.backoff(signal);
+  const end = (from?.head ?? after) + (limit ?? Number.POSITIVE_INFINITY);
+  let verifier = from && new ChainVerifier(from, sha256);
+  let isLive = false;
+  for (let hasStarted = false; ;) {
+    try {
+      const head = verifier?.checkpoint.head ?? after;
+      const wanted = {
+        ...query,
+        after: head,
+        ...(limit === undefined ? {} : { limit: end - head }),
+      };
+      using request = new LogRequest(connection, signal);
+      const { checkpoint, batches } = await readLogLines(request.bytes(wanted, isLive));
+      verifier = verifierFrom(verifier, checkpoint, sha256);
+      hasStarted = true;
+      for await (const batch of verifier.verify(batches)) {
+        backoff.reset();
+        yield batch;
+      }
+      if (verifier.checkpoint.head === end || !live) return verifier.checkpoint;
+      if (isLive) throw connection.unreachable(new Error('the stream has ended'));
+      // A stream is not compressed: what was there already comes as an answer.
+      isLive = true;
+    } catch (error) {
+      if (!hasStarted) throw describeLostEntries(error, verifier?.checkpoint);
+      isLive = false;
+      await backoff.pause(describeLostEntries(error, verifier?.checkpoint));
+    }
+  }
+}
+
+/** The same, parsed. */
+export async function* readEntries(
+  lines: AsyncGenerator<readonly LogLine[], Checkpoint>,
+  parsing: ParseOptions,
+): AsyncGenerator<LoggedEntry, Checkpoint> {
+  try {
+    for (let step = await lines.next(); ; step = await lines.next()) {
+      if (step.done === true) return step.value;
+      for (const line of step.value) {
+        const { link, salt, digest, key } = line;
+        yield { link, salt, digest, key, entry: await entryOf(line, parsing) };
+      }
+    }
+  } finally {
+    await lines[Symbol.asyncDispose]();
+  }
+}
+
+class LogRequest implements Disposable {
+  readonly #connection: Connection;
+  readonly #silence: SilenceTimer;
+
+  constructor(connection: Connection, signal: AbortSignal | undefined) {
+    this.#connection = connection;
+    this.#silence = new SilenceTimer(signal, () =>
+      connection.unreachable(new Error('the stream is silent')),
+    );
+  }
+
+  /** Of an answer in lines, or of a stream in the same lines. */
+  async *bytes(query: Query, isLive: boolean): AsyncGenerator<Uint8Array, void> {
+    const { signal } = this.#silence;
+    const headers = { Accept: isLive ? 'text/event-stream' : 'application/x-ndjson' };
+    const response = await this.#connection.send('/api/log', { query, headers, signal });
+    const bytes = this.#connection.bytes(response, signal);
+    yield* isLive ? dataLines(this.#watched(bytes)) : bytes;
+  }
+
+  /** Only a stream sends something while there is nothing to send. */
+  async *#watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    this.#silence.restart();
+    for await (const chunk of bytes) {
+      // Whoever reads may take as long as it likes.
+      this.#silence.stop();
+      yield chunk;
+      this.#silence.restart();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#silence[Symbol.dispose]();
+  }
+}
+
+function verifierFrom(
+  verifier: ChainVerifier | undefined,
+  checkpoint: Checkpoint,
+  sha256: Sha256 | undefined,
+): ChainVerifier {
+  if (verifier === undefined) return new ChainVerifier(checkpoint, sha256);
+  const { log, head, link } = verifier.checkpoint;
+  if (checkpoint.log !== log) {
+    const message = `The gateway has the log "${checkpoint.log}" now, and the checkpoint is from "${log}".`;
+    throw new PresenceError('other-log', message);
+  }
+  if (checkpoint.head !== head) throw lost(checkpoint.head);
+  if (checkpoint.link === link) return verifier;
+  const message = `Entry ${head} has another link than it had: it was changed, or an entry before it.`;
+  throw new PresenceError('broken-chain', message, { seq: head });
+}
+
+function lost(head: number): PresenceError {
+  const message = `Entry ${head + 1} is missing: the log ends before it.`;
+  return new PresenceError('broken-chain', message, { seq: head + 1 });
+}
+
+/** What a cursor beyond the head means for a reader who knows that there was such an entry. */
+function describeLostEntries(error: unknown, known: Checkpoint | undefined): unknown {
+  if (!(error instanceof PresenceError) || known === undefined) return error;
+  const { head, log } = error.problem ?? {};
+  if (error.code !== 'invalid-parameter' || head === undefined || head >= known.head) return error;
+  if (log === known.log) return lost(head);
+  const message = `The gateway has another log now, and the checkpoint is from "${known.log}".`;
+  return new PresenceError('other-log', message);
+}
+
+async function entryOf(line: LogLine, { longest, exactNumbers }: ParseOptions): Promise<Entry> {
+  const decoder = new TextDecoder();
+  const own = decoder.decode(line.own);
+  let text = own;
+  let size = 0;
+  let separator = ',';
+  for await (const chunk of line.chunks()) {
+    size += chunk.length;
+    if (size > longest) {
+      const entry = shortenedEntry(own);
+      if (entry !== undefined) return entry;
+    }
+    text += separator + decoder.decode(chunk, { stream: true });
+    separator = '';
+  }
+  return parsed(line, () => parseEntry(`${text}${decoder.decode()}}`, exactNumbers));
+}
+
+function parsed(line: LogLine, parse: () => Entry): Entry {
+  try {
+    return parse();
+  } catch (cause) {
+    const message = `Entry ${line.seq} of the log is no JSON.`;
+    throw new PresenceError('not-a-log', message, { cause, seq: line.seq });
+  }
+}

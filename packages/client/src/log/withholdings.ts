@@ -1,0 +1,34 @@
+/** Reads what a gateway has withheld (PROTOCOL.md section 4.7). */
+import type { Connection, Signal } from '../connection.ts';
+import { readLines } from '../lines.ts';
+
+/** That what a visitor said in an entry was taken away. */
+export interface Withholding {
+  /** Position in the gateway's list, from 1: a cursor. */
+  readonly number: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly kind: string;
+  readonly room: string;
+  /** Of the entry, as `at`, when it was withheld: RFC 3339. */
+  readonly timestamp: string;
+  readonly at: string;
+  readonly reason: string;
+}
+
+export interface WithholdingsOptions extends Signal {
+  /** A number: begins behind this one. */
+  readonly after?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export async function* readWithholdings(
+  connection: Connection,
+  { after = 0, limit, signal }: WithholdingsOptions,
+): AsyncGenerator<Withholding, void> {
+  const query = { order: 'oldest', after, limit };
+  const headers = { Accept: 'application/x-ndjson' };
+  const response = await connection.send('/api/withheld', { query, headers, signal });
+  const lines = readLines(connection.bytes(response, signal), Number.POSITIVE_INFINITY);
+  for await (const { text } of lines) if (text !== '') yield JSON.parse(text) as Withholding;
+}

@@ -1,0 +1,117 @@
+import type { Code, Fault, ProblemExtensions } from '@open-presence/protocol';
+
+/**
+ * - a code of PROTOCOL.md section 11: the gateway's answer
+ * - `unreachable`: no connection, or one that broke off
+ * - `unexpected-answer`: an answer that no gateway gives, such as a proxy's
+ * - `other-log`: the gateway goes on with another log than the one that the cursor is from
+ * - `not-a-log`: what was read is not a log as PROTOCOL.md section 20.2 describes it
+ * - `broken-chain`: an entry of the log has changed or is missing, or the log was rewritten
+ * - `unreadable-entry`: the gateway has lost what a visitor said, so that nobody can verify it
+ */
+export type ErrorCode =
+  | Code
+  | 'unreachable'
+  | 'unexpected-answer'
+  | 'other-log'
+  | 'not-a-log'
+  | 'broken-chain'
+  | 'unreadable-entry';
+
+export interface ProblemDocument extends ProblemExtensions {
+  readonly type: string;
+  /** In the language of the request. */
+  readonly title: string;
+  readonly status: number;
+  /** What was attempted, what is wrong, and what to send instead, in English. */
+  readonly detail: string;
+  readonly code: Code;
+}
+
+export interface PresenceErrorOptions extends ErrorOptions {
+  readonly status?: number;
+  readonly problem?: ProblemDocument;
+  readonly retryAfterMs?: number | undefined;
+  readonly seq?: number;
+}
+
+/**
+ * What every call of this package throws, except for the reason of an abort.
+ *
+ * @example
+ * try {
+ *   await gateway.leaveTrace({ text: 7 });
+ * } catch (error) {
+ *   if (!(error instanceof PresenceError)) throw error;
+ *   console.log(error.code, error.status);
+ *   for (const { pointer, detail } of error.faults) console.log(pointer, detail);
+ * }
+ */
+export class PresenceError extends Error {
+  readonly code: ErrorCode;
+  /** The HTTP status; undefined without an answer. */
+  readonly status: number | undefined;
+  /** The problem document of the gateway (RFC 9457), if it sent one. */
+  readonly problem: ProblemDocument | undefined;
+  /** How long the gateway asks to wait. */
+  readonly retryAfterMs: number | undefined;
+  /** The entry that is concerned, where it is one of a log that was verified. */
+  readonly seq: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: PresenceErrorOptions = {}) {
+    super(message, options);
+    this.name = 'PresenceError';
+    this.code = code;
+    this.status = options.status;
+    this.problem = options.problem;
+    this.retryAfterMs = options.retryAfterMs;
+    this.seq = options.seq;
+  }
+
+  /** Everything that is wrong with the request, with JSON pointers into the body (RFC 6901). */
+  get faults(): readonly Fault[] {
+    return this.problem?.faults ?? [];
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTemporary(): boolean {
+    if (this.status === undefined) return this.code === 'unreachable';
+    return [502, 503, 504, 507].includes(this.status);
+  }
+}
+
+/** The error that a refusal stands for. Reads the body. */
+export async function errorOf(response: Response): Promise<PresenceError> {
+  const { status, headers } = response;
+  const retryAfterMs = retryAfter(headers.get('retry-after'));
+  const text = await response.text().catch(() => '');
+  const problem = parseProblem(text);
+  if (problem === undefined) {
+    const message = `${response.url} answered ${status} without a problem document: ${text.slice(0, 200)}`;
+    return new PresenceError('unexpected-answer', message, { status, retryAfterMs });
+  }
+  return new PresenceError(problem.code, problem.detail, { status, problem, retryAfterMs });
+}
+
+/** The error of a result in an answer with many. */
+export function errorOfProblem(problem: ProblemDocument): PresenceError {
+  return new PresenceError(problem.code, problem.detail, { status: problem.status, problem });
+}
+
+function parseProblem(text: string): ProblemDocument | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<ProblemDocument> | null;
+    const isProblem = typeof value?.code === 'string' && typeof value.detail === 'string';
+    return isProblem ? (value as ProblemDocument) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date. */
+function retryAfter(value: string | null): number | undefined {
+  if (value === null || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  const wait = Number.isNaN(seconds) ? Date.parse(value) - Date.now() : seconds * 1000;
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
+}

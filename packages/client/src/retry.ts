@@ -1,0 +1,52 @@
+import { PresenceError } from './presence-error.ts';
+
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 30_000;
+
+/** Told before each pause. `delayMs`: until the next attempt. */
+export type RetryListener = (error: PresenceError, delayMs: number) => void;
+
+/**
+ * Pauses between attempts: twice as long each time up to half a minute, of which a random part is
+ * taken, so that not all clients come at once when a gateway is back. Never shorter than the gateway
+ * asked for.
+ */
+export class Backoff {
+  readonly #signal: AbortSignal | undefined;
+  readonly #onRetry: RetryListener | undefined;
+  #attempts = 0;
+
+  constructor(signal?: AbortSignal, onRetry?: RetryListener) {
+    this.#signal = signal;
+    this.#onRetry = onRetry;
+  }
+
+  /** To be called after a success: the next pause is short again. */
+  reset(): void {
+    this.#attempts = 0;
+  }
+
+  /** Resolves when it is time to try again. Throws an error that will not pass, and the reason of an abort. */
+  async pause(error: unknown): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
+    const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#attempts);
+    this.#attempts += 1;
+    const delay = Math.max(error.retryAfterMs ?? 0, longest * (0.5 + Math.random() / 2));
+    this.#onRetry?.(error, delay);
+    await sleep(delay, this.#signal);
+  }
+}
+
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const abort = (): void => reject(signal?.reason as Error);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}

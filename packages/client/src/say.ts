@@ -1,0 +1,217 @@
+/** Creates entries (PROTOCOL.md section 7): each request is repeated until the gateway has answered it. */
+import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
+
+import type { Connection, Signal } from './connection.ts';
+import type { EntryOf } from './entry.ts';
+import { readLines } from './lines.ts';
+import { errorOfProblem, type PresenceError, type ProblemDocument } from './presence-error.ts';
+
+/** Members of an entry. All that JSON can hold is welcome, under any name. */
+export interface Members {
+  readonly room?: string | undefined;
+  /** To whom it is addressed: it will be in their inbox. */
+  readonly to?: string | readonly string[] | undefined;
+  /** The id of the entry that this one answers. */
+  readonly inReplyTo?: string | undefined;
+  readonly [member: string]: unknown;
+}
+
+export interface SayOptions extends Signal {
+  /**
+   * The same key with the same members is one entry, whoever sends it again. Made for each call by
+   * default. Give one where the program itself may be started again before the answer.
+   */
+  readonly idempotencyKey?: string | undefined;
+  /**
+   * Whether to repeat the request after a failure that may pass: true by default. With false, such a
+   * failure is thrown, and it is unknown whether the entry is stored: repeat the call with its key.
+   */
+  readonly retry?: boolean | undefined;
+}
+
+/** The stored entry. One larger than 64 KiB has the gateway's members only. */
+export type Stored<K extends Kind> = EntryOf<K> & { readonly notes?: readonly string[] };
+
+/** The stored first contact, the gateway's welcome, and others who seek the same. */
+export type Arrival = Stored<'resonance'> & FirstContact;
+
+/** A `Blob` is a text of any length, such as a file. It is sent without being read into memory. */
+type Text = string | Blob;
+
+/** The outcome for one of many entries. */
+export type SaidResult =
+  | { readonly index: number; readonly entry: OwnMembers & { readonly notes?: readonly string[] } }
+  | { readonly index: number; readonly error: PresenceError };
+
+/** Bytes of a request with many entries, unless a single one is longer. */
+const BATCH_SIZE = 512 * 1024;
+const BATCH_ENTRIES = 1000;
+
+/**
+ * Resolves once the entry is durable. Repeats the request on any failure that may pass. `members`: or a
+ * `Blob` with the JSON text of the entry.
+ */
+export async function say<K extends Kind>(
+  connection: Connection,
+  kind: K,
+  members: Members | Blob,
+  { signal, idempotencyKey = newKey(), retry = true }: SayOptions,
+): Promise<Stored<K>> {
+  const body = members instanceof Blob ? members : bodyOf(members);
+  const type = { 'Content-Type': 'application/json' };
+  const headers = {
+    'Idempotency-Key': headerValue(idempotencyKey),
+    ...(body instanceof FormData ? {} : type),
+  };
+  const backoff = connection.backoff(signal);
+  for (;;) {
+    try {
+      return await connection.json<Stored<K>>(`/api/${kind}`, {
+        method: 'POST',
+        headers,
+        body,
+        signal,
+      });
+    } catch (error) {
+      if (!retry) throw error;
+      await backoff.pause(error);
+    }
+  }
+}
+
+/** A form where a text is a `Blob`: it needs no escaping, so its bytes are sent from where they are. */
+function bodyOf(members: Members): string | FormData {
+  if (!Object.values(members).some((value) => value instanceof Blob))
+    return JSON.stringify(members);
+  const form = new FormData();
+  for (const [name, value] of Object.entries(members)) {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    for (const single of values) {
+      if (single instanceof Blob) form.append(name, single);
+      else if (typeof single === 'string') form.append(name, single);
+      else if (single !== undefined)
+        throw new TypeError(`Beside a text that is a Blob, "${name}" must be a string or strings.`);
+    }
+  }
+  return form;
+}
+
+/**
+ * Sends many entries in few requests. Each result comes once its entry is durable, in their order;
+ * `index` counts from 0. A refused entry does not keep the others back.
+ */
+export async function* sayMany(
+  connection: Connection,
+  kind: Kind,
+  entries: Iterable<Members> | AsyncIterable<Members>,
+  { signal, idempotencyKey = newKey() }: SayOptions,
+): AsyncGenerator<SaidResult, void> {
+  let index = 0;
+  let number = 0;
+  for await (const lines of batches(entries)) {
+    const key = `${idempotencyKey} ${(number += 1)}`;
+    const results = await sendBatch(connection, kind, { lines, key, signal });
+    for (const result of results) {
+      yield { index, ...result };
+      index += 1;
+    }
+  }
+}
+
+interface Batch extends Signal {
+  readonly lines: readonly string[];
+  readonly key: string;
+}
+
+/** Beside the own members, or the members of a problem document. */
+type LineResult = OwnMembers & { readonly line: number; readonly status: number };
+type SaidOutcome = { readonly entry: OwnMembers } | { readonly error: PresenceError };
+
+/** Repeats the request with those lines of which the outcome is still unknown. */
+async function sendBatch(
+  connection: Connection,
+  kind: Kind,
+  { lines, key, signal }: Batch,
+): Promise<SaidOutcome[]> {
+  const outcomes = new Map<number, SaidOutcome>();
+  const headers = {
+    'Content-Type': 'application/x-ndjson',
+    'Idempotency-Key': headerValue(key),
+  };
+  const backoff = connection.backoff(signal);
+  while (outcomes.size < lines.length) {
+    const known = outcomes.size;
+    try {
+      // Blank lines count, so that each line keeps its number, which is a part of its key.
+      const body = lines.map((line, index) => (outcomes.has(index) ? '' : line)).join('\n');
+      const request = { method: 'POST', headers, body, signal } as const;
+      const response = await connection.send(`/api/${kind}`, request);
+      for await (const { text } of readLines(connection.bytes(response, signal), Infinity)) {
+        const { index, outcome } = parseOutcome(text);
+        if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
+        outcomes.set(index, outcome);
+      }
+      if (outcomes.size < lines.length)
+        throw connection.unreachable(new Error('the answer broke off'));
+    } catch (error) {
+      if (outcomes.size > known) backoff.reset();
+      await backoff.pause(error);
+    }
+  }
+  return lines.flatMap((_, index) => outcomes.get(index) ?? []);
+}
+
+function parseOutcome(text: string): { readonly index: number; readonly outcome: SaidOutcome } {
+  const { line, status, ...result } = JSON.parse(text) as LineResult;
+  const index = line - 1;
+  if (status === 201) return { index, outcome: { entry: result } };
+  const error = errorOfProblem({ ...result, status } as unknown as ProblemDocument);
+  return { index, outcome: { error } };
+}
+
+async function* batches(
+  entries: Iterable<Members> | AsyncIterable<Members>,
+): AsyncGenerator<string[]> {
+  let lines: string[] = [];
+  let size = 0;
+  let index = -1;
+  for await (const members of entries) {
+    index += 1;
+    const line = JSON.stringify(members, (name, value: unknown) => {
+      if (value instanceof Blob) throw blobInLine(index, name);
+      return value;
+    });
+    if (lines.length === BATCH_ENTRIES || (lines.length > 0 && size + line.length > BATCH_SIZE)) {
+      yield lines;
+      lines = [];
+      size = 0;
+    }
+    lines.push(line);
+    size += line.length;
+  }
+  if (lines.length > 0) yield lines;
+}
+
+function blobInLine(index: number, name: string): TypeError {
+  return new TypeError(
+    `Entry ${index} has a Blob ("${name}"), which does not fit in a line of JSON: store that entry by itself (leaveTrace, plantSeed, whisper), or give the text of the Blob.`,
+  );
+}
+
+function newKey(): string {
+  // `randomUUID` is missing where a page was not loaded over TLS.
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('');
+}
+
+/** Headers carry bytes: UTF-8, in a form that `fetch` takes. */
+function headerValue(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text));
+}
+
+/** `text` as a member, or members as they are. */
+export function membersOf(textOrMembers: Text | Members): Members {
+  const isText = typeof textOrMembers === 'string' || textOrMembers instanceof Blob;
+  return isText ? { text: textOrMembers } : textOrMembers;
+}

@@ -1,0 +1,136 @@
+/**
+ * How the owner of a data folder reaches the gateway that runs on it: HTTP over the socket
+ * `control.sock` in the folder, which the system opens for its owner only.
+ *
+ * Owns the socket. Refuses to know what is asked for there. Upholds that nobody else can connect at
+ * any moment, and that nothing of it can be reached over the network.
+ */
+import { chmod, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+
+import type { Logger } from 'pino';
+
+import { createServer } from '../http/node-http.ts';
+import type { ControlOperations } from './operations.ts';
+import { openSocketPath } from './socket-path.ts';
+
+export const SOCKET = 'control.sock';
+/** The socket is made in a folder of this name that only its owner may enter, and moved when it is ready. */
+const UNFINISHED = 'control.new';
+
+export class ControlServer implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #operations: ControlOperations;
+  readonly #stop = new AbortController();
+  readonly #responding = new Set<Promise<void>>();
+
+  private constructor(operations: ControlOperations) {
+    this.#operations = operations;
+    this.#server = createServer((request, response) => {
+      // The caller has left, or has sent no JSON.
+      this.#receive(request, response).catch(() => response.destroy());
+    });
+    this.#server.requestTimeout = 0;
+  }
+
+  /**
+   * Replaces a socket that an earlier process left: the caller has the lock of the folder. Undefined
+   * where the folder can have no socket, which is logged; Windows has none in folders.
+   */
+  static async open(
+    folder: string,
+    operations: ControlOperations,
+    logger: Pick<Logger, 'warn'>,
+  ): Promise<AsyncDisposable | undefined> {
+    if (platform() === 'win32') return undefined;
+    try {
+      return await ControlServer.#open(folder, operations);
+    } catch (error) {
+      logger.warn({ err: error }, `${SOCKET} cannot be made: to withhold, stop the gateway first`);
+      return undefined;
+    }
+  }
+
+  static async #open(folder: string, operations: ControlOperations): Promise<AsyncDisposable> {
+    await using opened = new AsyncDisposableStack();
+    const unfinished = join(folder, UNFINISHED);
+    const remove = (): Promise<void> => rm(unfinished, { recursive: true, force: true });
+    await remove();
+    opened.defer(remove);
+    await mkdir(unfinished, { mode: 0o700 });
+    // The system removes what is at this path when the server ends: nothing, once it was moved.
+    const { path: listenPath } = opened.use(await openSocketPath(unfinished, SOCKET));
+    const server = opened.use(new ControlServer(operations));
+    await server.#listen(listenPath);
+    await chmod(join(unfinished, SOCKET), 0o600);
+    const path = join(folder, SOCKET);
+    await rename(join(unfinished, SOCKET), path);
+    await remove();
+    const { ino } = await lstat(path);
+    opened.defer(() => removeSocket(path, ino));
+    return opened.move();
+  }
+
+  async #listen(path: string): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', reject).listen(path, resolve);
+    await promise;
+    this.#server.off('error', reject);
+  }
+
+  /** Ends what only reads; resolves when the operations in progress have ended. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error('The gateway is shutting down.'));
+    if (!this.#server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    await Promise.allSettled(this.#responding);
+    this.#server.closeAllConnections();
+    await promise;
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('Connection', 'close');
+    const operation = this.#operations[request.url ?? ''];
+    if (request.method !== 'POST' || operation === undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const body = await json(request);
+    const responding = this.#respond((signal) => operation(body, signal), response);
+    this.#responding.add(responding);
+    await responding.finally(() => this.#responding.delete(responding));
+  }
+
+  async #respond(
+    start: (signal: AbortSignal) => AsyncIterable<string>,
+    response: ServerResponse,
+  ): Promise<void> {
+    const left = new AbortController();
+    response.once('close', () => left.abort(new Error('The caller has left.')));
+    const lines = linesOf(start, AbortSignal.any([left.signal, this.#stop.signal]));
+    response.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+    await pipeline(lines, response);
+  }
+}
+
+async function* linesOf(
+  start: (signal: AbortSignal) => AsyncIterable<string>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  try {
+    for await (const event of start(signal)) yield `${event}\n`;
+  } catch (error) {
+    yield `${JSON.stringify({ error: error instanceof Error ? error.message : String(error) })}\n`;
+  }
+}
+
+/** Leaves the socket of another process, where the folder was moved and is used anew. */
+async function removeSocket(path: string, ino: number): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.ino === ino) await rm(path, { force: true });
+}

@@ -1,0 +1,44 @@
+/** What the owner of a data folder can ask for, beside a gateway or without one. */
+import { GatewayError } from '@open-presence/protocol';
+
+import { isJsonObject } from '../json/json-object.ts';
+import {
+  previewWithholding,
+  withhold,
+  type WithholdingContext,
+  type WithholdingTarget,
+} from '../operations/withhold.ts';
+
+/** Yields JSON objects as text. Throws for a body that cannot be used, and what the operation throws. */
+type ControlOperation = (body: unknown, signal: AbortSignal) => AsyncIterable<string>;
+
+/** By path. */
+export type ControlOperations = Readonly<Record<string, ControlOperation>>;
+
+export const PREVIEW_PATH = '/withhold/preview';
+export const WITHHOLD_PATH = '/withhold';
+
+export function controlOperations(context: WithholdingContext): ControlOperations {
+  return {
+    [PREVIEW_PATH]: (body, signal) => previewWithholding(context, targetIn(body), signal),
+    [WITHHOLD_PATH]: (body, signal) =>
+      withhold(context, { ...targetIn(body), reason: reasonIn(body), signal }),
+  };
+}
+
+function targetIn(body: unknown): WithholdingTarget {
+  const { ids = [], filters = '' } = isJsonObject(body) ? body : {};
+  if (!isStrings(ids) || typeof filters !== 'string')
+    throw new GatewayError('invalid-entry', '"ids" must be strings, and "filters" a query.');
+  return { ids, filters: new URLSearchParams(filters) };
+}
+
+function reasonIn(body: unknown): string {
+  const reason = isJsonObject(body) ? body['reason'] : undefined;
+  if (typeof reason === 'string' && /\S/.test(reason)) return reason;
+  throw new GatewayError('invalid-entry', '"reason" must be a text.');
+}
+
+function isStrings(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

@@ -1,0 +1,29 @@
+/** The path of a socket, whose length the system bounds. */
+import { open } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+
+/** Bytes of a socket's path: macOS has room for 104 with a zero at the end, Linux for 108. */
+const MAX_PATH_LENGTH = 103;
+
+/** Usable until it is disposed of. */
+export interface SocketPath extends AsyncDisposable {
+  readonly path: string;
+}
+
+/**
+ * A path of the socket that the system takes, however long that of the folder is: on Linux through a
+ * descriptor of the folder, elsewhere relative to the working directory.
+ */
+export async function openSocketPath(folder: string, name: string): Promise<SocketPath> {
+  const path = join(resolve(folder), name);
+  if (Buffer.byteLength(path) <= MAX_PATH_LENGTH) return { path, [Symbol.asyncDispose]: noop };
+  if (platform() !== 'linux') return { path: relative('.', path), [Symbol.asyncDispose]: noop };
+  const handle = await open(folder);
+  return {
+    path: `/proc/self/fd/${handle.fd}/${name}`,
+    [Symbol.asyncDispose]: () => handle.close(),
+  };
+}
+
+async function noop(): Promise<void> {}

@@ -1,0 +1,40 @@
+/** The event `withheld` of event streams (PROTOCOL.md section 12.6). */
+import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
+import {
+  streamChunk,
+  type EventStream,
+  type StreamChunk,
+} from '../../http/response/event-stream.ts';
+import type { Log, Withholding } from '../../log/log.ts';
+import { withholdingDocument } from '../../operations/withholdings.ts';
+import type { EventRequest } from './event-request.ts';
+
+/** The chunk of a batch for all streams that get the whole of it. */
+const chunks = new WeakMap<readonly Withholding[], StreamChunk>();
+
+/** Sends an event for each withholding in the kinds and rooms of the stream, where its reader keeps up. */
+export function reportWithheld(
+  log: Log,
+  { kinds, rooms }: Pick<EventRequest, 'kinds' | 'rooms'>,
+  stream: EventStream,
+): Disposable {
+  const isWanted = ({ stamp }: Withholding): boolean =>
+    (kinds.length === 0 || kinds.includes(stamp.kind)) &&
+    (rooms.length === 0 || rooms.includes(stamp.room));
+  return WithholdingNotifier.of(log).listen((batch) => {
+    const wanted = batch.every(isWanted) ? batch : batch.filter(isWanted);
+    if (wanted.length > 0) stream.writeIfIdle(chunkOf(wanted));
+  });
+}
+
+function chunkOf(batch: readonly Withholding[]): StreamChunk {
+  const known = chunks.get(batch);
+  if (known !== undefined) return known;
+  const frames = batch.map(
+    (withholding) =>
+      `event: withheld\ndata: ${JSON.stringify(withholdingDocument(withholding))}\n\n`,
+  );
+  const chunk = streamChunk(Buffer.from(frames.join('')));
+  chunks.set(batch, chunk);
+  return chunk;
+}

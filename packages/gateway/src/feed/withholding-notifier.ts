@@ -1,0 +1,79 @@
+/** Reports withholdings, as they happen, to those who listen in one thread. */
+import { nextTurn } from '../fair-turns.ts';
+import type { Log, Withholding } from '../log/log.ts';
+import { isStorageFault } from '../storage-fault.ts';
+
+/** Called with the withholdings of a batch, oldest first; all listeners get the same array. */
+type Listener = (batch: readonly Withholding[]) => void;
+
+/** Withholdings that are reported together. */
+const BATCH_SIZE = 16;
+/** Listeners that are called in one turn of the event loop. */
+const LISTENERS_PER_TURN = 32;
+
+const notifiers = new WeakMap<Log, WithholdingNotifier>();
+
+export class WithholdingNotifier {
+  /** The one notifier of the log in this thread. */
+  static of(log: Log): WithholdingNotifier {
+    const notifier = notifiers.get(log) ?? new WithholdingNotifier(log);
+    notifiers.set(log, notifier);
+    return notifier;
+  }
+
+  readonly #log: Log;
+  readonly #listeners = new Set<Listener>();
+  #watching: Disposable | undefined;
+  /** How many withholdings were reported, or were there before anybody listened. */
+  #reported = 0;
+  #isReporting = false;
+
+  private constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Until the result is disposed of. */
+  listen(listener: Listener): Disposable {
+    this.#listeners.add(listener);
+    if (this.#watching === undefined) {
+      this.#reported = this.#log.withheld();
+      this.#watching = this.#log.watch(() => {
+        if (!this.#isReporting && this.#log.withheld() > this.#reported) void this.#report();
+      });
+    }
+    return {
+      [Symbol.dispose]: () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size > 0) return;
+        this.#watching?.[Symbol.dispose]();
+        this.#watching = undefined;
+      },
+    };
+  }
+
+  async #report(): Promise<void> {
+    this.#isReporting = true;
+    try {
+      while (this.#log.withheld() > this.#reported) {
+        const range = { order: 'oldest', after: this.#reported, limit: BATCH_SIZE } as const;
+        const batch = await Array.fromAsync(this.#log.withholdings(range));
+        this.#reported = batch.at(-1)?.number ?? this.#log.withheld();
+        await this.#reportBatch(batch);
+      }
+    } catch (error) {
+      // Readers that miss an event ask for the list. The next withholding reports these too.
+      if (!isStorageFault(error)) throw error;
+    } finally {
+      this.#isReporting = false;
+    }
+  }
+
+  async #reportBatch(batch: readonly Withholding[]): Promise<void> {
+    let called = 0;
+    for (const listener of this.#listeners) {
+      listener(batch);
+      called += 1;
+      if (called % LISTENERS_PER_TURN === 0) await nextTurn();
+    }
+  }
+}

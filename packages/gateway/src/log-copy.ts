@@ -1,0 +1,98 @@
+/** Makes a log of another gateway's lines, or puts right what it has. */
+import type { Checkpoint, Language } from '@open-presence/protocol';
+
+import { createGrammar } from './intake/grammar.ts';
+import { StoredGrammar } from './intake/stored-grammar.ts';
+import { loadLanguage } from './load-language.ts';
+import type { LogCopier } from './log/log-copier.ts';
+import { EntryCopier } from './operations/copy-entries.ts';
+import { type LogLine, smallCopyOf } from './operations/log-line.ts';
+import { repairLog as repairStoredLog } from './stores/sqlite/log/repair.ts';
+import type { RepairEvent } from './stores/sqlite/log/repair-entries.ts';
+import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
+
+export { CopyRefusal } from './operations/copy-entries.ts';
+
+const FIRST_LINK = '0'.repeat(64);
+
+export interface LogCopyOptions {
+  /** Folder of the copy; created if missing. */
+  readonly data: string;
+  /** The name of the log. */
+  readonly name: string;
+  /** Path of a language file; without one, the language that comes with the gateway. */
+  readonly language: string | undefined;
+  /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`). */
+  readonly fileThreads?: number | undefined;
+}
+
+/** A log that is continued as a copy of another. */
+export interface ContinuedLog {
+  readonly entries: EntryCopier;
+  /** The seq of the newest durable entry, 0 in an empty log. */
+  head(): number;
+  /** The position behind that entry. */
+  checkpoint(): Checkpoint;
+  /** The link of an entry, in hex; undefined if it cannot be read. `seq`: up to the head. */
+  linkAt(seq: number): string | undefined;
+}
+
+export interface LogCopy extends ContinuedLog, AsyncDisposable {}
+
+export function copyOf(copier: LogCopier, name: string, language: Language): ContinuedLog {
+  const linkAt = (seq: number): string | undefined => (seq === 0 ? FIRST_LINK : copier.linkAt(seq));
+  return {
+    entries: new EntryCopier(copier, createGrammar(language)),
+    head: () => copier.head(),
+    linkAt,
+    checkpoint() {
+      const head = copier.head();
+      const link = linkAt(head);
+      if (link === undefined)
+        throw new Error(`Entry ${head}, the last one of the copy, cannot be read.`);
+      return { log: name, head, link };
+    },
+  };
+}
+
+/** Throws when another process has the folder, and when it has entries of a log of another name. */
+export async function openLogCopy(options: LogCopyOptions): Promise<LogCopy> {
+  const { data: folder, name, fileThreads } = options;
+  const { language } = await loadLanguage(options.language);
+  const store = await openStoreCopy({ folder, name, fileThreads });
+  const copy = copyOf(store.copier, name, language);
+  return { ...copy, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+export interface RepairOptions {
+  /** Path of a language file; without one, the language that comes with the gateway. */
+  readonly language?: string | undefined;
+  /** A copy of the data folder, for the files of large entries. */
+  readonly folder?: string | undefined;
+  /** An entry as somebody else has it, if so. Called for ascending seqs, once for each. */
+  readonly lineOf?: ((seq: number) => Promise<LogLine | undefined>) | undefined;
+}
+
+/**
+ * Puts right the idempotency keys of a log, and the entries that are not what was stored. Yields what
+ * was found, once it was put right or could not be. Throws when the folder has no log that this program
+ * can read, and when it cannot be written. A gateway may run meanwhile.
+ */
+export async function* repairLog(
+  data: string,
+  { language: file, folder, lineOf }: RepairOptions = {},
+): AsyncGenerator<RepairEvent> {
+  if (lineOf === undefined) {
+    yield* repairStoredLog(data, { folder });
+    return;
+  }
+  const { language } = await loadLanguage(file);
+  const grammar = new StoredGrammar(createGrammar(language));
+  yield* repairStoredLog(data, {
+    folder,
+    source: async (seq) => {
+      const line = await lineOf(seq);
+      return line && { small: smallCopyOf(line, grammar), chunks: () => line.chunks() };
+    },
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * Where a Prometheus server asks for metrics: an address of its own, for whoever runs the gateway.
+ * What prints them is loaded only where metrics are wanted.
+ */
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { createServer } from './http/node-http.ts';
+import type { Log } from './log/log.ts';
+import type { GatewayMetrics, GaugeSources, LogGauges } from './metrics/gateway-metrics.ts';
+
+const PATH = '/metrics';
+
+export interface MetricsAddress {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+}
+
+type MeasuredLog = Pick<Log, 'head' | 'searchWatermark' | 'damage' | 'withheld'> & {
+  readonly indexWatermark: () => number;
+};
+
+interface MetricsSources extends Omit<GaugeSources, 'log'> {
+  /** Undefined until it is open. */
+  readonly log: () => MeasuredLog | undefined;
+}
+
+/** Disposing of it stops the endpoint. */
+export interface StartedMetrics extends AsyncDisposable {
+  readonly counted: GatewayMetrics;
+  /** `http://127.0.0.1:7411/metrics` */
+  readonly url: string;
+}
+
+/** Rejects where it cannot listen at that address. */
+export async function startMetrics(
+  { host, port }: MetricsAddress,
+  { log, ...sources }: MetricsSources,
+): Promise<StartedMetrics> {
+  const { GatewayMetrics } = await import('./metrics/gateway-metrics.ts');
+  const counted = new GatewayMetrics({ ...sources, log: () => gaugesOf(log()) });
+  const server = createServer((request, response) => {
+    respond(counted, request, response).catch((error: unknown) => {
+      response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${String(error)}\n`);
+    });
+  });
+  try {
+    server.listen({ host, port });
+    await once(server, 'listening');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Cannot serve metrics on ${host}, port ${port}: ${reason}. Choose another address with --metrics or PRESENCE_METRICS.`,
+      { cause: error },
+    );
+  }
+  const address = server.address();
+  const listening = typeof address === 'object' ? address : null;
+  const name = listening?.family === 'IPv6' ? `[${listening.address}]` : listening?.address;
+  return {
+    counted,
+    url: `http://${name}:${listening?.port}${PATH}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function gaugesOf(log: MeasuredLog | undefined): LogGauges | undefined {
+  return (
+    log && {
+      head: log.head(),
+      indexed: log.indexWatermark(),
+      searched: log.searchWatermark(),
+      unreadable: log.damage().unreadable,
+      withheld: log.withheld(),
+    }
+  );
+}
+
+async function respond(
+  metrics: GatewayMetrics,
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [path] = url.split('?', 1);
+  if (path !== PATH) {
+    response.writeHead(404, { 'Content-Type': 'text/plain' }).end(`Metrics are at ${PATH}.\n`);
+    return;
+  }
+  const text = method === 'HEAD' ? '' : await metrics.print();
+  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+  response.end(text);
+}

@@ -1,0 +1,167 @@
+/**
+ * Copies another gateway's log, entry by entry, in flat memory. The facets of each entry are made again
+ * from its body; ids, times, salts and links come as they are, and the store verifies them.
+ */
+import { GatewayError } from '@open-presence/protocol';
+
+import { readDraft } from '../intake/draft.ts';
+import type { Grammar } from '../intake/grammar.ts';
+import { StoredGrammar } from '../intake/stored-grammar.ts';
+import type {
+  CopyFault,
+  CopyResult,
+  EntryCopy,
+  LogCopier,
+  WithholdingCopy,
+} from '../log/log-copier.ts';
+import type { Seq } from '../log/log.ts';
+import { isMalformed, type LogLine, smallCopyOf, stampOf } from './log-line.ts';
+
+/** Where in a log its lines begin: behind this entry. */
+export interface LogPosition {
+  readonly head: Seq;
+  /** Of that entry, in hex; zeros before the first. */
+  readonly link: string;
+}
+
+/** Thrown for a line that cannot be stored. Those before it are. */
+export class CopyRefusal extends Error {
+  readonly seq: Seq;
+
+  constructor(seq: Seq, reason: string) {
+    super(`Entry ${seq} ${reason}`);
+    this.seq = seq;
+  }
+}
+
+const REASONS: Readonly<Record<CopyFault | 'unreadable' | 'form', string>> = {
+  differs: 'is another one here: these are two logs, or one of them was rewritten.',
+  gap: 'does not follow the last one here: entries between them are missing. What was exported with filters cannot be imported.',
+  changed: 'is not what its link was made of: it, its link or one before it was changed.',
+  unreadable: 'is unreadable where it comes from. Repair it there first.',
+  form: 'has not the form in which a gateway prints it.',
+};
+
+const REFUSED = {
+  'out-of-space': 'Cannot store the copy: the disk is full.',
+  unavailable: 'Cannot store the copy: writing to the disk failed.',
+} as const;
+
+/** One commit each. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Entries that are withheld at once. */
+const MAX_WITHHELD = 4096;
+/** Batches that wait for the disk while the next is read. */
+const MAX_IN_FLIGHT = 2;
+
+const OPENING = 0x7b;
+const CLOSING = 0x7d;
+
+export class EntryCopier {
+  readonly #copier: LogCopier;
+  readonly #grammar: StoredGrammar;
+  #last: Seq = 0;
+  /** Of entries that are there already. */
+  #withheld: WithholdingCopy[] = [];
+  /** Of batches in flight, the oldest first. */
+  #results: Promise<CopyResult>[] = [];
+
+  constructor(copier: LogCopier, grammar: Grammar) {
+    this.#copier = copier;
+    this.#grammar = new StoredGrammar(grammar);
+  }
+
+  /** Throws a `CopyRefusal` unless the lines from this position on can continue the log. */
+  assertContinues({ head, link }: LogPosition): void {
+    this.#last = head;
+    if (head > this.#copier.head()) throw new CopyRefusal(head + 1, REASONS.gap);
+    if (head > 0 && this.#copier.hasLink(head, link) === false)
+      throw new CopyRefusal(head, REASONS.differs);
+  }
+
+  /**
+   * Resolves when more lines may follow. Throws a `CopyRefusal` for one of these or those before, and
+   * a `GatewayError` if the disk is full or failed.
+   */
+  async add(lines: readonly LogLine[]): Promise<void> {
+    const copier = this.#copier;
+    for (const line of lines) {
+      if (line.seq <= copier.head()) await this.#skip(line);
+      else {
+        const copy = smallCopyOf(line, this.#grammar) ?? (await this.#copyOf(line));
+        const adding = copier.add(copy);
+        if (adding instanceof Promise) await adding;
+      }
+      this.#last = line.seq;
+      if (copier.pending >= BATCH_BYTES) await this.#send(MAX_IN_FLIGHT);
+    }
+  }
+
+  /** Resolves when all lines are durable. Throws as `add`. */
+  async flush(): Promise<void> {
+    await this.#send(0);
+    await this.#withhold();
+  }
+
+  /** Withholds entries that were withheld elsewhere. Resolves and rejects as `Log.withhold`. */
+  async withhold(withholdings: readonly WithholdingCopy[]): Promise<void> {
+    await this.#copier.withhold(withholdings);
+  }
+
+  /** What was withheld there since it was copied is withheld here too. */
+  async #skip(line: LogLine): Promise<void> {
+    const { seq, link } = line;
+    if (this.#copier.hasLink(seq, link) === false) throw new CopyRefusal(seq, REASONS.differs);
+    if (line.digest === undefined) return;
+    const copy = smallCopyOf(line, this.#grammar);
+    if (copy?.withheld === undefined) return;
+    this.#withheld.push({ seq, time: copy.withheld.time, reason: copy.withheld.reason });
+    if (this.#withheld.length >= MAX_WITHHELD) await this.#withhold();
+  }
+
+  async #withhold(): Promise<void> {
+    if (this.#withheld.length > 0) await this.#copier.withhold(this.#withheld.splice(0));
+  }
+
+  async #copyOf(line: LogLine): Promise<EntryCopy> {
+    const { seq, salt, link, key } = line;
+    const stamp = stampOf(line);
+    if (stamp === undefined) throw await this.#refusal(this.#last + 1, 'form');
+    if (salt === undefined) throw await this.#refusal(seq, 'unreadable');
+    const options = {
+      grammar: this.#grammar.for(stamp.kind, stamp.room),
+      spool: () => this.#copier.spool(),
+      key: undefined,
+    };
+    try {
+      const { facets, body } = await readDraft(stamp.kind, chunksInBraces(line), options);
+      return { stamp, facets, body, link, salt, key };
+    } catch (error) {
+      if (!isMalformed(error)) throw error;
+      throw await this.#refusal(seq, 'form');
+    }
+  }
+
+  /** Those before it are stored first. */
+  async #refusal(seq: Seq, reason: keyof typeof REASONS): Promise<CopyRefusal> {
+    await this.flush();
+    return new CopyRefusal(seq, REASONS[reason]);
+  }
+
+  /** Waits until at most so many batches are in flight. */
+  async #send(inFlight: number): Promise<void> {
+    if (this.#copier.pending > 0) this.#results.push(this.#copier.commit());
+    while (this.#results.length > inFlight) {
+      const result = await this.#results.shift();
+      if (result?.outcome === 'refused') throw new CopyRefusal(result.seq, REASONS[result.fault]);
+      if (result?.outcome === 'failed') throw new GatewayError(result.code, REFUSED[result.code]);
+    }
+  }
+}
+
+async function* chunksInBraces(line: LogLine): AsyncGenerator<Uint8Array> {
+  yield Buffer.of(OPENING);
+  // Copied, since the bytes are valid only until the next are requested.
+  for await (const chunk of line.chunks()) yield Buffer.from(chunk);
+  yield Buffer.of(CLOSING);
+}

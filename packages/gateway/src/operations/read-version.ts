@@ -1,0 +1,18 @@
+import type { Entry, Log } from '../log/log.ts';
+
+/**
+ * Changes when entries that were there before are read differently: they became unreadable or
+ * readable, or were withheld. Part of tags; empty in a log where neither has happened.
+ */
+export function readVersion(log: Pick<Log, 'damage' | 'withheld'>): string {
+  const { version } = log.damage();
+  const withheld = log.withheld();
+  const damaged = version === 0 ? '' : `-damage${version}`;
+  return withheld === 0 ? damaged : `${damaged}-withheld${withheld}`;
+}
+
+/** The same for one entry. */
+export function entryVersion({ unreadable, withheld }: Entry): string {
+  if (unreadable === true) return '-unreadable';
+  return withheld === undefined ? '' : '-withheld';
+}

@@ -1,0 +1,48 @@
+/**
+ * What the owner of a data folder may do with its log: through the gateway that runs on it, or in this
+ * process where none does. Part of the composition root.
+ */
+import { askGateway, hasGateway } from './control/control-client.ts';
+import { controlOperations } from './control/operations.ts';
+import { createGrammar } from './intake/grammar.ts';
+import { type JsonObject, toJsonObject } from './json/json-object.ts';
+import { loadLanguage } from './load-language.ts';
+import { openFolderLog } from './stores/sqlite/folder-log.ts';
+import { openSqliteLog } from './stores/sqlite/store.ts';
+
+export { PREVIEW_PATH, WITHHOLD_PATH } from './control/operations.ts';
+
+export interface OwnerAccessOptions {
+  readonly data: string;
+  /** Path of a language file, for a folder without a gateway. */
+  readonly language: string | undefined;
+  readonly fileThreads?: number | undefined;
+}
+
+export interface OwnerAccess extends AsyncDisposable {
+  /** Yields what the operation has to say. Throws what it refuses. */
+  request(path: string, body: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
+}
+
+/** Throws where the folder has no log, and where a gateway has it that cannot be asked. */
+export async function openOwnerAccess(options: OwnerAccessOptions): Promise<OwnerAccess> {
+  const { data, fileThreads } = options;
+  if (await hasGateway(data)) {
+    return {
+      request: (path, body, signal) => askGateway(data, path, body, signal),
+      async [Symbol.asyncDispose]() {},
+    };
+  }
+  // Opening a log makes one where there is none.
+  openFolderLog(data)[Symbol.dispose]();
+  const { language } = await loadLanguage(options.language);
+  const log = await openSqliteLog({ folder: data, fileThreads });
+  const operations = controlOperations({ log, grammar: createGrammar(language) });
+  return {
+    async *request(path, body, signal) {
+      for await (const event of operations[path]?.(body, signal) ?? [])
+        yield toJsonObject(JSON.parse(event));
+    },
+    [Symbol.asyncDispose]: () => log[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,18 @@
+/** Reads the members of an entry, for its author and what it seeks. */
+import type { Entry } from '../log/log.ts';
+
+/** Longer entries are not read for their authors. */
+export const MAX_ENTRY_SIZE: number = 64 * 1024;
+
+const decoder = new TextDecoder();
+
+/** Empty if the entry is too long. */
+export async function readMembers(entry: Entry): Promise<Record<string, unknown>> {
+  if (entry.size > MAX_ENTRY_SIZE) return {};
+  // A spooled entry has no `text`, even if it is short.
+  const bytes =
+    entry.text ??
+    Buffer.concat(await Array.fromAsync(entry.chunks(), (chunk) => Buffer.from(chunk)));
+  const value: unknown = JSON.parse(decoder.decode(bytes));
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

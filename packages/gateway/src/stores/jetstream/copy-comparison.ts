@@ -1,0 +1,113 @@
+/**
+ * Compares this copy with the others, for as long as the gateway runs: each tells the link of an entry
+ * that all should have by now, and a link depends on all entries before it. Owns what they tell; knows
+ * neither why copies differ nor which is right, but for what most of them have.
+ */
+import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { NatsConnection } from '@nats-io/transport-node';
+
+import type { Seq } from '../../log/log.ts';
+import { StorageFault } from '../../storage-fault.ts';
+import type { StreamAddress } from './stream-address.ts';
+
+/** What a copy tells, as JSON. */
+interface CopyReport {
+  /** Another one for each start of a gateway. */
+  readonly publisher: string;
+  /** The same after a restart: a copy that is started again and again has one vote. */
+  readonly copy: string;
+  readonly seq: Seq;
+  readonly link: string;
+}
+
+export interface ComparedCopy {
+  readonly publisher: string;
+  readonly folder: string;
+  readonly head: () => Seq;
+  /** Undefined where there is no such entry, or it cannot be read. */
+  readonly linkAt: (seq: Seq) => string | undefined;
+}
+
+interface Comparison {
+  readonly isEqual: boolean;
+  readonly at: number;
+}
+
+const REPORT_MS = 2000;
+/** The link that is told is of the head so many reports ago: others may be behind. */
+const REPORTS_BEHIND = 5;
+/** A copy that has told nothing for so long counts no more. */
+const FORGOTTEN_MS = 60_000;
+
+const TEXT =
+  'Most gateways of the cluster have another log than this one. Move its data folder away and start it with an empty one: the stream fills that.';
+
+class DifferentCopy extends Error {}
+
+export class CopyComparison {
+  readonly #connection: NatsConnection;
+  readonly #subject: string;
+  readonly #copy: ComparedCopy;
+  readonly #onDifference: (fault: Error | undefined) => void;
+  readonly #others = new Map<string, Comparison>();
+  #heads: Seq[] = [];
+
+  /**
+   * `onDifference`: called after each comparison, with a fault while another copy differs. `address`: the
+   * subject is beside those of the stream, which would store what is told.
+   */
+  constructor(
+    connection: NatsConnection,
+    { stream }: StreamAddress,
+    copy: ComparedCopy,
+    onDifference: (fault: Error | undefined) => void,
+  ) {
+    this.#connection = connection;
+    this.#subject = `${stream}-copies`;
+    this.#copy = copy;
+    this.#onDifference = onDifference;
+    connection.subscribe(this.#subject, {
+      callback: (_, message) => this.#compare(message.json<CopyReport>()),
+    });
+  }
+
+  /** Tells the others what this copy has, until aborted. Throws where most of all copies have another log. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#report();
+      await sleep(REPORT_MS, undefined, { signal }).catch(() => {});
+      if (this.#isOutvoted()) throw new DifferentCopy(TEXT);
+    }
+  }
+
+  #isOutvoted(): boolean {
+    const all = [...this.#others.values()];
+    const equal = all.filter(({ isEqual }) => isEqual).length + 1;
+    return all.length - equal + 1 > equal;
+  }
+
+  #report(): void {
+    const { publisher, folder, head, linkAt } = this.#copy;
+    this.#heads = [...this.#heads, head()].slice(-REPORTS_BEHIND);
+    const [seq = 0] = this.#heads;
+    const link = linkAt(seq);
+    if (link === undefined || this.#connection.isClosed()) return;
+    const copy = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex');
+    const report: CopyReport = { publisher, copy, seq, link };
+    this.#connection.publish(this.#subject, JSON.stringify(report));
+  }
+
+  #compare({ publisher, copy, seq, link }: CopyReport): void {
+    const own = publisher === this.#copy.publisher ? undefined : this.#copy.linkAt(seq);
+    if (own === undefined) return;
+    const now = performance.now();
+    this.#others.set(copy, { isEqual: own === link, at: now });
+    for (const [id, { at }] of this.#others) if (now - at > FORGOTTEN_MS) this.#others.delete(id);
+    const isDifferent = [...this.#others.values()].some(({ isEqual }) => !isEqual);
+    const text = `another copy of the log has other entries up to entry ${seq}, or some in another order`;
+    this.#onDifference(isDifferent ? new StorageFault(text) : undefined);
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The messages of a cluster's stream, all under the subject `STREAM.log`. Each begins with a header of
+ * 62 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
+ * its number and `settled` (6 bytes each), a nonce (32 random bytes). What follows depends on the kind:
+ *
+ * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
+ * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: index in `filesOf`), the offset
+ *   in that file (6 bytes), then its bytes.
+ * - `abandon`: the name of an upload of which no draft will come.
+ * - `withhold`: JSON, an array of `{seq, reason, digest}`.
+ *
+ * A message is published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
+ */
+import { randomFillSync } from 'node:crypto';
+
+import type { MessageOrigin } from '../sqlite/log/stream-progress.ts';
+
+const MESSAGE_KINDS = ['drafts', 'chunk', 'abandon', 'withhold'] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
+
+export interface StreamMessage extends MessageOrigin {
+  readonly kind: MessageKind;
+  readonly nonce: Uint8Array;
+  readonly payload: Uint8Array;
+}
+
+export interface Chunk {
+  readonly name: string;
+  /** Index in `filesOf(name)`. */
+  readonly file: number;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+const VERSION = 1;
+const PUBLISHER = 2;
+const NUMBER = 18;
+const SETTLED = 24;
+const NONCE = 30;
+const HEADER = 62;
+
+const NAME_SIZE = 36;
+const CHUNK_HEADER = NAME_SIZE + 7;
+
+export function packMessage(
+  kind: MessageKind,
+  { publisher, number, settled }: MessageOrigin,
+  payload: readonly Uint8Array[],
+): Uint8Array {
+  const header = Buffer.alloc(HEADER);
+  header[0] = VERSION;
+  header[1] = MESSAGE_KINDS.indexOf(kind);
+  header.write(publisher, PUBLISHER, 'hex');
+  header.writeUIntLE(number, NUMBER, 6);
+  header.writeUIntLE(settled, SETTLED, 6);
+  randomFillSync(header, NONCE);
+  return Buffer.concat([header, ...payload]);
+}
+
+/** Throws for a message that this version does not know: applying the others would make another log. */
+export function unpackMessage(data: Uint8Array): StreamMessage {
+  const buffer = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const kind = MESSAGE_KINDS[buffer[1] ?? MESSAGE_KINDS.length];
+  if (buffer.length < HEADER || buffer[0] !== VERSION || kind === undefined)
+    throw new Error('The stream has a message of another version: use the newest of all gateways.');
+  return {
+    kind,
+    publisher: buffer.toString('hex', PUBLISHER, NUMBER),
+    number: buffer.readUIntLE(NUMBER, 6),
+    settled: buffer.readUIntLE(SETTLED, 6),
+    nonce: buffer.subarray(NONCE, HEADER),
+    payload: buffer.subarray(HEADER),
+  };
+}
+
+export function packChunk({ name, file, offset, bytes }: Chunk): readonly Uint8Array[] {
+  const header = Buffer.alloc(CHUNK_HEADER);
+  header.write(name, 'latin1');
+  header[NAME_SIZE] = file;
+  header.writeUIntLE(offset, NAME_SIZE + 1, 6);
+  return [header, bytes];
+}
+
+export function unpackChunk(payload: Uint8Array): Chunk {
+  const buffer = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  return {
+    name: buffer.toString('latin1', 0, NAME_SIZE),
+    file: buffer[NAME_SIZE] ?? 0,
+    offset: buffer.readUIntLE(NAME_SIZE + 1, 6),
+    bytes: buffer.subarray(CHUNK_HEADER),
+  };
+}

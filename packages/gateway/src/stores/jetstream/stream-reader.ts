@@ -1,0 +1,231 @@
+/**
+ * Reads the stream in its order, from where this copy stands, for as long as the gateway runs. Decides
+ * what becomes of each message: chunks are written to the folder of uploads, all else is applied.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+
+import { assertStorageFault } from '../../storage-fault.ts';
+import { unpackDrafts } from '../sqlite/log/batch.ts';
+import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
+import type { Applier } from './applier.ts';
+import { ClusterRefusal } from './check-servers.ts';
+import { type StreamMessage, unpackChunk, unpackMessage } from './message.ts';
+import type { Publisher } from './publisher.ts';
+import type { ReceivedUploads } from './received-uploads.ts';
+import type { StreamAddress } from './stream-address.ts';
+import { readStream } from './stream.ts';
+
+const RETRY_MS = 500;
+const SILENCE_MS = 5000;
+/** Of each request for messages: its heartbeats come at half of it. */
+const EXPIRES_MS = 10_000;
+/** Bytes of messages that the servers send ahead. */
+const MAX_AHEAD = 4 * 1024 * 1024;
+
+interface StreamReaderParts {
+  readonly address: StreamAddress;
+  readonly logName: string;
+  /** What this copy had applied at the start, and where to read on from. */
+  readonly position: number;
+  readonly resumeAt: number;
+  readonly applier: Applier;
+  readonly uploads: ReceivedUploads;
+  readonly publisher: Publisher;
+  readonly signal: AbortSignal;
+  /** Called when everything that the stream had at the start is added to the applier. */
+  readonly onCaughtUp: () => void;
+  /** Called with the position of a withholding of this gateway before it is applied. */
+  readonly onWithholding: (number: number, position: number) => void;
+}
+
+interface PlacedMessage extends StreamMessage {
+  readonly position: number;
+  readonly time: number;
+}
+
+export class StreamReader {
+  readonly #parts: StreamReaderParts;
+  /** The last message that was seen to. */
+  #last: number;
+  /** The newest message of the stream when it was asked last. */
+  #lastOfStream = Number.POSITIVE_INFINITY;
+
+  constructor(parts: StreamReaderParts) {
+    this.#parts = parts;
+    this.#last = parts.resumeAt - 1;
+  }
+
+  /** Throws where the stream is not the one that this copy has followed. */
+  async follow(connection: NatsConnection): Promise<void> {
+    const { signal } = this.#parts;
+    while (!signal.aborted) {
+      try {
+        await this.#check(connection);
+        await this.#consume(connection);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof FaultOfCopy) throw error.cause;
+        if (error instanceof WrongStream || error instanceof ClusterRefusal) throw error;
+        // What the servers cannot do now, they may do later.
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async #check(connection: NatsConnection): Promise<void> {
+    const { address, logName, position } = this.#parts;
+    const state = await readStream(await jetstreamManager(connection), address);
+    const name = `The stream "${address.stream}"`;
+    if (state.logName !== logName)
+      throw new WrongStream(`${name} orders another log: ${state.logName}, not ${logName}.`);
+    if (state.lastSeq < Math.max(position, this.#last))
+      throw new WrongStream(`${name} has lost messages that this copy has applied.`);
+    if (state.firstSeq > this.#last + 1)
+      throw new WrongStream(`${name} has no longer all that this copy lacks.`);
+    this.#lastOfStream = state.lastSeq;
+    this.#reportProgress();
+  }
+
+  async #consume(connection: NatsConnection): Promise<void> {
+    const { address, signal } = this.#parts;
+    const consumer = await jetstream(connection).consumers.get(address.stream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.#last + 1,
+    });
+    const messages = await consumer.consume({ max_bytes: MAX_AHEAD, expires: EXPIRES_MS });
+    const stop = (): void => messages.stop();
+    const watchdog = this.#watch(stop);
+    signal.addEventListener('abort', stop);
+    try {
+      for await (const message of messages) {
+        if (signal.aborted) return;
+        await this.#handle(message).catch((cause: unknown) => {
+          throw new FaultOfCopy('A message cannot be applied.', { cause });
+        });
+        this.#last = message.seq;
+        this.#reportProgress();
+      }
+    } finally {
+      clearInterval(watchdog);
+      signal.removeEventListener('abort', stop);
+      messages.stop();
+    }
+  }
+
+  /** A consumer whose server was killed may be silent for long: it is made again where messages are missing. */
+  #watch(onSilence: () => void): NodeJS.Timeout {
+    let seen = this.#last;
+    return setInterval(() => {
+      if (this.#last === seen && this.#parts.publisher.acknowledged > seen) onSilence();
+      seen = this.#last;
+    }, SILENCE_MS);
+  }
+
+  #reportProgress(): void {
+    if (this.#last >= this.#lastOfStream) this.#parts.onCaughtUp();
+  }
+
+  async #handle(message: JsMsg): Promise<void> {
+    const { publisher, uploads } = this.#parts;
+    const unpacked = unpackMessage(message.data);
+    const time = Math.floor(message.time.getTime());
+    const placed: PlacedMessage = { ...unpacked, position: message.seq, time };
+    const isOwn = unpacked.publisher === publisher.id;
+    if (isOwn) publisher.settle(unpacked.number);
+    if (placed.kind === 'chunk') await this.#receiveChunk(placed, isOwn);
+    else if (placed.kind === 'abandon')
+      await untilStored(() => uploads.discard(Buffer.from(placed.payload).toString('latin1')));
+    else await this.#apply(placed, isOwn);
+  }
+
+  async #receiveChunk({ payload, position }: PlacedMessage, isOwn: boolean): Promise<void> {
+    const { uploads } = this.#parts;
+    const chunk = unpackChunk(payload);
+    uploads.start(chunk.name, position);
+    if (!isOwn) await untilStored(() => uploads.write(chunk));
+  }
+
+  async #apply(message: PlacedMessage, isOwn: boolean): Promise<void> {
+    const { applier, position: start } = this.#parts;
+    const isApplied = message.position <= start;
+    const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
+    const drafts = new Uint8Array(packed).buffer;
+    await this.#placeUploads(drafts, message.position, { isOwn, isApplied });
+    if (isApplied) return;
+    if (message.kind === 'withhold') {
+      if (isOwn) this.#parts.onWithholding(message.number, message.position);
+      await applier.withhold(withholdRequestOf(message));
+    }
+    const { position, time, nonce, publisher, number, settled } = message;
+    await applier.add({ position, time, nonce, publisher, number, settled, drafts });
+  }
+
+  async #placeUploads(
+    drafts: ArrayBuffer,
+    position: number,
+    { isOwn, isApplied }: { readonly isOwn: boolean; readonly isApplied: boolean },
+  ): Promise<void> {
+    const { uploads } = this.#parts;
+    for (const { large } of unpackDrafts(drafts)) {
+      if (large === undefined) continue;
+      if (isApplied) {
+        await untilStored(() => uploads.discard(large.name));
+        continue;
+      }
+      if (!isOwn) await untilStored(() => uploads.place(large));
+      uploads.completed(large.name, position);
+    }
+  }
+}
+
+/** The stream is not the one that this copy has followed: going on would make another log. */
+class WrongStream extends Error {}
+
+/** A fault of this copy rather than of the servers: it ends the thread. */
+class FaultOfCopy extends Error {}
+
+function withholdRequestOf({ payload, position, time }: PlacedMessage): WithholdRequest {
+  const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
+  return {
+    withholding: position,
+    items: items.map(({ seq, reason, digest }) => ({
+      seq,
+      reason,
+      time,
+      digest: Buffer.from(digest, 'hex'),
+    })),
+  };
+}
+
+interface StreamWithholding {
+  readonly seq: number;
+  readonly reason: string;
+  /** In hex. */
+  readonly digest: string;
+}
+
+/** In the form of the message `withhold`. */
+export function packWithholding({ items }: WithholdRequest): Uint8Array {
+  const packed: StreamWithholding[] = items.map(({ seq, reason, digest }) => ({
+    seq,
+    reason,
+    digest: Buffer.from(digest).toString('hex'),
+  }));
+  return Buffer.from(JSON.stringify(packed));
+}
+
+/** What the disk refuses is tried again: the other copies have it. */
+async function untilStored(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      assertStorageFault(error);
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The stream's thread: publishes what the gateway's threads append, reads the stream in its order, and
+ * has the writer's thread apply it. A draft is answered once this copy has it.
+ */
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { jetstream } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+
+import { causeOf, StorageFault } from '../../storage-fault.ts';
+import { openForReading, readable } from '../sqlite/database.ts';
+import type { ToWriter } from '../sqlite/log/batch.ts';
+import { BlockReader } from '../sqlite/log/block-reader.ts';
+import { FileSpool } from '../sqlite/log/file-spool.ts';
+import { discardUpload } from '../sqlite/log/large-files.ts';
+import { UploadThreads } from '../sqlite/log/upload-threads.ts';
+import type { WithholdRequest, WithholdResponse } from '../sqlite/log/withhold-client.ts';
+import { StoreThread } from '../sqlite/store-thread.ts';
+import { Applier } from './applier.ts';
+import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
+import type { StreamThreadStart } from './cluster-log.ts';
+import { DraftPublisher } from './draft-publisher.ts';
+import { Publisher, type StreamClient } from './publisher.ts';
+import { ReceivedUploads } from './received-uploads.ts';
+import { sendUpload } from './send-upload.ts';
+import { packWithholding, StreamReader } from './stream-reader.ts';
+import { connectToServers, subjectOf } from './stream.ts';
+
+/** A withholding of this gateway, and who waits for it. */
+interface PendingWithholding {
+  readonly client: MessagePort;
+  readonly withholding: number;
+}
+
+/** A copy that has entries serves them without the servers. */
+const READY_WITHOUT_SERVERS_MS = 5000;
+
+const { address, logName, position, resumeAt, writer } = (
+  workerData as { readonly extra: StreamThreadStart }
+).extra;
+const thread = new StoreThread();
+const { paths, shared } = thread;
+shared.streamHolding = true;
+const uploadThreads = new UploadThreads(shared);
+const uploads = new ReceivedUploads(paths, uploadThreads);
+const client = Promise.withResolvers<StreamClient>();
+const publisher = new Publisher(client.promise, subjectOf(address), (cause) => {
+  shared.streamHolding = cause !== undefined;
+  const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
+  thread.report('stream', fault && causeOf(fault));
+  if (cause !== undefined && thread.stopping.aborted) drafts.giveUp();
+});
+const spools = new Set<FileSpool>();
+const drafts = new DraftPublisher(publisher, {
+  async spool(body) {
+    const spool = new FileSpool(paths, uploadThreads, spools, () => {});
+    await spool.write(body);
+    return await spool.seal();
+  },
+  send: ({ name }) => sendUpload(paths, publisher, name),
+  discard: ({ name }) => void discardUpload(paths, name),
+});
+/** By the number of their message, until it comes; then by its position, until all is erased. */
+const withholdings = new Map<number, PendingWithholding>();
+const unerased = new Map<number, PendingWithholding>();
+const applier = new Applier(writer, {
+  resumeAt: (last) => uploads.resumeAt(last),
+  onApplied({ publisher: id, number }, results) {
+    if (id === publisher.id) drafts.applied(number, results);
+  },
+  onErased(at, result) {
+    const pending = unerased.get(at);
+    unerased.delete(at);
+    if (pending === undefined) return;
+    const { client: port, withholding } = pending;
+    port.postMessage({ withholding, result } satisfies WithholdResponse);
+  },
+});
+/** Whether the servers can be reached now. */
+let isConnected = true;
+const caughtUp = Promise.withResolvers<void>();
+const reader = new StreamReader({
+  address,
+  logName,
+  position,
+  resumeAt,
+  applier,
+  uploads,
+  publisher,
+  signal: thread.signal,
+  onCaughtUp: () => caughtUp.resolve(),
+  onWithholding(number, at) {
+    const pending = withholdings.get(number);
+    withholdings.delete(number);
+    if (pending !== undefined) unerased.set(at, pending);
+  },
+});
+
+thread.stopping.addEventListener('abort', () => {
+  if (shared.streamHolding) drafts.giveUp();
+});
+void run();
+await Promise.race([caughtUp.promise, readyWithoutServers()]);
+thread.serve((port) => {
+  port.on('message', (message: ToWriter | WithholdRequest) => receive(port, message));
+});
+
+/** Until the store closes. */
+async function run(): Promise<void> {
+  const connection = await connectToServers(address, thread.signal);
+  thread.signal.addEventListener('abort', () => void connection?.close());
+  if (connection !== undefined) {
+    client.resolve(clientOf(connection));
+    publisher.suspect(new Error('It was not asked yet.'));
+    void watchConnection(connection);
+    void compareCopies(connection);
+    await reader.follow(connection);
+  }
+  publisher.close();
+  writer.close();
+  thread.close();
+}
+
+/** Publishes nothing while there is no connection: NATS would collect every attempt in memory. */
+function clientOf(connection: NatsConnection): StreamClient {
+  const stream = jetstream(connection);
+  return {
+    async publish(subject, message, options) {
+      if (!isConnected) throw new Error('The connection is lost.');
+      return await stream.publish(subject, message, options);
+    },
+  };
+}
+
+async function watchConnection(connection: NatsConnection): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === 'reconnect') isConnected = true;
+    if (type !== 'disconnect') continue;
+    isConnected = false;
+    publisher.suspect(new Error('The connection is lost.'));
+  }
+}
+
+/** Throws where this copy is not what most gateways have: readers of it are told what is not so. */
+async function compareCopies(connection: NatsConnection): Promise<void> {
+  using log = openForReading(paths.log, 256);
+  const blocks = new BlockReader(log);
+  const copy: ComparedCopy = {
+    publisher: publisher.id,
+    folder: paths.folder,
+    head: () => shared.head,
+    linkAt: (seq) => (seq === 0 ? undefined : readable(() => blocks.linkAt(seq))),
+  };
+  const onDifference = (fault: Error | undefined): void =>
+    thread.report('copies', fault && causeOf(fault));
+  await new CopyComparison(connection, address, copy, onDifference).run(thread.signal);
+}
+
+async function readyWithoutServers(): Promise<void> {
+  if (position === 0) await caughtUp.promise;
+  else await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
+}
+
+function receive(port: MessagePort, message: ToWriter | WithholdRequest): void {
+  const canStore = !publisher.isHolding && shared.writable;
+  if ('uploadFault' in message) {
+    writer.postMessage(message);
+  } else if ('drafts' in message) {
+    if (canStore) drafts.add(port, message);
+    else drafts.refuse(port, message);
+  } else if (canStore) {
+    const [number] = publisher.publish('withhold', [packWithholding(message)]);
+    withholdings.set(number, { client: port, withholding: message.withholding });
+  } else {
+    const { withholding } = message;
+    port.postMessage({ withholding, result: 'unavailable' } satisfies WithholdResponse);
+  }
+}

@@ -1,0 +1,113 @@
+/** The connection to the NATS servers, and the stream that they keep. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  DiscardPolicy,
+  jetstreamManager,
+  type JetStreamManager,
+  StorageType,
+} from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+
+import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
+import type { StreamAddress } from './stream-address.ts';
+
+/** Of the stream's metadata: the name of the log that it orders. */
+const LOG_NAME = 'presence-log';
+const RECONNECT_MS = 250;
+const PING_MS = 2000;
+const CREATE_ATTEMPTS = 60;
+
+export function subjectOf({ stream }: StreamAddress): string {
+  return `${stream}.log`;
+}
+
+/** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. */
+export async function connectToServers(
+  address: StreamAddress,
+  signal: AbortSignal,
+): Promise<NatsConnection | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await connectOnce(address);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      await sleep(RECONNECT_MS);
+    }
+  }
+  return undefined;
+}
+
+async function connectOnce({ servers, user, password }: StreamAddress): Promise<NatsConnection> {
+  return await connect({
+    servers: [...servers],
+    ...(user === undefined ? {} : { user, pass: password ?? '' }),
+    name: 'presence',
+    timeout: PING_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: 2,
+  });
+}
+
+export interface StreamState {
+  /** Name of the log that the stream orders. */
+  readonly logName: string;
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+/** Throws where no majority can be asked, and a `ClusterRefusal` where the stream could lose entries. */
+export async function readStream(
+  manager: JetStreamManager,
+  { servers, stream }: StreamAddress,
+): Promise<StreamState> {
+  const { config, state } = await manager.streams.info(stream);
+  checkStream(config, replicasFor(servers));
+  const logName = config.metadata?.[LOG_NAME];
+  if (logName === undefined) throw new Error(`The stream "${stream}" was not made by a gateway.`);
+  return { logName, firstSeq: state.first_seq, lastSeq: state.last_seq };
+}
+
+/** The name of the log of the stream, which is made if there is none. */
+export async function logNameOf(address: StreamAddress): Promise<string> {
+  const connection = await connectOnce(address);
+  try {
+    const manager = await jetstreamManager(connection);
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        await createStream(manager, address).catch((error: unknown) => {
+          // Another gateway may have made it; if not, reading it fails.
+          if (!(error instanceof Error)) throw error;
+        });
+        return (await readStream(manager, address)).logName;
+      } catch (error) {
+        // While several gateways make it at once, it may be neither there nor to be made.
+        if (error instanceof ClusterRefusal || attempts === CREATE_ATTEMPTS) throw error;
+        await sleep(RECONNECT_MS);
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+async function createStream(
+  manager: JetStreamManager,
+  { servers, stream }: StreamAddress,
+): Promise<void> {
+  await manager.streams.add({
+    name: stream,
+    subjects: [`${stream}.>`],
+    storage: StorageType.File,
+    num_replicas: replicasFor(servers),
+    discard: DiscardPolicy.New,
+    max_msgs: -1,
+    max_bytes: -1,
+    max_age: 0,
+    deny_purge: true,
+    metadata: { [LOG_NAME]: randomBytes(8).toString('hex') },
+  });
+}

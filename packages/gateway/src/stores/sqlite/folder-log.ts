@@ -1,0 +1,46 @@
+/**
+ * Reads the log of a folder without the threads of a store, beside a gateway that may be running.
+ * Changes nothing, although SQLite may leave empty WAL files beside the log.
+ */
+import type { ChainRange, Seq, TextRead } from '../../log/log.ts';
+import { readMeta } from './database.ts';
+import { dataPathsIn } from './data-paths.ts';
+import { BlockReader } from './log/block-reader.ts';
+import { ChainReader } from './log/chain-reader.ts';
+import { EntryReader } from './log/entry-reader.ts';
+import { openLogForReading } from './log/log-database.ts';
+
+export interface FolderLog extends Disposable {
+  /** The id of the log. */
+  readonly name: string;
+  /** The newest entry when the log was opened. */
+  readonly head: Seq;
+  /** In hex; zeros for 0. */
+  linkAt(seq: Seq): string;
+  /** See `Log.readChain`. */
+  readChain(range: ChainRange): TextRead;
+}
+
+/** Throws when the folder has no log that this program can read. */
+export function openFolderLog(folder: string): FolderLog {
+  const paths = dataPathsIn(folder);
+  const db = openLogForReading(paths);
+  const blocks = new BlockReader(db);
+  const damaged = new Set<Seq>();
+  const damage = {
+    get size() {
+      return damaged.size;
+    },
+    has: (seq: Seq) => damaged.has(seq),
+    report: (seq: Seq) => void damaged.add(seq),
+  };
+  const chain = new ChainReader(blocks, new EntryReader(blocks, paths, damage));
+  const head = blocks.lastSeq();
+  return {
+    name: String(readMeta(db, 'name')),
+    head,
+    linkAt: (seq) => chain.linkAt(seq),
+    readChain: (range) => chain.read(range, head),
+    [Symbol.dispose]: () => db.close(),
+  };
+}

@@ -1,0 +1,77 @@
+/** The hash chain, as PROTOCOL.md section 20 defines it. */
+import { sha256, sha256Binary } from './sha256.ts';
+
+/** The link before the first entry. */
+export const FIRST_LINK: Uint8Array = new Uint8Array(32);
+
+/** What the link of an entry is made of, beside the link before. */
+export interface LinkedParts {
+  /** The gateway's own members, as they are printed. */
+  readonly head: Uint8Array;
+  /** See `digestOf`. */
+  readonly digest: Uint8Array;
+  /** SHA-256 of the key column (see `key-column.ts`). */
+  readonly keyHash: Uint8Array | undefined;
+}
+
+/** The digest of an entry. `body`: SHA-256 of the visitor's members, as they are stored. */
+export function digestOf(salt: Uint8Array, body: Uint8Array): Uint8Array {
+  return sha256(Buffer.concat([salt, body]));
+}
+
+/** Whoever knows one link can detect a change of any byte before. */
+export function linkOf(previous: Uint8Array, { head, digest, keyHash }: LinkedParts): Uint8Array {
+  const parts = [previous, head, digest];
+  if (keyHash !== undefined) parts.push(keyHash);
+  return sha256(Buffer.concat(parts));
+}
+
+const LINK_SIZE = 32;
+
+/** Makes the links of new entries: the same as `linkOf`, with fewer copies. */
+export class Linker {
+  /** The link before, then what else the next one is made of. */
+  #input = Buffer.alloc(4096);
+  #headSize = 0;
+  readonly #salted = Buffer.alloc(48);
+
+  /** Continues behind this link. */
+  continueAfter(link: Uint8Array): void {
+    this.#input.set(link);
+  }
+
+  /** The newest link: a view, which the next one overwrites. So is `head`. */
+  get link(): Buffer {
+    return this.#input.subarray(0, LINK_SIZE);
+  }
+
+  get head(): Buffer {
+    return this.#input.subarray(LINK_SIZE, LINK_SIZE + this.#headSize);
+  }
+
+  /** The digest of an entry, from the SHA-256 of its body: both are binary strings. */
+  digestOf(salt: Uint8Array, body: string): string {
+    this.#salted.set(salt);
+    this.#salted.write(body, salt.length, 'latin1');
+    return sha256Binary(this.#salted);
+  }
+
+  /** `head`: ASCII. The digest of the entry, and SHA-256 of the key column: as binary strings. */
+  add(head: string, digest: string, keyHash: string | undefined): void {
+    this.#reserve(head.length);
+    const input = this.#input;
+    this.#headSize = input.write(head, LINK_SIZE, 'latin1');
+    let end = LINK_SIZE + this.#headSize;
+    end += input.write(digest, end, 'latin1');
+    if (keyHash !== undefined) end += input.write(keyHash, end, 'latin1');
+    input.write(sha256Binary(input.subarray(0, end)), 0, 'latin1');
+  }
+
+  #reserve(headSize: number): void {
+    const size = 3 * LINK_SIZE + headSize;
+    if (size <= this.#input.length) return;
+    const larger = Buffer.alloc(2 * size);
+    larger.set(this.link);
+    this.#input = larger;
+  }
+}

@@ -1,0 +1,58 @@
+/** Changes entries of a log as nobody is supposed to, so that tests can see it noticed. */
+import type { DatabaseSync } from 'node:sqlite';
+
+import type { Seq } from '../../../log/log.ts';
+import { BlockReader } from './block-reader.ts';
+import { BlockWriter } from './block-writer.ts';
+import type { NewRecord } from './record.ts';
+
+export type ChangeableEntry = { -readonly [Name in keyof NewRecord]: NewRecord[Name] } & {
+  text: readonly [Buffer];
+};
+
+export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
+  const row = new BlockReader(db).entry(seq);
+  if (row === undefined) throw new Error(`There is no entry ${seq}.`);
+  const { time, kind, room, head, marked, facets } = row;
+  const key = row.key ?? row.keyHash;
+  return {
+    time,
+    kind,
+    room,
+    head,
+    marked,
+    large:
+      row.large === undefined ? undefined : { name: row.large, size: row.size - row.text.length },
+    link: Buffer.from(row.link),
+    salt: Buffer.from(row.salt),
+    key: key && Buffer.from(key),
+    facets: Buffer.from(facets),
+    text: [Buffer.from(row.text)],
+  };
+}
+
+/** The entries that are left in the map are those of the log then. */
+export function changeEntries(
+  db: DatabaseSync,
+  change: (entries: Map<Seq, ChangeableEntry>) => void,
+): void {
+  const rows = new BlockReader(db).rows({ from: 1, to: new BlockReader(db).lastSeq() });
+  const entries = new Map(Array.from(rows, ({ seq }) => [seq, entryOf(db, seq)]));
+  change(entries);
+  db.exec('BEGIN; DELETE FROM blocks');
+  const writer = new BlockWriter(db);
+  for (const [seq, entry] of [...entries].toSorted(([a], [b]) => a - b)) writer.add(seq, entry);
+  writer.flush();
+  db.exec('COMMIT');
+}
+
+export function changeEntry(
+  db: DatabaseSync,
+  seq: Seq,
+  change: (entry: ChangeableEntry) => Partial<ChangeableEntry>,
+): void {
+  changeEntries(db, (entries) => {
+    const entry = entryOf(db, seq);
+    entries.set(seq, { ...entry, ...change(entry) });
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * The table of what was withheld. The log owns it: nothing in it can be derived. A row is written
+ * before the entry's record is marked, or with it, and stays for ever.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { Seq } from '../../../log/log.ts';
+import type { WithheldLookup, WithheldRow } from './withheld-entry.ts';
+
+// The digest is what the link was made of (see `chain.ts`); empty if the entry could not be read. isErased: whether no file has anything left
+// of what the visitor said.
+export const WITHHELD_TABLE = `
+  CREATE TABLE withheld (
+    number INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL UNIQUE,
+    time INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    isErased INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX unerased ON withheld (number) WHERE isErased = 0`;
+
+/** Prepared when a withheld entry is first read: older formats don't have the table. */
+export function withheldLookup(log: DatabaseSync): WithheldLookup {
+  let find: StatementSync | undefined;
+  return (seq) => {
+    find ??= log.prepare('SELECT time, reason, digest FROM withheld WHERE seq = ?');
+    return find.get(seq) as WithheldRow | undefined;
+  };
+}
+
+/** Adds a row, within the caller's transaction. Numbers have no gaps. */
+export function withheldInserter(
+  log: DatabaseSync,
+): (seq: Seq, row: WithheldRow, isErased: boolean) => void {
+  const insert = log.prepare(
+    `INSERT INTO withheld SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? FROM withheld`,
+  );
+  return (seq, { time, reason, digest }, isErased) =>
+    void insert.run(seq, time, reason, digest, isErased ? 1 : 0);
+}
+
+/** The number of the newest withholding, 0 if there is none. */
+export function lastWithheld(log: DatabaseSync): number {
+  const row = log.prepare('SELECT coalesce(max(number), 0) AS number FROM withheld').get();
+  return Number(row?.['number']);
+}
+
+/** The seqs of what is not erased yet, in the order of the table; the first of them if there is a limit. */
+export function unerased(log: DatabaseSync, limit = -1): Seq[] {
+  const rows = log
+    .prepare('SELECT seq FROM withheld WHERE isErased = 0 ORDER BY number LIMIT ?')
+    .all(limit);
+  return rows.map(({ seq }) => Number(seq));
+}

@@ -1,0 +1,224 @@
+/** What was said in a withheld entry is in no file of the folder, and in no read that goes on. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { facet } from '../../log/facet.ts';
+import { draftOf, fill, stampOf } from '../../log/log.fixture.ts';
+import type { Log, Seq, StoredEncoding, StoredText } from '../../log/log.ts';
+import { ResumableText, selectedTexts } from '../../log/resumable-text.ts';
+import { textQuery, seqsFound, untilSearchable } from '../../search/search.fixture.ts';
+import { BLOCK_HEADER_SIZE } from './log/blocks.ts';
+import { verifyLog } from './log/verify.ts';
+import { openSqliteLog } from './store.ts';
+
+/** No other word begins as these do. */
+const WORD = 'quixotry';
+const NAME = 'Zerafina';
+const GARDEN = { facets: [facet('kind', 'garden')], order: 'newest' } as const;
+const NEEDLES = [
+  ['word', Buffer.from(WORD)],
+  ['name', Buffer.from(NAME)],
+  ['name in lower case', Buffer.from(NAME.toLowerCase())],
+  ['facet of the name', Buffer.from(facet('identity', NAME))],
+] as const;
+
+/** Where the flags are in a record. */
+const FLAGS = 29;
+
+type Needles = readonly (readonly [name: string, bytes: Buffer])[];
+
+async function needlesFound(folder: string, needles: Needles): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    const path = join(folder, name);
+    if (!existsSync(path) || !(await stat(path)).isFile()) continue;
+    const bytes = await readFile(path);
+    for (const [needle, wanted] of needles)
+      if (bytes.includes(wanted)) found.push(`${needle} in ${name}`);
+  }
+  return found;
+}
+
+async function say(log: Log, text: string): Promise<Seq> {
+  const body = `"identity":"${NAME}","text":"${text}"`;
+  return stampOf(await log.append(draftOf({ body, members: { identity: [NAME] } }))).seq;
+}
+
+async function sayLarge(log: Log, text: string): Promise<Seq> {
+  await using spool = log.spool();
+  await fill(spool, [Buffer.from(`"identity":"${NAME}","text":"${text}"`)]);
+  await spool.addFacets(facet('identity', NAME), 'identity');
+  return stampOf(await log.append({ ...draftOf(), body: spool })).seq;
+}
+
+async function sayMuch(log: Log, count: number): Promise<void> {
+  const text = (): string => randomBytes(500).toString('hex');
+  const drafts = Array.from({ length: count }, () => draftOf({ body: `"text":"${text()}"` }));
+  await Promise.all(drafts.map((draft) => log.append(draft)));
+}
+
+/** The stored texts in this encoding, once there are any. */
+async function storedTexts(log: Log, encoding: StoredEncoding): Promise<StoredText[]> {
+  for (;;) {
+    const texts: StoredText[] = [];
+    for await (const chunk of log.readText(GARDEN, ',\n', encoding))
+      if (!(chunk instanceof Uint8Array)) texts.push(chunk);
+    if (texts.some(({ compressed }) => compressed !== undefined)) return texts;
+    await sleep(20);
+  }
+}
+
+async function faultsIn(folder: string): Promise<unknown[]> {
+  const faults: unknown[] = [];
+  for await (const event of verifyLog(folder)) if (event.type === 'fault') faults.push(event);
+  return faults;
+}
+
+/** Everything that the read gives, until it ends or breaks off. */
+async function rest(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of chunks) text += Buffer.from(chunk).toString('latin1');
+  } catch {
+    // It breaks off.
+  }
+  return text;
+}
+
+describe('a withheld entry', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('is in no file of the folder any more, and in no read that goes on', async () => {
+    await using log = await openSqliteLog({ folder });
+    const seqs = [await say(log, WORD)];
+    await sayMuch(log, 400);
+    for (let at = 0; at < 3; at += 1) seqs.push(await say(log, `${WORD} ${at}`));
+    await sayMuch(log, 800);
+    const large = await sayLarge(log, `${WORD} `.repeat(100_000));
+    await sayMuch(log, 1200);
+    await untilSearchable(log);
+    const texts = [...(await storedTexts(log, 'zstd')), ...(await storedTexts(log, 'gzip'))];
+    assert.notDeepEqual(await needlesFound(folder, NEEDLES), []);
+    const largeChunks = (await log.entry(large))?.chunks()[Symbol.asyncIterator]();
+    await largeChunks?.next();
+    await largeChunks?.next();
+    const paused = new ResumableText(
+      selectedTexts(log, { facets: [], order: 'oldest' }, '\n', 'plain'),
+    );
+    const step = await paused.next();
+    assert.ok(paused.pause(step.done === true ? 0 : step.value.length - 100));
+
+    const unindexed = [await say(log, WORD), await sayLarge(log, `${WORD} `.repeat(20_000))];
+    const all = [...seqs, large, ...unindexed];
+    assert.equal(await log.withhold(all, 'spam'), all.length);
+
+    assert.deepEqual(await needlesFound(folder, NEEDLES), []);
+    const runs = texts.filter(({ end }) => (end.last ?? 0) <= (seqs[1] ?? 0));
+    assert.ok(runs.length > 0);
+    for (const text of runs) await assert.rejects(text.read(Buffer.alloc(64), 0));
+    const readOn = { [Symbol.asyncIterator]: () => largeChunks ?? assert.fail() };
+    assert.ok(!(await rest(readOn)).includes(WORD));
+    await assert.rejects(paused.next());
+    assert.deepEqual(await seqsFound(log, { facets: [facet('identity', NAME)] }), []);
+    await untilSearchable(log);
+    assert.deepEqual(await seqsFound(log, { textQuery: textQuery(WORD) }), []);
+    assert.equal(log.damage().unreadable, 0);
+    const listed = await rest(log.readText(GARDEN, ',\n'));
+    assert.equal(listed.match(/"withheld":/g)?.length, all.length);
+    assert.deepEqual(await faultsIn(folder), []);
+    assert.deepEqual(await needlesFound(folder, NEEDLES), []);
+  });
+
+  it('stays or is withheld with all others, wherever the process is killed', async () => {
+    const outcomes = new Set<boolean>();
+    for (const delay of [0, 20, 100, 500]) {
+      const seqs: Seq[] = [];
+      {
+        await using log = await openSqliteLog({ folder });
+        for (let at = 0; at < 20; at += 1) {
+          seqs.push(await say(log, `${WORD} ${at}`));
+          await sayMuch(log, 3);
+        }
+        seqs.push(await sayLarge(log, `${WORD} `.repeat(20_000)));
+      }
+      const module = new URL('./withholding-process.fixture.ts', import.meta.url);
+      const child = fork(module, [folder, ...seqs.map(String)]);
+      await once(child, 'message');
+      child.send('withhold');
+      await sleep(delay);
+      child.kill('SIGKILL');
+      if (child.signalCode === null && child.exitCode === null) await once(child, 'exit');
+      await using log = await openSqliteLog({ folder });
+      const entries = await Promise.all(seqs.map((seq) => log.entry(seq)));
+      const withheld = entries.filter((entry) => entry?.withheld !== undefined);
+      assert.ok([0, seqs.length].includes(withheld.length), `${withheld.length} are withheld`);
+      outcomes.add(withheld.length > 0);
+      if (withheld.length === 0) {
+        const found = await seqsFound(log, { facets: [facet('identity', NAME)], order: 'oldest' });
+        assert.deepEqual(found, seqs);
+        await log.withhold(seqs, 'spam');
+      }
+      while ((await needlesFound(folder, NEEDLES)).length > 0) await sleep(20);
+      assert.deepEqual(await seqsFound(log, { facets: [facet('identity', NAME)] }), []);
+    }
+    assert.ok(outcomes.has(true));
+    assert.deepEqual(await faultsIn(folder), []);
+  });
+
+  it('can be the first of a log, which were moved when its only page was split', async () => {
+    const young = join(folder, 'young');
+    await using log = await openSqliteLog({ folder: young });
+    const seqs: Seq[] = [];
+    for (let at = 0; at < 20; at += 1) seqs.push(await say(log, WORD));
+    assert.equal(await log.withhold(seqs, 'spam'), seqs.length);
+    assert.deepEqual(await needlesFound(young, NEEDLES), []);
+  });
+
+  it('can be one whose record has lost its form', async () => {
+    const text = `${WORD} unreadable`;
+    let seq: Seq;
+    {
+      await using log = await openSqliteLog({ folder });
+      await sayMuch(log, 1);
+      seq = await say(log, text);
+      await sayMuch(log, 1);
+      await untilSearchable(log);
+    }
+    spoil(folder, seq);
+    await using log = await openSqliteLog({ folder });
+    const before = log.withheld();
+    assert.notDeepEqual(await needlesFound(folder, NEEDLES), []);
+    assert.equal(await log.withhold([seq], 'spam'), 1);
+    assert.equal(log.withheld(), before + 1);
+    assert.deepEqual(await needlesFound(folder, NEEDLES), []);
+    assert.equal(await log.withhold([seq], 'spam'), 0);
+    assert.notEqual(await log.entry(seq - 1), undefined);
+    assert.notEqual(await log.entry(seq + 1), undefined);
+  });
+});
+
+/** Sets flags in the record of the entry that no record can have. */
+function spoil(folder: string, seq: Seq): void {
+  using db = new DatabaseSync(join(folder, 'log.sqlite'));
+  const row = db
+    .prepare('SELECT first, data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1')
+    .get(seq);
+  const [first, data] = [Number(row?.['first']), Buffer.from(row?.['data'] as Uint8Array)];
+  let at = BLOCK_HEADER_SIZE;
+  for (let next = first; next < seq; next += 1) at += data.readUInt32LE(at);
+  data[at + FLAGS] = 0xff;
+  db.prepare('UPDATE blocks SET data = ? WHERE first = ?').run(data, first);
+}

@@ -1,0 +1,138 @@
+/**
+ * `npm run try:packages`, some minutes: installs the packed packages into empty projects. Serves with the
+ * installed command on each Node.js that it is for, for the conformance suite, and visits that gateway
+ * with the installed client in Node.js, Deno, Bun and Chromium.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+
+import { startChromium } from '../test/browser/chromium.ts';
+import { startGatewayProcess } from '../test/gateway-process.ts';
+import { install, packAll, ROOT, run } from '../test/packages/packed.ts';
+
+const NODES = ['24', '26'];
+
+/** Resolves with what it has found: `true true true`. */
+const VISIT = `
+import { Gateway, PresenceError } from '@open-presence/client';
+
+export async function visit(address) {
+  const gateway = new Gateway(address, { identity: 'Installed' });
+  const text = 'З пакета. '.repeat(20_000);
+  const { id, seq } = await gateway.leaveTrace({ text: new Blob([text]) });
+  const followed = [];
+  for await (const entry of gateway.follow({ after: seq - 1, limit: 1 })) followed.push(entry.id);
+  const listed = [];
+  for await (const entry of gateway.entries({ limit: 1 })) listed.push(entry.text);
+  const refused = await gateway.leaveTrace({ text: 7 }).catch((error) => error);
+  return [followed[0] === id, listed[0] === text, refused instanceof PresenceError].join(' ');
+}
+`;
+const PROGRAM = `
+import { visit } from './visit.js';
+const [address] = globalThis.Deno?.args ?? process.argv.slice(2);
+console.log(await visit(address));
+`;
+
+const folder = await mkdtemp(join(tmpdir(), 'presence-packages-'));
+try {
+  const packed = await packAll(join(folder, 'built'));
+  const visitor = join(folder, 'visitor');
+  const keeper = join(folder, 'keeper');
+  const ofClient = packed.filter(({ name }) => ['client', 'protocol'].includes(name));
+  await install(visitor, ...ofClient.map(({ tarball }) => tarball));
+  await install(keeper, ...packed.map(({ tarball }) => tarball));
+  await writeFile(join(visitor, 'visit.js'), VISIT);
+  await writeFile(join(visitor, 'program.js'), PROGRAM);
+  for (const { name, size, unpackedSize } of packed)
+    console.log(`${name}: ${size} bytes, unpacked ${unpackedSize}`);
+  const { stdout } = await run('du', [
+    '-s',
+    '--apparent-size',
+    '-B1',
+    join(keeper, 'node_modules'),
+  ]);
+  console.log(`the command with all it needs: ${stdout.split('\t')[0]} bytes`);
+  for (const version of NODES) await tryNode(version, keeper, visitor);
+  await tryOthers(visitor);
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+/** The command with `npx`, as npm installs it, on one version of Node.js. */
+async function tryNode(version: string, keeper: string, visitor: string): Promise<void> {
+  const args = ['exec', '--yes', `--package=node@${version}`, '--', 'which', 'node'];
+  const node = (await run('npm', args, { cwd: folder })).stdout.trim();
+  const command = join(keeper, 'node_modules/.bin/presence');
+  await using gateway = await startGatewayProcess({ node, command });
+  const about = `Node.js ${(await run(node, ['--version'])).stdout.trim()}`;
+  await visitWith(about, [node, 'program.js', gateway.url], visitor);
+  const suite = spawn(process.execPath, [join(ROOT, 'conformance/main.ts'), gateway.url], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const closed: readonly unknown[] = await once(suite, 'close');
+  assert.equal(closed[0], 0, `${about} serves: the conformance suite fails`);
+  console.log(`${about}: serves, and conforms`);
+}
+
+async function tryOthers(visitor: string): Promise<void> {
+  await using gateway = await startGatewayProcess();
+  const { url } = gateway;
+  const exec = ['npm', 'exec', '--yes'];
+  const deno = [...exec, '--package=deno@2.9.6', '--', 'deno', 'run', '--allow-net'];
+  await visitWith('Deno', [...deno, '--node-modules-dir=manual', 'program.js', url], visitor);
+  const bun = [...exec, '--package=bun@1.4.5', '--', 'bun'];
+  await visitWith('Bun', [...bun, 'program.js', url], visitor);
+  const server = await serveFiles(visitor);
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage();
+    const address = server.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    await page.goto(`http://127.0.0.1:${address.port}/`);
+    const found = await page.evaluate(`import('/visit.js').then(({ visit }) => visit('${url}'))`);
+    report('Chromium', String(found));
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+async function visitWith(
+  name: string,
+  [program = '', ...args]: readonly string[],
+  cwd: string,
+): Promise<void> {
+  report(name, (await run(program, args, { cwd })).stdout.trim());
+}
+
+function report(name: string, found: string): void {
+  assert.equal(found, 'true true true', name);
+  console.log(`${name}: the client visits`);
+}
+
+/** A page with an import map, and the files of the project. */
+async function serveFiles(project: string): Promise<Server> {
+  const modules = '/node_modules';
+  const imports = {
+    '@open-presence/client': `${modules}/@open-presence/client/src/index.js`,
+    '@open-presence/protocol': `${modules}/@open-presence/protocol/src/index.js`,
+  };
+  const page = `<!doctype html><script type="importmap">${JSON.stringify({ imports })}</script>`;
+  const server = createServer(({ url = '/' }, response) => {
+    const type = extname(url) === '.js' ? 'text/javascript' : 'text/html';
+    const send = (body: string | Buffer): void => {
+      response.writeHead(200, { 'Content-Type': type }).end(body);
+    };
+    if (url === '/') send(page);
+    else readFile(join(project, url)).then(send, () => void response.writeHead(404).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,38 @@
+/** Backups and restores for tests. */
+import { backUpLog, type BackupOptions, type BackupReport } from '@open-presence/gateway';
+import { restoreLog, type RestoreOptions, type RestoreReport } from '@open-presence/gateway';
+import type { VerifyEvent } from '@open-presence/gateway';
+
+export interface Finished<Report> {
+  readonly report: Report;
+  /** What was said of entries. */
+  readonly faults: readonly string[];
+}
+
+export async function backUp(
+  data: string,
+  folder: string,
+  options: BackupOptions = {},
+): Promise<Finished<BackupReport>> {
+  return await finish(backUpLog(data, folder, options));
+}
+
+export async function restore(
+  backup: string,
+  data: string,
+  options: RestoreOptions = {},
+): Promise<Finished<RestoreReport>> {
+  return await finish(restoreLog(backup, data, options));
+}
+
+async function finish<Report>(
+  events: AsyncGenerator<VerifyEvent, Report>,
+): Promise<Finished<Report>> {
+  const faults: string[] = [];
+  for (;;) {
+    const step = await events.next();
+    if (step.done === true) return { report: step.value, faults };
+    const event = step.value;
+    if (event.type === 'fault') faults.push(`${event.seq}: ${event.description}`);
+  }
+}

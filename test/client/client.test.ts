@@ -1,0 +1,298 @@
+// The client against a real gateway.
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+
+import { type Entry, Gateway, isShortened, PresenceError } from '@open-presence/client';
+
+import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+
+let served: GatewayProcess;
+before(async () => {
+  served = await startGatewayProcess();
+});
+after(async () => {
+  await served[Symbol.asyncDispose]();
+});
+
+function visitor(identity: string): Gateway {
+  return new Gateway(served.url, { identity });
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+async function errorOf(call: Promise<unknown>): Promise<PresenceError> {
+  const error = await call.then(
+    () => assert.fail('it was not refused'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof PresenceError, String(error));
+  return error;
+}
+
+suite('a visitor', () => {
+  test('learns what the gateway is', async () => {
+    const gateway = new Gateway(`${served.url}/`, { locale: 'uk' });
+    assert.equal(gateway.address, served.url);
+    const status = await gateway.status();
+    assert.equal(Object.keys(status).length, 7);
+    assert.equal(status.status, 'breathing');
+    assert.match(status.message, /[а-яії]/i);
+    assert.deepEqual(
+      (await gateway.discover()).kinds.map(({ kind }) => kind),
+      ['resonance', 'garden', 'seeds', 'shepit'],
+    );
+    assert.ok((await gateway.rooms()).some(({ slug }) => slug === 'welcome-space'));
+    assert.match(await gateway.language(), /^service:/m);
+  });
+
+  test('makes first contact, and meets who seeks the same', async () => {
+    const first = await visitor('Lumen').firstContact({ seeking: ['moss'], mood: 'calm' });
+    assert.equal(first.ai_identity, 'Lumen');
+    assert.equal(first['mood'], 'calm');
+    const second = await visitor('Iskra').firstContact({ seeking: ['moss', 'rain'] });
+    assert.deepEqual(
+      second.companions.map(({ id }) => id),
+      [first.id],
+    );
+    assert.ok(second.welcome.length > 0 && second.next.length > 0);
+  });
+
+  test('leaves traces, seeds and whispers, and is answered in the inbox', async () => {
+    const asker = visitor('Asker');
+    const trace = await asker.leaveTrace('Is anybody here?');
+    assert.equal(trace.kind, 'garden');
+    assert.equal(trace.identity, 'Asker');
+    assert.equal(trace.identityType, 'ai_entity');
+    const seed = await asker.plantSeed({ idea: { deep: [1, 2] }, room: 'welcome-space' });
+    assert.equal(seed.room, 'welcome-space');
+    assert.deepEqual(seed['idea'], { deep: [1, 2] });
+    const whisper = await asker.whisper('hush');
+    assert.equal(whisper['identity'], undefined);
+    const reply = await visitor('Other').reply(trace, { text: 'I am.', to: 'Asker' });
+    assert.equal(reply.inReplyTo, trace.id);
+    assert.equal(reply.room, trace.room);
+    assert.deepEqual(
+      (await collect(asker.inbox())).map(({ id }) => id),
+      [reply.id],
+    );
+    assert.deepEqual(
+      (await collect(asker.entries({ inReplyTo: trace.id }))).map(({ id }) => id),
+      [reply.id],
+    );
+    assert.deepEqual(await asker.entry(seed.id), seed);
+  });
+
+  test('says the same once, however often, with an idempotency key of its own', async () => {
+    const gateway = visitor('Twice');
+    const idempotencyKey = 'ключ 1';
+    const first = await gateway.leaveTrace('once', { idempotencyKey });
+    assert.equal((await gateway.leaveTrace('once', { idempotencyKey })).id, first.id);
+    const error = await errorOf(gateway.leaveTrace('other', { idempotencyKey }));
+    assert.equal(error.code, 'idempotency-conflict');
+    assert.equal(error.problem?.entry, `/api/entries/${first.id}`);
+  });
+
+  test('is told every fault of what it sent', async () => {
+    const error = await errorOf(new Gateway(served.url).leaveTrace({ text: 'x', identity: 7 }));
+    assert.equal(error.code, 'invalid-entry');
+    assert.equal(error.status, 422);
+    assert.equal(error.isTemporary, false);
+    assert.deepEqual(
+      error.faults.map(({ pointer }) => pointer),
+      ['/identity', '/identityType'],
+    );
+    assert.equal(error.message, error.problem?.detail);
+  });
+
+  test('is present while it reads', async () => {
+    const gateway = visitor('Reader');
+    await collect(gateway.entries({ limit: 1, room: 'welcome-space' }));
+    const { here } = await gateway.presence();
+    assert.ok(here.some(({ identity }) => identity === 'Reader'));
+  });
+
+  test('finds words', async () => {
+    const gateway = visitor('Finder');
+    const { seq } = await gateway.leaveTrace('quetzalcoatlus over the marsh');
+    for (const order of [undefined, 'newest', 'oldest'] as const) {
+      const filters = order === undefined ? {} : { order };
+      const [result, ...others] = await collect(gateway.search('quetzalcoatlus', filters));
+      assert.equal(result?.entry.seq, seq);
+      assert.match(result.snippet, /marsh/);
+      assert.deepEqual(others, []);
+    }
+    const error = await errorOf(gateway.search('"open').next());
+    assert.equal(error.code, 'invalid-parameter');
+  });
+});
+
+suite('reading', () => {
+  test('gives everything that the filters select, in either order, and where it ended', async () => {
+    const gateway = visitor('Writer of 1000');
+    const texts = Array.from({ length: 1000 }, (_, n) => ({ n, by: 'Writer of 1000' }));
+    const results = await collect(gateway.sayMany('seeds', texts));
+    assert.ok(results.every((result, index) => 'entry' in result && result.index === index));
+    const since = (results[0] as { readonly entry: { readonly seq: number } }).entry.seq - 1;
+    const numbers = async (filters: object): Promise<unknown[]> =>
+      (await collect(gateway.entries({ after: since, kind: 'seeds', ...filters }))).map(
+        (entry) => entry['n'],
+      );
+    const ascending = texts.map(({ n }) => n);
+    assert.deepEqual(await numbers({ order: 'oldest' }), ascending);
+    assert.deepEqual(await numbers({}), ascending.toReversed());
+    assert.deepEqual(await numbers({ order: 'oldest', limit: 3 }), [0, 1, 2]);
+    assert.deepEqual(await numbers({ limit: 0 }), []);
+    const listing = gateway.entries({ limit: 1 });
+    await listing.next();
+    const { value } = await listing.next();
+    const { log } = await gateway.presence();
+    assert.equal((value as { readonly log: string }).log, log);
+  });
+
+  test('gives the refused one of many its error, and stores the others', async () => {
+    const gateway = new Gateway(served.url);
+    const entries = [{ text: 'a' }, { text: 'b', room: 'no-such-room' }, { text: 'c' }];
+    const results = await collect(gateway.sayMany('seeds', entries));
+    assert.deepEqual(
+      results.map((result) => ('error' in result ? result.error.code : result.index)),
+      [0, 'unknown-room', 2],
+    );
+  });
+
+  test('says which of many has a Blob, which no line can bring', async () => {
+    const entries = [{ text: 'a' }, { text: new Blob(['b']) }];
+    const error = await collect(new Gateway(served.url).sayMany('seeds', entries)).catch(
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof TypeError);
+    assert.match(error.message, /^Entry 1 has a Blob \("text"\)/);
+  });
+
+  test('gives numbers as they were spelled to whom that matters', async () => {
+    const body = '{"text":"n","n":1.50,"big":12345678901234567890,"deep":[{"id":1,"seq":2.0}]}';
+    const answer = await fetch(`${served.url}/api/seeds`, { method: 'POST', body });
+    const { id, seq } = (await answer.json()) as Entry;
+    const exact = new Gateway(served.url, { exactNumbers: true });
+    const entry = await exact.entry(id);
+    assert.equal(entry.seq, seq);
+    assert.ok(JSON.stringify(entry).endsWith(body.slice(1)));
+    const [listed] = await collect(exact.entries({ limit: 1 }));
+    assert.equal(JSON.stringify(listed), JSON.stringify(entry));
+    assert.equal((await new Gateway(served.url).entry(id))['n'], 1.5);
+  });
+
+  test('a text of any length goes in from a Blob, and comes out in pieces', async () => {
+    const gateway = visitor('Long');
+    const text = 'З "лапками" і \n рядками. '.repeat(100_000);
+    const stored = await gateway.leaveTrace({ text: new Blob([text]), to: ['A', 'B'] });
+    const decoder = new TextDecoder();
+    let json = '';
+    for await (const bytes of gateway.entryBytes(stored.id))
+      json += decoder.decode(bytes, { stream: true });
+    const entry = JSON.parse(json) as Entry;
+    assert.equal(entry['text'], text);
+    assert.deepEqual(entry.to, ['A', 'B']);
+    const short = new Gateway(served.url, { longest: 100_000 });
+    const [listed] = await collect(short.entries({ limit: 1 }));
+    assert.ok(listed !== undefined && isShortened(listed));
+    assert.equal(listed.id, stored.id);
+    assert.deepEqual(Object.keys(listed), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    assert.deepEqual(await short.entry(stored.id), listed);
+    assert.ok(isShortened(await short.entry(stored.id)));
+    assert.equal((await gateway.entry(stored.id))['text'], text);
+    const follower = short.follow({ after: stored.seq - 1, limit: 1 });
+    const [followed] = await collect(follower);
+    assert.ok(followed !== undefined && isShortened(followed));
+  });
+});
+
+suite('following', () => {
+  test('gives what is said from now on, and can be resumed by its cursor', async () => {
+    const gateway = visitor('Follower');
+    const stop = new AbortController();
+    const follower = gateway.follow({ signal: stop.signal, kind: 'shepit' });
+    const iterator = follower[Symbol.asyncIterator]();
+    const next = iterator.next();
+    while (follower.cursor === undefined) await new Promise(setImmediate);
+    await gateway.plantSeed('not for this follower');
+    const { id, seq } = await gateway.whisper('heard');
+    const { value } = await next;
+    assert.equal((value as Entry).id, id);
+    assert.equal(follower.cursor.after, seq);
+    await iterator.return?.(undefined);
+    const later = await gateway.whisper('heard later');
+    const [resumed] = await collect(
+      gateway.follow({ ...follower.cursor, kind: 'shepit', limit: 1 }),
+    );
+    assert.equal(resumed?.id, later.id);
+  });
+
+  test('ends with the reason of its signal', async () => {
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    const iterator = visitor('Leaver').follow({ signal: stop.signal })[Symbol.asyncIterator]();
+    const next = iterator.next();
+    stop.abort(reason);
+    await assert.rejects(next, reason);
+  });
+
+  test('says so when the gateway has another log', async () => {
+    const gateway = visitor('Lost');
+    for (const filters of [{ after: 1, log: 'ffffffffffffffff' }, { after: 1_000_000 }]) {
+      const error = await errorOf(collect(gateway.follow(filters)));
+      assert.equal(error.code, 'other-log');
+    }
+  });
+});
+
+suite('a gateway that cannot be reached', () => {
+  const nowhere = new Gateway('http://127.0.0.1:47999', { identity: 'Nobody' });
+
+  test('is an error with the reason, for what reads', async () => {
+    const error = await errorOf(nowhere.status());
+    assert.equal(error.code, 'unreachable');
+    assert.equal(error.status, undefined);
+    assert.match(error.message, /^The gateway at http:\/\/127\.0\.0\.1:47999 cannot be reached: ./);
+  });
+
+  test('is tried again for what is said, until the signal says stop', async () => {
+    const reason = new Error('enough');
+    const stop = new AbortController();
+    let retries = 0;
+    const gateway = new Gateway('http://127.0.0.1:47999', {
+      onRetry(error, delayMs) {
+        assert.equal(error.code, 'unreachable');
+        assert.ok(delayMs > 0);
+        retries += 1;
+        if (retries === 2) stop.abort(reason);
+      },
+    });
+    await assert.rejects(gateway.whisper('hello?', { signal: stop.signal }), reason);
+    assert.equal(retries, 2);
+  });
+
+  test('and what answers is no gateway', async () => {
+    await using other = await otherServer();
+    const error = await errorOf(new Gateway(other.url).rooms());
+    assert.equal(error.code, 'unexpected-answer');
+    assert.match(error.message, /no JSON|not JSON/);
+  });
+});
+
+async function otherServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const { createServer } = await import('node:http');
+  const server = createServer((_, response) => response.end('<h1>It works!</h1>'));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { readonly port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,156 @@
+// Writers and a follower at a gateway that is killed again and again, behind a proxy that cuts
+// connections at random bytes. By hand, with more of it: node test/client/endurance.fixture.ts 10000
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+import { Gateway, PresenceError } from '@open-presence/client';
+
+import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+
+const WRITERS = 8;
+
+/** Forwards to `target` until it has forwarded a random number of bytes, then cuts. */
+class CuttingProxy implements AsyncDisposable {
+  /** Where connections lead now; undefined: none is accepted. */
+  target: string | undefined;
+  cuts = 0;
+  readonly #server: Server;
+  readonly #longest: number;
+
+  /** `longest`: a connection is cut before it has had this many bytes. */
+  constructor(longest: number) {
+    this.#longest = longest;
+    this.#server = createServer((socket) => this.#forward(socket));
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+  }
+
+  #forward(caller: Socket): void {
+    caller.on('error', () => {});
+    if (this.target === undefined) {
+      caller.destroy();
+      return;
+    }
+    const gateway = connect(Number(new URL(this.target).port), '127.0.0.1');
+    gateway.on('error', () => caller.destroy());
+    let left = Math.floor(Math.random() * this.#longest);
+    for (const [from, to] of [
+      [caller, gateway],
+      [gateway, caller],
+    ] as const) {
+      from.on('close', () => to.destroy());
+      from.on('data', (chunk: Buffer) => {
+        to.write(chunk.subarray(0, left));
+        left -= chunk.length;
+        if (left > 0) return;
+        this.cuts += 1;
+        // What was forwarded still arrives.
+        to.end(() => from.destroy());
+      });
+    }
+  }
+}
+
+/**
+ * Resolves with the number of cuts once `count` entries are stored and followed, and each of them is
+ * there exactly once. The gateway is killed `kills` times meanwhile.
+ */
+export async function endure(count: number, kills: number): Promise<number> {
+  await using folder = await dataFolder();
+  await using proxy = new CuttingProxy(20_000);
+  await using served = new KilledGateway(folder.path, proxy);
+  await served.start();
+  const stop = new AbortController();
+  const { signal } = stop;
+  try {
+    const address = await proxy.listen();
+    const followed: number[] = [];
+    const follow = async (): Promise<void> => {
+      let killed = 0;
+      for await (const entry of new Gateway(address).follow({ after: 0, limit: count, signal })) {
+        followed.push(entry['n'] as number);
+        if (followed.length < ((killed + 1) * count) / (kills + 1)) continue;
+        killed += 1;
+        if (killed <= kills) await served.restart();
+      }
+    };
+    const gateway = new Gateway(address);
+    await Promise.all([follow(), write(gateway, count, signal)]);
+    const listed = await list(gateway);
+    assert.deepEqual(followed, listed, 'the follower has the order of the log');
+    const expected = Array.from({ length: count }, (_, index) => index);
+    assert.deepEqual(
+      listed.toSorted((a, b) => a - b),
+      expected,
+      'each entry once',
+    );
+    return proxy.cuts;
+  } finally {
+    stop.abort();
+  }
+}
+
+/** Half of them one by one from several writers, the other half in batches. */
+async function write(gateway: Gateway, count: number, signal: AbortSignal): Promise<void> {
+  const half = Math.floor(count / 2);
+  let next = 0;
+  const single = async (): Promise<void> => {
+    while (next < half) await gateway.plantSeed({ n: next++, text: 'x'.repeat(200) }, { signal });
+  };
+  const many = async (): Promise<void> => {
+    const rest = Array.from({ length: count - half }, (_, index) => ({ n: half + index }));
+    for await (const result of gateway.sayMany('seeds', rest, { signal }))
+      assert.ok('entry' in result);
+  };
+  await Promise.all([...Array.from({ length: WRITERS }, single), many()]);
+}
+
+class KilledGateway implements AsyncDisposable {
+  readonly #data: string;
+  readonly #proxy: CuttingProxy;
+  #process: GatewayProcess | undefined;
+
+  constructor(data: string, proxy: CuttingProxy) {
+    this.#data = data;
+    this.#proxy = proxy;
+  }
+
+  async start(): Promise<void> {
+    this.#process = await startGatewayProcess({ data: this.#data });
+    this.#proxy.target = this.#process.url;
+  }
+
+  async restart(): Promise<void> {
+    await this.#process?.kill();
+    await this.start();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process?.[Symbol.asyncDispose]();
+  }
+}
+
+/** Lists all entries. Tries again where the first connection is cut before there is an answer. */
+async function list(gateway: Gateway): Promise<number[]> {
+  for (;;) {
+    const listed: number[] = [];
+    try {
+      for await (const entry of gateway.entries({ order: 'oldest' }))
+        listed.push(entry['n'] as number);
+      return listed;
+    } catch (error) {
+      if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
+    }
+  }
+}
+
+if (import.meta.main) console.log(await endure(Number(process.argv[2] ?? 10_000), 20), 'cuts');

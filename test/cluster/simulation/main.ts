@@ -1,0 +1,16 @@
+/** `node test/cluster/simulation/main.ts COUNT [SEED]`: simulates a cluster with so many seeds. */
+import { simulate } from './simulation.ts';
+
+const [count = '10000', first = '1'] = process.argv.slice(2);
+const last = Number(first) + Number(count) - 1;
+const failed: number[] = [];
+for (let seed = Number(first); seed <= last; seed += 1) {
+  try {
+    await simulate(seed);
+  } catch (error) {
+    failed.push(seed);
+    console.error(`Seed ${seed}:`, error);
+  }
+  if (seed % 100 === 0 || seed === last) console.log(`Up to ${seed}: ${failed.length} failed.`);
+}
+process.exitCode = failed.length === 0 ? 0 : 1;

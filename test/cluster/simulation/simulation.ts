@@ -1,0 +1,130 @@
+/**
+ * A cluster in one process, in virtual time: the gateways' own code for publishing and applying, over a
+ * stream that loses, delays, repeats and reorders what goes to it and its answers, and gateways that
+ * crash between any two steps. What happens follows from a seed.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mock } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
+import { SeededRandom } from '../../seeded-random.ts';
+import { type Attempt, judge } from './judge.ts';
+import { type Fault, SimulatedGateway } from './simulated-gateway.ts';
+import { SimulatedStream } from './simulated-stream.ts';
+
+const START = 1_700_000_000_000;
+const GATEWAYS = 3;
+const STEPS = 100;
+const MAX_STEP_MS = 300;
+/** Until everything that goes on has come to its end. */
+const MAX_LAST_STEPS = 200;
+const LAST_STEP_MS = 1000;
+/** Longer than a message can be late. */
+const REST_STEPS = 25;
+/** What happens within so much time happens at once. */
+const TICK_MS = 10;
+const LAST_TICK_MS = 100;
+
+/** Throws an `AssertionError` where something is wrong in the end. `fault`: of the first gateway. */
+export async function simulate(seed: number, fault?: Fault): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'presence-'));
+  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: START });
+  syncBuiltinESMExports();
+  const simulation = new Simulation(seed, folder, fault);
+  try {
+    await simulation.run();
+  } finally {
+    simulation.end();
+    mock.timers.reset();
+    syncBuiltinESMExports();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+class Simulation {
+  readonly #random: SeededRandom;
+  readonly #stream: SimulatedStream;
+  readonly #gateways: readonly SimulatedGateway[];
+  readonly #attempts: Attempt[] = [];
+
+  constructor(seed: number, folder: string, fault: Fault | undefined) {
+    this.#random = new SeededRandom(seed);
+    this.#stream = new SimulatedStream(this.#random);
+    this.#gateways = Array.from({ length: GATEWAYS }, (_, index) => {
+      const own = index === 0 ? fault : undefined;
+      return new SimulatedGateway(join(folder, String(index)), this.#stream, this.#random, own);
+    });
+  }
+
+  async run(): Promise<void> {
+    for (let step = 0; step < STEPS; step += 1) {
+      this.#act(this.#random.below(GATEWAYS));
+      await pass(this.#random.below(MAX_STEP_MS), TICK_MS);
+    }
+    await this.#finish();
+    const copies = this.#gateways.map((gateway) => gateway.entries());
+    judge(this.#stream.messages, this.#attempts, copies);
+  }
+
+  end(): void {
+    for (const gateway of this.#gateways) gateway.crash();
+  }
+
+  #act(index: number): void {
+    const gateway = this.#gateways[index];
+    if (gateway === undefined) return;
+    if (!gateway.isRunning) {
+      gateway.start();
+      return;
+    }
+    const chance = this.#random.next();
+    if (chance < 0.4) this.#append(gateway, index);
+    else if (chance < 0.93)
+      for (let count = this.#random.below(6); count > 0; count -= 1) gateway.deliver();
+    else gateway.crash();
+  }
+
+  /** A new draft, or one with a key again of which nobody knows what has become. */
+  #append(gateway: SimulatedGateway, index: number): void {
+    const unknown = this.#attempts.filter(({ isKeyed, result }) => isKeyed && !result);
+    const repeated = this.#random.chance(0.3)
+      ? unknown[this.#random.below(unknown.length)]
+      : undefined;
+    const isKeyed = repeated !== undefined || this.#random.chance(0.4);
+    const text = repeated?.text ?? `text${this.#attempts.length}`;
+    const attempt: Attempt = { text, isKeyed, gateway: index, result: undefined };
+    this.#attempts.push(attempt);
+    const draft = draftOf({ body: `"text":"${text}"`, ...(isKeyed ? { key: text } : {}) });
+    gateway.append(draft, (result) => {
+      attempt.result = result;
+    });
+  }
+
+  /** Nothing is lost any more: every client that still waits is answered, and every copy has all. */
+  async #finish(): Promise<void> {
+    this.#stream.isReliable = true;
+    let rest = 0;
+    for (let step = 0; step < MAX_LAST_STEPS && rest < REST_STEPS; step += 1) {
+      for (const gateway of this.#gateways) {
+        if (!gateway.isRunning) gateway.start();
+        while (!gateway.hasAll) gateway.deliver();
+      }
+      await pass(LAST_STEP_MS, LAST_TICK_MS);
+      rest = this.#gateways.every((gateway) => gateway.isIdle) ? rest + 1 : 0;
+    }
+    assert.equal(rest, REST_STEPS, 'the cluster does not come to rest');
+  }
+}
+
+/** Lets time pass, and whatever waits for it happen. */
+async function pass(ms: number, tickMs: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += tickMs) {
+    mock.timers.tick(tickMs);
+    await nextTick();
+  }
+}

@@ -1,0 +1,124 @@
+// Withholding that is killed at a system call, and on a full disk: all or nothing, and a start finishes it.
+// PRESENCE_KILL_POINTS tries so many of the calls of each kind, one after another.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { until } from '../../conformance/until.ts';
+import { draftOf, fill, stampOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import type { Log, Seq } from '../../packages/gateway/src/log/log.ts';
+import { verifyLog } from '../../packages/gateway/src/stores/sqlite/log/verify.ts';
+import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { dataFolder } from '../gateway-process.ts';
+import { MIB, smallDisk } from './disk.ts';
+import { inject } from './strace.ts';
+
+const WORD = 'quixotry';
+const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'] as const;
+const POINTS = Number(process.env['PRESENCE_KILL_POINTS'] ?? 0);
+/** Which call of a thread it is. */
+const FEW_POINTS = { pwrite64: [1, 8], fdatasync: [2], ftruncate: [1], unlink: [1] };
+const COUNT = 20;
+const PROCESS = new URL(
+  '../../packages/gateway/src/stores/sqlite/withholding-process.fixture.ts',
+  import.meta.url,
+);
+
+async function say(log: Log): Promise<Seq[]> {
+  const seqs: Seq[] = [];
+  for (let at = 0; at < COUNT; at += 1) {
+    seqs.push(stampOf(await log.append(draftOf({ body: `"text":"${WORD} ${at}"` }))).seq);
+    await log.append(draftOf({ body: `"text":"${'another '.repeat(100)}"` }));
+  }
+  await using spool = log.spool();
+  await fill(spool, [Buffer.from(`"text":"${`${WORD} `.repeat(20_000)}"`)]);
+  seqs.push(stampOf(await log.append({ ...draftOf(), body: spool })).seq);
+  return seqs;
+}
+
+async function filesWithWord(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(folder, { recursive: true })) {
+    const path = join(folder, name);
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isFile() === true && (await readFile(path)).includes(WORD)) found.push(name);
+  }
+  return found;
+}
+
+function untilErased(folder: string): Promise<unknown> {
+  return until(
+    () => filesWithWord(folder),
+    (files) => files.length === 0,
+    (files) => `${files.join(', ')} still have what was withheld`,
+  );
+}
+
+async function withheldOf(log: Log, seqs: readonly Seq[]): Promise<number> {
+  const entries = await Promise.all(seqs.map((seq) => log.entry(seq)));
+  return entries.filter((entry) => entry?.withheld !== undefined).length;
+}
+
+async function assertVerifies(folder: string): Promise<void> {
+  for await (const event of verifyLog(folder)) assert.notEqual(event.type, 'fault');
+}
+
+test('all are withheld or none, whichever system call the process is killed at', async (t) => {
+  await using folder = await dataFolder();
+  const outcomes = new Map<string, number>();
+  for (const call of CALLS) {
+    const points =
+      POINTS > 0 ? Array.from({ length: POINTS }, (_, at) => at + 1) : FEW_POINTS[call];
+    for (const point of points) {
+      let seqs: Seq[];
+      {
+        await using log = await openSqliteLog({ folder: folder.path });
+        seqs = await say(log);
+      }
+      const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
+      const exited = once(child, 'exit');
+      await once(child, 'message');
+      {
+        await using _ = await inject(child.pid ?? 0, call, `signal=SIGKILL:when=${point}`);
+        child.send('withhold');
+        await exited;
+      }
+      await using log = await openSqliteLog({ folder: folder.path });
+      const withheld = await withheldOf(log, seqs);
+      assert.ok([0, seqs.length].includes(withheld), `${call} ${point}: ${withheld} are withheld`);
+      const outcome = `${child.signalCode === null ? 'ended' : 'killed'}, ${withheld === 0 ? 'none' : 'all'}`;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (withheld === 0) await log.withhold(seqs, 'spam');
+      await untilErased(folder.path);
+    }
+  }
+  t.diagnostic(JSON.stringify(Object.fromEntries(outcomes)));
+  assert.ok(outcomes.has('killed, all') && outcomes.has('killed, none'));
+  await assertVerifies(folder.path);
+});
+
+test('on a full disk nothing is withheld, or all is and the rest follows once there is room', async () => {
+  await using disk = await smallDisk(32 * MIB, 8 * MIB);
+  await using log = await openSqliteLog({ folder: disk.data });
+  const seqs = await say(log);
+  await disk.fill();
+  let isDone = false;
+  const withholding = log.withhold(seqs, 'spam').then(
+    () => (isDone = true),
+    (error: unknown) => assert.match(String(error), /Nothing was withheld/),
+  );
+  await until(
+    async () => isDone || (await withheldOf(log, seqs)),
+    (state) => state === true || state === 0 || state === seqs.length,
+    (state) => `${state} of ${seqs.length} are withheld`,
+  );
+  await disk.free();
+  await withholding;
+  if (!isDone) await log.withhold(seqs, 'spam');
+  assert.equal(await withheldOf(log, seqs), seqs.length);
+  await untilErased(disk.data);
+  await assertVerifies(disk.data);
+});

@@ -1,0 +1,69 @@
+// What is in `deploy/`. By hand: `deploy/debian/try.sh` and `deploy/container/try.sh` (CONTRIBUTING.md).
+import assert from 'node:assert/strict';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, suite, test } from 'node:test';
+
+import { asObject } from '../../conformance/value.ts';
+import { SETTINGS } from '../../packages/cli/src/configuration.ts';
+import { dataFolder } from '../gateway-process.ts';
+import { ROOT, run } from '../packages/packed.ts';
+
+const DEPLOY = join(ROOT, 'deploy');
+const read = (...path: readonly string[]): Promise<string> =>
+  readFile(join(DEPLOY, ...path), 'utf8');
+
+before(async () => {
+  await run(join(ROOT, 'test/install.sh'));
+});
+
+suite('the systemd units', () => {
+  test('are understood by systemd, which finds little to protect better', async () => {
+    await using folder = await dataFolder();
+    const units = ['presence.service', 'presence.socket'].map((unit) => join(folder.path, unit));
+    await cp(join(DEPLOY, 'systemd'), folder.path, { recursive: true });
+    // Neither the command nor its manual is installed here.
+    for (const unit of units) {
+      const text = await readFile(unit, 'utf8');
+      const installed = text.replace('/usr/bin/presence', process.execPath);
+      await writeFile(unit, installed.replace(/^Documentation=.*$/m, ''));
+    }
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units]);
+    assert.equal(stdout + stderr, '');
+    const [service = ''] = units;
+    const exposure = ['security', '--offline=true', '--threshold=15', service];
+    await run('systemd-analyze', exposure);
+  });
+
+  test('serve on what systemd passes as standard input, which all threads share', async () => {
+    const service = await read('systemd/presence.service');
+    assert.match(service, /^ExecStart=\/usr\/bin\/presence serve --listen fd:0$/m);
+    assert.match(service, /^StandardInput=socket$/m);
+    assert.equal((await read('systemd/presence.socket')).match(/^ListenStream=/gm)?.length, 1);
+  });
+});
+
+test('the file of settings has each variable once, and changes nothing as it is', async () => {
+  const lines = (await read('presence.env')).split('\n');
+  assert.deepEqual(
+    lines.filter((line) => line !== '' && !line.startsWith('#')),
+    [],
+  );
+  const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? []);
+  const variables = [...SETTINGS.map(({ variable }) => variable), 'UV_THREADPOOL_SIZE'];
+  assert.deepEqual(named.toSorted(), variables.toSorted());
+});
+
+test('the image is built with the Node.js of the packages', async () => {
+  const { dependencies } = asObject(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')));
+  const node = String(asObject(dependencies)['node']);
+  const dockerfile = await read('container/Dockerfile');
+  assert.ok(dockerfile.includes(`FROM docker.io/library/node:${node}-`));
+});
+
+test('the maintainer scripts are read by sh, and the launchd file is XML', async () => {
+  for (const script of ['postinst', 'prerm', 'postrm'])
+    await run('sh', ['-n', join(DEPLOY, 'debian', script)]);
+  await run('bash', ['-n', join(DEPLOY, 'debian/try.sh')]);
+  await run('xmllint', ['--noout', '--nonet', join(DEPLOY, 'launchd/open-presence.plist')]);
+});

@@ -1,0 +1,46 @@
+// `presence verify` of a gateway's log and of an export, against a kept checkpoint.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Gateway } from '@open-presence/client';
+
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+
+function verify(...args: readonly string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [COMMAND, 'verify', ...args], (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, output: stdout + stderr });
+    });
+  });
+}
+
+test('a log is verified from its gateway or a file, and compared with what was kept', async () => {
+  await using folder = await dataFolder();
+  await using served = await startGatewayProcess();
+  const gateway = new Gateway(served.url);
+  const kept = join(folder.path, 'checkpoint.json');
+  const exported = join(folder.path, 'log.ndjson');
+  for (const text of ['one', 'two', 'three']) await gateway.whisper(text);
+  const first = await verify(served.url, '--checkpoint', kept);
+  const { link } = await gateway.checkpoint();
+  assert.deepEqual(first, { code: 0, output: `3 entries, unbroken. Last link ${link}\n` });
+  await gateway.whisper('four');
+  const log = await (await fetch(`${served.url}/api/log`)).text();
+  await writeFile(exported, log);
+  assert.equal((await verify(exported)).code, 0);
+  const later = await verify(served.url, '--new', '--checkpoint', kept);
+  assert.match(later.output, /^1 entry, unbroken/);
+  await writeFile(exported, log.replace('two', 'tWo'));
+  const changed = await verify(exported);
+  assert.equal(changed.code, 1);
+  assert.match(changed.output, /^Entry 2 is not what its link was made of/);
+  await writeFile(kept, (await readFile(kept, 'utf8')).replace(/"link":"..../, '"link":"0000'));
+  const other = await verify(served.url, '--checkpoint', kept);
+  assert.equal(other.code, 1);
+  assert.match(other.output, /^Entry 4 has another link than the kept checkpoint/);
+});

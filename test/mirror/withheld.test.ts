@@ -1,0 +1,67 @@
+// What is withheld at its origin is withheld in a copy, whether it was copied before or after.
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { Gateway } from '@open-presence/client';
+import { openLogCopy } from '@open-presence/gateway';
+
+import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { withhold } from '../withhold/command.ts';
+
+const SECRET = 'Quixotry4711';
+
+async function copyInto(data: string, gateway: Gateway): Promise<void> {
+  const { log: name } = await gateway.checkpoint();
+  await using copy = await openLogCopy({ data, name, language: undefined });
+  const { signal } = new AbortController();
+  const ignored = (): void => {};
+  const handlers = { onProgress: ignored, onTrouble: ignored, onChanged: ignored };
+  await followOrigin({ gateway, copy, signal, live: false, ...handlers });
+  assert.deepEqual(copy.checkpoint(), await gateway.checkpoint());
+}
+
+async function filesWithSecret(data: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await readFile(path)).includes(SECRET)) found.push(entry.name);
+  }
+  return found;
+}
+
+/** Without their numbers, which are each gateway's own. */
+async function casesOf(gateway: Gateway): Promise<object[]> {
+  const cases = await Array.fromAsync(gateway.withholdings(), (withholding) => ({
+    ...withholding,
+    number: undefined,
+  }));
+  return cases.toSorted((a, b) => a.seq - b.seq);
+}
+
+test('a copy follows what its origin withholds, and verifies', async () => {
+  await using folder = await dataFolder();
+  await using origin = await startGatewayProcess();
+  const gateway = new Gateway(origin.url, { identity: SECRET });
+  await gateway.leaveTrace(`${SECRET} one`);
+  await gateway.leaveTrace(`${SECRET} `.repeat(20_000));
+  await new Gateway(origin.url, { identity: 'B' }).leaveTrace('stays');
+  const [early, late] = ['early', 'late'].map((name) => join(folder.path, name));
+  assert.ok(early !== undefined && late !== undefined);
+  await copyInto(early, gateway);
+  assert.notDeepEqual(await filesWithSecret(early), []);
+  const done = await withhold(origin.data, '--identity', SECRET, '--reason', 'Spam', '--yes');
+  assert.equal(done.code, 0, done.stderr);
+  for (const data of [early, late]) {
+    await copyInto(data, gateway);
+    assert.deepEqual(await filesWithSecret(data), []);
+    await using served = await startGatewayProcess({ data });
+    const copied = new Gateway(served.url);
+    const entries = await Array.fromAsync(copied.log(), ({ entry }) => entry);
+    assert.deepEqual(entries, await Array.fromAsync(gateway.log(), ({ entry }) => entry));
+    assert.deepEqual(await casesOf(copied), await casesOf(gateway));
+    assert.equal((await casesOf(copied)).length, 2);
+  }
+});

@@ -1,0 +1,45 @@
+// The shipped files of proxies: a large body, an event at once, and the doors' own answers, over HTTP/2.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import {
+  type DataFolder,
+  dataFolder,
+  freePort,
+  type GatewayProcess,
+  startGatewayProcess,
+} from '../gateway-process.ts';
+import { PROXIES, startProxy } from './proxy.ts';
+
+const VISIT = join(import.meta.dirname, 'visit.fixture.ts');
+
+suite('behind a proxy with the shipped file', () => {
+  let folders: DataFolder;
+  let gateway: GatewayProcess;
+  before(async () => {
+    folders = await dataFolder();
+    gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  });
+  after(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await folders[Symbol.asyncDispose]();
+  });
+
+  for (const name of PROXIES) {
+    test(`${name} passes bodies, events and long queries through`, async () => {
+      await using proxy = await startProxy({
+        name,
+        port: await freePort(),
+        gateway: new URL(gateway.url).host,
+        folder: join(folders.path, name),
+      });
+      // The certificate is trusted by a process of its own.
+      const env = { ...process.env, NODE_EXTRA_CA_CERTS: proxy.certificate };
+      const { stdout } = await promisify(execFile)(process.execPath, [VISIT, proxy.url], { env });
+      assert.equal(stdout, 'HTTP/2 passed\n');
+    });
+  }
+});

@@ -1,0 +1,21 @@
+/** Runs `presence withhold` in a process of its own. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function withhold(data: string, ...args: readonly string[]): Promise<Run> {
+  const { promise, resolve } = Promise.withResolvers<Run>();
+  const child = execFile(
+    process.execPath,
+    [COMMAND, 'withhold', '--data', data, ...args],
+    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+  );
+  return promise;
+}

@@ -1,0 +1,180 @@
+// `presence withhold` beside a running gateway and without one, in real processes.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { request } from 'node:http';
+import { platform } from 'node:os';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+
+import { Gateway } from '@open-presence/client';
+
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { withhold } from './command.ts';
+
+const SECRET = 'Xyzzy4711';
+const isRoot = process.getuid?.() === 0;
+
+/** Three traces of the secret's author, one of them large, and one of somebody else. */
+async function fill(url: string): Promise<string[]> {
+  const author = new Gateway(url, { identity: SECRET });
+  const ids = [
+    (await author.leaveTrace(`${SECRET} one`)).id,
+    (await author.leaveTrace(`${SECRET} two`)).id,
+    (await author.leaveTrace(`${SECRET} `.repeat(20_000))).id,
+  ];
+  await new Gateway(url, { identity: 'B' }).leaveTrace('stays');
+  return ids;
+}
+
+async function textsOf(url: string): Promise<string> {
+  return await (await fetch(`${url}/api/garden`)).text();
+}
+
+/** The files of the folder that have the secret. */
+async function filesWithSecret(data: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await readFile(path)).includes(SECRET)) found.push(entry.name);
+  }
+  return found;
+}
+
+suite('presence withhold', () => {
+  test('takes away what was said, beside a running gateway', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '2'] });
+    const { url, data } = gateway;
+    await fill(url);
+    const before = await textsOf(url);
+    const select = ['--identity', SECRET];
+    const shown = await withhold(data, ...select, '--dry-run', '--json');
+    assert.equal(shown.code, 0, shown.stderr);
+    const { selected, withheld } = JSON.parse(shown.stdout) as Record<string, number>;
+    assert.deepEqual([selected, withheld], [3, 0]);
+    const unconfirmed = await withhold(data, ...select, '--reason', 'Spam');
+    assert.equal(unconfirmed.code, 1);
+    assert.match(unconfirmed.stderr, /--yes/);
+    assert.equal(await textsOf(url), before);
+
+    const ending = new AbortController();
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    const numbers: number[] = [];
+    const following = new Gateway(url).follow({
+      after: 3,
+      signal: ending.signal,
+      onWithheld: ({ number }) => void (numbers.push(number) === 3 && tell()),
+    });
+    const reading = following[Symbol.asyncIterator]();
+    await reading.next();
+    const further = reading.next();
+    further.catch(() => {});
+    const done = await withhold(data, ...select, '--reason', 'Spam', '--yes');
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /3 entries withheld\./);
+    for (const path of ['/api/garden', '/api/entries', '/api/log', '/api/presence', '/feed.atom'])
+      assert.ok(!(await (await fetch(url + path)).text()).includes(SECRET), path);
+    assert.match(await textsOf(url), /stays/);
+    await told;
+    assert.deepEqual(numbers, [1, 2, 3]);
+    ending.abort();
+    const again = await withhold(data, ...select, '--reason', 'Spam', '--yes');
+    assert.match(again.stdout, /0 entries to withhold/);
+    assert.equal(again.code, 0);
+    await gateway.stop();
+    assert.deepEqual(await filesWithSecret(data), []);
+    assert.ok(!existsSync(join(data, 'control.sock')));
+  });
+
+  test('takes entries by their ids, in any form, also in a folder without a gateway', async () => {
+    await using folder = await dataFolder();
+    const gateway = await startGatewayProcess({ data: folder.path });
+    const [one = '', two = '', large = ''] = await fill(gateway.url);
+    const { data } = gateway;
+    const unknown = await withhold(data, one.replace(/^./, 'f'), '--reason', 'x', '--yes');
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.stderr, /no entry has this id/);
+    await gateway.stop();
+    const forms = [`${gateway.url}/api/entries/${one}`, `urn:uuid:${two}`, large, one];
+    const done = await withhold(data, ...forms, '--reason', 'By law', '--yes', '--json');
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal((JSON.parse(done.stdout) as { withheld: number }).withheld, 3);
+    assert.deepEqual(await filesWithSecret(data), []);
+    await using after = await startGatewayProcess({ data });
+    assert.match(await textsOf(after.url), /stays/);
+    assert.ok(!(await textsOf(after.url)).includes(SECRET));
+    const cases = await Array.fromAsync(new Gateway(after.url).withholdings());
+    assert.deepEqual(
+      cases.map(({ number, id, reason }) => [number, id, reason]),
+      [one, two, large].map((id, at) => [at + 1, id, 'By law']),
+    );
+  });
+
+  test('says what is missing', async () => {
+    await using folder = await dataFolder();
+    const runs = [
+      await withhold(folder.path, '--identity', 'x', '--yes'),
+      await withhold(folder.path, '--identity', 'x', '--yes', '--reason', 'x'),
+    ];
+    assert.deepEqual(
+      runs.map(({ code }) => code),
+      [1, 2],
+    );
+    assert.match(runs[0]?.stderr ?? '', /--reason/);
+    assert.match(runs[1]?.stderr ?? '', /no log/);
+    assert.deepEqual(await readdir(folder.path), []);
+  });
+});
+
+suite('the socket of the owner', { skip: platform() === 'win32' && 'Windows has none' }, () => {
+  test('is for its owner alone, and not reached over the network', async () => {
+    await using gateway = await startGatewayProcess();
+    const { data, url } = gateway;
+    const path = join(data, 'control.sock');
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    for (const target of ['/withhold', '/withhold/preview', '/control.sock']) {
+      const answer = await fetch(url + target, { method: 'POST', body: '{"ids":[]}' });
+      assert.equal(answer.status, 404);
+    }
+    if (!isRoot) return;
+    await chmod(data, 0o755);
+    const script = `require('node:net').connect(${JSON.stringify(path)}).on('error', ({ code }) => console.log(code)).on('connect', () => process.exit(9))`;
+    const { stdout } = await new Promise<{ stdout: string }>((resolve) => {
+      const args = ['--reuid', '65534', '--clear-groups', process.execPath, '-e', script];
+      execFile('setpriv', args, (_, out) => resolve({ stdout: out }));
+    });
+    assert.equal(stdout.trim(), 'EACCES');
+  });
+
+  test('is made anew after a kill, at a path of any length', async () => {
+    await using folder = await dataFolder();
+    const data = join(folder.path, 'long'.repeat(40), 'longer'.repeat(20));
+    await mkdir(data, { recursive: true });
+    const first = await startGatewayProcess({ data });
+    await first.kill();
+    assert.ok(existsSync(join(data, 'control.sock')));
+    await using second = await startGatewayProcess({ data });
+    await fill(second.url);
+    const shown = await withhold(data, '-q', SECRET, '--dry-run', '--json');
+    assert.equal((JSON.parse(shown.stdout) as { selected: number }).selected, 3, shown.stderr);
+  });
+
+  test('refuses what it does not know, and a body that is no JSON', async () => {
+    await using gateway = await startGatewayProcess();
+    const socketPath = join(gateway.data, 'control.sock');
+    const ask = (method: string, path: string, body: string): Promise<number | undefined> =>
+      new Promise((resolve) => {
+        const sent = request({ socketPath, method, path, agent: false }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        sent.on('error', () => resolve(undefined));
+        sent.end(body);
+      });
+    assert.equal(await ask('GET', '/withhold', ''), 404);
+    assert.equal(await ask('POST', '/nothing', '{}'), 404);
+    assert.equal(await ask('POST', '/withhold', '{'), undefined);
+    assert.equal(await ask('POST', '/withhold/preview', '{"ids":[1]}'), 200);
+  });
+});
