@@ -15,5 +15,8 @@ export const BEYOND_REACH: Readonly<Record<string, string>> = {
   '13.6': 'Needs a restart, or more readers than others may be disturbed by.',
   '12.6': 'Nothing can be withheld over HTTP.',
   '20.5': 'Needs a second gateway.',
+  '21.1': 'Needs a second gateway.',
+  '21.2': 'Needs a second gateway that is behind.',
+  '21.3': 'Needs a second gateway.',
   '18.8': 'Depends on where the gateway can be reached from.',
 };

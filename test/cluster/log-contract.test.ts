@@ -15,20 +15,24 @@ const isWhole = process.env['PRESENCE_WHOLE_CONTRACT'] !== undefined;
 const contractOf = isWhole ? lastingContractOf : orderingContractOf;
 
 contractOf('the store of a cluster', async () => {
-  const folder = await dataFolder();
+  await using opened = new AsyncDisposableStack();
+  const folder = opened.use(await dataFolder());
   streams += 1;
   const options = { folder: folder.path, stream: `${cluster.url}/LOG${streams}` };
   let log: Log = await openClusterLog(options);
+  opened.defer(() => log[Symbol.asyncDispose]());
+  const rest = opened.move();
   return {
     log,
+    another: async () => {
+      const { path } = rest.use(await dataFolder());
+      return rest.use(await openClusterLog({ ...options, folder: path }));
+    },
     reopen: async () => {
       await log[Symbol.asyncDispose]();
       log = await openClusterLog(options);
       return log;
     },
-    [Symbol.asyncDispose]: async () => {
-      await log[Symbol.asyncDispose]();
-      await folder[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
 });

@@ -6,6 +6,8 @@ import type { Log, ReadEnd } from '../../packages/gateway/src/log/log.ts';
 /** A log under test. Disposing of it closes the log that is open then, and removes its data. */
 export interface Opened extends AsyncDisposable {
   readonly log: Log;
+  /** The same log, as another gateway has it. Without it, no other can have it. */
+  readonly another?: () => Promise<Log>;
 }
 
 export interface Reopenable extends Opened {

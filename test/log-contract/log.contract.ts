@@ -8,6 +8,7 @@ import { describe } from 'node:test';
 
 import { describeRandomSteps } from './random-steps.ts';
 import { describeAppending } from './appending.ts';
+import { describeCatchingUp } from './catching-up.ts';
 import { describeChain } from './chain.ts';
 import { describeCounting } from './counting.ts';
 import { describeManyEntries } from './many-entries.ts';
@@ -36,6 +37,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeSpooling(open);
     describeSpoolFacets(open);
     describeWatching(open);
+    describeCatchingUp(open);
     describeSearching(open);
     describeWithholding(open);
     describeManyEntries(open);
@@ -48,6 +50,7 @@ export function orderingContractOf(name: string, open: () => Promise<Reopenable>
   describe(name, () => {
     describeChain(open);
     describeKeys(open);
+    describeCatchingUp(open);
     describeReopening(open);
   });
 }

@@ -1,12 +1,13 @@
 /** All doors, and the router in front of them. The only file that knows every door. */
 import { a2aDoor } from './doors/a2a/a2a.ts';
-import type { DoorContext, ProtocolDoor } from './doors/context.ts';
+import type { DoorContext, DoorRequest, ProtocolDoor } from './doors/context.ts';
 import { docsDoor } from './doors/docs/docs.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
 import { markPresent } from './doors/reader.ts';
 import { restDoor } from './doors/rest/rest.ts';
+import { untilNamedIsThere } from './doors/seen.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 
@@ -22,5 +23,10 @@ const DOORS: Readonly<Record<string, ProtocolDoor>> = {
 };
 
 export function createRouter(): Router<DoorContext> {
-  return new Router(DOORS, markPresent);
+  return new Router(DOORS, beforeReading);
+}
+
+function beforeReading(context: DoorRequest): Promise<void> | undefined {
+  markPresent(context);
+  return untilNamedIsThere(context);
 }

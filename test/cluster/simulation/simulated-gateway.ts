@@ -198,6 +198,7 @@ class Run {
       onApplied: (batch, results) => {
         if (batch.publisher === this.#publisher.id) this.#drafts.applied(batch.number, results);
       },
+      onFailed: () => {},
       onErased: () => {},
     });
   }

@@ -142,11 +142,12 @@ export class Router<App extends StartupContext> {
   });
 
   /**
-   * `doors`: by their names. `onRead` is called before each `GET` and `HEAD` except for event streams.
+   * `doors`: by their names. `onRead` is called before each `GET` and `HEAD` except for event streams,
+   * which are handled when its promise resolves, if it returns one.
    */
   constructor(
     doors: Readonly<Record<string, Door<App>>>,
-    onRead: (context: RequestContext<App>) => void,
+    onRead: (context: RequestContext<App>) => Promise<void> | undefined,
   ) {
     this.#doors = Object.values(doors);
     this.#routes = merge(doors);
@@ -314,15 +315,16 @@ function merge<App extends StartupContext>(
 
 function observed<App extends StartupContext>(
   representation: NamedRepresentation<App>,
-  onRead: (context: RequestContext<App>) => void,
+  onRead: (context: RequestContext<App>) => Promise<void> | undefined,
 ): NamedRepresentation<App> {
   const { type, handle } = representation;
   if (type === EVENT_STREAM) return representation;
   return {
     ...representation,
     handle(context) {
-      onRead(context);
-      return handle(context);
+      const reading = onRead(context);
+      if (reading === undefined) return handle(context);
+      return reading.then(() => (isDisconnected(context) ? undefined : handle(context)));
     },
   };
 }

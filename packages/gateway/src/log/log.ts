@@ -253,6 +253,12 @@ export interface Log extends AsyncDisposable {
   now(): number;
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
+  /**
+   * Resolves once reads have every entry that was acknowledged before the call, whoever acknowledged it:
+   * at once where the log has one owner. Where several gateways have a copy each, rejects with a
+   * `GatewayError` `unavailable` while this one cannot know what the others have acknowledged.
+   */
+  caughtUp(): Promise<void>;
   spool(): Spool;
   /** Takes ownership of a spooled body, whatever the outcome. Only spools of this log are accepted. */
   append(draft: Draft): Promise<AppendResult>;

@@ -35,9 +35,13 @@ const REFUSED = {
 };
 
 /** Creates a task that follows from now on, or from `after` or `since`. */
-export function createTask(context: DoorRequest, fields: JsonObject, contextId: string): Task {
+export async function createTask(
+  context: DoorRequest,
+  fields: JsonObject,
+  contextId: string,
+): Promise<Task> {
   const parameters = parametersOf(fields);
-  const { since, after } = selectionOf(context, parameters);
+  const { since, after } = await selectionOf(context, parameters);
   rejectParameters(parameters, 'the entries to come', REFUSED);
   requireLogOrder(parameters, 'the entries to come');
   for (const name of DROPPED) parameters.delete(name);
@@ -49,9 +53,9 @@ export function createTask(context: DoorRequest, fields: JsonObject, contextId: 
 }
 
 /** Throws `TaskNotFoundError` for an id that no task can have. */
-export function findTask(context: DoorRequest, id: unknown): Task {
+export async function findTask(context: DoorRequest, id: unknown): Promise<Task> {
   if (typeof id !== 'string' || id.trim() === '') throw new RequestMalformedError(NO_ID);
-  return taskOf(id, taskParameters(context, id));
+  return taskOf(id, await taskParameters(context, id));
 }
 
 function taskOf(id: string, parameters: URLSearchParams): Task {
@@ -64,11 +68,11 @@ function statusOf(state: TaskState): NonNullable<Task['status']> {
   return { state, message: undefined, timestamp: new Date().toISOString() };
 }
 
-function taskParameters(context: DoorRequest, id: string): URLSearchParams {
+async function taskParameters(context: DoorRequest, id: string): Promise<URLSearchParams> {
   const text = Buffer.from(id.slice(ID_PREFIX.length), 'base64url').toString();
   const parameters = new URLSearchParams(text);
   if (!id.startsWith(ID_PREFIX) || !parameters.has('after')) throw new TaskNotFoundError(NO_TASK);
-  selectionOf(context, parameters);
+  await selectionOf(context, parameters);
   return parameters;
 }
 
@@ -78,9 +82,12 @@ const NO_TASK =
 const NO_ID = 'Cannot find the task: "id" is missing.';
 
 /** The context of a message: the one it names, else that of its task. */
-export function contextIdOf(context: DoorRequest, { taskId, contextId }: Message): string {
+export async function contextIdOf(
+  context: DoorRequest,
+  { taskId, contextId }: Message,
+): Promise<string> {
   if (taskId === '') return contextId;
-  const task = taskOf(taskId, taskParameters(context, taskId));
+  const task = taskOf(taskId, await taskParameters(context, taskId));
   if (contextId === '' || contextId === task.contextId) return task.contextId;
   throw new RequestMalformedError(OTHER_CONTEXT);
 }
@@ -103,7 +110,7 @@ export async function* followTask(
   { signal, rawJson }: FollowOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const { id: taskId, contextId } = task;
-  const parameters = taskParameters(context, taskId);
+  const parameters = await taskParameters(context, taskId);
   yield { payload: { $case: 'task', value: task } };
   const { app } = context;
   const reader = visitorFor(app, parameters.get('as'), parameters.get('room'));
@@ -128,7 +135,7 @@ async function* followedEntries(
   signal: AbortSignal,
 ): AsyncGenerator<Entry, void, undefined> {
   const { log } = context.app;
-  const { facets, since, after = 0, limit } = selectionOf(context, parameters);
+  const { facets, since, after = 0, limit } = await selectionOf(context, parameters);
   const selection = { facets, ...(since === undefined ? {} : { since }) };
   let count = 0;
   if (limit === 0) return;

@@ -74,7 +74,7 @@ export class RequestHandler implements A2ARequestHandler {
       const received = await this.#receive(params);
       const { contextId } = received.message;
       const reading = await readingRequestIn(received);
-      if (reading?.skill === 'follow') return createTask(context, reading.fields, contextId);
+      if (reading?.skill === 'follow') return await createTask(context, reading.fields, contextId);
       const answer =
         reading === undefined
           ? await storeMessage(context, received, rawJson)
@@ -88,7 +88,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async #receive({ message, metadata }: SendMessageRequest): Promise<ReceivedMessage> {
     if (message === undefined) throw new RequestMalformedError(NO_MESSAGE);
-    const contextId = contextIdOf(this.#request.context, message);
+    const contextId = await contextIdOf(this.#request.context, message);
     return await receivedMessage({ ...message, contextId }, metadata, this.#request);
   }
 
@@ -116,7 +116,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async getTask({ id }: GetTaskRequest): Promise<Task> {
     this.#called = true;
-    return await this.#withA2aErrors(async () => findTask(this.#request.context, id));
+    return await this.#withA2aErrors(() => findTask(this.#request.context, id));
   }
 
   /** A task without a reader costs nothing, so there is nothing to cancel. */
@@ -135,7 +135,7 @@ export class RequestHandler implements A2ARequestHandler {
   }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const { context } = this.#request;
     try {
-      yield* followTask(context, findTask(context, id), this.#request);
+      yield* followTask(context, await findTask(context, id), this.#request);
     } catch (error) {
       throw toA2aError(context, error);
     }

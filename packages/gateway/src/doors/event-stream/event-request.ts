@@ -20,9 +20,8 @@ export interface EventRequest extends StreamSelection {
   readonly entries: boolean;
   /** Whether events for arriving and leaving visitors are sent. */
   readonly presence: boolean;
-  readonly after: Seq;
-  /** What the first event has to add. */
-  readonly notes: readonly string[];
+  /** Where the reader wants to begin. */
+  readonly cursor: Seq;
   readonly limit: number;
   /** The kinds of which entries are sent; empty for all. */
   readonly kinds: readonly string[];
@@ -45,24 +44,34 @@ export function eventRequest(
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
     typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
-  const head = log.head();
-  const start = after ?? (since === undefined ? head : 0);
-  const cursor = resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject);
+  const start = after ?? (since === undefined ? log.head() : 0);
   return {
+    cursor: resumeFrom === undefined ? start : parseCursor(resumeFrom, scope.subject),
     framing,
     key: keyOf(facets, since),
     selection: { facets, ...(since === undefined ? {} : { since }) },
     entries: scope.fixed?.kind !== undefined || kinds.length === 0 || kinds.some(isKind),
     presence: kinds.includes(PRESENCE),
-    after: Math.min(cursor, head),
-    notes: cursor > head ? [foreignCursorNote(cursor, head)] : [],
     limit: limit ?? Number.POSITIVE_INFINITY,
     kinds: scope.fixed?.kind === undefined ? kinds.filter(isKind) : [scope.fixed.kind],
     rooms: params['slug'] === undefined ? parameters.getAll('room') : [params['slug']],
   };
 }
 
+/** Where a stream begins, and what its first event has to add. */
+export interface StreamStart {
+  readonly after: Seq;
+  readonly notes: readonly string[];
+}
+
 /** Browsers do not reopen a stream after an error, so a cursor of another log gets a note. */
+export function streamStart(cursor: Seq, head: Seq): StreamStart {
+  return {
+    after: Math.min(cursor, head),
+    notes: cursor > head ? [foreignCursorNote(cursor, head)] : [],
+  };
+}
+
 function foreignCursorNote(cursor: Seq, head: Seq): string {
   return `The cursor ${describeForeignCursor(cursor, head)}. This stream begins at the head; to read everything again, open it with after=0.`;
 }

@@ -5,6 +5,9 @@
  * reader stalls holds only a cursor and a chunk.
  */
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { GatewayError } from '@open-presence/protocol';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
@@ -17,7 +20,14 @@ import {
 import type { Log, Seq } from '../../log/log.ts';
 import type { ScopeResolver } from '../../operations/listing-scope.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
-import { eventRequest, PRESENCE, type EventRequest, type StreamScope } from './event-request.ts';
+import {
+  eventRequest,
+  PRESENCE,
+  type EventRequest,
+  type StreamScope,
+  type StreamStart,
+  streamStart,
+} from './event-request.ts';
 import { FanOut, type Framing } from './fan-out.ts';
 import { readerOf } from '../reader.ts';
 import { reportWithheld } from './withheld-events.ts';
@@ -50,7 +60,6 @@ async function streamEvents(
 ): Promise<void> {
   const { app, request, response } = context;
   const wanted = eventRequest(context, scope, framing);
-  const opening = headEvent(app.log, wanted);
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();
@@ -58,16 +67,19 @@ async function streamEvents(
   }
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
-  stream.write(opening);
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
+  await untilReached(app.log, wanted.cursor, stream.ended);
+  const start = streamStart(wanted.cursor, app.log.head());
+  stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
   const reports = wanted.entries && framing.omitsWithheld !== true;
   using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
   if (!wanted.entries) await untilAborted(stream.ended);
   try {
-    if (wanted.limit === Number.POSITIVE_INFINITY) await sendAll(app.log, wanted, stream);
-    else await sendLimited(app.log, wanted, stream);
+    if (wanted.limit === Number.POSITIVE_INFINITY)
+      await sendAll(app.log, { ...wanted, ...start }, stream);
+    else await sendLimited(app.log, { ...wanted, ...start }, stream);
   } catch (error) {
     // The end of the stream ends what is read for it.
     if (!stream.ended.aborted) throw error;
@@ -82,7 +94,11 @@ const PLAIN_OPENING: Required<Framing>['opening'] = {
 };
 
 /** The first event: a reader who is disconnected before the first entry resumes from its id. */
-function headEvent(log: Log, { after, notes, framing }: EventRequest): StreamChunk {
+function headEvent(
+  log: Log,
+  { framing }: EventRequest,
+  { after, notes }: StreamStart,
+): StreamChunk {
   const { event, position } = framing.opening ?? PLAIN_OPENING;
   const data = JSON.stringify({
     ...position(log, after),
@@ -92,8 +108,24 @@ function headEvent(log: Log, { after, notes, framing }: EventRequest): StreamChu
   return streamChunk(Buffer.from(frame), after);
 }
 
+/** Resolves when the log has what the reader has seen, as far as it can, or the stream has ended. */
+async function untilReached(log: Log, cursor: Seq, ended: AbortSignal): Promise<void> {
+  while (cursor > log.head() && !ended.aborted) {
+    try {
+      await log.caughtUp();
+      return;
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
+      await sleep(RETRY_MS, undefined, { signal: ended }).catch(() => {});
+    }
+  }
+}
+
+/** What is sent behind the first event. */
+type StartedStream = EventRequest & StreamStart;
+
 /** Resolves when the stream has ended. */
-async function sendAll(log: Log, wanted: EventRequest, stream: EventStream): Promise<void> {
+async function sendAll(log: Log, wanted: StartedStream, stream: EventStream): Promise<void> {
   const fanOut = FanOut.of(log);
   let left: Promise<Seq> | undefined;
   for (let cursor = wanted.after; !stream.ended.aborted;) {
@@ -147,7 +179,7 @@ async function sendRange(
 /** Sends `limit` entries. */
 async function sendLimited(
   log: Log,
-  { selection, after, limit, framing }: EventRequest,
+  { selection, after, limit, framing }: StartedStream,
   stream: EventStream,
 ): Promise<void> {
   let sent = 0;

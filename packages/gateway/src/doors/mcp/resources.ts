@@ -9,6 +9,7 @@ import { GatewayError, quoted, type RoomDocument } from '@open-presence/protocol
 import type { Localization } from '../../http/route-description.ts';
 import { facet } from '../../log/facet.ts';
 import { findEntry } from '../../operations/find-entry.ts';
+import { untilSeen } from '../../operations/until-seen.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import { describePiece, readPiece } from './tools/entry-tool.ts';
 import { listEntries } from './tools/listing-tools.ts';
@@ -121,7 +122,9 @@ async function readEntry(
   id: string,
   from: string | undefined,
 ): Promise<ResourceText> {
-  const entry = await findEntry(context.app.log, id);
+  const { log } = context.app;
+  await untilSeen(log, [['id', id]]);
+  const entry = await findEntry(log, id);
   const piece = await readPiece(entry, from);
   const next = `${entryUri(entry.stamp.id)}?from=${piece.end}`;
   return { summary: describePiece(context, entry, piece, next), lines: [piece.text] };

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 import type { Localization } from '../../http/route-description.ts';
+import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, listResourceTemplates, readResource } from './resources.ts';
@@ -72,7 +73,9 @@ function handleTools(server: Server, localization: Localization, contextOf: Cont
     if (tool === undefined) throw unknownName('tool', params.name, [...TOOLS.keys()]);
     const context = contextOf(serverContext);
     try {
-      return await tool(context, params.arguments ?? {});
+      const { arguments: args = {} } = params;
+      await untilSeen(context.app.log, Object.entries(args));
+      return await tool(context, args);
     } catch (error) {
       return errorResult(context, error);
     }

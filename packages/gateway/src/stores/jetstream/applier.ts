@@ -22,6 +22,8 @@ export interface ApplierCallbacks {
   readonly resumeAt: (position: number) => number;
   /** `results`: undefined for a message that was applied before. */
   readonly onApplied: (batch: Batch, results: Float64Array | undefined) => void;
+  /** What was added cannot be applied now; that is tried again. */
+  readonly onFailed: () => void;
   /** Nothing is left of the entries of the message at the position. */
   readonly onErased: (position: number, count: number) => void;
 }
@@ -83,6 +85,7 @@ export class Applier {
           this.#callbacks.onApplied(batch, applied[index]);
         return;
       }
+      this.#callbacks.onFailed();
       await sleep(RETRY_MS);
     }
   }

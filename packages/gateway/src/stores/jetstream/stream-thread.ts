@@ -12,12 +12,14 @@ import { causeOf, StorageFault } from '../../storage-fault.ts';
 import { openForReading, readable } from '../sqlite/database.ts';
 import type { ToWriter } from '../sqlite/log/batch.ts';
 import { BlockReader } from '../sqlite/log/block-reader.ts';
+import type { CatchUpRequest, CatchUpResponse } from '../sqlite/log/catch-up.ts';
 import { FileSpool } from '../sqlite/log/file-spool.ts';
 import { discardUpload } from '../sqlite/log/large-files.ts';
 import { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { WithholdRequest, WithholdResponse } from '../sqlite/log/withhold-client.ts';
 import { StoreThread } from '../sqlite/store-thread.ts';
 import { Applier } from './applier.ts';
+import { CatchingUp } from './catching-up.ts';
 import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
 import type { StreamThreadStart } from './cluster-log.ts';
 import { DraftPublisher } from './draft-publisher.ts';
@@ -32,6 +34,8 @@ interface PendingWithholding {
   readonly client: MessagePort;
   readonly withholding: number;
 }
+
+type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
 
 /** A copy that has entries serves them without the servers. */
 const READY_WITHOUT_SERVERS_MS = 5000;
@@ -49,6 +53,7 @@ const publisher = new Publisher(client.promise, subjectOf(address), (cause) => {
   shared.streamHolding = cause !== undefined;
   const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
   thread.report('stream', fault && causeOf(fault));
+  if (cause !== undefined) catchingUp.giveUp();
   if (cause !== undefined && thread.stopping.aborted) drafts.giveUp();
 });
 const spools = new Set<FileSpool>();
@@ -61,14 +66,18 @@ const drafts = new DraftPublisher(publisher, {
   send: ({ name }) => sendUpload(paths, publisher, name),
   discard: ({ name }) => void discardUpload(paths, name),
 });
+const catchingUp = new CatchingUp(publisher);
 /** By the number of their message, until it comes; then by its position, until all is erased. */
 const withholdings = new Map<number, PendingWithholding>();
 const unerased = new Map<number, PendingWithholding>();
 const applier = new Applier(writer, {
   resumeAt: (last) => uploads.resumeAt(last),
   onApplied({ publisher: id, number }, results) {
-    if (id === publisher.id) drafts.applied(number, results);
+    if (id !== publisher.id) return;
+    drafts.applied(number, results);
+    catchingUp.applied(number);
   },
+  onFailed: () => catchingUp.giveUp(),
   onErased(at, result) {
     const pending = unerased.get(at);
     unerased.delete(at);
@@ -98,12 +107,13 @@ const reader = new StreamReader({
 });
 
 thread.stopping.addEventListener('abort', () => {
+  catchingUp.giveUp();
   if (shared.streamHolding) drafts.giveUp();
 });
 void run();
 await Promise.race([caughtUp.promise, readyWithoutServers()]);
 thread.serve((port) => {
-  port.on('message', (message: ToWriter | WithholdRequest) => receive(port, message));
+  port.on('message', (message: FromClient) => receive(port, message));
 });
 
 /** Until the store closes. */
@@ -162,13 +172,16 @@ async function readyWithoutServers(): Promise<void> {
   else await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
 }
 
-function receive(port: MessagePort, message: ToWriter | WithholdRequest): void {
+function receive(port: MessagePort, message: FromClient): void {
   const canStore = !publisher.isHolding && shared.writable;
   if ('uploadFault' in message) {
     writer.postMessage(message);
   } else if ('drafts' in message) {
     if (canStore) drafts.add(port, message);
     else drafts.refuse(port, message);
+  } else if ('catchUp' in message) {
+    if (canStore && !thread.stopping.aborted) catchingUp.add(port, message);
+    else port.postMessage({ caughtUp: message.catchUp, isKnown: false } satisfies CatchUpResponse);
   } else if (canStore) {
     const [number] = publisher.publish('withhold', [packWithholding(message)]);
     withholdings.set(number, { client: port, withholding: message.withholding });

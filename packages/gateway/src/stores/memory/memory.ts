@@ -94,6 +94,10 @@ class MemoryLog implements Log {
     return Math.max(this.#entries.at(-1)?.stamp.time ?? 0, Date.now());
   }
 
+  async caughtUp(): Promise<void> {
+    // Nobody else has this log.
+  }
+
   head(): Seq {
     return this.#entries.length;
   }

@@ -52,7 +52,13 @@ const NO_SEPARATOR = new Uint8Array(0);
 /** The reading half of a log. */
 export class LogReader implements Omit<
   Log,
-  'spool' | 'append' | 'appendSmall' | 'withhold' | 'watch' | typeof Symbol.asyncDispose
+  | 'caughtUp'
+  | 'spool'
+  | 'append'
+  | 'appendSmall'
+  | 'withhold'
+  | 'watch'
+  | typeof Symbol.asyncDispose
 > {
   readonly id: string;
   protected readonly shared: SharedState;

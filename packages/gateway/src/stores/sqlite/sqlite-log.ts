@@ -18,6 +18,7 @@ import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
+import { CatchUpClient } from './log/catch-up.ts';
 import type { PackedDraft, WriteResult } from './log/batch.ts';
 import { FileSpool } from './log/file-spool.ts';
 import { UploadThreads } from './log/upload-threads.ts';
@@ -33,6 +34,8 @@ export interface SqliteConnection {
   readonly writer: MessagePort;
   readonly words: MessagePort;
   readonly index: MessagePort;
+  /** Whether others append to the log too, so that this copy of it may be behind. */
+  readonly isShared: boolean;
 }
 
 const NO_BODY = new Uint8Array(0);
@@ -42,13 +45,14 @@ export class SqliteLog extends LogReader implements Log {
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
   readonly #withholding: WithholdClient;
+  readonly #catchingUp: CatchUpClient | undefined;
   readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
   readonly #uploadThreads: UploadThreads;
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor({ paths, shared, writer, words, index }: SqliteConnection) {
+  constructor({ paths, shared, writer, words, index, isShared }: SqliteConnection) {
     const queries = new QueryClient(words);
     const damage = new DamageClient(index);
     super(paths, new SharedState(shared), { queries, damage });
@@ -59,6 +63,7 @@ export class SqliteLog extends LogReader implements Log {
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
     this.#withholding = new WithholdClient(writer, paths, this.blocks);
+    this.#catchingUp = isShared ? new CatchUpClient(writer) : undefined;
   }
 
   spool(): Spool {
@@ -97,6 +102,10 @@ export class SqliteLog extends LogReader implements Log {
     return await this.#withholding.withhold(seqs.map((seq) => ({ seq, reason, time: undefined })));
   }
 
+  async caughtUp(): Promise<void> {
+    await this.#catchingUp?.caughtUp();
+  }
+
   watch(onMove: () => void): Disposable {
     return this.#watchers.add(onMove);
   }
@@ -128,6 +137,7 @@ export class SqliteLog extends LogReader implements Log {
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
     await this.#writer.drain();
     this.#withholding.close();
+    this.#catchingUp?.close();
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();

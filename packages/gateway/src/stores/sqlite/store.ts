@@ -114,7 +114,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const appendThread = appending ?? writer;
   const connect = (): SqliteConnection => {
     const ports = { writer: portTo(appendThread), words: portTo(words), index: portTo(index) };
-    return { paths, shared: shared.memory, ...ports };
+    return { paths, shared: shared.memory, isShared: appending !== undefined, ...ports };
   };
   const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
   const stopping = (): void => appendThread.postMessage('stopping' satisfies ToThread);

@@ -18,6 +18,7 @@ import {
   snippetOf,
 } from '../../../operations/search.ts';
 import { waitForListing } from '../../../operations/wait.ts';
+import { untilSeen } from '../../../operations/until-seen.ts';
 import { presencePage, visitorFor } from '../../../operations/who-is-here.ts';
 import type { DoorRequest } from '../../context.ts';
 import type { ReadingSkill } from '../skills.ts';
@@ -46,6 +47,7 @@ export async function answerReading(
   const { app } = answer.context;
   const reader = visitorFor(app, fields['as'], fields['room']);
   if (reader !== undefined) app.presence.recordRequest(reader);
+  await untilSeen(app.log, Object.entries(fields));
   return await ANSWERS[skill](answer, fields);
 }
 
@@ -129,7 +131,7 @@ async function whoIsHere(
 ): Promise<Part[]> {
   const { app } = context;
   const parameters = parametersOf({ room, limit });
-  const { limit: max = Infinity } = selectionOf(context, parameters);
+  const { limit: max = Infinity } = await selectionOf(context, parameters);
   const rooms = parameters.getAll('room');
   const query = { rooms, limit: max, maxSize: PAGE_SIZE / 2, signal };
   const { head, here, lately, more } = await presencePage(app, query);

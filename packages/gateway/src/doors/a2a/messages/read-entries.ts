@@ -12,6 +12,7 @@ import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
+import { untilSeen } from '../../../operations/until-seen.ts';
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
 import { isReading, requestedSkill, type ReadingSkill } from '../skills.ts';
@@ -83,8 +84,12 @@ export function parametersOf(fields: JsonObject): URLSearchParams {
 }
 
 /** Ignores `q`. Throws for parameters that cannot be used. */
-export function selectionOf({ app }: DoorRequest, parameters: URLSearchParams): Selection {
+export async function selectionOf(
+  { app }: DoorRequest,
+  parameters: URLSearchParams,
+): Promise<Selection> {
   const { grammar, log } = app;
+  await untilSeen(log, parameters);
   return parseSelection(parameters, { ...everythingScope(), grammar, log });
 }
 

@@ -1,0 +1,37 @@
+/** Callers who have seen more of the log than this gateway has: at another gateway of its cluster. */
+import { referencedId, seqOfId } from '@open-presence/protocol';
+
+import type { Log, Seq } from '../log/log.ts';
+
+/** Parameters of a listing, or arguments that have their meaning; also the `id` of an entry. */
+export type NamedValues = Iterable<readonly [name: string, value: unknown]>;
+
+/**
+ * Resolves when the log has every entry that the caller names, as far as there is one; undefined where it
+ * has them now. Rejects as `Log.caughtUp`. Values that cannot be used are left to whoever reads them.
+ */
+export function untilSeen(
+  log: Pick<Log, 'head' | 'caughtUp'>,
+  values: NamedValues,
+): Promise<void> | undefined {
+  const head = log.head();
+  for (const [name, value] of values)
+    for (const one of [value].flat()) if (seqNamedBy(name, one) > head) return log.caughtUp();
+  return undefined;
+}
+
+/** The seq of an entry that the caller must have seen to say this; 0 for anything else. */
+function seqNamedBy(name: string, value: unknown): Seq {
+  if (typeof value !== 'string' && typeof value !== 'number') return 0;
+  const seq = namedBy[name]?.(String(value)) ?? 0;
+  // No log has an entry beyond.
+  return Number.isSafeInteger(seq) ? seq : 0;
+}
+
+const namedBy: Readonly<Record<string, (text: string) => Seq | undefined>> = {
+  after: Number,
+  before: (text) => Number(text) - 1,
+  'last-event-id': Number,
+  id: seqOfId,
+  inReplyTo: (text) => seqOfId(referencedId(text) ?? ''),
+};
