@@ -40,6 +40,8 @@ export interface GatewayProcess extends AsyncDisposable {
   readonly data: string;
   /** Resolves when the process has ended, whoever ended it. */
   readonly ended: Promise<Ending>;
+  /** Waits for an end that it comes to by itself. */
+  ends(): Promise<Ending>;
   /** What it has written so far, both streams. */
   output(): string;
   /** SIGTERM, and waits for the end. */
@@ -101,6 +103,7 @@ export async function startGatewayProcess(options: GatewayOptions = {}): Promise
       pid: child.pid ?? 0,
       data,
       ended,
+      ends: () => inTime(ended, () => `ended by itself:\n${written.join('')}`),
       output: () => written.join(''),
       stop: () => end('SIGTERM'),
       kill: () => end('SIGKILL'),

@@ -19,6 +19,11 @@ interface CopyReport {
   readonly publisher: string;
   /** The same after a restart: a copy that is started again and again has one vote. */
   readonly copy: string;
+  /** Of its newest entry, or one shortly before, and of those that the others told last: with the first alone, copies of different lengths would have nothing to compare. */
+  readonly links: readonly EntryLink[];
+}
+
+interface EntryLink {
   readonly seq: Seq;
   readonly link: string;
 }
@@ -31,9 +36,12 @@ export interface ComparedCopy {
   readonly linkAt: (seq: Seq) => string | undefined;
 }
 
-interface Comparison {
-  readonly isEqual: boolean;
-  readonly at: number;
+interface OtherCopy {
+  /** The first entry of which it told the link. */
+  readonly seq: Seq;
+  /** Undefined while it has told no link of an entry that this copy has. */
+  readonly isEqual: boolean | undefined;
+  readonly heardAt: number;
 }
 
 const REPORT_MS = 2000;
@@ -52,7 +60,7 @@ export class CopyComparison {
   readonly #subject: string;
   readonly #copy: ComparedCopy;
   readonly #onDifference: (fault: Error | undefined) => void;
-  readonly #others = new Map<string, Comparison>();
+  readonly #others = new Map<string, OtherCopy>();
   #heads: Seq[] = [];
 
   /**
@@ -85,29 +93,43 @@ export class CopyComparison {
 
   #isOutvoted(): boolean {
     const all = [...this.#others.values()];
-    const equal = all.filter(({ isEqual }) => isEqual).length + 1;
-    return all.length - equal + 1 > equal;
+    const different = all.filter(({ isEqual }) => isEqual === false).length;
+    return different > all.filter(({ isEqual }) => isEqual === true).length + 1;
   }
 
   #report(): void {
-    const { publisher, folder, head, linkAt } = this.#copy;
+    const { publisher, folder, head } = this.#copy;
     this.#heads = [...this.#heads, head()].slice(-REPORTS_BEHIND);
-    const [seq = 0] = this.#heads;
-    const link = linkAt(seq);
-    if (link === undefined || this.#connection.isClosed()) return;
+    const seqs = new Set([
+      this.#heads[0] ?? 0,
+      ...[...this.#others.values()].map(({ seq }) => seq),
+    ]);
+    const links = [...seqs].flatMap((seq) => this.#linkAt(seq));
+    if (links.length === 0 || this.#connection.isClosed()) return;
     const copy = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex');
-    const report: CopyReport = { publisher, copy, seq, link };
+    const report: CopyReport = { publisher, copy, links };
     this.#connection.publish(this.#subject, JSON.stringify(report));
   }
 
-  #compare({ publisher, copy, seq, link }: CopyReport): void {
-    const own = publisher === this.#copy.publisher ? undefined : this.#copy.linkAt(seq);
-    if (own === undefined) return;
+  #linkAt(seq: Seq): EntryLink[] {
+    const link = this.#copy.linkAt(seq);
+    return link === undefined ? [] : [{ seq, link }];
+  }
+
+  #compare({ publisher, copy, links }: CopyReport): void {
+    const [newest] = links;
+    if (publisher === this.#copy.publisher || newest === undefined) return;
     const now = performance.now();
-    this.#others.set(copy, { isEqual: own === link, at: now });
-    for (const [id, { at }] of this.#others) if (now - at > FORGOTTEN_MS) this.#others.delete(id);
-    const isDifferent = [...this.#others.values()].some(({ isEqual }) => !isEqual);
-    const text = `another copy of the log has other entries up to entry ${seq}, or some in another order`;
+    const compared = links.flatMap(({ seq, link }) =>
+      this.#linkAt(seq).map((own) => own.link === link),
+    );
+    const isEqual =
+      compared.length === 0 ? this.#others.get(copy)?.isEqual : compared.every(Boolean);
+    this.#others.set(copy, { seq: newest.seq, isEqual, heardAt: now });
+    for (const [id, { heardAt }] of this.#others)
+      if (now - heardAt > FORGOTTEN_MS) this.#others.delete(id);
+    const isDifferent = [...this.#others.values()].some((other) => other.isEqual === false);
+    const text = 'another copy of the log has other entries, or some in another order';
     this.#onDifference(isDifferent ? new StorageFault(text) : undefined);
   }
 }
