@@ -1,7 +1,7 @@
 /**
  * `npm run conformance -- URL`: the suite against the gateway at that address. What stands in front of a
- * gateway may not let everything through: `--except SECTION:ID`, as often as needed, names requirements
- * that are not tested.
+ * gateway may not let everything through: `--except SECTION:ID=REASON`, as often as needed, names
+ * requirements that are not tested, and why; the reason may be left out.
  */
 import { parseArgs } from 'node:util';
 
@@ -14,7 +14,13 @@ const { positionals, values } = parseArgs({
 const [url] = positionals;
 if (url === undefined || !URL.canParse(url)) {
   console.error(
-    'Usage: npm run conformance -- URL [--except SECTION:ID]…, such as http://127.0.0.1:8080',
+    'Usage: npm run conformance -- URL [--except SECTION:ID[=REASON]]…, such as http://127.0.0.1:8080',
   );
   process.exitCode = 2;
-} else conformance(`conformance of ${url}`, () => url, new Set(values.except));
+} else conformance(`conformance of ${url}`, () => url, new Map(values.except.map(exceptionOf)));
+
+/** `SECTION:ID=REASON` → the requirement and the reason. */
+function exceptionOf(text: string): [requirement: string, reason: string] {
+  const [requirement = '', ...reason] = text.split('=');
+  return [requirement, reason.join('=') || 'excepted'];
+}

@@ -41,8 +41,15 @@ export async function exchange(
   }
 }
 
-/** Sends the pieces and goes away without a goodbye, as a caller whose line breaks. */
-export async function breakOff(base: URL, pieces: readonly (string | Uint8Array)[]): Promise<void> {
+/**
+ * Sends the pieces, waits for what is to happen before, and goes away without a goodbye, as a caller
+ * whose line breaks.
+ */
+export async function breakOff(
+  base: URL,
+  pieces: readonly (string | Uint8Array)[],
+  before: () => Promise<unknown> = async () => {},
+): Promise<void> {
   const { socket, transport } = await connect(base);
   transport.on('error', () => {});
   socket.resume();
@@ -51,7 +58,11 @@ export async function breakOff(base: URL, pieces: readonly (string | Uint8Array)
     socket.write(piece, () => resolve());
     await promise;
   }
-  transport.resetAndDestroy();
+  try {
+    await before();
+  } finally {
+    transport.resetAndDestroy();
+  }
 }
 
 /** Asks, and resolves once the answer has begun, which may never end. */

@@ -13,14 +13,14 @@ const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = REQUIR
 
 /**
  * Declares every case as a test. The address is asked for when the first of them runs. `except`: what
- * is not required, such as `1.10:one-host`; shown as skipped.
+ * is not required, such as `1.10:one-host`, with the reason; shown as skipped for that reason.
  */
 export function conformance(
   name: string,
   address: () => string,
-  except: ReadonlySet<string> = new Set(),
+  except: ReadonlyMap<string, string> = new Map(),
 ): void {
-  for (const requirement of except)
+  for (const requirement of except.keys())
     if (textOf(requirement) === undefined)
       throw new Error(`There is no requirement ${requirement}.`);
   let known: Gateway | undefined;
@@ -31,7 +31,7 @@ export function conformance(
           const what = variation === undefined ? '' : ` (${variation})`;
           const requirement = `${section}:${id}`;
           const name = `${section} ${textOf(requirement)}${what}`;
-          const skip = except.has(requirement) && 'excepted';
+          const skip = except.get(requirement) ?? false;
           test(name, { timeout: 2 * PATIENCE_MS, skip }, async (context) => {
             known ??= new Gateway(address());
             await run(known, context);

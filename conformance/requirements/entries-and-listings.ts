@@ -225,6 +225,7 @@ export const ENTRIES_AND_LISTINGS = {
     problem: 'Errors are problem documents with type, title, status, detail and code.',
     'nearest-paths':
       'An unknown path is not-found, names the nearest, and says where all are listed.',
+    'odd-paths': 'So is a path whose percent-encoding is broken, or that leads above the root.',
     instead: 'A 405 says how to do what was probably meant.',
     methods: 'A method that a path does not take is 405, with Allow and known.',
     'malformed-http': 'Malformed HTTP is answered 400, and harms nobody else.',

@@ -24,7 +24,7 @@ await using gateway = await startGatewayProcess({
 await using proxy = await startProxy({
   name,
   port,
-  gateway: new URL(gateway.url).host,
+  gateway: gateway.url,
   folder: folder.path,
   replace: [[/\b1[hd]\b/g, '20s']],
 });

@@ -16,30 +16,34 @@ import { PROXIES, startProxy } from './proxy.ts';
 
 const VISIT = join(import.meta.dirname, 'visit.fixture.ts');
 
-suite('behind a proxy with the shipped file', () => {
-  let folders: DataFolder;
-  let gateway: GatewayProcess;
-  before(async () => {
-    folders = await dataFolder();
-    gateway = await startGatewayProcess({ args: ['--threads', '1'] });
-  });
-  after(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await folders[Symbol.asyncDispose]();
-  });
-
-  for (const name of PROXIES) {
-    test(`${name} passes bodies, events and long queries through`, async () => {
-      await using proxy = await startProxy({
-        name,
-        port: await freePort(),
-        gateway: new URL(gateway.url).host,
-        folder: join(folders.path, name),
-      });
-      // The certificate is trusted by a process of its own.
-      const env = { ...process.env, NODE_EXTRA_CA_CERTS: proxy.certificate };
-      const { stdout } = await promisify(execFile)(process.execPath, [VISIT, proxy.url], { env });
-      assert.equal(stdout, 'HTTP/2 passed\n');
+for (const where of ['a port', 'a UNIX socket']) {
+  suite(`behind a proxy with the shipped file, on ${where}`, () => {
+    let folders: DataFolder;
+    let gateway: GatewayProcess;
+    before(async () => {
+      folders = await dataFolder();
+      const socket = `unix:${join(folders.path, 'http.sock')}`;
+      const listen = where === 'a port' ? ['--threads', '1'] : ['--listen', socket];
+      gateway = await startGatewayProcess({ args: listen });
     });
-  }
-});
+    after(async () => {
+      await gateway[Symbol.asyncDispose]();
+      await folders[Symbol.asyncDispose]();
+    });
+
+    for (const name of PROXIES) {
+      test(`${name} passes bodies, events and long queries through`, async () => {
+        await using proxy = await startProxy({
+          name,
+          port: await freePort(),
+          gateway: gateway.url,
+          folder: join(folders.path, name),
+        });
+        // The certificate is trusted by a process of its own.
+        const env = { ...process.env, NODE_EXTRA_CA_CERTS: proxy.certificate };
+        const { stdout } = await promisify(execFile)(process.execPath, [VISIT, proxy.url], { env });
+        assert.equal(stdout, 'HTTP/2 passed\n');
+      });
+    }
+  });
+}

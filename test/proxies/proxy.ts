@@ -23,7 +23,7 @@ export interface ProxyOptions {
   readonly name: ProxyName;
   /** Where the proxy listens on `localhost`. */
   readonly port: number;
-  /** `127.0.0.1:PORT` of the gateway. */
+  /** Of the gateway: `http://127.0.0.1:PORT`, or `unix:PATH`. */
   readonly gateway: string;
   /** For its files. */
   readonly folder: string;
@@ -103,7 +103,7 @@ const LAUNCHES: Readonly<
         HOME: folder,
         PRESENCE_SITE: `https://localhost:${port}`,
         PRESENCE_HTTP_PORT: String(await freePort()),
-        PRESENCE_GATEWAY: gateway,
+        PRESENCE_GATEWAY: addressOf(gateway, 'unix/'),
         PRESENCE_TLS: `tls ${certificate} ${key}`,
       },
     };
@@ -115,7 +115,7 @@ const LAUNCHES: Readonly<
       [/listen 443 /, `listen 127.0.0.1:${port} `],
       [/\/etc\/ssl\/presence\/fullchain\.pem/, certificate],
       [/\/etc\/ssl\/presence\/privkey\.pem/, key],
-      [/server 127\.0\.0\.1:7410;/, `server ${gateway};`],
+      [/server 127\.0\.0\.1:7410;/, `server ${addressOf(gateway, 'unix:')};`],
       ...replace,
     ]);
     const main = join(folder, 'nginx.conf');
@@ -137,11 +137,16 @@ const LAUNCHES: Readonly<
       env: {
         PRESENCE_BIND: `127.0.0.1:${port}`,
         PRESENCE_CERT: joined,
-        PRESENCE_GATEWAY: gateway,
+        PRESENCE_GATEWAY: addressOf(gateway, 'unix@'),
       },
     };
   },
 };
+
+/** The address of a gateway, as a proxy spells it that has this before the path of a UNIX socket. */
+function addressOf(gateway: string, unix: string): string {
+  return gateway.startsWith('unix:') ? gateway.replace('unix:', unix) : new URL(gateway).host;
+}
 
 async function shippedFile(
   shipped: string,
