@@ -21,7 +21,7 @@ function goAstray(folder: string, entries: number): void {
     key: undefined,
     large: undefined,
   }));
-  const origin = { publisher: 'astray', number: 1, settled: 0 };
+  const origin = { publisher: 'astray', number: 1, settled: 0, sent: 0 };
   const batch = { position: position + 1, time: 0, nonce: Buffer.alloc(32), ...origin, drafts };
   assert.notEqual(typeof writer.apply([batch], position + 2), 'string');
   writer.close();

@@ -221,10 +221,10 @@ class Run {
   }
 
   receive({ position, time, data }: StoredMessage): void {
-    const { publisher, number, settled, nonce, payload } = unpackMessage(data);
+    const { publisher, number, settled, sent, nonce, payload } = unpackMessage(data);
     if (publisher === this.#publisher.id) this.#publisher.settle(number);
     const drafts = new Uint8Array(payload).buffer;
-    void this.#applier.add({ position, time, nonce, publisher, number, settled, drafts });
+    void this.#applier.add({ position, time, nonce, publisher, number, settled, sent, drafts });
   }
 
   end(): void {

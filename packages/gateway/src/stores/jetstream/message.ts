@@ -1,7 +1,8 @@
 /**
  * The messages of a cluster's stream, all under the subject `STREAM.log`. Each begins with a header of
- * 62 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
- * its number and `settled` (6 bytes each), a nonce (32 random bytes). What follows depends on the kind:
+ * 68 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
+ * its number, `settled` and `sent` (6 bytes each), a nonce (32 random bytes). What follows depends on
+ * the kind:
  *
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
  * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: index in `filesOf`), the offset
@@ -36,15 +37,16 @@ const VERSION = 1;
 const PUBLISHER = 2;
 const NUMBER = 18;
 const SETTLED = 24;
-const NONCE = 30;
-const HEADER = 62;
+const SENT = 30;
+const NONCE = 36;
+const HEADER = 68;
 
 const NAME_SIZE = 36;
 const CHUNK_HEADER = NAME_SIZE + 7;
 
 export function packMessage(
   kind: MessageKind,
-  { publisher, number, settled }: MessageOrigin,
+  { publisher, number, settled, sent }: MessageOrigin,
   payload: readonly Uint8Array[],
 ): Uint8Array {
   const header = Buffer.alloc(HEADER);
@@ -53,6 +55,7 @@ export function packMessage(
   header.write(publisher, PUBLISHER, 'hex');
   header.writeUIntLE(number, NUMBER, 6);
   header.writeUIntLE(settled, SETTLED, 6);
+  header.writeUIntLE(sent, SENT, 6);
   randomFillSync(header, NONCE);
   return Buffer.concat([header, ...payload]);
 }
@@ -68,6 +71,7 @@ export function unpackMessage(data: Uint8Array): StreamMessage {
     publisher: buffer.toString('hex', PUBLISHER, NUMBER),
     number: buffer.readUIntLE(NUMBER, 6),
     settled: buffer.readUIntLE(SETTLED, 6),
+    sent: buffer.readUIntLE(SENT, 6),
     nonce: buffer.subarray(NONCE, HEADER),
     payload: buffer.subarray(HEADER),
   };

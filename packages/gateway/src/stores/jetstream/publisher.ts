@@ -64,7 +64,7 @@ export class Publisher {
     const settlement = Promise.withResolvers<void>();
     this.#unsettled.set(number, settlement);
     const [oldest = number] = this.#unsettled.keys();
-    const origin = { publisher: this.id, number, settled: oldest - 1 };
+    const origin = { publisher: this.id, number, settled: oldest - 1, sent: Date.now() };
     void this.#send(number, packMessage(kind, origin, payload));
     return [number, settlement.promise];
   }

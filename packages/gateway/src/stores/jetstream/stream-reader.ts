@@ -9,6 +9,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 
 import { assertStorageFault } from '../../storage-fault.ts';
 import { unpackDrafts } from '../sqlite/log/batch.ts';
+import { isVoid } from '../sqlite/log/stream-progress.ts';
 import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import type { Applier } from './applier.ts';
 import { ClusterRefusal } from './check-servers.ts';
@@ -39,6 +40,8 @@ interface StreamReaderParts {
   readonly onCaughtUp: () => void;
   /** Called with the position of a withholding of this gateway before it is applied. */
   readonly onWithholding: (number: number, position: number) => void;
+  /** Called where no copy applies a message of this gateway, because it is void. */
+  readonly onRefused: (number: number) => void;
 }
 
 interface PlacedMessage extends StreamMessage {
@@ -151,27 +154,30 @@ export class StreamReader {
   async #apply(message: PlacedMessage, isOwn: boolean): Promise<void> {
     const { applier, position: start } = this.#parts;
     const isApplied = message.position <= start;
+    const isRefused = isVoid(message.time, message);
     const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
     const drafts = new Uint8Array(packed).buffer;
-    await this.#placeUploads(drafts, message.position, { isOwn, isApplied });
+    const isDiscarded = isApplied || isRefused;
+    await this.#placeUploads(drafts, message.position, { isOwn, isDiscarded });
     if (isApplied) return;
-    if (message.kind === 'withhold') {
+    if (isRefused && isOwn) this.#parts.onRefused(message.number);
+    if (message.kind === 'withhold' && !isRefused) {
       if (isOwn) this.#parts.onWithholding(message.number, message.position);
       await applier.withhold(withholdRequestOf(message));
     }
-    const { position, time, nonce, publisher, number, settled } = message;
-    await applier.add({ position, time, nonce, publisher, number, settled, drafts });
+    const { position, time, nonce, publisher, number, settled, sent } = message;
+    await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts });
   }
 
   async #placeUploads(
     drafts: ArrayBuffer,
     position: number,
-    { isOwn, isApplied }: { readonly isOwn: boolean; readonly isApplied: boolean },
+    { isOwn, isDiscarded }: { readonly isOwn: boolean; readonly isDiscarded: boolean },
   ): Promise<void> {
     const { uploads } = this.#parts;
     for (const { large } of unpackDrafts(drafts)) {
       if (large === undefined) continue;
-      if (isApplied) {
+      if (isDiscarded) {
         await untilStored(() => uploads.discard(large.name));
         continue;
       }

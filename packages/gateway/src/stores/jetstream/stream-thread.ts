@@ -104,6 +104,11 @@ const reader = new StreamReader({
     withholdings.delete(number);
     if (pending !== undefined) unerased.set(at, pending);
   },
+  onRefused(number) {
+    const pending = withholdings.get(number);
+    withholdings.delete(number);
+    if (pending !== undefined) refuseWithholding(pending);
+  },
 });
 
 thread.stopping.addEventListener('abort', () => {
@@ -186,7 +191,10 @@ function receive(port: MessagePort, message: FromClient): void {
     const [number] = publisher.publish('withhold', [packWithholding(message)]);
     withholdings.set(number, { client: port, withholding: message.withholding });
   } else {
-    const { withholding } = message;
-    port.postMessage({ withholding, result: 'unavailable' } satisfies WithholdResponse);
+    refuseWithholding({ client: port, withholding: message.withholding });
   }
+}
+
+function refuseWithholding({ client: port, withholding }: PendingWithholding): void {
+  port.postMessage({ withholding, result: 'unavailable' } satisfies WithholdResponse);
 }

@@ -35,7 +35,7 @@ function messagesOf(seed: number, count: number): UnpackedBatch[] {
     const nonce = Buffer.alloc(32, random(256));
     // The time of a stream may go back when another server leads it.
     const time = 1_700_000_000_000 + index - random(3);
-    return { position: index + 1, time, nonce, publisher, number, settled, drafts };
+    return { position: index + 1, time, nonce, publisher, number, settled, sent: time, drafts };
   });
 }
 
@@ -134,6 +134,41 @@ describe('a copy of a stream', () => {
       assert.deepEqual(entriesOf(`after ${end}`), entriesOf('whole'));
     }
     killed.close();
+  });
+
+  it('refuses what was on its way for hours, and forgets who was silent for longer', () => {
+    const messages = messagesOf(5, 30);
+    const hours = (count: number): number => count * 3_600_000;
+    const [last] = messages.slice(-1);
+    assert.ok(last !== undefined);
+    const moved = (index: number, time: number, sent: number): UnpackedBatch => ({
+      ...last,
+      publisher: `late ${index}`,
+      position: last.position + index,
+      time: last.time + time,
+      sent: last.time + sent,
+      drafts: [{ ...draftOf({ body: `"text":"${index}"` }), key: undefined, large: undefined }],
+    });
+    const late = [
+      moved(1, hours(2), 0),
+      moved(2, hours(2), hours(4)),
+      moved(3, hours(2), hours(2)),
+    ];
+    const { writer, shared } = openWriter('late');
+    apply(writer, messages, 1);
+    const head = shared.head;
+    assert.equal(apply(writer, late, 2).length, 1);
+    assert.equal(shared.head, head + 1);
+    // All others were silent for four hours now.
+    apply(writer, [moved(4, hours(4), hours(4))], 3);
+    writer.close();
+    const db = openForReading(dataPathsIn(join(folder, 'late')).log);
+    const rows = db.prepare("SELECT name FROM meta WHERE name LIKE 'publisher %'").all();
+    db.close();
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['publisher late 3', 'publisher late 4'],
+    );
   });
 
   it('has its position and its entries from the same transaction when storing fails', () => {

@@ -25,16 +25,38 @@ export interface MessageOrigin {
   readonly number: number;
   /** Its messages up to this number are not published again. */
   readonly settled: number;
+  /** When it was first published, by the publisher's clock, in ms since 1970. */
+  readonly sent: number;
 }
 
-/** Which messages of a publisher were applied. */
-interface AppliedNumbers {
+/** What is known of a publisher. */
+interface PublisherState {
+  /** When the stream took its last message, in ms since 1970. */
+  readonly last: number;
   readonly settled: number;
-  /** Those above `settled`. */
+  /** Its messages above `settled` that were applied. */
   readonly above: readonly number[];
 }
 
 const NAME = 'stream';
+/** Begins the names of the rows of publishers. */
+const PUBLISHER = 'publisher ';
+
+/** How far `sent` may be from the time at which the stream takes the message. */
+const VALID_MS = 3_600_000;
+/**
+ * A publisher that was silent for longer is forgotten. Whatever it has published before is void if it
+ * comes again, even with a clock that was as wrong as it may be.
+ */
+const FORGOTTEN_MS = 3 * VALID_MS;
+
+/**
+ * Whether a message is applied by no copy, because it was on its way for too long or its publisher's
+ * clock is wrong. `time`: when the stream took it, in ms since 1970.
+ */
+export function isVoid(time: number, { sent }: Pick<MessageOrigin, 'sent'>): boolean {
+  return Math.abs(time - sent) > VALID_MS;
+}
 
 /** Undefined for a log that no stream has filled. */
 export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined {
@@ -42,51 +64,64 @@ export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined
   return stored === undefined ? undefined : (JSON.parse(String(stored)) as StreamPosition);
 }
 
+const UNKNOWN: PublisherState = { last: 0, settled: 0, above: [] };
+
 export class StreamProgress {
-  readonly #db: DatabaseSync;
   readonly #store: StatementSync;
-  readonly #applied = new Map<string, AppliedNumbers>();
+  readonly #remove: StatementSync;
+  readonly #publishers = new Map<string, PublisherState>();
   readonly #changed = new Set<string>();
   #position: number;
 
   constructor(db: DatabaseSync) {
-    this.#db = db;
     this.#store = db.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)');
+    this.#remove = db.prepare('DELETE FROM meta WHERE name = ?');
     this.#position = readStreamPosition(db)?.position ?? 0;
+    const rows = db.prepare(`SELECT name, value FROM meta WHERE name GLOB '${PUBLISHER}*'`).all();
+    for (const { name, value } of rows)
+      this.#publishers.set(
+        String(name).slice(PUBLISHER.length),
+        JSON.parse(String(value)) as PublisherState,
+      );
   }
 
-  /** Returns whether the message is to be applied: false if it was, perhaps at an earlier position. */
-  advance(position: number, { publisher, number, settled }: MessageOrigin): boolean {
+  /**
+   * Returns whether the message is to be applied: false if it was, perhaps at an earlier position, and
+   * if it is void. `time`: when the stream took it.
+   */
+  advance(position: number, time: number, origin: MessageOrigin): boolean {
     if (position <= this.#position) return false;
     this.#position = position;
-    const before = this.#numbersOf(publisher);
-    if (number <= before.settled || before.above.includes(number)) return false;
-    const from = Math.max(settled, before.settled);
-    const above = [...before.above, number].filter((applied) => applied > from);
-    this.#applied.set(publisher, { settled: from, above });
+    this.#forget(time);
+    if (isVoid(time, origin)) return false;
+    const { publisher, number } = origin;
+    const before = this.#publishers.get(publisher) ?? UNKNOWN;
+    const settled = Math.max(origin.settled, before.settled);
+    const isNew = number > before.settled && !before.above.includes(number);
+    const applied = isNew ? [...before.above, number] : before.above;
+    const above = applied.filter((other) => other > settled);
+    this.#publishers.set(publisher, { last: time, settled, above });
     this.#changed.add(publisher);
-    return true;
+    return isNew;
   }
 
   /** To be called in the transaction. */
   store(resumeAt: number, head: Seq): void {
     const position: StreamPosition = { position: this.#position, resumeAt, head };
     this.#store.run(NAME, JSON.stringify(position));
-    for (const publisher of this.#changed)
-      this.#store.run(rowOf(publisher), JSON.stringify(this.#applied.get(publisher)));
+    for (const publisher of this.#changed) {
+      const state = this.#publishers.get(publisher);
+      if (state === undefined) this.#remove.run(PUBLISHER + publisher);
+      else this.#store.run(PUBLISHER + publisher, JSON.stringify(state));
+    }
     this.#changed.clear();
   }
 
-  #numbersOf(publisher: string): AppliedNumbers {
-    const known = this.#applied.get(publisher);
-    if (known !== undefined) return known;
-    const stored = readMeta(this.#db, rowOf(publisher));
-    return stored === undefined
-      ? { settled: 0, above: [] }
-      : (JSON.parse(String(stored)) as AppliedNumbers);
+  #forget(time: number): void {
+    for (const [publisher, { last }] of this.#publishers) {
+      if (time - last <= FORGOTTEN_MS) continue;
+      this.#publishers.delete(publisher);
+      this.#changed.add(publisher);
+    }
   }
-}
-
-function rowOf(publisher: string): string {
-  return `publisher ${publisher}`;
 }

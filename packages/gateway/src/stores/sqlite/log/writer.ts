@@ -170,7 +170,9 @@ export class Writer {
       this.#progress ??= new StreamProgress(this.#db);
       for (const batch of batches)
         results.push(
-          this.#progress.advance(batch.position, batch) ? this.#applyDrafts(batch) : undefined,
+          this.#progress.advance(batch.position, batch.time, batch)
+            ? this.#applyDrafts(batch)
+            : undefined,
         );
       this.#progress.store(resumeAt, this.#seq);
       this.#openFiles?.assertStored(larges);
