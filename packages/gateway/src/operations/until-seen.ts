@@ -23,15 +23,16 @@ export function untilSeen(
 /** The seq of an entry that the caller must have seen to say this; 0 for anything else. */
 function seqNamedBy(name: string, value: unknown): Seq {
   if (typeof value !== 'string' && typeof value !== 'number') return 0;
-  const seq = namedBy[name]?.(String(value)) ?? 0;
+  const seq = NAMED_BY.get(name)?.(String(value)) ?? 0;
   // No log has an entry beyond.
   return Number.isSafeInteger(seq) ? seq : 0;
 }
 
-const namedBy: Readonly<Record<string, (text: string) => Seq | undefined>> = {
-  after: Number,
-  before: (text) => Number(text) - 1,
-  'last-event-id': Number,
-  id: seqOfId,
-  inReplyTo: (text) => seqOfId(referencedId(text) ?? ''),
-};
+/** A map, since names are visitors' words: an object has a member `constructor`. */
+const NAMED_BY = new Map<string, (text: string) => Seq | undefined>([
+  ['after', Number],
+  ['before', (text) => Number(text) - 1],
+  ['last-event-id', Number],
+  ['id', seqOfId],
+  ['inReplyTo', (text) => seqOfId(referencedId(text) ?? '')],
+]);
