@@ -15,18 +15,18 @@ done
 command -v xmllint >/dev/null || missing+=(libxml2-utils)
 command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
-command -v promtool >/dev/null || wants_promtool=yes
-[ ${#missing[@]} -gt 0 ] || [ -n "${wants_promtool:-}" ] || exit 0
+{ command -v prometheus && command -v promtool; } >/dev/null || wants_prometheus=yes
+[ ${#missing[@]} -gt 0 ] || [ -n "${wants_prometheus:-}" ] || exit 0
 export DEBIAN_FRONTEND=noninteractive
 # Installs daemons without starting them.
 export RUNLEVEL=1
 apt-get -qq -o DPkg::Lock::Timeout=300 update
 [ ${#missing[@]} -eq 0 ] ||
   apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}"
-if [ -n "${wants_promtool:-}" ]; then
-  # Only this file: the package, once installed, would start a server.
+if [ -n "${wants_prometheus:-}" ]; then
+  # Only these files: the package, once installed, would start a server.
   folder=$(mktemp -d)
   (cd "$folder" && apt-get -qq download prometheus && dpkg-deb --extract prometheus_*.deb .)
-  install "$folder/usr/bin/promtool" /usr/local/bin/promtool
+  install "$folder"/usr/bin/{prometheus,promtool} /usr/local/bin/
   rm -r "$folder"
 fi

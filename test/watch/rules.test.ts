@@ -9,20 +9,17 @@ import { promisify } from 'node:util';
 import { startGateway, type GatewayConfig } from '@open-presence/gateway';
 
 import { dataFolder } from '../gateway-process.ts';
+import { dashboardQueries } from './dashboard.ts';
 import { type Scrape, scrape } from './scrape.ts';
 
 const run = promisify(execFile);
 const DEPLOY = join(import.meta.dirname, '../../deploy');
 const RULES = join(DEPLOY, 'prometheus/presence-alerts.yml');
+const ALERT_TESTS = ['alerts.yml', 'alerts-of-a-month.yml'].map((name) =>
+  join(import.meta.dirname, name),
+);
 const log = (): void => {};
 const SILENT = { info: log, warn: log, error: log } as unknown as GatewayConfig['logger'];
-
-interface Dashboard {
-  readonly panels: readonly {
-    readonly title: string;
-    readonly targets: readonly { readonly expr: string }[];
-  }[];
-}
 
 let found: Scrape;
 let queries: readonly string[];
@@ -36,9 +33,7 @@ before(async () => {
   const body = JSON.stringify({ text: 'here' });
   await (await fetch(`${gateway.address}/api/shepit`, { method: 'POST', body })).arrayBuffer();
   found = await scrape(gateway.metricsUrl ?? '');
-  const dashboard = await readFile(join(DEPLOY, 'grafana/presence.json'), 'utf8');
-  const { panels } = JSON.parse(dashboard) as Dashboard;
-  queries = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+  queries = await dashboardQueries();
 });
 
 suite('promtool', () => {
@@ -48,7 +43,20 @@ suite('promtool', () => {
   });
 
   test('finds that the alerts say what they should', async () => {
-    await run('promtool', ['test', 'rules', join(import.meta.dirname, 'alerts.yml')]);
+    await run('promtool', ['test', 'rules', ...ALERT_TESTS]);
+  });
+
+  test('tests each alert, firing and not', async () => {
+    const rules = await readFile(RULES, 'utf8');
+    const tests = (await Promise.all(ALERT_TESTS.map((file) => readFile(file, 'utf8')))).join('');
+    const firing = tests.matchAll(/alertname: (\w+)\n *exp_alerts:\n/g);
+    const silent = tests.matchAll(/alertname: (\w+),? *\n? *exp_alerts: \[\]/g);
+    const alerts = rules.matchAll(/alert: (\w+)/g);
+    const names = (found: Iterable<RegExpMatchArray>): readonly string[] =>
+      [...new Set(Array.from(found, ([, name = '']) => name))].toSorted();
+    const all = names(alerts);
+    assert.deepEqual(names(firing), all);
+    assert.deepEqual(names(silent), all);
   });
 
   test('finds nothing wrong with the metrics of a gateway', async () => {
