@@ -25,6 +25,16 @@ export interface NatsOptions {
   readonly jetStream?: string;
   /** Further lines of the configuration. */
   readonly config?: string;
+  /** Where each server runs: by default at a loopback address, over a new folder. */
+  readonly places?: readonly ServerPlace[];
+}
+
+export interface ServerPlace {
+  readonly host: string;
+  /** Put before the server's command. */
+  readonly under: readonly string[];
+  /** For its configuration, log and store. */
+  readonly folder: string;
 }
 
 export interface NatsServer {
@@ -68,13 +78,14 @@ export async function startNatsServers(
 ): Promise<NatsServers> {
   const program = await findNatsServer();
   const folder = await dataFolder();
-  const hosts = Array.from({ length: count }, randomLoopback);
+  const places = options.places ?? Array.from({ length: count }, () => loopbackPlace(folder.path));
+  const hosts = places.map(({ host }) => host);
   const servers: NatsServer[] = [];
-  for (const [index, host] of hosts.entries()) {
+  for (const [index, place] of places.entries()) {
     const name = `n${index + 1}`;
-    const file = join(folder.path, `${name}.conf`);
-    await writeFile(file, configuration({ name, host, hosts, folder: folder.path }, options));
-    servers.push(natsServer(program, { name, host, file }));
+    const file = join(place.folder, `${name}.conf`);
+    await writeFile(file, configuration({ ...place, name, hosts }, options));
+    servers.push(natsServer([...place.under, program], { name, host: place.host, file }));
   }
   const started = {
     servers,
@@ -87,24 +98,25 @@ export async function startNatsServers(
     await Promise.all(servers.map((server) => server.healthy()));
     return started;
   } catch (error) {
-    const logs = await Promise.all(servers.map(({ name }) => readLog(folder.path, name)));
+    const logs = await Promise.all(
+      places.map((place, index) => readLog(place.folder, servers[index]?.name ?? '')),
+    );
     await started[Symbol.asyncDispose]();
     throw new Error(`The NATS servers did not start:\n${logs.join('\n')}`, { cause: error });
   }
 }
 
-function randomLoopback(): string {
-  return `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
+function loopbackPlace(folder: string): ServerPlace {
+  const host = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
+  return { host, under: [], folder };
 }
 
-interface ServerPlace {
+interface NamedPlace extends ServerPlace {
   readonly name: string;
-  readonly host: string;
   readonly hosts: readonly string[];
-  readonly folder: string;
 }
 
-function configuration(place: ServerPlace, options: NatsOptions): string {
+function configuration(place: NamedPlace, options: NatsOptions): string {
   const routes = place.hosts.map((host) => `nats://${host}:6222`).join(', ');
   const cluster = `cluster { name: test, listen: "${place.host}:6222", routes: [${routes}] }`;
   return `
@@ -123,7 +135,7 @@ ${options.config ?? ''}
 }
 
 function natsServer(
-  program: string,
+  [program = '', ...before]: readonly string[],
   { name, host, file }: { name: string; host: string; file: string },
 ): NatsServer {
   const monitor = `http://${host}:8222`;
@@ -144,7 +156,9 @@ function natsServer(
       return child?.pid ?? 0;
     },
     start: () => {
-      child = spawn(program, ['--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+      child = spawn(program, [...before, '--config', file], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       child.stderr?.pipe(createWriteStream(`${file}.stderr.txt`));
       process.once('exit', killAtExit);
     },
