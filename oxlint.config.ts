@@ -100,9 +100,13 @@ function withPagesInWebDoor(zone: Zone): Zone {
   return { ...zone, forbids };
 }
 
-const compositionRoot = ['gateway', 'http-worker', 'log-copy', 'owner-access'].map(
-  (file) => `${gateway}/${file}.ts`,
-);
+const compositionRoot = [
+  'cluster-membership',
+  'gateway',
+  'http-worker',
+  'log-copy',
+  'owner-access',
+].map((file) => `${gateway}/${file}.ts`);
 
 const zones: readonly Zone[] = [
   {

@@ -70,6 +70,16 @@ export const LANGUAGE_SETTING: Setting = {
   parse: nonEmpty('the path of a language file'),
 };
 
+export const LOG_SETTING: Setting = {
+  name: 'log',
+  flag: '--log <address>',
+  variable: 'PRESENCE_LOG',
+  default: undefined,
+  description:
+    'NATS servers of a cluster of gateways, such as nats://a:4222,b:4222,c:4222, and /NAME of the stream if it is not PRESENCE; without it, the log is in the data folder alone',
+  parse: parseLogAddress,
+};
+
 /** The settings of `serve`. */
 export const SETTINGS: readonly Setting[] = [
   {
@@ -127,15 +137,7 @@ export const SETTINGS: readonly Setting[] = [
     description: 'address of another gateway: follow its log and serve the copy, for reading only',
     parse: parseAddress,
   },
-  {
-    name: 'log',
-    flag: '--log <address>',
-    variable: 'PRESENCE_LOG',
-    default: undefined,
-    description:
-      'NATS servers of a cluster of gateways, such as nats://a:4222,b:4222,c:4222, and /NAME of the stream if it is not PRESENCE; without it, the log is in the data folder alone',
-    parse: parseLogAddress,
-  },
+  LOG_SETTING,
   {
     name: 'logLevel',
     flag: '--log-level <level>',

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 
 import { backupCommand } from './backup/backup.ts';
 import { restoreCommand } from './backup/restore.ts';
+import { clusterCommand } from './cluster.ts';
 import { configCommand } from './config.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './copy/export.ts';
@@ -53,6 +54,7 @@ export function createProgram(context: ProcessContext, version: string): Command
     .addCommand(importCommand(context))
     .addCommand(repairCommand(context))
     .addCommand(mirrorCommand(context))
+    .addCommand(clusterCommand(context))
     .addCommand(statsCommand(context))
     .addCommand(withholdCommand(context))
     .commandsGroup('More:')

@@ -8,6 +8,12 @@ export {
   type LogCopyOptions,
   type RepairOptions,
 } from './log-copy.ts';
+export {
+  adoptIntoCluster,
+  leaveCluster,
+  type AdoptedLog,
+  type LeftLog,
+} from './cluster-membership.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';

@@ -9,15 +9,10 @@
 import type { MessagePort } from 'node:worker_threads';
 
 import { threadModule } from '../../thread-module.ts';
-import { readMeta } from '../sqlite/database.ts';
-import { dataPathsIn } from '../sqlite/data-paths.ts';
-import { openAnyLogForReading } from '../sqlite/log/log-database.ts';
-import { endOfLog } from '../sqlite/log/log-end.ts';
-import { readStreamPosition } from '../sqlite/log/stream-progress.ts';
 import { openSqliteLog, type OwnedLog, type SqliteOptions } from '../sqlite/store.ts';
 import { checkServers } from './check-servers.ts';
+import { copyStateOf } from './cluster-folder.ts';
 import { parseStreamAddress, type StreamAddress } from './stream-address.ts';
-import { logNameOf } from './stream.ts';
 
 export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptClock' | 'appending'> {
   /** See `StreamAddress`. */
@@ -36,10 +31,6 @@ export interface StreamThreadStart {
   readonly writer: MessagePort;
 }
 
-interface CopyState extends Pick<StreamThreadStart, 'position' | 'resumeAt'> {
-  readonly logName: string | undefined;
-}
-
 /**
  * Resolves once this copy has what the stream had at the start, or, where the servers cannot be
  * reached, with what it has. Throws where the folder is no copy of the stream's log, and a
@@ -48,9 +39,8 @@ interface CopyState extends Pick<StreamThreadStart, 'position' | 'resumeAt'> {
 export async function openClusterLog({ stream, ...options }: ClusterOptions): Promise<OwnedLog> {
   const address = parseStreamAddress(stream);
   if (address === undefined) throw new Error(`"${stream}" is no address of a stream.`);
-  const { position, resumeAt, logName } = stateOf(options.folder);
   options.onUnchecked?.(await checkServers(address.servers));
-  const name = logName ?? (await logNameOf(address));
+  const { logName: name, position, resumeAt } = await copyStateOf(options.folder, address);
   return await openSqliteLog({
     ...options,
     name,
@@ -62,22 +52,4 @@ export async function openClusterLog({ stream, ...options }: ClusterOptions): Pr
         ({ address, logName: name, position, resumeAt, writer }) satisfies StreamThreadStart,
     },
   });
-}
-
-function stateOf(folder: string): CopyState {
-  const db = openAnyLogForReading(dataPathsIn(folder));
-  const none: CopyState = { logName: undefined, position: 0, resumeAt: 1 };
-  if (db === undefined) return none;
-  try {
-    const head = endOfLog(db).lastSeq();
-    const stored = readStreamPosition(db);
-    if (stored === undefined && head === 0) return none;
-    if (stored?.head !== head)
-      throw new Error(
-        `"${folder}" has entries that no stream has put in order. Start this gateway of the cluster with an empty folder.`,
-      );
-    return { ...stored, logName: String(readMeta(db, 'name')) };
-  } finally {
-    db.close();
-  }
 }

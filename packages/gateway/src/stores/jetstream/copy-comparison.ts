@@ -44,7 +44,9 @@ interface OtherCopy {
   readonly heardAt: number;
 }
 
-const REPORT_MS = 2000;
+export const REPORT_MS = 2000;
+/** Behind the name of the stream: the subject on which running gateways tell what they have. */
+export const COPIES_SUFFIX = '-copies';
 /** The link that is told is of the head so many reports ago: others may be behind. */
 const REPORTS_BEHIND = 5;
 /** A copy that has told nothing for so long counts no more. */
@@ -74,7 +76,7 @@ export class CopyComparison {
     onDifference: (fault: Error | undefined) => void,
   ) {
     this.#connection = connection;
-    this.#subject = `${stream}-copies`;
+    this.#subject = `${stream}${COPIES_SUFFIX}`;
     this.#copy = copy;
     this.#onDifference = onDifference;
     connection.subscribe(this.#subject, {

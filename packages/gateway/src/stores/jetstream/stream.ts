@@ -10,11 +10,14 @@ import {
 } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 
+import type { Seq } from '../../log/log.ts';
 import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
 import type { StreamAddress } from './stream-address.ts';
 
 /** Of the stream's metadata: the name of the log that it orders. */
 const LOG_NAME = 'presence-log';
+/** The same: see `LogBeginning`. */
+const BEGINNING = 'presence-beginning';
 const RECONNECT_MS = 250;
 const PING_MS = 2000;
 const CREATE_ATTEMPTS = 60;
@@ -39,7 +42,12 @@ export async function connectToServers(
   return undefined;
 }
 
-async function connectOnce({ servers, user, password }: StreamAddress): Promise<NatsConnection> {
+/** Throws where no server can be reached. */
+export async function connectOnce({
+  servers,
+  user,
+  password,
+}: StreamAddress): Promise<NatsConnection> {
   return await connect({
     servers: [...servers],
     ...(user === undefined ? {} : { user, pass: password ?? '' }),
@@ -52,9 +60,20 @@ async function connectOnce({ servers, user, password }: StreamAddress): Promise<
   });
 }
 
+/** The part of a log that precedes its stream: each copy must have it. */
+interface LogBeginning {
+  /** The seq of its last entry; 0 where the stream has all entries. */
+  readonly head: Seq;
+  /** The link of that entry, in hex. */
+  readonly link: string;
+  /** How many entries of it were withheld. */
+  readonly withheld: number;
+}
+
 export interface StreamState {
   /** Name of the log that the stream orders. */
   readonly logName: string;
+  readonly beginning: LogBeginning;
   readonly firstSeq: number;
   readonly lastSeq: number;
 }
@@ -68,21 +87,34 @@ export async function readStream(
   checkStream(config, replicasFor(servers));
   const logName = config.metadata?.[LOG_NAME];
   if (logName === undefined) throw new Error(`The stream "${stream}" was not made by a gateway.`);
-  return { logName, firstSeq: state.first_seq, lastSeq: state.last_seq };
+  const stored = config.metadata?.[BEGINNING];
+  const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
+  return { logName, beginning, firstSeq: state.first_seq, lastSeq: state.last_seq };
 }
 
-/** The name of the log of the stream, which is made if there is none. */
-export async function logNameOf(address: StreamAddress): Promise<string> {
+const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };
+
+/** A log that a new stream is to order from its next entry on. */
+export interface ContinuedLog {
+  readonly name: string;
+  readonly beginning: LogBeginning;
+}
+
+/** The state of the stream, which is made if there is none: for this log, or for a new one. */
+export async function openStream(
+  address: StreamAddress,
+  continued: ContinuedLog = { name: randomBytes(8).toString('hex'), beginning: NOTHING },
+): Promise<StreamState> {
   const connection = await connectOnce(address);
   try {
     const manager = await jetstreamManager(connection);
     for (let attempts = 1; ; attempts += 1) {
       try {
-        await createStream(manager, address).catch((error: unknown) => {
+        await createStream(manager, address, continued).catch((error: unknown) => {
           // Another gateway may have made it; if not, reading it fails.
           if (!(error instanceof Error)) throw error;
         });
-        return (await readStream(manager, address)).logName;
+        return await readStream(manager, address);
       } catch (error) {
         // While several gateways make it at once, it may be neither there nor to be made.
         if (error instanceof ClusterRefusal || attempts === CREATE_ATTEMPTS) throw error;
@@ -97,6 +129,7 @@ export async function logNameOf(address: StreamAddress): Promise<string> {
 async function createStream(
   manager: JetStreamManager,
   { servers, stream }: StreamAddress,
+  { name, beginning }: ContinuedLog,
 ): Promise<void> {
   await manager.streams.add({
     name: stream,
@@ -108,6 +141,6 @@ async function createStream(
     max_bytes: -1,
     max_age: 0,
     deny_purge: true,
-    metadata: { [LOG_NAME]: randomBytes(8).toString('hex') },
+    metadata: { [LOG_NAME]: name, [BEGINNING]: JSON.stringify(beginning) },
   });
 }

@@ -20,7 +20,8 @@ import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
 import { adoptName } from './log/adopt-name.ts';
 import { checkClock } from './log/check-clock.ts';
 import { CopyClient } from './log/copy-client.ts';
-import { rollBackJournal } from './log/log-database.ts';
+import { openAnyLogForReading, rollBackJournal } from './log/log-database.ts';
+import { readStreamPosition } from './log/stream-progress.ts';
 import { lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
@@ -161,6 +162,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   prepareFolder(paths);
   opened.use(lockFolder(paths));
   rollBackJournal(paths);
+  if (options.appending === undefined) refuseCopyOfCluster(paths);
   if (options.acceptClock !== true) checkClock(paths);
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
@@ -181,6 +183,18 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
     return opened.adopt(worker, closeThread);
   };
   return { paths, shared, start };
+}
+
+/** Whatever is stored in a copy by itself, the other copies would not have. */
+function refuseCopyOfCluster(paths: DataPaths): void {
+  const db = openAnyLogForReading(paths);
+  if (db === undefined) return;
+  const position = readStreamPosition(db);
+  db.close();
+  if (position !== undefined)
+    throw new Error(
+      `"${paths.folder}" is a copy of the log of a cluster. Start it with --log, as a gateway of that, or make it a log of its own: presence cluster leave.`,
+    );
 }
 
 /** Throws at once when another process has the folder. */

@@ -66,6 +66,17 @@ export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined
 
 const UNKNOWN: PublisherState = { last: 0, settled: 0, above: [] };
 
+/** Makes a log whose newest entry is `head` a copy that has applied nothing of its stream. */
+export function joinStream(db: DatabaseSync, head: Seq): void {
+  const position: StreamPosition = { position: 0, resumeAt: 1, head };
+  db.prepare('INSERT INTO meta VALUES (?, ?)').run(NAME, JSON.stringify(position));
+}
+
+/** Makes a copy a log of its own. */
+export function leaveStream(db: DatabaseSync): void {
+  db.prepare(`DELETE FROM meta WHERE name = ? OR name GLOB '${PUBLISHER}*'`).run(NAME);
+}
+
 export class StreamProgress {
   readonly #store: StatementSync;
   readonly #remove: StatementSync;
