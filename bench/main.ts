@@ -9,6 +9,7 @@ import { parseOptions, USAGE, type BenchContext, type BenchOptions } from './opt
 import { terminateAll } from './processes/child-process.ts';
 import { describeMachine } from './measure/machine.ts';
 import { attack } from './rows/attack.ts';
+import { cluster } from './rows/cluster.ts';
 import { copy } from './rows/copy.ts';
 import { growth } from './rows/growth.ts';
 import { lines } from './rows/lines.ts';
@@ -34,11 +35,12 @@ const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> 
   ['search', search],
   ['memory', memory],
   ['copy', copy],
+  ['cluster', cluster],
   ['attack', attack],
   ['growth', growth],
 ]);
 /** They take minutes, and gigabytes of disk. */
-const ONLY_WHEN_FULL: readonly string[] = ['attack', 'growth'];
+const ONLY_WHEN_FULL: readonly string[] = ['cluster', 'attack', 'growth'];
 const RESULTS = join(import.meta.dirname, 'results');
 
 const options = readOptions();

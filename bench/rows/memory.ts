@@ -1,15 +1,13 @@
 /** Memory: at rest, while an entry of gigabytes is uploaded and read, and with a slow reader. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
 import type { BenchContext } from '../options.ts';
-import { runCommand } from '../processes/child-process.ts';
 import { emptyFolder, requireSpace, seededFolder } from '../data/data-folder.ts';
 import { startGateway } from '../processes/gateway.ts';
 import { sendRequest } from '../clients/http.ts';
 import { percentile } from '../measure/rounds.ts';
 import { growthDuring } from '../measure/rss.ts';
-import { parseJsonOutput } from '../processes/json-output.ts';
+import { assertSame, type Transfer, transferLargeEntry } from '../clients/transfer-large-entry.ts';
 import { readSlowly } from '../clients/slow-reader.ts';
 import { memoryAtRest } from './memory-at-rest.ts';
 import { information, mebibytes, memory as amount, type ResultLine } from '../measure/table.ts';
@@ -20,18 +18,10 @@ import {
   type PacedResult,
 } from '../clients/paced-client.ts';
 
-interface Transfer {
-  readonly location: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly seconds: number;
-}
-
 const LARGE_GROWTH = { bytes: 64 * 2 ** 20, text: '64 MiB' };
 const LARGE_BYTES = 4 * 2 ** 30;
 const LARGE_BYTES_WHEN_QUICK = 600 * 2 ** 20;
 const LISTED = 1_000_000;
-const LARGE_ENTRY = fileURLToPath(import.meta.resolve('../clients/large-entry.ts'));
 
 export async function memory(bench: BenchContext): Promise<ResultLine[]> {
   return [
@@ -69,9 +59,7 @@ async function largeEntry(bench: BenchContext): Promise<ResultLine[]> {
     sendWhispersDuring(() => transferLargeEntry(bench, ['read', url + sent.location])),
   );
   const got = reading.result.result;
-  if (got.sha256 !== sent.sha256 || got.bytes !== sent.bytes) {
-    throw new Error(`The entry changed: sent ${JSON.stringify(sent)}, read ${JSON.stringify(got)}`);
-  }
+  assertSame(sent, got);
   const pace = ({ bytes, seconds }: Transfer): string =>
     `${Math.round(bytes / 1e6 / seconds)} MB/s`;
   const alone = formatWaits(calm.requests);
@@ -92,16 +80,6 @@ async function largeEntry(bench: BenchContext): Promise<ResultLine[]> {
     ),
     information('  pace', pace(got)),
   ];
-}
-
-async function transferLargeEntry(bench: BenchContext, args: readonly string[]): Promise<Transfer> {
-  const output = parseJsonOutput(await runCommand(bench, [process.execPath, LARGE_ENTRY, ...args]));
-  return {
-    location: output.text('location'),
-    bytes: output.number('bytes'),
-    sha256: output.text('sha256'),
-    seconds: output.number('seconds'),
-  };
 }
 
 /** Alternates between POST and GET of whispers; the large entry is not in that listing. */

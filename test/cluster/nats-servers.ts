@@ -106,7 +106,8 @@ export async function startNatsServers(
   }
 }
 
-function loopbackPlace(folder: string): ServerPlace {
+/** A loopback address that nothing else uses. */
+export function loopbackPlace(folder: string): ServerPlace {
   const host = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
   return { host, under: [], folder };
 }
