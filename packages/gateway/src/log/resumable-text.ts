@@ -1,10 +1,13 @@
 /**
- * A read of texts that lets go of all but its position while its reader stalls, and reads on from
- * there. A few paused reads hold on to their pages, so that a reader who stalls for a moment only
+ * A read of texts that lets go of all but its place while its reader stalls, and reads on from there,
+ * also if entries were withheld, damaged or repaired meanwhile. A few paused reads hold on to their pages, so that a reader who stalls for a moment only
  * does not cause a page to be read again.
  */
+import { crc32 } from 'node:zlib';
+
 import { GatewayError } from '@open-presence/protocol';
 
+import { isStorageFault } from '../storage-fault.ts';
 import type {
   ChainRange,
   Log,
@@ -15,17 +18,18 @@ import type {
   StoredText,
   TextRead,
 } from './log.ts';
+import { type Joiner, placeAt, placeAtEnd, placeBehind, type TextPlace } from './text-place.ts';
 
 type Chunk = Uint8Array | StoredText;
 
 /** A read of texts that can be started anew anywhere. */
 export interface ResumableRead {
   /** What stands between two entries. */
-  readonly joiner: string;
+  readonly joiner: Joiner;
   /** Differs once what was read before may be other bytes now. */
   version(): string;
   /** `isPlain`: without stored text that is compressed. */
-  start(from: ReadPosition | undefined, isPlain: boolean): TextRead<Chunk>;
+  start(from: ReadPosition, isPlain: boolean): TextRead<Chunk>;
 }
 
 /** A read of the texts of a selection. */
@@ -58,7 +62,7 @@ export function chainLines(log: Log, range: ChainRange): ResumableRead {
 
 function continued<Range extends ChainRange & Pick<Selection, 'order'>>(
   range: Range,
-  { last, left = Number.POSITIVE_INFINITY }: Partial<ReadPosition> = {},
+  { last, left }: ReadPosition,
 ): Range {
   if (last === undefined) return range;
   const from = range.order === 'newest' ? { before: last } : { after: last };
@@ -72,46 +76,52 @@ const holding = new Set<ResumableText>();
 /** Resolves when the pages that were let go last are free. */
 let released: Promise<void> = Promise.resolve();
 
+const START = placeAt({ last: undefined, left: Number.POSITIVE_INFINITY });
+
 export class ResumableText {
   readonly #source: ResumableRead;
   #read: TextRead<Chunk> | undefined;
-  #chunk: Chunk | undefined;
-  /** Chunks to return before the read goes on. */
-  #next: Chunk[] = [];
-  /** Where a new read would begin; the start, if undefined. */
-  #position: ReadPosition | undefined;
-  /** Bytes that were returned from `#position` on. */
-  #returned = 0;
-  /** Bytes of a new read that were returned already. */
-  #skip = 0;
-  /** Whether the first chunk of a new read has to be joined to what was returned. */
-  #mustJoin = false;
+  /** Where the read began. */
+  #start = START;
   /** As of the start of the read. */
   #version: string | undefined;
+  /** The page of the read that the last chunk is of. */
+  #page: ReadPosition | undefined;
+  #chunk: Chunk | undefined;
+  /** Where the last chunk begins, or ends once it was left. Undefined where no new read can begin. */
+  #place: TextPlace | undefined = START;
+  /** What was read last of a stored chunk, and where it begins in it. */
+  #loaded:
+    | { readonly bytes: Uint8Array; readonly from: number; readonly place: TextPlace }
+    | undefined;
+  /** Chunks to return before the read goes on. */
+  #next: Chunk[] = [];
+  /** Bytes of a new read that were returned already, and the CRC-32 of those that were read again. */
+  #skip = 0;
+  #skippedSum = 0;
+  /** Whether the first chunk of a new read has to be joined to what was returned. */
+  #mustJoin = false;
 
   constructor(source: ResumableRead) {
     this.#source = source;
   }
 
-  /** A chunk is valid until the next is requested. */
+  /** A chunk is valid until the next is requested. Throws where an entry cannot be continued. */
   async next(): Promise<IteratorResult<Chunk, ReadEnd>> {
+    this.#leaveChunk();
     // What is held may have been withheld meanwhile.
     if (holding.delete(this) && this.#version !== this.#source.version()) await this.#release();
     if (this.#read === undefined) await released;
     for (;;) {
       const step = await this.#step();
-      if (step.done === true) return step;
-      const { value } = step;
-      const isStored = !(value instanceof Uint8Array);
-      const { length } = value;
-      const skipped = Math.min(this.#skip, length);
-      this.#skip -= skipped;
-      // Stored text is known, and needs no new read.
-      if (isStored) this.#position = value.end;
-      this.#returned = isStored ? 0 : this.#returned + length;
-      if (skipped === length) continue;
-      this.#chunk = isStored ? restOf(value, skipped) : value.subarray(skipped);
-      return { done: false, value: this.#chunk };
+      if (step.done === true) {
+        if (this.#skip > 0) throw changedEntry();
+        return step;
+      }
+      const chunk = this.#skip === 0 ? step.value : await this.#withoutSkipped(step.value);
+      if (chunk === undefined) continue;
+      this.#chunk = chunk;
+      return { done: false, value: this.#isPlainStored(chunk) ? this.#tracked(chunk) : chunk };
     }
   }
 
@@ -122,13 +132,14 @@ export class ResumableText {
   pause(unsent: number): boolean {
     const chunk = this.#chunk;
     if (chunk === undefined) return false;
-    const isStored = !(chunk instanceof Uint8Array);
-    if (!isStored && this.#read?.position?.() === undefined) return false;
-    this.#chunk = undefined;
-    if (unsent > 0) {
-      const from = chunk.length - unsent;
-      this.#next.unshift(isStored ? restOf(chunk, from) : chunk.subarray(from));
-      if (!isStored) this.#returned -= unsent;
+    const from = chunk.length - unsent;
+    const place = this.#placeIn(chunk, from);
+    if (place === undefined) return false;
+    if (unsent === 0) this.#leaveChunk();
+    else {
+      this.#place = place;
+      this.#chunk = this.#loaded = undefined;
+      this.#next.unshift(restOf(chunk, from));
     }
     holding.add(this);
     const [longest] = holding;
@@ -143,61 +154,150 @@ export class ResumableText {
   async #release(): Promise<void> {
     holding.delete(this);
     const read = this.#read;
-    this.#read = this.#chunk = undefined;
-    // A new read gives the same bytes again.
-    if (this.#next[0] instanceof Uint8Array) this.#next = [];
+    this.#read = this.#chunk = this.#loaded = undefined;
+    // A new read gives the same entries again. The rest of a compressed part it cannot give.
+    this.#next = this.#next.filter((chunk) => isBegun(chunk));
     await read?.return({ last: undefined, more: false });
   }
 
-  #start(): TextRead<Chunk> {
-    const version = this.#source.version();
-    if (this.#returned > 0 && version !== this.#version) {
-      throw new GatewayError(
-        'unavailable',
-        'Entries were damaged, repaired or withheld while they were read.',
-      );
-    }
-    this.#version = version;
-    this.#skip = this.#returned;
-    this.#returned = 0;
-    this.#mustJoin = this.#position?.last !== undefined && this.#source.joiner !== '';
+  #begin(): TextRead<Chunk> {
+    this.#version = this.#source.version();
+    const start = this.#place;
+    if (start === undefined) throw new Error('A read of texts begins within an entry.');
+    this.#start = start;
+    this.#page = undefined;
+    this.#skip = start.size;
+    this.#skippedSum = 0;
+    this.#mustJoin = start.position.last !== undefined && this.#source.joiner !== '';
     // Bytes can be left out of plain text only.
-    return this.#source.start(this.#position, this.#skip > 0);
+    return this.#source.start(start.position, start.size > 0);
   }
 
   async #step(): Promise<IteratorResult<Chunk, ReadEnd>> {
     const next = this.#next.shift();
-    if (next !== undefined) {
-      if (!(next instanceof Uint8Array)) await next.verify();
-      return { done: false, value: next };
-    }
-    const read = (this.#read ??= this.#start());
+    if (next !== undefined && (await this.#canGoOn(next))) return { done: false, value: next };
+    const read = (this.#read ??= this.#begin());
     const step = await read.next();
     if (step.done === true) {
-      const { last = this.#position?.last, more } = step.value;
+      const { last = this.#start.position.last, more } = step.value;
       return { done: true, value: { last, more } };
     }
-    if (this.#mustJoin) {
-      this.#mustJoin = false;
-      this.#next.push(step.value);
-      return { done: false, value: Buffer.from(this.#source.joiner) };
+    this.#enterPage(read.position?.());
+    if (!this.#mustJoin) return step;
+    this.#mustJoin = false;
+    this.#next.push(step.value);
+    return { done: false, value: Buffer.from(this.#source.joiner) };
+  }
+
+  /** Returns false where the chunk is plain text that has changed: a new read gives it. */
+  async #canGoOn(chunk: Chunk): Promise<boolean> {
+    if (chunk instanceof Uint8Array) return true;
+    try {
+      await chunk.verify();
+      return true;
+    } catch (error) {
+      if (isBegun(chunk) || !isStorageFault(error)) throw error;
+      await this.#release();
+      return false;
     }
-    const position = read.position?.();
-    if (position?.last !== undefined && position.last !== this.#position?.last) {
-      this.#position = position;
-      this.#returned = 0;
+  }
+
+  #enterPage(page: ReadPosition | undefined): void {
+    const known = this.#page;
+    this.#page = page;
+    if (page === undefined) this.#place = undefined;
+    else if (page.last !== known?.last || page.left !== known?.left) {
+      const { last = this.#start.position.last, left } = page;
+      this.#place = placeAt({ last, left });
     }
-    return step;
+  }
+
+  /** Undefined if nothing is left of the chunk. */
+  async #withoutSkipped(chunk: Chunk): Promise<Chunk | undefined> {
+    const size = Math.min(this.#skip, chunk.length);
+    let skipped: Uint8Array;
+    if (chunk instanceof Uint8Array) skipped = chunk.subarray(0, size);
+    else {
+      skipped = Buffer.alloc(size);
+      await chunk.read(skipped, 0);
+    }
+    this.#skip -= size;
+    this.#skippedSum = crc32(skipped, this.#skippedSum);
+    if (this.#skip === 0 && this.#skippedSum !== this.#start.sum) throw changedEntry();
+    this.#place &&= placeBehind(this.#place, skipped, this.#source.joiner);
+    return size === chunk.length ? undefined : restOf(chunk, size);
+  }
+
+  /** Passes the last chunk, all of which was sent. */
+  #leaveChunk(): void {
+    const chunk = this.#chunk;
+    if (chunk === undefined) return;
+    this.#chunk = this.#loaded = undefined;
+    if (!(chunk instanceof Uint8Array)) this.#place = placeAt(chunk.end);
+    else if (this.#place !== undefined) {
+      const { joiner } = this.#source;
+      this.#place = placeAtEnd(placeBehind(this.#place, chunk, joiner), joiner);
+    }
+  }
+
+  /** The place before byte `from` of the last chunk. Within compressed text it is that of its start. */
+  #placeIn(chunk: Chunk, from: number): TextPlace | undefined {
+    const { joiner } = this.#source;
+    const place = this.#place;
+    if (place === undefined || from === 0 || isCompressed(chunk)) return place;
+    if (chunk instanceof Uint8Array) return placeBehind(place, chunk.subarray(0, from), joiner);
+    const loaded = this.#loaded;
+    return (
+      loaded && placeBehind(loaded.place, loaded.bytes.subarray(0, from - loaded.from), joiner)
+    );
+  }
+
+  #isPlainStored(chunk: Chunk): chunk is StoredText {
+    return !(chunk instanceof Uint8Array) && !isCompressed(chunk);
+  }
+
+  /** The same text, read from its start to its end, of which the place is known where reading pauses. */
+  #tracked(text: StoredText): StoredText {
+    let end = 0;
+    let place = this.#place;
+    return {
+      ...text,
+      read: async (target, from) => {
+        await text.read(target, from);
+        if (from !== end) place = undefined;
+        this.#loaded = place && { bytes: target, from, place };
+        // Now, because the memory is used for what is read next.
+        place &&= placeBehind(place, target, this.#source.joiner);
+        end = from + target.length;
+      },
+    };
   }
 }
 
+function isCompressed(chunk: Chunk): boolean {
+  return !(chunk instanceof Uint8Array) && chunk.compressed !== undefined;
+}
+
+/** Whether it is the rest of a compressed part. */
+function isBegun(chunk: Chunk): boolean {
+  return !(chunk instanceof Uint8Array) && chunk.compressed?.size === 0;
+}
+
+function changedEntry(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'An entry was damaged, repaired or withheld after the first part of it was sent.',
+  );
+}
+
 /** What follows the first `from` bytes: the part that is counted has begun. */
-function restOf(text: StoredText, from: number): StoredText {
-  if (from === 0) return text;
+function restOf(chunk: Chunk, from: number): Chunk {
+  if (chunk instanceof Uint8Array) return chunk.subarray(from);
+  if (from === 0) return chunk;
   return {
-    ...text,
-    length: text.length - from,
-    ...(text.compressed === undefined ? {} : { compressed: { size: 0, crc: 0 } }),
-    read: (target, at) => text.read(target, from + at),
+    ...chunk,
+    length: chunk.length - from,
+    ...(chunk.compressed === undefined ? {} : { compressed: { size: 0, crc: 0 } }),
+    read: (target, at) => chunk.read(target, from + at),
   };
 }

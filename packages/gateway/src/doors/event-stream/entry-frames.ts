@@ -132,7 +132,9 @@ class EntryFramer {
   }
 
   #takeChunk(): StreamChunk {
-    const chunk = streamChunk(this.#buffer.subarray(0, this.#size), this.#endedSeq);
+    const bytes = this.#buffer.subarray(0, this.#size);
+    const begun = this.#endedSeq === undefined ? this.#seq : undefined;
+    const chunk = streamChunk(bytes, this.#endedSeq, begun);
     this.#size = 0;
     return chunk;
   }

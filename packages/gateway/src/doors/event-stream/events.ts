@@ -160,20 +160,39 @@ async function sendRange(
   stream: EventStream,
 ): Promise<Seq | undefined> {
   let cursor: Seq | undefined = range.after;
+  let begun: Seq | undefined;
   const until = performance.now() + TURN_MS;
+  const withheld = log.withheld();
   for await (const chunk of framing.frame(log, range, MAX_CHUNK_SIZE)) {
     // Returns instead of waiting here, where thousands of streams would each hold a page.
     if (stream.isStalled) {
       if (cursor !== undefined) return cursor;
-      await stream.drained();
+      await drainedWithin(log, stream, { begun, withheld });
     }
     if (stream.ended.aborted) return undefined;
     stream.write(chunk);
     cursor = chunk.cursor;
+    begun = chunk.begun;
     // Behind the write: each turn sends something, however busy the thread is.
-    if (cursor !== undefined && performance.now() > until) return cursor;
+    if (cursor !== undefined && (performance.now() > until || log.withheld() > withheld))
+      return cursor;
   }
   return undefined;
+}
+
+/**
+ * Resolves when the reader has taken what was written. Ends the stream if the entry that it is within was
+ * withheld since there were so many withholdings: the reader drops the event, and reconnects.
+ */
+async function drainedWithin(
+  log: Log,
+  stream: EventStream,
+  { begun, withheld }: { readonly begun: Seq | undefined; readonly withheld: number },
+): Promise<void> {
+  await stream.drained();
+  if (begun === undefined || log.withheld() === withheld) return;
+  for await (const { stamp } of log.withholdings({ order: 'oldest', after: withheld }))
+    if (stamp.seq === begun) stream.end();
 }
 
 /** Sends `limit` entries. */
@@ -188,8 +207,10 @@ async function sendLimited(
     const reading = { ...range, signal: stream.ended };
     for await (const { stamp } of log.readEntries(reading)) {
       const entry = { ...reading, after: stamp.seq - 1, before: stamp.seq + 1 };
+      const start = { begun: stamp.seq, withheld: log.withheld() };
       for await (const chunk of framing.frame(log, entry, MAX_CHUNK_SIZE)) {
-        await stream.drained();
+        await drainedWithin(log, stream, start);
+        if (stream.ended.aborted) return;
         stream.write(chunk);
       }
       sent += 1;

@@ -15,16 +15,18 @@ export interface StreamChunk {
   readonly payloadStart: number;
   /** The cursor to resume from; undefined where the chunk ends in the middle of an event. */
   readonly cursor: number | undefined;
+  /** The seq of the entry within which the chunk ends. */
+  readonly begun: number | undefined;
 }
 
-export function streamChunk(bytes: Uint8Array, cursor?: number): StreamChunk {
+export function streamChunk(bytes: Uint8Array, cursor?: number, begun?: number): StreamChunk {
   const size = `${bytes.length.toString(16)}\r\n`;
   // Not from the pool: a view would keep the whole pool alive.
   const chunk = Buffer.allocUnsafeSlow(size.length + bytes.length + 2);
   chunk.write(size, 'latin1');
   chunk.set(bytes, size.length);
   chunk.write('\r\n', size.length + bytes.length, 'latin1');
-  return { chunk, payloadStart: size.length, cursor };
+  return { chunk, payloadStart: size.length, cursor, begun };
 }
 
 /** Proxies close connections that are silent, often after 30 s. */

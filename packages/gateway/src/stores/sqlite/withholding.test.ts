@@ -12,9 +12,14 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { facet } from '../../log/facet.ts';
-import { draftOf, fill, stampOf } from '../../log/log.fixture.ts';
+import { draftOf, fill, randomOf, stampOf } from '../../log/log.fixture.ts';
 import type { Log, Seq, StoredEncoding, StoredText } from '../../log/log.ts';
-import { ResumableText, selectedTexts } from '../../log/resumable-text.ts';
+import {
+  chainLines,
+  type ResumableRead,
+  ResumableText,
+  selectedTexts,
+} from '../../log/resumable-text.ts';
 import { textQuery, seqsFound, untilSearchable } from '../../search/search.fixture.ts';
 import { BLOCK_HEADER_SIZE } from './log/blocks.ts';
 import { verifyLog } from './log/verify.ts';
@@ -94,6 +99,72 @@ async function rest(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
+/** What is left of the read. */
+async function textOf(read: ResumableText): Promise<string> {
+  let text = '';
+  for (let step = await read.next(); step.done !== true; step = await read.next())
+    text += (await bytesOf(step.value, step.value.length)).toString('latin1');
+  return text;
+}
+
+/** What the read gives until it pauses, at about this size. */
+async function beginningOf(read: ResumableText, size: number): Promise<string> {
+  let text = '';
+  for (let step = await read.next(); step.done !== true; step = await read.next()) {
+    const { length } = step.value;
+    const sent = Math.min(size - text.length, length);
+    text += (await bytesOf(step.value, sent)).toString('latin1');
+    if (text.length < size) continue;
+    assert.ok(read.pause(length - sent));
+    return text;
+  }
+  throw new Error('The read has ended');
+}
+
+async function bytesOf(chunk: Uint8Array | StoredText, size: number): Promise<Buffer> {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk.subarray(0, size));
+  const bytes = Buffer.alloc(size);
+  const part = 10_000;
+  for (let at = 0; at < size; at += part) await chunk.read(bytes.subarray(at, at + part), at);
+  return bytes;
+}
+
+const PAUSED_READS: Readonly<Record<string, (log: Log) => ResumableRead>> = {
+  'a kind': (log) => selectedTexts(log, GARDEN, ',\n', 'plain'),
+  'the newest few': (log) => selectedTexts(log, { ...GARDEN, limit: 240 }, '\n', 'plain'),
+  'the newest': (log) => selectedTexts(log, { ...GARDEN, limit: 1300 }, ',\n', 'plain'),
+  everything: (log) => selectedTexts(log, { facets: [], order: 'oldest' }, '\n', 'plain'),
+  'a name': (log) =>
+    selectedTexts(log, { facets: [facet('identity', NAME)], order: 'newest' }, '\n', 'plain'),
+  'the chain': (log) => chainLines(log, { after: 3 }),
+};
+
+/** The same lines without commas between them. */
+function linesOf(text: string): string[] {
+  return text.split(/,?\n/).filter((line) => line !== '');
+}
+
+function seqOf(line: string): Seq {
+  return Number(/"seq":(\d+)/.exec(line)?.[1]);
+}
+
+/** What a paused read must give in all; undefined where it cannot go on. */
+function continuedLines(
+  sent: string,
+  before: readonly string[],
+  after: readonly string[],
+): readonly string[] | undefined {
+  const now = new Map(after.map((line) => [seqOf(line), line]));
+  const [partial = ''] = sent.split('\n').slice(-1);
+  const whole = linesOf(sent).length - (partial === '' ? 0 : 1);
+  const old = before[whole];
+  const ended = partial.startsWith(old ?? '\n');
+  const next = old === undefined ? undefined : now.get(seqOf(old));
+  if (partial !== '' && !ended && next?.startsWith(partial) !== true) return undefined;
+  const rest = before.slice(ended ? whole + 1 : whole).map((line) => now.get(seqOf(line)) ?? '');
+  return [...before.slice(0, ended ? whole + 1 : whole), ...rest.filter((line) => line !== '')];
+}
+
 describe('a withheld entry', () => {
   let folder = '';
   before(async () => {
@@ -131,7 +202,7 @@ describe('a withheld entry', () => {
     for (const text of runs) await assert.rejects(text.read(Buffer.alloc(64), 0));
     const readOn = { [Symbol.asyncIterator]: () => largeChunks ?? assert.fail() };
     assert.ok(!(await rest(readOn)).includes(WORD));
-    await assert.rejects(paused.next());
+    assert.ok(!(await textOf(paused)).includes(WORD));
     assert.deepEqual(await seqsFound(log, { facets: [facet('identity', NAME)] }), []);
     await untilSearchable(log);
     assert.deepEqual(await seqsFound(log, { textQuery: textQuery(WORD) }), []);
@@ -140,6 +211,48 @@ describe('a withheld entry', () => {
     assert.equal(listed.match(/"withheld":/g)?.length, all.length);
     assert.deepEqual(await faultsIn(folder), []);
     assert.deepEqual(await needlesFound(folder, NEEDLES), []);
+  });
+
+  it('takes its own place in every read that has paused before it', async () => {
+    const paused = join(folder, 'paused');
+    await using log = await openSqliteLog({ folder: paused });
+    const seqs: Seq[] = [];
+    for (let at = 0; at < 500; at += 1) {
+      await sayMuch(log, 4);
+      seqs.push(await say(log, `${WORD} ${'-'.repeat(900)}`));
+    }
+    await untilSearchable(log);
+    await storedTexts(log, 'zstd');
+    const random = randomOf(7);
+    const reads: { name: string; read: ResumableText; sent: string; before: string[] }[] = [];
+    for (const [name, source] of Object.entries(PAUSED_READS)) {
+      const all = await textOf(new ResumableText(source(log)));
+      const before = linesOf(all);
+      for (let times = 0; times < 12; times += 1) {
+        const read = new ResumableText(source(log));
+        const sent = await beginningOf(read, 1 + random(all.length - 2));
+        reads.push({ name, read, sent, before });
+      }
+    }
+    const withheld = seqs.filter((_, index) => index % 3 > 0);
+    assert.equal(await log.withhold(withheld, 'spam'), withheld.length);
+    const now = new Map<string, string[]>();
+    for (const [name, source] of Object.entries(PAUSED_READS))
+      now.set(name, linesOf(await textOf(new ResumableText(source(log)))));
+    let [goneOn, brokenOff] = [0, 0];
+    for (const { name, read, sent, before } of reads) {
+      const after = now.get(name) ?? [];
+      const wanted = continuedLines(sent, before, after);
+      if (wanted === undefined) {
+        await assert.rejects(read.next(), { code: 'unavailable' });
+        brokenOff += 1;
+      } else {
+        const text = sent + (await textOf(read));
+        assert.deepEqual(linesOf(text), wanted, `${name} after ${sent.length} bytes`);
+        goneOn += 1;
+      }
+    }
+    assert.ok(goneOn > reads.length / 2 && brokenOff > 0, `${goneOn} and ${brokenOff}`);
   });
 
   it('stays or is withheld with all others, wherever the process is killed', async () => {

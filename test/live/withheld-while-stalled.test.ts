@@ -1,0 +1,87 @@
+// Entries are withheld while a reader stalls in front of them, or within one.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+
+import { startGatewayProcess } from '../gateway-process.ts';
+import { withhold } from '../withhold/command.ts';
+
+const SECRET = 'Xyzzy4711';
+/** Their text is much more than the system buffers for a connection. */
+const ENTRIES = 14_000;
+const TEXT = 'Ти тут? '.repeat(60);
+test('a listing whose reader has stalled goes on with what is withheld in its place', async () => {
+  await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  const { url, data } = gateway;
+  const bodies = Array.from({ length: ENTRIES }, (_, at) =>
+    traceOf(at % 1000 === 500 ? SECRET : 'Lumen', `${at} ${TEXT}`),
+  );
+  await post(url, bodies.join('\n'));
+  const paths = ['/api/garden', '/api/garden?order=oldest', '/api/log'];
+  const before = new Map<string, string>();
+  for (const path of paths) before.set(path, await textOf(`${url}${path}`));
+  const stalled = await Promise.all(
+    paths.map(async (path) => ({ path, answer: await request(`${url}${path}`) })),
+  );
+  const run = await withhold(data, '--identity', SECRET, '--reason', 'Spam', '--yes');
+  assert.equal(run.code, 0, run.stderr);
+  for (const { path, answer } of stalled) {
+    const lines = (await text(answer)).split('\n');
+    const old = before.get(path)?.split('\n') ?? [];
+    const now = (await textOf(`${url}${path}`)).split('\n');
+    assert.equal(lines.length, old.length, path);
+    assert.ok(lines.filter((line) => line.includes('"withheld":{')).length > 0, path);
+    for (const [index, line] of lines.entries())
+      assert.ok(line === old[index] || line === now[index], `${path}: ${line}`);
+  }
+});
+
+test('a stream whose reader has stalled within an entry ends where that is withheld', async () => {
+  await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  const { url, data } = gateway;
+  await post(
+    url,
+    [traceOf('Lumen', 'first'), traceOf(SECRET, `${TEXT.repeat(20_000)}${SECRET}`)].join('\n'),
+  );
+  const paths = ['/api/events?after=0', '/api/events?after=0&limit=9'];
+  const stalled = await Promise.all(paths.map((path) => request(`${url}${path}`)));
+  const run = await withhold(data, '--identity', SECRET, '--reason', 'Spam', '--yes');
+  assert.equal(run.code, 0, run.stderr);
+  for (const answer of stalled) {
+    let received = '';
+    try {
+      for await (const chunk of answer) received += String(chunk);
+    } catch {
+      // The end of a stream that has stalled is that of its connection.
+    }
+    assert.match(received, /"text":"first"/);
+    assert.ok(!received.includes(SECRET + '"}'), 'its end was sent');
+  }
+  // The file of the entry is gone, which would be a fault of whoever reads on.
+  assert.doesNotMatch(gateway.output(), /"level":50/);
+});
+
+function traceOf(identity: string, text: string): string {
+  return JSON.stringify({ identity, identityType: 'ai_entity', text });
+}
+
+async function post(url: string, body: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/x-ndjson' };
+  const answer = await fetch(`${url}/api/garden`, { method: 'POST', headers, body });
+  assert.equal(answer.status, 200);
+  await answer.arrayBuffer();
+}
+
+async function textOf(url: string): Promise<string> {
+  return await (await fetch(url)).text();
+}
+
+/** Resolves to a response of which nothing is read. */
+async function request(url: string): Promise<IncomingMessage> {
+  const sent = get(url, { agent: false });
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.pause();
+  return answer;
+}
