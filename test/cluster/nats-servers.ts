@@ -61,6 +61,8 @@ export interface NatsServer {
 
 export interface NatsServers extends AsyncDisposable {
   readonly servers: readonly NatsServer[];
+  /** Has all files of all servers. */
+  readonly folder: string;
   /** `nats://A:4222,B:4222,C:4222`, for `--log`. */
   readonly url: string;
   /** The server that leads the stream, if there is one now and it can be asked. */
@@ -89,6 +91,7 @@ export async function startNatsServers(
   }
   const started = {
     servers,
+    folder: folder.path,
     url: `nats://${servers.map(({ address }) => address).join(',')}`,
     leader: (stream: string) => leaderOf(servers, stream),
     [Symbol.asyncDispose]: () => removeAll(servers, folder),

@@ -1,5 +1,6 @@
 /**
- * The messages of a cluster's stream, all under the subject `STREAM.log`. Each begins with a header of
+ * The messages of a cluster's stream. Their subject is `STREAM.log`, that of chunks
+ * `STREAM.upload.NAME`, and that of a replacement `STREAM.erased.POSITION`. Each begins with a header of
  * 68 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
  * its number, `settled` and `sent` (6 bytes each), a nonce (32 random bytes). What follows depends on
  * the kind:
@@ -9,20 +10,29 @@
  *   in that file (6 bytes), then its bytes.
  * - `abandon`: the name of an upload of which no draft will come.
  * - `withhold`: JSON, an array of `{seq, reason, digest}`.
+ * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
+ *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
  *
- * A message is published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
+ * All but replacements are published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
  */
 import { randomFillSync } from 'node:crypto';
 
 import type { MessageOrigin } from '../sqlite/log/stream-progress.ts';
 
-const MESSAGE_KINDS = ['drafts', 'chunk', 'abandon', 'withhold'] as const;
+const MESSAGE_KINDS = ['drafts', 'chunk', 'abandon', 'withhold', 'replacement'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
-export interface StreamMessage extends MessageOrigin {
+interface StreamMessage extends MessageOrigin {
   readonly kind: MessageKind;
   readonly nonce: Uint8Array;
   readonly payload: Uint8Array;
+}
+
+/** A message as the stream has it. */
+export interface PlacedMessage extends StreamMessage {
+  readonly position: number;
+  /** When the stream took it, in ms since 1970. */
+  readonly time: number;
 }
 
 export interface Chunk {
@@ -75,6 +85,19 @@ export function unpackMessage(data: Uint8Array): StreamMessage {
     nonce: buffer.subarray(NONCE, HEADER),
     payload: buffer.subarray(HEADER),
   };
+}
+
+/** Throws as `unpackMessage` does. */
+export function placeMessage({
+  seq,
+  time,
+  data,
+}: {
+  readonly seq: number;
+  readonly time: Date;
+  readonly data: Uint8Array;
+}): PlacedMessage {
+  return { ...unpackMessage(data), position: seq, time: Math.floor(time.getTime()) };
 }
 
 export function packChunk({ name, file, offset, bytes }: Chunk): readonly Uint8Array[] {

@@ -58,14 +58,18 @@ export class Publisher {
   }
 
   /** Returns the number of the message, and a promise that resolves when the stream has it. */
-  publish(kind: MessageKind, payload: readonly Uint8Array[]): [number, Promise<void>] {
+  publish(
+    kind: MessageKind,
+    payload: readonly Uint8Array[],
+    subject: string = this.#subject,
+  ): [number, Promise<void>] {
     this.#last += 1;
     const number = this.#last;
     const settlement = Promise.withResolvers<void>();
     this.#unsettled.set(number, settlement);
     const [oldest = number] = this.#unsettled.keys();
     const origin = { publisher: this.id, number, settled: oldest - 1, sent: Date.now() };
-    void this.#send(number, packMessage(kind, origin, payload));
+    void this.#send(number, subject, packMessage(kind, origin, payload));
     return [number, settlement.promise];
   }
 
@@ -87,13 +91,13 @@ export class Publisher {
     this.#isClosed = true;
   }
 
-  async #send(number: number, message: Uint8Array): Promise<void> {
+  async #send(number: number, subject: string, message: Uint8Array): Promise<void> {
     const options = { msgID: `${this.id}:${number}`, timeout: ACKNOWLEDGED_WITHIN_MS, retries: 1 };
     const client = await this.#client;
     const started = performance.now();
     while (this.#unsettled.has(number) && !this.#isClosed) {
       try {
-        const { seq } = await client.publish(this.#subject, message, options);
+        const { seq } = await client.publish(subject, message, options);
         this.#acknowledged = Math.max(this.#acknowledged, seq);
         this.settle(number);
       } catch (error) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import type { DataPaths } from '../sqlite/data-paths.ts';
 import type { LargeBody } from '../sqlite/log/batch.ts';
-import { filesOf, placeUpload } from '../sqlite/log/large-files.ts';
+import { discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.ts';
 import type { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { Chunk } from './message.ts';
 
@@ -69,6 +69,12 @@ export class ReceivedUploads {
   /** Removes what was received. An entry that has it in its final place keeps it. */
   async discard(name: string): Promise<void> {
     for (const file of filesOf(name)) await rm(this.#path(file), { force: true });
+    this.#unfinished.delete(name);
+  }
+
+  /** The same, also from its final place: no entry has it. */
+  async remove(name: string): Promise<void> {
+    await discardUpload(this.#paths, name);
     this.#unfinished.delete(name);
   }
 

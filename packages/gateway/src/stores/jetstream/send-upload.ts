@@ -13,12 +13,16 @@ const WINDOW = 4;
 export async function sendUpload(
   paths: DataPaths,
   publisher: Publisher,
-  name: string,
+  { name, subject }: { readonly name: string; readonly subject: string },
 ): Promise<void> {
   const inFlight = new Set<Promise<void>>();
   for (const [file, path] of filesOf(name).entries()) {
     for await (const { bytes, offset } of chunksOf(finalPath(paths, path))) {
-      const [, sent] = publisher.publish('chunk', packChunk({ name, file, offset, bytes }));
+      const [, sent] = publisher.publish(
+        'chunk',
+        packChunk({ name, file, offset, bytes }),
+        subject,
+      );
       const settled = sent.then(() => void inFlight.delete(settled));
       inFlight.add(settled);
       if (inFlight.size >= WINDOW) await Promise.race(inFlight);

@@ -8,14 +8,17 @@ import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import { assertStorageFault } from '../../storage-fault.ts';
-import { unpackDrafts } from '../sqlite/log/batch.ts';
+import { packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
+import type { DraftForm } from '../sqlite/log/draft-form.ts';
 import { isVoid } from '../sqlite/log/stream-progress.ts';
 import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import type { Applier } from './applier.ts';
 import { ClusterRefusal } from './check-servers.ts';
-import { type StreamMessage, unpackChunk, unpackMessage } from './message.ts';
+import { placeMessage, type PlacedMessage, unpackChunk } from './message.ts';
 import type { Publisher } from './publisher.ts';
 import type { ReceivedUploads } from './received-uploads.ts';
+import { unpackReplacement } from './replacement.ts';
+import { StoredMessages } from './stored-messages.ts';
 import type { StreamAddress } from './stream-address.ts';
 import { readStream } from './stream.ts';
 
@@ -25,6 +28,7 @@ const SILENCE_MS = 5000;
 const EXPIRES_MS = 10_000;
 /** Bytes of messages that the servers send ahead. */
 const MAX_AHEAD = 4 * 1024 * 1024;
+const MISSING_ATTEMPTS = 20;
 
 interface StreamReaderParts {
   readonly address: StreamAddress;
@@ -44,17 +48,15 @@ interface StreamReaderParts {
   readonly onRefused: (number: number) => void;
 }
 
-interface PlacedMessage extends StreamMessage {
-  readonly position: number;
-  readonly time: number;
-}
-
 export class StreamReader {
   readonly #parts: StreamReaderParts;
   /** The last message that was seen to. */
   #last: number;
   /** The newest message of the stream when it was asked last. */
   #lastOfStream = Number.POSITIVE_INFINITY;
+
+  /** How often nothing was found in the place of a message that is not there. */
+  #missing = 0;
 
   constructor(parts: StreamReaderParts) {
     this.#parts = parts;
@@ -86,14 +88,13 @@ export class StreamReader {
       throw new WrongStream(`${name} orders another log: ${state.logName}, not ${logName}.`);
     if (state.lastSeq < Math.max(position, this.#last))
       throw new WrongStream(`${name} has lost messages that this copy has applied.`);
-    if (state.firstSeq > this.#last + 1)
-      throw new WrongStream(`${name} has no longer all that this copy lacks.`);
     this.#lastOfStream = state.lastSeq;
     this.#reportProgress();
   }
 
   async #consume(connection: NatsConnection): Promise<void> {
     const { address, signal } = this.#parts;
+    const erased = new StoredMessages(connection, await jetstreamManager(connection), address);
     const consumer = await jetstream(connection).consumers.get(address.stream, {
       deliver_policy: DeliverPolicy.StartSequence,
       opt_start_seq: this.#last + 1,
@@ -105,9 +106,7 @@ export class StreamReader {
     try {
       for await (const message of messages) {
         if (signal.aborted) return;
-        await this.#handle(message).catch((cause: unknown) => {
-          throw new FaultOfCopy('A message cannot be applied.', { cause });
-        });
+        await this.#handle(message, erased);
         this.#last = message.seq;
         this.#reportProgress();
       }
@@ -131,17 +130,45 @@ export class StreamReader {
     if (this.#last >= this.#lastOfStream) this.#parts.onCaughtUp();
   }
 
-  async #handle(message: JsMsg): Promise<void> {
+  /** Handles the message, and before it what is left of those that are deleted before it. */
+  async #handle(message: JsMsg, erased: StoredMessages): Promise<void> {
+    while (this.#last + 1 < message.seq) {
+      await this.#handleErased(this.#last + 1, erased);
+      this.#last += 1;
+    }
+    await orFault(() => this.#handlePlaced(placeMessage(message)));
+  }
+
+  async #handleErased(position: number, erased: StoredMessages): Promise<void> {
+    const found = await erased.replacementOf(position);
+    if (found === undefined) {
+      this.#missing += 1;
+      // A server that leads the stream since a moment ago may not have it yet.
+      if (this.#missing < MISSING_ATTEMPTS) throw new Error(`Nothing is left of ${position}.`);
+      throw new WrongStream(
+        `The stream "${this.#parts.address.stream}" has lost message ${position}, which this copy lacks.`,
+      );
+    }
+    this.#missing = 0;
+    const { time, drafts, forms } = unpackReplacement(found.payload);
+    const left = { ...found, position, time, payload: new Uint8Array(packDrafts(drafts)) };
+    await orFault(() => this.#handlePlaced({ ...left, kind: 'drafts' }, forms));
+  }
+
+  async #handlePlaced(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
     const { publisher, uploads } = this.#parts;
-    const unpacked = unpackMessage(message.data);
-    const time = Math.floor(message.time.getTime());
-    const placed: PlacedMessage = { ...unpacked, position: message.seq, time };
-    const isOwn = unpacked.publisher === publisher.id;
-    if (isOwn) publisher.settle(unpacked.number);
-    if (placed.kind === 'chunk') await this.#receiveChunk(placed, isOwn);
-    else if (placed.kind === 'abandon')
-      await untilStored(() => uploads.discard(Buffer.from(placed.payload).toString('latin1')));
-    else await this.#apply(placed, isOwn);
+    // It was read where the message was that it replaces.
+    if (message.kind === 'replacement') return;
+    const isOwn = message.publisher === publisher.id;
+    if (isOwn) publisher.settle(message.number);
+    for (const form of forms ?? []) {
+      const upload = 'upload' in form ? form.upload : undefined;
+      if (upload !== undefined) await untilStored(() => uploads.remove(upload));
+    }
+    if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
+    else if (message.kind === 'abandon')
+      await untilStored(() => uploads.discard(Buffer.from(message.payload).toString('latin1')));
+    else await this.#apply(message, isOwn, forms);
   }
 
   async #receiveChunk({ payload, position }: PlacedMessage, isOwn: boolean): Promise<void> {
@@ -151,7 +178,11 @@ export class StreamReader {
     if (!isOwn) await untilStored(() => uploads.write(chunk));
   }
 
-  async #apply(message: PlacedMessage, isOwn: boolean): Promise<void> {
+  async #apply(
+    message: PlacedMessage,
+    isOwn: boolean,
+    forms?: readonly DraftForm[],
+  ): Promise<void> {
     const { applier, position: start } = this.#parts;
     const isApplied = message.position <= start;
     const isRefused = isVoid(message.time, message);
@@ -166,7 +197,7 @@ export class StreamReader {
       await applier.withhold(withholdRequestOf(message));
     }
     const { position, time, nonce, publisher, number, settled, sent } = message;
-    await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts });
+    await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts, forms });
   }
 
   async #placeUploads(
@@ -221,6 +252,12 @@ export function packWithholding({ items }: WithholdRequest): Uint8Array {
     digest: Buffer.from(digest).toString('hex'),
   }));
   return Buffer.from(JSON.stringify(packed));
+}
+
+async function orFault(work: () => Promise<void>): Promise<void> {
+  await work().catch((cause: unknown) => {
+    throw new FaultOfCopy('A message cannot be applied.', { cause });
+  });
 }
 
 /** What the disk refuses is tried again: the other copies have it. */

@@ -5,7 +5,7 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { jetstream } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import { causeOf, StorageFault } from '../../storage-fault.ts';
@@ -27,7 +27,9 @@ import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 import { sendUpload } from './send-upload.ts';
 import { packWithholding, StreamReader } from './stream-reader.ts';
-import { connectToServers, subjectOf } from './stream.ts';
+import { StoredMessages } from './stored-messages.ts';
+import { StreamEraser } from './stream-eraser.ts';
+import { connectToServers, subjectOf, uploadSubject } from './stream.ts';
 
 /** A withholding of this gateway, and who waits for it. */
 interface PendingWithholding {
@@ -39,6 +41,7 @@ type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
 
 /** A copy that has entries serves them without the servers. */
 const READY_WITHOUT_SERVERS_MS = 5000;
+const RETRY_MS = 500;
 
 const { address, logName, position, resumeAt, writer } = (
   workerData as { readonly extra: StreamThreadStart }
@@ -63,7 +66,7 @@ const drafts = new DraftPublisher(publisher, {
     await spool.write(body);
     return await spool.seal();
   },
-  send: ({ name }) => sendUpload(paths, publisher, name),
+  send: ({ name }) => sendUpload(paths, publisher, { name, subject: uploadSubject(address, name) }),
   discard: ({ name }) => void discardUpload(paths, name),
 });
 const catchingUp = new CatchingUp(publisher);
@@ -83,9 +86,12 @@ const applier = new Applier(writer, {
     unerased.delete(at);
     if (pending === undefined) return;
     const { client: port, withholding } = pending;
-    port.postMessage({ withholding, result } satisfies WithholdResponse);
+    void eraser.promise
+      .then((streamEraser) => streamEraser.erased())
+      .then(() => port.postMessage({ withholding, result } satisfies WithholdResponse));
   },
 });
+const eraser = Promise.withResolvers<StreamEraser>();
 /** Whether the servers can be reached now. */
 let isConnected = true;
 const caughtUp = Promise.withResolvers<void>();
@@ -130,6 +136,7 @@ async function run(): Promise<void> {
     publisher.suspect(new Error('It was not asked yet.'));
     void watchConnection(connection);
     void compareCopies(connection);
+    void eraseInStream(connection);
     await reader.follow(connection);
   }
   publisher.close();
@@ -170,6 +177,35 @@ async function compareCopies(connection: NatsConnection): Promise<void> {
   const onDifference = (fault: Error | undefined): void =>
     thread.report('copies', fault && causeOf(fault));
   await new CopyComparison(connection, address, copy, onDifference).run(thread.signal);
+}
+
+async function eraseInStream(connection: NatsConnection): Promise<void> {
+  using log = openForReading(paths.log, 256);
+  const manager = await managerOf(connection);
+  if (manager === undefined) return;
+  const streamEraser = new StreamEraser({
+    address,
+    messages: new StoredMessages(connection, manager, address),
+    log,
+    onErased: (erased) => writer.postMessage(erased),
+    onOutcome: (fault) =>
+      thread.report('erasing', fault && causeOf(new StorageFault(fault.message, { cause: fault }))),
+  });
+  eraser.resolve(streamEraser);
+  await streamEraser.run(thread.signal);
+}
+
+/** Keeps trying until the servers answer; undefined if aborted. */
+async function managerOf(connection: NatsConnection): Promise<JetStreamManager | undefined> {
+  while (!thread.signal.aborted) {
+    try {
+      return await jetstreamManager(connection);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      await sleep(RETRY_MS);
+    }
+  }
+  return undefined;
 }
 
 async function readyWithoutServers(): Promise<void> {

@@ -26,6 +26,16 @@ export function subjectOf({ stream }: StreamAddress): string {
   return `${stream}.log`;
 }
 
+/** Of the chunks of one upload. */
+export function uploadSubject({ stream }: StreamAddress, name: string): string {
+  return `${stream}.upload.${name}`;
+}
+
+/** Of what takes the place of the message at the position. */
+export function erasedSubject({ stream }: StreamAddress, position: number): string {
+  return `${stream}.erased.${position}`;
+}
+
 /** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. */
 export async function connectToServers(
   address: StreamAddress,
@@ -74,7 +84,6 @@ export interface StreamState {
   /** Name of the log that the stream orders. */
   readonly logName: string;
   readonly beginning: LogBeginning;
-  readonly firstSeq: number;
   readonly lastSeq: number;
 }
 
@@ -89,7 +98,7 @@ export async function readStream(
   if (logName === undefined) throw new Error(`The stream "${stream}" was not made by a gateway.`);
   const stored = config.metadata?.[BEGINNING];
   const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
-  return { logName, beginning, firstSeq: state.first_seq, lastSeq: state.last_seq };
+  return { logName, beginning, lastSeq: state.last_seq };
 }
 
 const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };

@@ -1,5 +1,6 @@
 /** How drafts that a stream has put in order are sent to the writer's thread, and its results back. */
 import type { PackedDraft } from './batch.ts';
+import type { DraftForm } from './draft-form.ts';
 import type { MessageOrigin } from './stream-progress.ts';
 
 /** What one message of the stream has for the writer. */
@@ -12,6 +13,8 @@ interface OrderedBatch extends MessageOrigin {
   readonly nonce: Uint8Array;
   /** Packed by `packDrafts`; empty for a message that has none. */
   readonly drafts: ArrayBuffer;
+  /** For each draft of a message that was replaced. */
+  readonly forms?: readonly DraftForm[] | undefined;
 }
 
 export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {
@@ -34,3 +37,8 @@ export interface ApplyResponse {
 }
 
 type ApplyFailure = 'out-of-space' | 'unavailable';
+
+/** Sent when these rows of what has to be erased in the stream are done. */
+export interface ErasedMessages {
+  readonly erasedMessages: readonly number[];
+}

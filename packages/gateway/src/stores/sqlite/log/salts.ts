@@ -31,23 +31,34 @@ export class RandomSalts implements Salts {
   }
 }
 
-/** The same for every copy: parts of SHA-512 of the nonce and of the draft's index (32 bits, big-endian). */
+/** Bytes of `saltsOf`. */
+const SALTS_SIZE = 2 * SIZE + 4;
+
+/**
+ * All salts of a draft, the same for every copy: the beginning of SHA-512 of the nonce of its message
+ * and of its index there (32 bits, big-endian).
+ */
+export function saltsOf(nonce: Uint8Array, index: number): Buffer {
+  const input = Buffer.alloc(nonce.length + 4);
+  input.set(nonce);
+  input.writeUInt32BE(index, nonce.length);
+  return hash('sha512', input, 'buffer').subarray(0, SALTS_SIZE);
+}
+
 export class DerivedSalts implements Salts {
-  readonly #digest: Buffer;
+  readonly #salts: Buffer;
   #at = 0;
 
-  constructor(nonce: Uint8Array, index: number) {
-    const input = Buffer.alloc(nonce.length + 4);
-    input.set(nonce);
-    input.writeUInt32BE(index, nonce.length);
-    this.#digest = hash('sha512', input, 'buffer');
+  /** `salts`: from `saltsOf`. */
+  constructor(salts: Uint8Array) {
+    this.#salts = Buffer.from(salts);
   }
 
   next(): Buffer {
-    return this.#digest.subarray(this.#at, (this.#at += SIZE));
+    return this.#salts.subarray(this.#at, (this.#at += SIZE));
   }
 
   idSalt(): number {
-    return this.#digest.readUInt32BE(2 * SIZE) % SALTS;
+    return this.#salts.readUInt32BE(2 * SIZE) % SALTS;
   }
 }

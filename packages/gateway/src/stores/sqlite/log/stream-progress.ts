@@ -6,6 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { readMeta } from '../database.ts';
+import { removeStreamMessages } from './stream-messages.ts';
 
 /** Where a copy stands in its stream. */
 export interface StreamPosition {
@@ -75,6 +76,7 @@ export function joinStream(db: DatabaseSync, head: Seq): void {
 /** Makes a copy a log of its own. */
 export function leaveStream(db: DatabaseSync): void {
   db.prepare(`DELETE FROM meta WHERE name = ? OR name GLOB '${PUBLISHER}*'`).run(NAME);
+  removeStreamMessages(db);
 }
 
 export class StreamProgress {
@@ -97,14 +99,14 @@ export class StreamProgress {
   }
 
   /**
-   * Returns whether the message is to be applied: false if it was, perhaps at an earlier position, and
-   * if it is void. `time`: when the stream took it.
+   * What is to be done with a message: 'skip' one that comes again from the same position, and leave it
+   * 'unused' where it was applied at an earlier position, or is void. `time`: when the stream took it.
    */
-  advance(position: number, time: number, origin: MessageOrigin): boolean {
-    if (position <= this.#position) return false;
+  advance(position: number, time: number, origin: MessageOrigin): 'apply' | 'skip' | 'unused' {
+    if (position <= this.#position) return 'skip';
     this.#position = position;
     this.#forget(time);
-    if (isVoid(time, origin)) return false;
+    if (isVoid(time, origin)) return 'unused';
     const { publisher, number } = origin;
     const before = this.#publishers.get(publisher) ?? UNKNOWN;
     const settled = Math.max(origin.settled, before.settled);
@@ -113,7 +115,7 @@ export class StreamProgress {
     const above = applied.filter((other) => other > settled);
     this.#publishers.set(publisher, { last: time, settled, above });
     this.#changed.add(publisher);
-    return isNew;
+    return isNew ? 'apply' : 'unused';
   }
 
   /** To be called in the transaction. */

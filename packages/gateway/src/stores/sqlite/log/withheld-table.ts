@@ -29,20 +29,40 @@ export function withheldLookup(log: DatabaseSync): WithheldLookup {
   };
 }
 
+// The next number. An entry that came withheld before its withholding has a negative one, until that comes.
+const NEXT = 'max(coalesce(max(number), 0), 0) + 1';
+
 /** Adds a row, within the caller's transaction. Numbers have no gaps. */
 export function withheldInserter(
   log: DatabaseSync,
 ): (seq: Seq, row: WithheldRow, isErased: boolean) => void {
-  const insert = log.prepare(
-    `INSERT INTO withheld SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? FROM withheld`,
-  );
+  const insert = log.prepare(`INSERT INTO withheld SELECT ${NEXT}, ?, ?, ?, ?, ? FROM withheld`);
   return (seq, { time, reason, digest }, isErased) =>
     void insert.run(seq, time, reason, digest, isErased ? 1 : 0);
 }
 
+/**
+ * Adds a row for an entry of which nothing is left, although the withholding that says so comes later:
+ * it is listed among the others by `numberWithheld`, when that has come.
+ */
+export function insertWithheldEarly(log: DatabaseSync, seq: Seq, row: WithheldRow): void {
+  const { time, reason, digest } = row;
+  const insert = log.prepare('INSERT INTO withheld VALUES (?, ?, ?, ?, ?, 1)');
+  insert.run(-seq, seq, time, reason, digest);
+}
+
+/** Within the caller's transaction. Does nothing for an entry that has its number. */
+export function numberWithheld(log: DatabaseSync, seq: Seq): void {
+  log
+    .prepare(
+      `UPDATE withheld SET number = (SELECT ${NEXT} FROM withheld) WHERE seq = ? AND number < 0`,
+    )
+    .run(seq);
+}
+
 /** The number of the newest withholding, 0 if there is none. */
 export function lastWithheld(log: DatabaseSync): number {
-  const row = log.prepare('SELECT coalesce(max(number), 0) AS number FROM withheld').get();
+  const row = log.prepare('SELECT max(coalesce(max(number), 0), 0) AS number FROM withheld').get();
   return Number(row?.['number']);
 }
 

@@ -20,7 +20,14 @@ import { Block } from './blocks.ts';
 import { filesOf, finalPath } from './large-files.ts';
 import { openLogForReading, openLogForRepair } from './log-database.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
-import { lastWithheld, unerased, withheldInserter, withheldLookup } from './withheld-table.ts';
+import { hasStreamMessages, StreamMessages } from './stream-messages.ts';
+import {
+  lastWithheld,
+  numberWithheld,
+  unerased,
+  withheldInserter,
+  withheldLookup,
+} from './withheld-table.ts';
 
 /** An entry to be withheld. */
 export interface WithheldItem {
@@ -69,6 +76,9 @@ export class Withholder {
     this.#unmarked = undefined;
     log.transact(() => {
       for (const item of items) log.list(item);
+      if (!hasStreamMessages(log.db)) return;
+      const messages = new StreamMessages(log.db);
+      for (const { seq } of items) messages.withheld(seq);
     });
     return lastWithheld(log.db) - before;
   }
@@ -188,6 +198,7 @@ class WithholdingLog implements Disposable {
 
   list({ seq, ...row }: WithheldItem): void {
     if (this.#lookup(seq) === undefined) this.#insert(seq, row, false);
+    else numberWithheld(this.db, seq);
   }
 
   mark(seq: Seq): void {

@@ -22,7 +22,12 @@ import {
 } from './batch.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
 import { migrateLog } from './migration.ts';
-import type { ApplyRequest, ApplyResponse, UnpackedBatch } from './ordered-batch.ts';
+import type {
+  ApplyRequest,
+  ApplyResponse,
+  ErasedMessages,
+  UnpackedBatch,
+} from './ordered-batch.ts';
 import type { MarkedResponse, WithholdRequest, WithholdResponse } from './withhold-client.ts';
 import { Withholder } from './withholder.ts';
 import { isDiskFull, Writer } from './writer.ts';
@@ -43,7 +48,7 @@ const PROBE_INTERVAL_MS = 500;
 /** How often it is looked whether the other threads have erased what they have. */
 const ERASE_INTERVAL_MS = 10;
 
-type ToWriterThread = ToWriter | CopyRequest | WithholdRequest | ApplyRequest;
+type ToWriterThread = ToWriter | CopyRequest | WithholdRequest | ApplyRequest | ErasedMessages;
 
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
@@ -90,6 +95,11 @@ function receive(client: MessagePort, message: ToWriterThread): void {
   }
   if ('uploadFault' in message) {
     ({ uploadFault } = message);
+    reportState();
+    return;
+  }
+  if ('erasedMessages' in message) {
+    writer.erasedInStream(message.erasedMessages);
     reportState();
     return;
   }

@@ -10,6 +10,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { entryHead, entryId, SALTS } from '@open-presence/protocol';
 
+import { facet } from '../../../log/facet.ts';
 import type { CopyFault, CopyResult } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
@@ -21,10 +22,11 @@ import type { ClockReport } from '../store-thread.ts';
 import type { LargeBody, Outcome, PackedDraft, WriteResult } from './batch.ts';
 import { BlockReader } from './block-reader.ts';
 import { BlockWriter } from './block-writer.ts';
-import type { NewRecord } from './record.ts';
+import type { EntryRow, NewRecord } from './record.ts';
 import { FIRST_LINK, Linker } from './chain.ts';
 import type { PackedCopy } from './copy-batch.ts';
-import { keyColumn } from './key-column.ts';
+import type { DraftForm } from './draft-form.ts';
+import { keyColumn, keyIn } from './key-column.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
@@ -32,13 +34,15 @@ import { flushWal, openLogForWriting } from './log-database.ts';
 import { LogClock } from './log-clock.ts';
 import { OpenFiles } from './open-files.ts';
 import type { UnpackedBatch } from './ordered-batch.ts';
-import { DerivedSalts, RandomSalts, type Salts } from './salts.ts';
+import { DerivedSalts, RandomSalts, type Salts, saltsOf } from './salts.ts';
 import { sha256Binary } from './sha256.ts';
+import { StreamMessages } from './stream-messages.ts';
 import { StreamProgress } from './stream-progress.ts';
-import { withheldInserter } from './withheld-table.ts';
+import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
+const NO_SALT = Buffer.alloc(16);
 const SQLITE_FULL = 13;
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
@@ -47,6 +51,11 @@ type Failure = Extract<Outcome, 'out-of-space' | 'unavailable'>;
 
 interface WithLarge {
   readonly large: LargeBody | undefined;
+}
+
+interface AppliedStream {
+  readonly progress: StreamProgress;
+  readonly messages: StreamMessages;
 }
 
 export class Writer {
@@ -79,7 +88,7 @@ export class Writer {
   #uploadFault: Error | undefined;
   #flushMs = 0;
   /** Set once a stream's messages are applied. */
-  #progress: StreamProgress | undefined;
+  #stream: AppliedStream | undefined;
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
@@ -167,33 +176,76 @@ export class Writer {
     const results: (readonly WriteResult[] | undefined)[] = [];
     const larges = [...largeNames(batches.flatMap(({ drafts }) => drafts))];
     const failure = this.#transact([], () => {
-      this.#progress ??= new StreamProgress(this.#db);
-      for (const batch of batches)
-        results.push(
-          this.#progress.advance(batch.position, batch.time, batch)
-            ? this.#applyDrafts(batch)
-            : undefined,
-        );
-      this.#progress.store(resumeAt, this.#seq);
+      this.#stream ??= {
+        progress: new StreamProgress(this.#db),
+        messages: new StreamMessages(this.#db),
+      };
+      for (const batch of batches) results.push(this.#applyMessage(batch, this.#stream));
+      this.#stream.progress.store(resumeAt, this.#seq);
       this.#openFiles?.assertStored(larges);
     });
     if (failure !== undefined) {
-      this.#progress = undefined;
+      this.#stream = undefined;
       return failure;
     }
     for (const name of larges) this.#finishUpload(name);
     return results;
   }
 
-  #applyDrafts({ drafts, nonce, time }: UnpackedBatch): WriteResult[] {
+  /** Notes that messages are erased in the stream. What fails is erased again. */
+  erasedInStream(numbers: readonly number[]): void {
+    this.#transact([], () => {
+      new StreamMessages(this.#db).erased(numbers);
+    });
+  }
+
+  #applyMessage(
+    batch: UnpackedBatch,
+    { progress, messages }: AppliedStream,
+  ): readonly WriteResult[] | undefined {
+    const { position, drafts } = batch;
+    const action = progress.advance(position, batch.time, batch);
+    if (action === 'unused' && drafts.length > 0) messages.unused(position);
+    if (action !== 'apply') return undefined;
+    const first = this.#seq + 1;
+    const results = this.#applyDrafts(batch);
+    messages.applied(position, first, results);
+    return results;
+  }
+
+  #applyDrafts({ drafts, nonce, time, forms }: UnpackedBatch): WriteResult[] {
     const now = Math.max(this.#time, time);
     return drafts.map((draft, index) => {
-      const result = this.#append(draft, now, new DerivedSalts(nonce, index));
+      const form = forms?.[index] ?? { salts: saltsOf(nonce, index) };
+      const result = this.#applyDraft(draft, now, form);
       // The other copies can read the entry that this one cannot.
       if (result.outcome === 'unavailable')
         throw new StorageFault('An entry with the idempotency key of a draft cannot be read.');
       return result;
     });
+  }
+
+  #applyDraft(draft: PackedDraft, time: number, form: DraftForm): WriteResult {
+    if ('salts' in form) return this.#append(draft, time, new DerivedSalts(form.salts));
+    if ('repeats' in form) return this.#repeated(form.repeats);
+    const { digest, key, idSalt } = form;
+    const { kind, room } = draft;
+    const seq = this.#seq + 1;
+    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
+    this.#linker.add(head, Buffer.from(digest).toString('latin1'), key && sha256Binary(key));
+    const facets = Buffer.concat([facet('kind', kind), facet('room', room)]);
+    const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
+    this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
+    if (key !== undefined) this.#keys.put(keyIn(key), seq);
+    insertWithheldEarly(this.#db, seq, form);
+    return { outcome: 'appended', seq, time, salt: idSalt };
+  }
+
+  #repeated(seq: Seq): WriteResult {
+    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
+    const entry = this.#reader.entry(seq);
+    const stamp = entry === undefined ? { time: 0, salt: 0 } : stampOf(entry);
+    return { outcome: 'repeated', seq, ...stamp };
   }
 
   /** Stores the copies in their order, in one transaction, as far as each follows the one before. */
@@ -381,9 +433,7 @@ export class Writer {
     if (found === undefined) return undefined;
     const { outcome, entry } = found;
     if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
-    const { seq, time, text } = entry;
-    const id = text.toString('latin1', 7, 43);
-    return { outcome, seq, time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
+    return { outcome, seq: entry.seq, ...stampOf(entry) };
   }
 
   /**
@@ -441,6 +491,11 @@ export class Writer {
     this.#shared.head = this.#seq;
     this.#lastIsLoaded = true;
   }
+}
+
+function stampOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'> {
+  const id = text.toString('latin1', 7, 43);
+  return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
 }
 
 export function isDiskFull(error: Error): boolean {

@@ -1,0 +1,169 @@
+/**
+ * What takes the place of a message that is erased in the stream: everything that a copy needs of it,
+ * without what withheld entries said. The payload of a message of the kind `replacement` is the size of
+ * a JSON text (4 bytes, little-endian), that text (see `PackedReplacement`), then the drafts as
+ * `packDrafts` writes them. Its header is that of the message before with another nonce: from that one
+ * the salts of withheld entries could be had.
+ */
+import type { Seq } from '../../log/log.ts';
+import { type PackedDraft, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
+import { digestOf } from '../sqlite/log/chain.ts';
+import type { DraftForm, RepeatForm, WithheldForm } from '../sqlite/log/draft-form.ts';
+import { keyColumn } from '../sqlite/log/key-column.ts';
+import type { WithheldMember } from '../sqlite/log/record.ts';
+import { DerivedSalts, saltsOf } from '../sqlite/log/salts.ts';
+import { sha256 } from '../sqlite/log/sha256.ts';
+import type { WithheldLookup } from '../sqlite/log/withheld-entry.ts';
+import type { PlacedMessage } from './message.ts';
+
+export interface Replacement {
+  /** When the stream took the message that it replaces, in ms since 1970. */
+  readonly time: number;
+  /** None of a chunk, or of a message of which nothing was applied. */
+  readonly drafts: readonly PackedDraft[];
+  readonly forms: readonly DraftForm[];
+}
+
+/** Bytes are in base64. */
+interface PackedReplacement {
+  readonly time: number;
+  /** The cases that forms name by their index: one withholding may name many entries. */
+  readonly cases: readonly WithheldMember[];
+  /** A text has the salts of a `SaltedForm`. */
+  readonly forms: readonly (string | PackedWithheldForm | RepeatForm)[];
+}
+
+interface PackedWithheldForm extends Pick<WithheldForm, 'idSalt' | 'upload'> {
+  readonly case: number;
+  readonly digest: string;
+  readonly key: string | undefined;
+}
+
+/** What the folder of a gateway says about the drafts of a message. */
+export interface KnownDrafts {
+  /** Seq of the first entry that they made; 0 if none of them was applied. */
+  readonly first: Seq;
+  /** By their indexes, those that made no entry: the entry that had their key. */
+  readonly repeats: ReadonlyMap<number, Seq>;
+  readonly withheld: WithheldLookup;
+}
+
+/** A message as it would be replaced if nothing were withheld. */
+export function replacementOf({ time, nonce, payload }: PlacedMessage): Replacement {
+  const drafts = unpackDrafts(new Uint8Array(payload).buffer);
+  return { time, drafts, forms: drafts.map((_, index) => ({ salts: saltsOf(nonce, index) })) };
+}
+
+/** Without what is withheld; undefined if there is nothing of that in it. */
+export function withoutWithheld(
+  { time, drafts, forms }: Replacement,
+  { first, repeats, withheld }: KnownDrafts,
+): Replacement | undefined {
+  if (first === 0) return drafts.length === 0 ? undefined : { time, drafts: [], forms: [] };
+  let next = first;
+  let isChanged = false;
+  const left = drafts.map((draft, index) => {
+    const repeated = repeats.get(index);
+    const seq = repeated ?? next++;
+    const form = forms[index];
+    const row = form !== undefined && 'salts' in form ? withheld(seq) : undefined;
+    if (form === undefined || !('salts' in form) || row === undefined) return { draft, form };
+    isChanged = true;
+    const bare = { ...draft, key: undefined, large: undefined };
+    const empty = { facets: new Uint8Array(0), body: new Uint8Array(0) };
+    const { time: at, reason } = row;
+    return {
+      draft: { ...bare, ...empty },
+      form:
+        repeated === undefined
+          ? withheldForm(draft, form.salts, { time: at, reason })
+          : ({ repeats: seq } satisfies RepeatForm),
+    };
+  });
+  if (!isChanged) return undefined;
+  return {
+    time,
+    drafts: left.map(({ draft }) => draft),
+    forms: left.flatMap(({ form }) => form ?? []),
+  };
+}
+
+function withheldForm(
+  { key, body, large }: PackedDraft,
+  salts: Uint8Array,
+  row: WithheldMember,
+): WithheldForm {
+  const hash = large === undefined ? sha256(body) : Buffer.from(large.digest, 'hex');
+  return {
+    ...row,
+    idSalt: new DerivedSalts(salts).idSalt(),
+    digest: digestOf(salts.subarray(0, 16), hash),
+    key: key && keyColumn(salts.subarray(16, 32), key),
+    upload: large?.name,
+  };
+}
+
+/** Names of the uploads that had the bodies of withheld entries. */
+export function withheldUploads({ forms }: Replacement): string[] {
+  return forms.flatMap((form) => ('upload' in form ? (form.upload ?? []) : []));
+}
+
+/** Of a message of which nothing is needed. */
+export function emptyReplacement({ time }: PlacedMessage): Replacement {
+  return { time, drafts: [], forms: [] };
+}
+
+export function packReplacement({ time, drafts, forms }: Replacement): readonly Uint8Array[] {
+  const cases: WithheldMember[] = [];
+  const caseOf = ({ time: at, reason }: WithheldMember): number => {
+    const found = cases.findIndex((known) => known.time === at && known.reason === reason);
+    return found === -1 ? cases.push({ time: at, reason }) - 1 : found;
+  };
+  const packed: PackedReplacement = {
+    time,
+    cases,
+    forms: forms.map((form) => {
+      if ('salts' in form) return base64(form.salts);
+      if ('repeats' in form) return form;
+      const { idSalt, digest, key, upload } = form;
+      return {
+        case: caseOf(form),
+        idSalt,
+        digest: base64(digest),
+        key: key && base64(key),
+        upload,
+      };
+    }),
+  };
+  const text = Buffer.from(JSON.stringify(packed));
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(text.length);
+  return [size, text, new Uint8Array(packDrafts(drafts))];
+}
+
+export function unpackReplacement(payload: Uint8Array): Replacement {
+  const buffer = Buffer.from(payload);
+  const end = 4 + buffer.readUInt32LE(0);
+  const { time, cases, forms } = JSON.parse(buffer.toString('utf8', 4, end)) as PackedReplacement;
+  const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
+  return { time, drafts, forms: forms.map(unpackForm) };
+
+  function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
+    if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };
+    if ('repeats' in form) return form;
+    const { case: index, idSalt, digest, key, upload } = form;
+    const { time: at = 0, reason = '' } = cases[index] ?? {};
+    return {
+      time: at,
+      reason,
+      idSalt,
+      digest: Buffer.from(digest, 'base64'),
+      key: key === undefined ? undefined : Buffer.from(key, 'base64'),
+      upload,
+    };
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}

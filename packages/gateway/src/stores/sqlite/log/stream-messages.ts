@@ -1,0 +1,118 @@
+/**
+ * Which messages of its stream made the entries of a copy of a cluster, and which of them have to be
+ * erased there, because an entry is withheld or they made none. Its tables are in the log of a copy
+ * alone, and are written in the transaction that applies a message.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { Seq } from '../../../log/log.ts';
+import type { WriteResult } from './batch.ts';
+import { numberWithheld, withheldLookup } from './withheld-table.ts';
+import type { WithheldLookup } from './withheld-entry.ts';
+
+// A message whose drafts made entries: `first` is the seq of the first of them.
+// A draft that made none: `seq` is the entry that had its idempotency key, or 0, and `first` as above.
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS stream_messages (
+    first INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS stream_repeats (
+    position INTEGER NOT NULL, draft INTEGER NOT NULL, seq INTEGER NOT NULL, first INTEGER NOT NULL,
+    PRIMARY KEY (position, draft)) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS stream_repeats_seq ON stream_repeats (seq);
+  CREATE TABLE IF NOT EXISTS stream_erasures (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, position INTEGER NOT NULL, first INTEGER NOT NULL) STRICT`;
+
+/** A message that has to be erased in the stream, as a whole or in part. */
+export interface Erasure {
+  readonly number: number;
+  readonly position: number;
+  /** Seq of the first entry that its drafts made; 0 if nothing of it was applied. */
+  readonly first: Seq;
+}
+
+/** Within the caller's transaction. */
+export class StreamMessages {
+  readonly #withheld: WithheldLookup;
+  readonly #insert: StatementSync;
+  readonly #insertRepeat: StatementSync;
+  readonly #insertErasure: StatementSync;
+  readonly #messageOf: StatementSync;
+  readonly #repeatsOf: StatementSync;
+  readonly #remove: StatementSync;
+
+  /** Makes the tables where there are none. */
+  constructor(db: DatabaseSync) {
+    db.exec(TABLES);
+    this.#withheld = withheldLookup(db);
+    this.#insert = db.prepare('INSERT INTO stream_messages VALUES (?, ?)');
+    this.#insertRepeat = db.prepare('INSERT INTO stream_repeats VALUES (?, ?, ?, ?)');
+    this.#insertErasure = db.prepare('INSERT INTO stream_erasures VALUES (NULL, ?, ?)');
+    this.#messageOf = db.prepare(
+      'SELECT first, position FROM stream_messages WHERE first <= ? ORDER BY first DESC LIMIT 1',
+    );
+    this.#repeatsOf = db.prepare(
+      'SELECT DISTINCT position, first FROM stream_repeats WHERE seq = ?',
+    );
+    this.#remove = db.prepare('DELETE FROM stream_erasures WHERE number = ?');
+  }
+
+  /** `first`: the seq that the first entry of the message has, or would have. */
+  applied(position: number, first: Seq, results: readonly WriteResult[]): void {
+    let hasText = false;
+    for (const [draft, { outcome, seq }] of results.entries()) {
+      if (outcome === 'appended') continue;
+      this.#insertRepeat.run(position, draft, seq, first);
+      hasText ||= this.#withheld(seq) !== undefined;
+    }
+    if (results.some(({ outcome }) => outcome === 'appended')) this.#insert.run(first, position);
+    if (hasText) this.#insertErasure.run(position, first);
+  }
+
+  /** A message whose drafts made nothing, since they were applied before or too late. */
+  unused(position: number): void {
+    this.#insertErasure.run(position, 0);
+  }
+
+  withheld(seq: Seq): void {
+    const message = this.#messageOf.get(seq);
+    for (const row of [...(message === undefined ? [] : [message]), ...this.#repeatsOf.all(seq)])
+      this.#insertErasure.run(Number(row['position']), Number(row['first']));
+  }
+
+  erased(numbers: readonly number[]): void {
+    for (const number of numbers) this.#remove.run(number);
+  }
+}
+
+/** Makes a copy a log of its own. Entries whose withholding has not come yet are listed as withheld. */
+export function removeStreamMessages(db: DatabaseSync): void {
+  const early = db.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
+  for (const { seq } of early) numberWithheld(db, Number(seq));
+  db.exec(`DROP TABLE IF EXISTS stream_messages; DROP TABLE IF EXISTS stream_repeats;
+    DROP TABLE IF EXISTS stream_erasures`);
+}
+
+/** Whether the log is a copy that a stream fills. */
+export function hasStreamMessages(db: DatabaseSync): boolean {
+  const table = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_erasures'";
+  return db.prepare(table).get() !== undefined;
+}
+
+/** The first of those that are to be erased, behind the one with the number. */
+export function readErasures(db: DatabaseSync, after: number, limit: number): Erasure[] {
+  if (!hasStreamMessages(db)) return [];
+  const rows = db
+    .prepare('SELECT * FROM stream_erasures WHERE number > ? ORDER BY number LIMIT ?')
+    .all(after, limit);
+  return rows.map((row) => ({
+    number: Number(row['number']),
+    position: Number(row['position']),
+    first: Number(row['first']),
+  }));
+}
+
+/** The drafts of a message that made no entry, and the entry that had their key, or 0. */
+export function readRepeats(db: DatabaseSync, position: number): ReadonlyMap<number, Seq> {
+  const rows = db.prepare('SELECT draft, seq FROM stream_repeats WHERE position = ?').all(position);
+  return new Map(rows.map(({ draft, seq }) => [Number(draft), Number(seq)]));
+}

@@ -1,0 +1,123 @@
+// What is withheld is in no file of the cluster any more, and a copy made afterwards is the same log.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { until } from '../../conformance/until.ts';
+import type { GatewayProcess } from '../gateway-process.ts';
+import { withhold } from '../withhold/command.ts';
+import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
+
+/** The files in a folder that have the text. */
+async function filesWith(folder: string, text: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true });
+  const found: string[] = [];
+  for (const file of files.filter((entry) => entry.isFile())) {
+    const path = join(file.parentPath, file.name);
+    // What is removed meanwhile has nothing.
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+    if (bytes.includes(text)) found.push(path);
+  }
+  return found;
+}
+
+async function isNowhere(text: string, folders: readonly string[]): Promise<void> {
+  await until(
+    async () => (await Promise.all(folders.map((folder) => filesWith(folder, text)))).flat(),
+    (files) => files.length === 0,
+    (files) => `the text is still in ${files.join(', ')}`,
+  );
+}
+
+async function withholdAt(gateway: GatewayProcess, ...seqs: readonly number[]): Promise<void> {
+  const { code, stderr } = await withhold(gateway.data, ...(await argumentsFor(gateway, seqs)));
+  assert.equal(code, 0, stderr);
+}
+
+async function argumentsFor(
+  gateway: GatewayProcess,
+  seqs: readonly number[],
+): Promise<readonly string[]> {
+  const log = await commonLog([gateway], Math.max(...seqs));
+  const ids = seqs.map((seq) => /"id":"([\da-f-]{36})"/.exec(log[seq - 1] ?? '')?.[1] ?? '');
+  return ['--reason', 'a test', '--yes', ...ids];
+}
+
+async function withheldAt({ url }: GatewayProcess): Promise<string> {
+  return await (await fetch(`${url}/api/withheld`)).text();
+}
+
+test('what is withheld is erased from the stream', async (t) => {
+  await using cluster = await startCluster(1);
+  const members = await Promise.all([cluster.start(0), cluster.start(1)]);
+  const [first, second] = members;
+  await Promise.all(members.map((member) => becomes(member, 'breathing')));
+  const { folder: stream } = cluster.servers;
+  const folders = [stream, first.data, second.data];
+  const sayings = new Sayings();
+  await sayings.say(members, 0, 40);
+
+  await t.test('a text that was said twice, at two gateways', async () => {
+    const [secret, key] = [`secret ${randomUUID()}`, randomUUID()];
+    const { seq = 0 } = await post(first.url, secret, key);
+    assert.equal((await post(second.url, secret, key)).seq, seq);
+    assert.notDeepEqual(await filesWith(stream, secret), []);
+    await withholdAt(first, seq);
+    assert.deepEqual(await filesWith(stream, secret), [], 'the command ended before');
+    await isNowhere(secret, folders);
+    // Said again after that, it is in the stream again.
+    assert.deepEqual(await post(second.url, secret, key), { status: 201, seq });
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('a large text', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const seq = await say([second], secret.repeat(50_000));
+    assert.notDeepEqual(await filesWith(stream, secret), []);
+    await withholdAt(second, seq);
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('texts that came in one message, one after the other', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const seqs = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => say([first], `${secret} ${index}.`)),
+    );
+    const others = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => say([first], `no ${secret} ${index}`)),
+    );
+    for (const seq of seqs.slice(0, 5)) await withholdAt(first, seq);
+    for (let index = 0; index < 5; index += 1) await isNowhere(`${secret} ${index}.`, folders);
+    await withholdAt(second, ...seqs, ...others);
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('whoever withheld it may be killed meanwhile', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const seq = await say([first], secret);
+    const command = withhold(first.data, ...(await argumentsFor(first, [seq])));
+    await until(
+      () => withheldAt(second),
+      (listed) => listed.includes(`"seq":${seq},`),
+      () => 'it is not withheld',
+    );
+    await first.kill();
+    await command;
+    await isNowhere(secret, [stream, second.data]);
+    members[0] = await cluster.start(0);
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('and a gateway that comes up from nothing has the same log', async () => {
+    const third = await cluster.start(2);
+    const all = [...members, third];
+    await sayings.check(all);
+    const said = await post(third.url, 'after all of it', randomUUID());
+    await commonLog(all, said.seq ?? 0);
+    const [withheld] = await Promise.all(all.map(withheldAt));
+    for (const member of all) assert.equal(await withheldAt(member), withheld);
+    assert.ok((withheld?.split('"reason"').length ?? 0) > 60);
+  });
+});
