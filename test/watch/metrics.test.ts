@@ -272,6 +272,8 @@ suite('metrics', () => {
     // Constants of the process.
     for (const name of ['process_max_fds', 'process_start_time_seconds']) moved.add(name);
     const others = ['process_cpu_user_seconds_total', 'process_cpu_system_seconds_total'];
+    // Of a cluster: test/cluster/lag.test.ts.
+    for (const what of ['messages', 'seconds']) moved.add(`presence_copy_lag_${what}`);
     const memory = ['process_virtual_memory_bytes', 'process_heap_bytes'];
     for (const name of [...others, ...memory]) moved.add(name);
     assert.deepEqual(

@@ -24,7 +24,7 @@ function reported(isTTY: boolean, use: (report: StartReport) => void): [string, 
 
 function wake({ waking }: StartReport): void {
   for (const indexed of [0, 50, 99, 420, 427, 999]) {
-    waking({ address: ADDRESS, indexed, head: indexed === 0 ? 0 : 1000 });
+    waking({ address: ADDRESS, indexed, head: indexed === 0 ? 0 : 1000, behind: 0 });
   }
 }
 
@@ -43,6 +43,15 @@ suite('the report of a start', () => {
     const indexed = lines.map((line) => (JSON.parse(line) as { indexed: number }).indexed);
     assert.deepEqual(indexed, [0, 420, 999]);
     assert.equal(written, '');
+  });
+
+  test('says what the copy of a cluster still lacks', () => {
+    const [, lines] = reported(false, ({ waking }) => {
+      waking({ address: ADDRESS, indexed: 0, head: 0, behind: 900 });
+      waking({ address: ADDRESS, indexed: 300, head: 300, behind: 600 });
+    });
+    assert.match(lines[0] ?? '', /reading the log, 0 %; messages of the cluster .* missing: 900/);
+    assert.match(lines[1] ?? '', /reading the log, 33 %; .* missing: 600/);
   });
 
   test('names an address to try where the gateway listens on all', () => {

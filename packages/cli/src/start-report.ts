@@ -47,10 +47,10 @@ function logReport(logger: Logger, settings: ReportedSettings): StartReport {
   return {
     waking(progress) {
       const part = Math.floor(fractionOf(progress) * LOGGED_PARTS);
-      if (part <= logged) return;
+      if (part === logged) return;
       logged = part;
-      const { indexed, head } = progress;
-      logger.info({ indexed, head }, describeProgress(progress));
+      const { indexed, head, behind } = progress;
+      logger.info({ indexed, head, ...(behind > 0 && { behind }) }, describeProgress(progress));
     },
     serving(address) {
       const serving = { address, data, threads };
@@ -60,14 +60,17 @@ function logReport(logger: Logger, settings: ReportedSettings): StartReport {
   };
 }
 
-function fractionOf({ indexed, head }: WakingProgress): number {
-  return head === 0 ? 0 : indexed / head;
+/** A message of the stream counts as an entry. */
+function fractionOf({ indexed, head, behind }: WakingProgress): number {
+  return head === 0 ? 0 : indexed / (head + behind);
 }
 
 function describeProgress(progress: WakingProgress): string {
-  const { address, head } = progress;
+  const { address, head, behind } = progress;
+  const percent = `${Math.floor(fractionOf(progress) * 100)} %`;
+  const missing = behind === 0 ? '' : `; messages of the cluster that are missing: ${behind}`;
   const step =
-    head === 0 ? 'opening the log' : `reading the log, ${Math.floor(fractionOf(progress) * 100)} %`;
+    head === 0 && behind === 0 ? 'opening the log' : `reading the log, ${percent}${missing}`;
   return `waking: ${step}; requests to ${address} are answered once that is done`;
 }
 

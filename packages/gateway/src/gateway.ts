@@ -38,7 +38,12 @@ import { type MetricsAddress, startMetrics } from './metrics-endpoint.ts';
 import type { RequestLogOptions } from './request-log.ts';
 import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import type { ClockReport, StoreChange } from './stores/sqlite/store-thread.ts';
-import { openSqliteLog, type OwnedLog, type SqliteOptions } from './stores/sqlite/store.ts';
+import {
+  type OpeningProgress,
+  openSqliteLog,
+  type OwnedLog,
+  type SqliteOptions,
+} from './stores/sqlite/store.ts';
 import type { AcceptedLoss } from './stores/sqlite/log/accept-loss.ts';
 import type { Seq } from './log/log.ts';
 import { parseStreamAddress } from './stores/jetstream/stream-address.ts';
@@ -101,12 +106,8 @@ export interface GatewayConfig {
   readonly onWaking?: (progress: WakingProgress) => void;
 }
 
-export interface WakingProgress {
+export interface WakingProgress extends OpeningProgress {
   readonly address: string;
-  /** The newest entry that has been read. */
-  readonly indexed: number;
-  /** The newest entry of the log; 0 until the log has been opened. */
-  readonly head: number;
 }
 
 /** A running gateway. Disposing of it stops it: resolves when all requests are finished. */
@@ -217,8 +218,8 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
       }),
     );
   const metricsOf = metrics && ((thread: string) => metrics.counted.addStoreThread(thread));
-  const opening = openLog({ ...config, metricsOf }, (indexed, head) => {
-    if (early !== undefined) config.onWaking?.({ address: early.address, indexed, head });
+  const opening = openLog({ ...config, metricsOf }, (progress) => {
+    if (early !== undefined) config.onWaking?.({ address: early.address, ...progress });
   });
   opened.defer(async () => (await opening.catch(() => undefined))?.[Symbol.asyncDispose]());
   opened.use(collectGarbageWhenIdle());
@@ -304,7 +305,7 @@ async function openLog(
     mirror,
     log: stream,
   }: GatewayConfig & Pick<SqliteOptions, 'metricsOf'>,
-  onProgress: (indexed: number, head: number) => void,
+  onProgress: (progress: OpeningProgress) => void,
 ): Promise<OwnedLog> {
   const options = {
     folder,

@@ -19,6 +19,7 @@ export interface MetricsAddress {
 
 type MeasuredLog = Pick<Log, 'head' | 'searchWatermark' | 'damage' | 'withheld'> & {
   readonly indexWatermark: () => number;
+  readonly copyLag: () => LogGauges['copyLag'];
 };
 
 interface MetricsSources extends Omit<GaugeSources, 'log'> {
@@ -78,6 +79,7 @@ function gaugesOf(log: MeasuredLog | undefined): LogGauges | undefined {
       searched: log.searchWatermark(),
       unreadable: log.damage().unreadable,
       withheld: log.withheld(),
+      copyLag: log.copyLag(),
     }
   );
 }

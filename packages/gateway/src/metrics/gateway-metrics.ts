@@ -39,6 +39,8 @@ export interface LogGauges {
   readonly searched: number;
   readonly unreadable: number;
   readonly withheld: number;
+  /** Only in a cluster. */
+  readonly copyLag: { readonly messages: number; readonly seconds: number } | undefined;
 }
 
 export class GatewayMetrics {
@@ -215,9 +217,10 @@ export class GatewayMetrics {
       buckets: BYTE_BUCKETS,
       read: () => [[{}, store.commitBytes]],
     });
-    const ofLog = (value: (log: LogGauges) => number) => (): Samples<number> => {
+    const ofLog = (value: (log: LogGauges) => number | undefined) => (): Samples<number> => {
       const log = this.#sources.log();
-      return log === undefined ? [] : [[{}, value(log)]];
+      const found = log && value(log);
+      return found === undefined ? [] : [[{}, found]];
     };
     addGauge(registry, {
       name: 'presence_log_entries',
@@ -233,6 +236,16 @@ export class GatewayMetrics {
       name: 'presence_search_lag_entries',
       help: 'Entries that cannot be found by their words yet.',
       read: ofLog(({ head, searched }) => Math.max(0, head - searched)),
+    });
+    addGauge(registry, {
+      name: 'presence_copy_lag_messages',
+      help: 'In a cluster: messages of the stream that this copy lacks.',
+      read: ofLog(({ copyLag }) => copyLag?.messages),
+    });
+    addGauge(registry, {
+      name: 'presence_copy_lag_seconds',
+      help: 'In a cluster: how long ago this copy was last known to have all of the stream.',
+      read: ofLog(({ copyLag }) => copyLag?.seconds),
     });
     addGauge(registry, {
       name: 'presence_unreadable_entries',

@@ -47,6 +47,11 @@ export class Applier {
     writer.on('message', (message) => this.#receive(message));
   }
 
+  /** Whether all that was added is applied. */
+  get isIdle(): boolean {
+    return this.#running === undefined;
+  }
+
   /** Resolves when more may be added. */
   async add(batch: Batch): Promise<void> {
     this.#waiting.push(batch);

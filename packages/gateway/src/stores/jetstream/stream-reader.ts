@@ -63,6 +63,11 @@ export class StreamReader {
     this.#last = parts.resumeAt - 1;
   }
 
+  /** The last message that was seen to; what it has is with the applier. */
+  get position(): number {
+    return this.#last;
+  }
+
   /** Throws where the stream is not the one that this copy has followed. */
   async follow(connection: NatsConnection): Promise<void> {
     const { signal } = this.#parts;

@@ -22,6 +22,7 @@ import { Applier } from './applier.ts';
 import { CatchingUp } from './catching-up.ts';
 import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
 import type { StreamThreadStart } from './cluster-log.ts';
+import { measureLag } from './copy-lag.ts';
 import { DraftPublisher } from './draft-publisher.ts';
 import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
@@ -49,6 +50,7 @@ const { address, logName, position, resumeAt, writer } = (
 const thread = new StoreThread();
 const { paths, shared } = thread;
 shared.streamHolding = true;
+shared.completeAt = Date.now();
 const uploadThreads = new UploadThreads(shared);
 const uploads = new ReceivedUploads(paths, uploadThreads);
 const client = Promise.withResolvers<StreamClient>();
@@ -73,9 +75,11 @@ const catchingUp = new CatchingUp(publisher);
 /** By the number of their message, until it comes; then by its position, until all is erased. */
 const withholdings = new Map<number, PendingWithholding>();
 const unerased = new Map<number, PendingWithholding>();
+let lastApplied = position;
 const applier = new Applier(writer, {
   resumeAt: (last) => uploads.resumeAt(last),
-  onApplied({ publisher: id, number }, results) {
+  onApplied({ publisher: id, number, position: at }, results) {
+    lastApplied = at;
     if (id !== publisher.id) return;
     drafts.applied(number, results);
     catchingUp.applied(number);
@@ -137,6 +141,7 @@ async function run(): Promise<void> {
     void watchConnection(connection);
     void compareCopies(connection);
     void eraseInStream(connection);
+    void watchLag(connection);
     await reader.follow(connection);
   }
   publisher.close();
@@ -206,6 +211,15 @@ async function managerOf(connection: NatsConnection): Promise<JetStreamManager |
     }
   }
   return undefined;
+}
+
+async function watchLag(connection: NatsConnection): Promise<void> {
+  const lastOfStream = async (): Promise<number> => {
+    const manager = await jetstreamManager(connection, { checkAPI: false });
+    return (await manager.streams.info(address.stream)).state.last_seq;
+  };
+  const applied = (): number => (applier.isIdle ? reader.position : lastApplied);
+  await measureLag({ lastOfStream, applied }, shared, thread.signal);
 }
 
 async function readyWithoutServers(): Promise<void> {

@@ -25,13 +25,15 @@ const WORDS_WITHHELD = 16;
 const HAS_INDEXES = 17;
 const RUNS_VERSION = 18;
 const STREAM_HOLDING = 19;
+const MESSAGES_BEHIND = 20;
+const COMPLETE_AT = 21;
 const ENCODING_BITS: Readonly<Record<StoredEncoding, bigint>> = { zstd: 1n, gzip: 2n };
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(20 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(22 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -110,6 +112,22 @@ export class SharedState {
   }
   set streamHolding(value: boolean) {
     this.#setNumber(STREAM_HOLDING, value ? 1 : 0);
+  }
+
+  /** How many messages of its stream the copy of a cluster lacks, as far as it knows. Set by the stream's thread only. */
+  get messagesBehind(): number {
+    return this.#number(MESSAGES_BEHIND);
+  }
+  set messagesBehind(count: number) {
+    this.#setNumber(MESSAGES_BEHIND, count);
+  }
+
+  /** When that copy last had all that its stream had, in ms since 1970. Set by the stream's thread only. */
+  get completeAt(): number {
+    return this.#number(COMPLETE_AT);
+  }
+  set completeAt(time: number) {
+    this.#setNumber(COMPLETE_AT, time);
   }
 
   /** Whether the last attempt to index failed. Set by the indexer only. */

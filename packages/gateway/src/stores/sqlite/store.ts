@@ -35,12 +35,21 @@ import type {
   ToThread,
 } from './store-thread.ts';
 
+export interface OpeningProgress {
+  /** The newest entry that is indexed. */
+  readonly indexed: Seq;
+  /** The newest entry; 0 until it is known. */
+  readonly head: Seq;
+  /** Messages that a copy still lacks of its cluster's stream; 0 until that is known. */
+  readonly behind: number;
+}
+
 export interface SqliteOptions {
   readonly folder: string;
   /** Threads in libuv's pool (`UV_THREADPOOL_SIZE`): uploads take half of them at most. */
   readonly fileThreads?: number | undefined;
-  /** Called once a second until the log is open. Both are 0 until its head is known. */
-  readonly onProgress?: (indexed: number, head: number) => void;
+  /** Called once a second until the log is open. */
+  readonly onProgress?: (progress: OpeningProgress) => void;
   /** Called once for each change, also while the log is being opened. */
   readonly onChange?: (change: StoreChange) => void;
   /** The name that a log without entries gets. Opening throws if it has entries, and another name. */
@@ -66,6 +75,13 @@ interface AppendingThread {
   readonly startOf: (writer: MessagePort) => object;
 }
 
+interface CopyLag {
+  /** What the stream has and the copy lacks. */
+  readonly messages: number;
+  /** Since the copy last had all that the stream had. */
+  readonly seconds: number;
+}
+
 /** The log in the thread that opened it. */
 export interface OwnedLog extends Log {
   /** For one more thread, which makes its own `SqliteLog` and disposes of it before this one. */
@@ -74,6 +90,8 @@ export interface OwnedLog extends Log {
   copier(): LogCopier & AsyncDisposable;
   /** Entries up to this seq are in the index. */
   indexWatermark(): Seq;
+  /** How far this copy of a cluster's log is behind; undefined for a log of its own. */
+  copyLag(): CopyLag | undefined;
   /** To be called when the gateway begins to stop: what waits for a majority is answered. */
   stopping(): void;
 }
@@ -104,7 +122,11 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   await using opened = new AsyncDisposableStack();
   const { paths, shared, start } = openFolder(options, opened);
   const { onProgress } = options;
-  const timer = setInterval(() => onProgress?.(shared.indexed, shared.head), PROGRESS_INTERVAL_MS);
+  const report = (): void => {
+    const { indexed, head, messagesBehind: behind } = shared;
+    onProgress?.({ indexed, head, behind });
+  };
+  const timer = setInterval(report, PROGRESS_INTERVAL_MS);
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   shared.hasIndexes = true;
   const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
@@ -244,6 +266,7 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
   readonly connect: OwnedLog['connect'];
   readonly copier: OwnedLog['copier'];
   readonly stopping: OwnedLog['stopping'];
+  readonly #isCopy: boolean;
   readonly #resources: AsyncDisposableStack;
   #ending: Promise<void> | undefined;
 
@@ -252,7 +275,9 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
     { connect, copier, stopping }: Pick<OwnedLog, 'connect' | 'copier' | 'stopping'>,
     opened: AsyncDisposableStack,
   ) {
-    super(connect());
+    const connection = connect();
+    super(connection);
+    this.#isCopy = connection.isShared;
     this.connect = connect;
     this.copier = copier;
     this.stopping = stopping;
@@ -261,6 +286,12 @@ class OwnedSqliteLog extends SqliteLog implements OwnedLog {
 
   indexWatermark(): Seq {
     return this.shared.indexed;
+  }
+
+  copyLag(): CopyLag | undefined {
+    if (!this.#isCopy) return undefined;
+    const { messagesBehind: messages, completeAt } = this.shared;
+    return { messages, seconds: Math.max(0, Date.now() - completeAt) / 1000 };
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
