@@ -41,6 +41,8 @@ export interface NatsServer {
   readonly name: string;
   /** `127.X.Y.Z:4222`. */
   readonly address: string;
+  /** Its configuration. */
+  readonly file: string;
   /** `http://127.X.Y.Z:8222`, the server's monitoring. */
   readonly monitor: string;
   /** The process that runs now, or ran last. */
@@ -155,6 +157,7 @@ function natsServer(
   return {
     name,
     address: `${host}:4222`,
+    file,
     monitor,
     get pid() {
       return child?.pid ?? 0;

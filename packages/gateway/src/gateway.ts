@@ -167,6 +167,10 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     failing: 'holding: the NATS servers do not acknowledge entries; reading goes on',
     working: 'breathing: the NATS servers acknowledge entries again',
   },
+  servers: {
+    failing: 'holding: a NATS server could lose what it acknowledges; reading goes on',
+    working: 'cluster: the NATS servers keep what they acknowledge',
+  },
   copies: {
     failing:
       'cluster: the copies of the log differ; find out by "presence verify" which of them has changed',
@@ -182,7 +186,7 @@ const LOSS_ACCEPTED =
   'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
 
 const UNCHECKED_SERVERS =
-  'cluster: these NATS servers do not run now; their settings are checked at the next start';
+  'cluster: these NATS servers do not run now; their settings are checked when they do';
 
 /**
  * Resolves when the gateway serves. Rejects with all that is wrong with a language file

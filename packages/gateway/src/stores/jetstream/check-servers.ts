@@ -50,20 +50,26 @@ export async function checkServers(addresses: readonly string[]): Promise<readon
     throw new ClusterRefusal(
       `Name three servers or more in --log, each once: ${addresses.length} were named. Two cannot go on when one of them fails.`,
     );
-  const found = await Promise.all(addresses.map(checkServer));
+  const found = await Promise.all(
+    addresses.map((address) => checkServer(address, addresses.length)),
+  );
   const faults = found.flatMap((faults) => faults ?? []);
   if (faults.length > 0) throw new ClusterRefusal(faults.join('\n'));
   return addresses.filter((_, index) => found[index] === undefined);
+}
 
-  async function checkServer(address: string): Promise<readonly string[] | undefined> {
-    const monitor = monitorOf(address);
-    const variables = await readVariables(monitor);
-    if (variables !== undefined) return faultsOf(address, variables, addresses.length);
-    if (!(await listens(address))) return undefined;
-    return [
-      `${address}: its settings cannot be checked, because nothing answers at ${monitor}/varz. Add "http: ${new URL(monitor).port}" to its configuration, reachable from this machine alone or from all gateways.`,
-    ];
-  }
+/** What is wrong with a server, one of `count`; undefined where none runs at the address. */
+export async function checkServer(
+  address: string,
+  count: number,
+): Promise<readonly string[] | undefined> {
+  const monitor = monitorOf(address);
+  const variables = await readVariables(monitor);
+  if (variables !== undefined) return faultsOf(address, variables, count);
+  if (!(await listens(address))) return undefined;
+  return [
+    `${address}: its settings cannot be checked, because nothing answers at ${monitor}/varz. Add "http: ${new URL(monitor).port}" to its configuration, reachable from this machine alone or from all gateways.`,
+  ];
 }
 
 function faultsOf(address: string, server: ServerVariables, count: number): string[] {

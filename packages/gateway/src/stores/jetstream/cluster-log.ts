@@ -17,7 +17,7 @@ import { parseStreamAddress, type StreamAddress } from './stream-address.ts';
 export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptClock' | 'appending'> {
   /** See `StreamAddress`. */
   readonly stream: string;
-  /** Called with the servers that do not run now, whose settings could not be checked. */
+  /** Called with the servers that do not run now, whose settings are checked when they do. */
   readonly onUnchecked?: (servers: readonly string[]) => void;
 }
 
@@ -28,6 +28,8 @@ export interface StreamThreadStart {
   /** See `StreamPosition`. */
   readonly position: number;
   readonly resumeAt: number;
+  /** Servers that did not run at the start. */
+  readonly unchecked: readonly string[];
   readonly writer: MessagePort;
 }
 
@@ -39,7 +41,8 @@ export interface StreamThreadStart {
 export async function openClusterLog({ stream, ...options }: ClusterOptions): Promise<OwnedLog> {
   const address = parseStreamAddress(stream);
   if (address === undefined) throw new Error(`"${stream}" is no address of a stream.`);
-  options.onUnchecked?.(await checkServers(address.servers));
+  const unchecked = await checkServers(address.servers);
+  options.onUnchecked?.(unchecked);
   const { logName: name, position, resumeAt } = await copyStateOf(options.folder, address);
   return await openSqliteLog({
     ...options,
@@ -49,7 +52,14 @@ export async function openClusterLog({ stream, ...options }: ClusterOptions): Pr
     appending: {
       module: threadModule('./stream-thread', import.meta.url),
       startOf: (writer) =>
-        ({ address, logName: name, position, resumeAt, writer }) satisfies StreamThreadStart,
+        ({
+          address,
+          logName: name,
+          position,
+          resumeAt,
+          unchecked,
+          writer,
+        }) satisfies StreamThreadStart,
     },
   });
 }

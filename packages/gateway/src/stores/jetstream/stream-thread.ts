@@ -24,6 +24,7 @@ import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
 import type { StreamThreadStart } from './cluster-log.ts';
 import { measureLag } from './copy-lag.ts';
 import { DraftPublisher } from './draft-publisher.ts';
+import { checkLateServers } from './late-servers.ts';
 import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 import { sendUpload } from './send-upload.ts';
@@ -44,7 +45,7 @@ type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
 const READY_WITHOUT_SERVERS_MS = 5000;
 const RETRY_MS = 500;
 
-const { address, logName, position, resumeAt, writer } = (
+const { address, logName, position, resumeAt, unchecked, writer } = (
   workerData as { readonly extra: StreamThreadStart }
 ).extra;
 const thread = new StoreThread();
@@ -53,9 +54,11 @@ shared.streamHolding = true;
 shared.completeAt = Date.now();
 const uploadThreads = new UploadThreads(shared);
 const uploads = new ReceivedUploads(paths, uploadThreads);
+/** Whether a server could lose what it acknowledges. */
+let isServerWrong = false;
 const client = Promise.withResolvers<StreamClient>();
 const publisher = new Publisher(client.promise, subjectOf(address), (cause) => {
-  shared.streamHolding = cause !== undefined;
+  hold();
   const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
   thread.report('stream', fault && causeOf(fault));
   if (cause !== undefined) catchingUp.giveUp();
@@ -126,10 +129,22 @@ thread.stopping.addEventListener('abort', () => {
   if (shared.streamHolding) drafts.giveUp();
 });
 void run();
+void checkLateServers(unchecked, address.servers.length, onServerFault, thread.signal);
 await Promise.race([caughtUp.promise, readyWithoutServers()]);
 thread.serve((port) => {
   port.on('message', (message: FromClient) => receive(port, message));
 });
+
+function onServerFault(fault: Error | undefined): void {
+  isServerWrong = fault !== undefined;
+  hold();
+  thread.report('servers', fault && causeOf(new StorageFault(fault.message, { cause: fault })));
+}
+
+/** Stores nothing while the stream takes no messages, or a server is wrong. */
+function hold(): void {
+  shared.streamHolding = publisher.isHolding || isServerWrong;
+}
 
 /** Until the store closes. */
 async function run(): Promise<void> {
@@ -228,7 +243,7 @@ async function readyWithoutServers(): Promise<void> {
 }
 
 function receive(port: MessagePort, message: FromClient): void {
-  const canStore = !publisher.isHolding && shared.writable;
+  const canStore = !shared.streamHolding && shared.writable;
   if ('uploadFault' in message) {
     writer.postMessage(message);
   } else if ('drafts' in message) {

@@ -41,6 +41,7 @@ export type StorePart =
   | 'keys'
   | 'erasing'
   | 'stream'
+  | 'servers'
   | 'copies'
   | 'entry';
 

@@ -1,0 +1,32 @@
+/** Checks servers that did not run at the start, once they do. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { checkServer, ClusterRefusal } from './check-servers.ts';
+
+const INTERVAL_MS = 2000;
+
+/**
+ * Resolves when all of them have been found to be right, or on the signal. Calls back with what is wrong
+ * when that changes: undefined once nothing is. What is found once only may be a server that starts.
+ *
+ * @param servers `HOST:PORT` of those to be checked, of a cluster of `count`.
+ */
+export async function checkLateServers(
+  servers: readonly string[],
+  count: number,
+  onFault: (fault: ClusterRefusal | undefined) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let [before, told] = ['', ''];
+  for (let left = servers; left.length > 0 && !signal.aborted;) {
+    const found = await Promise.all(left.map((address) => checkServer(address, count)));
+    const faults = found.flatMap((of) => of ?? []).join('\n');
+    if (faults !== told && (faults === before || faults === '')) {
+      told = faults;
+      onFault(faults === '' ? undefined : new ClusterRefusal(faults));
+    }
+    before = faults;
+    left = left.filter((_, index) => found[index]?.length !== 0);
+    if (left.length > 0) await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
+  }
+}
