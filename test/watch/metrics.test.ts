@@ -19,6 +19,21 @@ const SILENT = { info: log, warn: log, error: log } as unknown as GatewayConfig[
 /** Names of families that a test has seen to move. */
 const moved = new Set<string>();
 
+/** A subscription of MCP to the rooms. */
+const LISTEN = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'subscriptions/listen',
+  params: {
+    notifications: { resourceSubscriptions: ['presence://rooms'] },
+    _meta: {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': {},
+    },
+  },
+});
+const SUBSCRIPTION = `POST /mcp HTTP/1.1\r\nHost: localhost\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: ${LISTEN.length}\r\n\r\n${LISTEN}`;
+
 let disk: Disk;
 let gateway: Gateway;
 let url: string;
@@ -189,6 +204,11 @@ suite('metrics', () => {
     }
     await untilValue(url, ['presence_streams'], (value) => value === 0);
     await grows(first, 'presence_http_requests_aborted_total');
+    {
+      using _subscribed = await send(SUBSCRIPTION);
+      await untilValue(url, ['presence_streams'], (value) => value === 1);
+    }
+    await untilValue(url, ['presence_streams'], (value) => value === 0);
     using _stalled = await send(request);
     await untilValue(url, ['presence_streams'], (value) => value === 1);
     const text = 'x'.repeat(MIB);

@@ -104,7 +104,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
 
   /** What is open now, and the bytes of all connections until now. */
   usage(): HttpUsage {
-    const { count: streams, stalledCount: stalledStreams } = this.#eventStreams;
+    const { openCount: streams, stalledCount: stalledStreams } = this.#eventStreams;
     return { ...this.#server.traffic(), streams, stalledStreams };
   }
 

@@ -113,3 +113,41 @@ interface SearchAnswer {
     }[];
   };
 }
+
+test('a task that follows sends the artifact of an entry again when it is withheld', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const say = async (room: string): Promise<void> => {
+    const body = JSON.stringify({ text: 'quixotry', room });
+    const answer = await fetch(`${door.url}/api/shepit`, { method: 'POST', body });
+    assert.equal(answer.status, 201);
+    await answer.arrayBuffer();
+  };
+  for (const room of ['memory-garden', 'welcome-space', 'memory-garden']) await say(room);
+  const data = { skill: 'follow', room: 'memory-garden', after: 0, limit: 3 };
+  const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] };
+  const body = JSON.stringify({ message });
+  const answer = await fetch(`${door.url}/a2a/v1/message:stream`, { method: 'POST', body });
+  const chunks = answer.body?.pipeThrough(new TextDecoderStream()).getReader() ?? assert.fail();
+  let text = '';
+  const until = async (pattern: RegExp): Promise<void> => {
+    while (!pattern.test(text)) {
+      const step = await chunks.read();
+      assert.ok(!step.done, text);
+      text += step.value;
+    }
+  };
+  await until(/"seq":3,[^]*\n\n/);
+  assert.equal(await log.withhold([2, 1], 'Asked for by its author'), 2);
+  await until(/"withheld":\{[^\n]*\n\n/);
+  await say('memory-garden');
+  await until(/TASK_STATE_COMPLETED/);
+  const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, event = '']) => event);
+  const artifacts = events.filter((event) => event.includes('"artifactId"'));
+  const seqs = artifacts.map((event) => /"metadata":\{"seq":(\d+)/.exec(event)?.[1]);
+  assert.deepEqual(seqs, ['1', '3', '1', '4']);
+  const [first, , again] = artifacts.map((event) => /"artifactId":"([^"]*)"/.exec(event)?.[1]);
+  assert.equal(again, first);
+  assert.match(artifacts[2] ?? '', /Asked for by its author/);
+  assert.doesNotMatch(artifacts[2] ?? '', /quixotry/);
+});

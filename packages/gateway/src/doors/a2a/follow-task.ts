@@ -21,6 +21,7 @@ import { visitorFor } from '../../operations/who-is-here.ts';
 import type { DoorRequest } from '../context.ts';
 import { entryPlaceholder, visitorPart } from './messages/parts.ts';
 import { parametersOf, selectionOf } from './messages/read-entries.ts';
+import { placesOf, WithheldEntries } from './withheld-entries.ts';
 
 const ID_PREFIX = 'follow-';
 /** The parameter for the context that a task belongs to; without it, the task is its own context. */
@@ -117,6 +118,7 @@ export async function* followTask(
   using _present = reader && app.presence.openStream(reader);
   for await (const entry of followedEntries(context, parameters, signal)) {
     const artifact = await artifactOf(context, entry, rawJson);
+    // Takes the place of an artifact with the same id.
     const flags = { append: false, lastChunk: true, metadata: undefined };
     yield {
       payload: { $case: 'artifactUpdate', value: { taskId, contextId, artifact, ...flags } },
@@ -128,7 +130,7 @@ export async function* followTask(
   yield { payload: { $case: 'statusUpdate', value } };
 }
 
-/** As many entries as `limit` says. */
+/** As many entries as `limit` says, and between them those that are withheld, as they are then. */
 async function* followedEntries(
   context: DoorRequest,
   parameters: URLSearchParams,
@@ -139,13 +141,19 @@ async function* followedEntries(
   const selection = { facets, ...(since === undefined ? {} : { since }) };
   let count = 0;
   if (limit === 0) return;
+  using withheld = new WithheldEntries(log, placesOf(parameters));
   try {
-    for await (const range of follow(log, selection, { after, signal })) {
-      for await (const entry of log.readEntries({ ...range, signal })) {
-        yield entry;
-        count += 1;
-        if (count === limit) return;
+    for (let cursor = after; !signal.aborted;) {
+      const following = AbortSignal.any([signal, withheld.changed]);
+      for await (const range of follow(log, selection, { after: cursor, signal: following })) {
+        for await (const entry of log.readEntries({ ...range, signal })) {
+          yield entry;
+          count += 1;
+          if (count === limit) return;
+        }
+        cursor = range.before - 1;
       }
+      yield* withheld.read();
     }
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -19,3 +19,25 @@ test('subscribers are told of every room where it cannot be read which one has n
   assert.equal(door.reported.length, 1);
   caller.socket.destroy();
 });
+
+test('subscribers of a room, of all rooms and of an entry are told that it was withheld', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  await call(door, 'whisper', '{"room":"memory-garden"}');
+  const id = (await log.entry(1))?.stamp.id ?? assert.fail();
+  const uris = ['presence://rooms/memory-garden', 'presence://rooms', `presence://entries/${id}`];
+  for (const uri of uris) {
+    await using caller = await door.connect();
+    await subscribe(caller, [uri]);
+    await call(door, 'whisper', '{"room":"memory-garden"}');
+    if (!uri.includes('entries')) await caller.until(/resources\/updated[^]*\n\n/);
+    const seq = uris.indexOf(uri) + 2;
+    assert.equal(await log.withhold(uri.includes('entries') ? [1] : [seq], 'spam'), 1);
+    await caller.until(
+      uri.includes('entries')
+        ? /resources\/updated[^]*\n\n/
+        : /resources\/updated[^]*resources\/updated[^]*\n\n/,
+    );
+    caller.socket.destroy();
+  }
+});

@@ -1,4 +1,4 @@
-/** Notifies subscriptions of rooms that have new entries, or entries that were withheld. */
+/** Notifies subscriptions of rooms that have new entries, or withheld ones, and of entries that are withheld. */
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 
 import { nextTurn } from '../../fair-turns.ts';
@@ -6,7 +6,7 @@ import { follow } from '../../feed/follow.ts';
 import { WithholdingNotifier } from '../../feed/withholding-notifier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import type { DoorContext } from '../context.ts';
-import { roomUri, ROOMS_URI } from './resources.ts';
+import { entryUri, roomUri, ROOMS_URI } from './resources.ts';
 
 type Listener = (event: ServerEvent) => void;
 
@@ -49,7 +49,9 @@ export class ResourceUpdates implements ServerEventBus {
     const after = this.#log.head();
     using _withheld = WithholdingNotifier.of(this.#log).listen((batch) => {
       const rooms = new Set(batch.map(({ stamp }) => stamp.room));
-      for (const room of rooms) this.publish({ kind: 'resource_updated', uri: roomUri(room) });
+      const entries = batch.map(({ stamp }) => entryUri(stamp.id));
+      for (const uri of [...[...rooms].map(roomUri), ROOMS_URI, ...entries])
+        this.publish({ kind: 'resource_updated', uri });
     });
     for await (const range of follow(this.#log, { facets: [] }, { after, signal })) {
       const uris = [...this.#updatedSince(range.after).map(roomUri), ROOMS_URI];

@@ -81,7 +81,8 @@ export class SdkHandler {
     const isLongPolling = [message]
       .flat()
       .some((each) => toJsonObject(toJsonObject(each)['params'])['name'] === LONG_POLLING_TOOL);
-    if (!isSubscription) this.#active += 1;
+    if (isSubscription) context.app.eventStreams.count(context.response);
+    else this.#active += 1;
     try {
       const isStreaming = isLongPolling && acceptsEventStream(context);
       if (isLongPolling && !isStreaming) release();

@@ -37,6 +37,8 @@ const EMPTY = Buffer.alloc(0);
 
 export class EventStreams {
   readonly #open = new Map<ServerResponse, EventStream>();
+  /** Streams that others write to and end. */
+  readonly #foreign = new Set<ServerResponse>();
   #closed = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -49,20 +51,28 @@ export class EventStreams {
     return stream;
   }
 
+  /** Counts a response as a stream that its caller writes to and ends. */
+  count(response: ServerResponse): void {
+    if (response.destroyed) return;
+    this.#foreign.add(response);
+    response.once('close', () => this.#foreign.delete(response));
+  }
+
   /** How many are open. */
-  get count(): number {
-    return this.#open.size;
+  get openCount(): number {
+    return this.#open.size + this.#foreign.size;
   }
 
   /** How many of them have a reader who has not taken what was written. */
   get stalledCount(): number {
     let stalled = 0;
     for (const stream of this.#open.values()) if (stream.isStalled) stalled += 1;
+    for (const response of this.#foreign) if (response.writableLength > 0) stalled += 1;
     return stalled;
   }
 
   has(response: ServerResponse): boolean {
-    return this.#open.has(response);
+    return this.#open.has(response) || this.#foreign.has(response);
   }
 
   /** Ends all streams. Readers reconnect with their cursors and miss nothing. */
