@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { PATIENCE_MS } from '../../conformance/until.ts';
 import {
   type DataFolder,
   dataFolder,
@@ -32,7 +33,7 @@ for (const where of ['a port', 'a UNIX socket']) {
     });
 
     for (const name of PROXIES) {
-      test(`${name} passes bodies, events and long queries through`, async () => {
+      test(`${name} passes bodies, lines, events and long queries through`, async () => {
         await using proxy = await startProxy({
           name,
           port: await freePort(),
@@ -41,7 +42,10 @@ for (const where of ['a port', 'a UNIX socket']) {
         });
         // The certificate is trusted by a process of its own.
         const env = { ...process.env, NODE_EXTRA_CA_CERTS: proxy.certificate };
-        const { stdout } = await promisify(execFile)(process.execPath, [VISIT, proxy.url], { env });
+        const visit = [VISIT, proxy.url];
+        // A proxy that passes on no more would be waited for without end.
+        const options = { env, timeout: PATIENCE_MS };
+        const { stdout } = await promisify(execFile)(process.execPath, visit, options);
         assert.equal(stdout, 'HTTP/2 passed\n');
       });
     }

@@ -25,7 +25,6 @@ const BOUNDS: Readonly<Record<ProxyName, Readonly<Record<string, string>>>> = {
   nginx: {
     ...NO_HTTP,
     '11:odd-paths': 'nginx answers 400 to broken percent-encodings and paths above the root',
-    '7.8:many-lines': 'nginx sends no more of a request once its answer has begun',
   },
   haproxy: {
     ...NO_HTTP,

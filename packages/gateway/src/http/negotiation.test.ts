@@ -6,6 +6,7 @@ import {
   preferredStreamEncoding,
   matchesEtag,
   preferred,
+  wantsHalfDuplex,
   wantsMinimal,
   type Offer,
 } from './negotiation.ts';
@@ -82,6 +83,13 @@ suite('content negotiation', () => {
     for (const value of ['', 'return=representation', 'xreturn=minimal', 'return=minimally']) {
       assert.equal(wantsMinimal(value), false, value);
     }
+  });
+
+  test('Prefer: duplex=half is found among other preferences', () => {
+    for (const value of ['duplex=half', ['return=minimal', 'Duplex = "half"; x']])
+      assert.equal(wantsHalfDuplex(value), true, String(value));
+    for (const value of [undefined, 'duplex', 'duplex=full', 'duplex=halfway'])
+      assert.equal(wantsHalfDuplex(value), false, String(value));
   });
 
   test('a stream is compressed with gzip rather than br where both are accepted alike', () => {

@@ -113,11 +113,16 @@ function isEncoding(name: string): name is Encoding {
 }
 
 const MINIMAL = /(?:^|[,;])\s*return\s*=\s*(?:minimal|"minimal")\s*(?:[,;]|$)/i;
+const HALF_DUPLEX = /(?:^|[,;])\s*duplex\s*=\s*(?:half|"half")\s*(?:[,;]|$)/i;
 
 /** Whether the header has `return=minimal` (RFC 7240 section 4.2). */
 export function wantsMinimal(prefer: string | string[] | undefined): boolean {
-  if (prefer === undefined) return false;
-  return MINIMAL.test(typeof prefer === 'string' ? prefer : prefer.join(','));
+  return prefer !== undefined && MINIMAL.test(String(prefer));
+}
+
+/** Whether the header has `duplex=half`: the answer is to begin after the request (section 7.8). */
+export function wantsHalfDuplex(prefer: string | string[] | undefined): boolean {
+  return prefer !== undefined && HALF_DUPLEX.test(String(prefer));
 }
 
 /** Whether the header lists this tag, by weak comparison (RFC 9110 section 13.1.2). */

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
+import { until } from '../../../../../conformance/until.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway, type TestGateway } from '../../gateway.fixture.ts';
 
@@ -113,6 +114,37 @@ suite('lines of a contribution', () => {
       caller.send('3\r\n{}\n\r\n');
       await caller.until(new RegExp(`"line":${line},"status":201`));
     }
+  });
+
+  test('are answered after the last one to a caller who prefers that', async () => {
+    await using gateway = await open();
+    await using caller = await gateway.connect();
+    let received = '';
+    caller.socket.on('data', (piece) => {
+      received += String(piece);
+    });
+    caller.send(
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n',
+    );
+    caller.send('Prefer: duplex=half\r\nTransfer-Encoding: chunked\r\n\r\n');
+    // More results than wait in memory.
+    const lines = '{}\n'.repeat(5000);
+    caller.send(`${lines.length.toString(16)}\r\n${lines}\r\n`);
+    await until(
+      () => headOf(gateway),
+      (head) => head === 5000,
+      (head) => `Of 5,000 lines, ${String(head)} are stored.`,
+    );
+    await pause(100);
+    assert.equal(received, '');
+    caller.send('0\r\n\r\n');
+    await caller.until(/"line":5000,"status":201.*\r\n0\r\n\r\n$/s);
+    // Without the lines of the chunks.
+    const results = received.replaceAll(/\r\n[\da-f]+\r\n/g, '');
+    assert.deepEqual(
+      Array.from(results.matchAll(/"line":(\d+),/g), ([, line]) => Number(line)),
+      Array.from({ length: 5000 }, (_, n) => n + 1),
+    );
   });
 
   test('stay when the connection breaks off, but for the unfinished one', async () => {

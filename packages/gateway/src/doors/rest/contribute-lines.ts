@@ -9,6 +9,7 @@ import { entryHead, localize, problemDocument, type Kind } from '@open-presence/
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
+import { wantsHalfDuplex } from '../../http/negotiation.ts';
 import { COMMON_HEADERS, contentLanguage, NO_STORE } from '../../http/response/headers.ts';
 import { problemOf } from '../../http/response/problem.ts';
 import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
@@ -38,7 +39,8 @@ export async function storeLines(context: DoorRequest, kind: Kind): Promise<void
     ...contentLanguage(localeFor(request)),
     ...COMMON_HEADERS,
   });
-  await using writer = new SpillingWriter(response, app.temporaryFolder);
+  const held = wantsHalfDuplex(request.headers['prefer']);
+  await using writer = new SpillingWriter(response, app.temporaryFolder, held);
   await new LineStore(context, kind, writer).storeAll(chunks);
   await writer.end();
   discardBody(request);

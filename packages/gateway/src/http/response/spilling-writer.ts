@@ -25,29 +25,32 @@ export class SpillingWriter implements AsyncDisposable {
   #fileStart = 0;
   #fileEnd = 0;
   #sending: Promise<void> | undefined;
+  /** Whether nothing is sent before the end, as far as the file takes it. */
+  #isHeld: boolean;
 
-  /** `folder`: of the temporary file. */
-  constructor(response: ServerResponse, folder: string) {
+  /** `folder`: of the temporary file. `held`: send nothing before the end, or before a gigabyte. */
+  constructor(response: ServerResponse, folder: string, held = false) {
     this.#response = response;
     this.#folder = folder;
+    this.#isHeld = held;
   }
 
   /** Resolves when more may be written. One call at a time. */
   async write(text: string): Promise<void> {
     const bytes = Buffer.from(text);
-    if (this.#fileEnd - this.#fileStart > MAX_IN_FILE) await this.#sending;
+    if (this.#fileEnd - this.#fileStart > MAX_IN_FILE) await this.#release();
     const fits = this.#fileStart === this.#fileEnd && this.#memorySize < MAX_IN_MEMORY;
     if (!fits && (await this.#spill(bytes))) return;
     // Without a file, the caller has to read on first.
-    if (!fits) await this.#sending;
+    if (!fits) await this.#release();
     this.#memory.push(bytes);
     this.#memorySize += bytes.length;
-    this.#sending ??= this.#send();
+    if (!this.#isHeld) this.#sending ??= this.#send();
   }
 
   /** Resolves when everything was handed to the response, which ends then. */
   async end(): Promise<void> {
-    await this.#sending;
+    await this.#release();
     this.#response.end();
   }
 
@@ -68,8 +71,15 @@ export class SpillingWriter implements AsyncDisposable {
       return false;
     }
     this.#fileEnd += bytes.length;
-    this.#sending ??= this.#send();
+    if (!this.#isHeld) this.#sending ??= this.#send();
     return true;
+  }
+
+  /** Resolves when everything so far was handed to the response. Nothing is held any more. */
+  async #release(): Promise<void> {
+    this.#isHeld = false;
+    this.#sending ??= this.#send();
+    await this.#sending;
   }
 
   async #send(): Promise<void> {
