@@ -10,6 +10,7 @@ test('nothing is stored while a server runs that could lose it, and reading goes
   await using cluster = await startCluster(3);
   const [late] = cluster.servers.servers;
   assert.ok(late);
+  // Perhaps the one that leads: the gateway waits for another one.
   await late.kill();
   const gateway = await cluster.start(0);
   assert.match(gateway.output(), /their settings are checked when they do/);

@@ -116,9 +116,10 @@ export async function openStream(
 ): Promise<StreamState> {
   const connection = await connectOnce(address);
   try {
-    const manager = await jetstreamManager(connection);
     for (let attempts = 1; ; attempts += 1) {
       try {
+        // While the servers elect a leader, none answers.
+        const manager = await jetstreamManager(connection);
         await createStream(manager, address, continued).catch((error: unknown) => {
           // Another gateway may have made it; if not, reading it fails.
           if (!(error instanceof Error)) throw error;
