@@ -8,7 +8,6 @@
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
  * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: index in `filesOf`), the offset
  *   in that file (6 bytes), then its bytes.
- * - `abandon`: the name of an upload of which no draft will come.
  * - `withhold`: JSON, an array of `{seq, reason, digest}`.
  * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
  *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
@@ -19,7 +18,7 @@ import { randomFillSync } from 'node:crypto';
 
 import type { MessageOrigin } from '../sqlite/log/stream-progress.ts';
 
-const MESSAGE_KINDS = ['drafts', 'chunk', 'abandon', 'withhold', 'replacement'] as const;
+const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 interface StreamMessage extends MessageOrigin {

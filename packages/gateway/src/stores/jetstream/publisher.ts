@@ -2,7 +2,7 @@
  * Publishes this gateway's messages, each until the stream has it. Owns their numbers, and whether
  * the stream takes messages now.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type MessageKind, packMessage } from './message.ts';
@@ -20,9 +20,20 @@ export interface StreamClient {
   ): Promise<{ readonly seq: number }>;
 }
 
+const GATEWAY_DIGITS = 16;
+
+function gatewayPart(gateway: string): string {
+  return createHash('sha256').update(gateway).digest('hex').slice(0, GATEWAY_DIGITS);
+}
+
+/** Whether these are ids of publishers of one gateway: the earlier one has ended. */
+export function isSameGateway(id: string, other: string): boolean {
+  return id.slice(0, GATEWAY_DIGITS) === other.slice(0, GATEWAY_DIGITS);
+}
+
 export class Publisher {
-  /** Another one for each start, in hex. */
-  readonly id: string = randomBytes(16).toString('hex');
+  /** In hex: 8 bytes for the gateway, then 8 random ones for each start. */
+  readonly id: string;
   readonly #client: Promise<StreamClient>;
   readonly #subject: string;
   readonly #onHolding: (cause: Error | undefined) => void;
@@ -32,12 +43,14 @@ export class Publisher {
   #isHolding = true;
   #isClosed = false;
 
-  /** `onHolding`: called with a cause when a message is not acknowledged, and without when one is. */
+  /** `gateway`: the same at each start of a gateway, and at no other one. `onHolding`: called with a cause when a message is not acknowledged, and without when one is. */
   constructor(
+    gateway: string,
     client: Promise<StreamClient>,
     subject: string,
     onHolding: (cause: Error | undefined) => void,
   ) {
+    this.id = gatewayPart(gateway) + randomBytes(8).toString('hex');
     this.#client = client;
     this.#subject = subject;
     this.#onHolding = onHolding;

@@ -1,6 +1,7 @@
 /**
  * The large bodies that arrive in chunks, in the folder of uploads. Owns which of them are unfinished:
  * a restart reads the stream again from the first message of the oldest, since chunks are not flushed.
+ * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,14 +9,34 @@ import { join } from 'node:path';
 import type { DataPaths } from '../sqlite/data-paths.ts';
 import type { LargeBody } from '../sqlite/log/batch.ts';
 import { discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.ts';
+import { VALID_MS } from '../sqlite/log/stream-progress.ts';
 import type { UploadThreads } from '../sqlite/log/upload-threads.ts';
-import type { Chunk } from './message.ts';
+import type { Chunk, PlacedMessage } from './message.ts';
+import { isSameGateway } from './publisher.ts';
+
+/**
+ * An upload is abandoned when its publisher was silent for so long: whatever that has sent is void by
+ * then. It is also abandoned when its gateway has been started again.
+ */
+const ABANDONED_MS: number = VALID_MS;
+
+interface Upload {
+  readonly publisher: string;
+  /** Position of its first message. */
+  readonly position: number;
+  /** When the stream took the last message of its publisher, in ms since 1970. */
+  last: number;
+  /** Bytes of the body that are there without a gap. */
+  size: number;
+  /** Chunks of the body behind a gap: where each begins and ends. */
+  readonly ahead: Map<number, number>;
+  isCompleted: boolean;
+}
 
 export class ReceivedUploads {
   readonly #paths: DataPaths;
   readonly #threads: UploadThreads;
-  /** Position of the first message of each. */
-  readonly #unfinished = new Map<string, number>();
+  readonly #unfinished = new Map<string, Upload>();
   /** Those of which the draft has come, in its order. */
   readonly #completed: { readonly name: string; readonly position: number }[] = [];
 
@@ -24,12 +45,43 @@ export class ReceivedUploads {
     this.#threads = threads;
   }
 
-  start(name: string, position: number): void {
-    if (!this.#unfinished.has(name)) this.#unfinished.set(name, position);
+  /** To be called with each message, before anything else of it. Returns the uploads that are abandoned now. */
+  abandonedBy({ publisher, time }: Pick<PlacedMessage, 'publisher' | 'time'>): string[] {
+    const abandoned: string[] = [];
+    for (const [name, upload] of this.#unfinished) {
+      if (upload.isCompleted) continue;
+      const isOwn = upload.publisher === publisher;
+      if (isOwn) upload.last = time;
+      else if (isSameGateway(upload.publisher, publisher) || time - upload.last > ABANDONED_MS)
+        abandoned.push(name);
+    }
+    return abandoned;
+  }
+
+  /** To be called with each chunk. */
+  add({ publisher, position, time }: PlacedMessage, { name, file, offset, bytes }: Chunk): void {
+    const found = this.#unfinished.get(name);
+    const none = { size: 0, ahead: new Map<number, number>(), isCompleted: false };
+    const upload = found ?? { publisher, position, last: time, ...none };
+    this.#unfinished.set(name, upload);
+    if (file !== 0) return;
+    upload.ahead.set(offset, offset + bytes.length);
+    for (let end = upload.ahead.get(upload.size); end; end = upload.ahead.get(upload.size)) {
+      upload.ahead.delete(upload.size);
+      upload.size = end;
+    }
+  }
+
+  /** Whether all of the body has come, and no draft of it yet. */
+  isWhole({ name, size }: LargeBody): boolean {
+    const upload = this.#unfinished.get(name);
+    return upload?.size === size && !upload.isCompleted;
   }
 
   /** To be called when the draft, which is at this position, is about to be applied. */
   completed(name: string, position: number): void {
+    const upload = this.#unfinished.get(name);
+    if (upload !== undefined) upload.isCompleted = true;
     this.#completed.push({ name, position });
   }
 
@@ -39,7 +91,8 @@ export class ReceivedUploads {
       const [finished] = this.#completed.splice(0, 1);
       if (finished !== undefined) this.#unfinished.delete(finished.name);
     }
-    return Math.min(position + 1, ...this.#unfinished.values());
+    const starts = Array.from(this.#unfinished.values(), ({ position: start }) => start);
+    return Math.min(position + 1, ...starts);
   }
 
   async write({ name, file, offset, bytes }: Chunk): Promise<void> {
@@ -72,7 +125,12 @@ export class ReceivedUploads {
     this.#unfinished.delete(name);
   }
 
-  /** The same, also from its final place: no entry has it. */
+  /** To be called with a draft that cannot have the body. One that was placed before for another draft stays. */
+  async refuse(name: string): Promise<void> {
+    if (this.#unfinished.get(name)?.isCompleted !== true) await this.discard(name);
+  }
+
+  /** Removes it from its final place, too: no entry has it. */
   async remove(name: string): Promise<void> {
     await discardUpload(this.#paths, name);
     this.#unfinished.delete(name);

@@ -14,9 +14,11 @@ import type { WithheldMember } from '../sqlite/log/record.ts';
 import { DerivedSalts, saltsOf } from '../sqlite/log/salts.ts';
 import { sha256 } from '../sqlite/log/sha256.ts';
 import type { WithheldLookup } from '../sqlite/log/withheld-entry.ts';
-import type { PlacedMessage } from './message.ts';
+import type { MessageKind, PlacedMessage } from './message.ts';
 
 export interface Replacement {
+  /** Of the message that it replaces. */
+  readonly kind: MessageKind;
   /** When the stream took the message that it replaces, in ms since 1970. */
   readonly time: number;
   /** None of a chunk, or of a message of which nothing was applied. */
@@ -25,8 +27,7 @@ export interface Replacement {
 }
 
 /** Bytes are in base64. */
-interface PackedReplacement {
-  readonly time: number;
+interface PackedReplacement extends Pick<Replacement, 'kind' | 'time'> {
   /** The cases that forms name by their index: one withholding may name many entries. */
   readonly cases: readonly WithheldMember[];
   /** A text has the salts of a `SaltedForm`. */
@@ -49,17 +50,22 @@ export interface KnownDrafts {
 }
 
 /** A message as it would be replaced if nothing were withheld. */
-export function replacementOf({ time, nonce, payload }: PlacedMessage): Replacement {
+export function replacementOf({ kind, time, nonce, payload }: PlacedMessage): Replacement {
   const drafts = unpackDrafts(new Uint8Array(payload).buffer);
-  return { time, drafts, forms: drafts.map((_, index) => ({ salts: saltsOf(nonce, index) })) };
+  return {
+    kind,
+    time,
+    drafts,
+    forms: drafts.map((_, index) => ({ salts: saltsOf(nonce, index) })),
+  };
 }
 
 /** Without what is withheld; undefined if there is nothing of that in it. */
 export function withoutWithheld(
-  { time, drafts, forms }: Replacement,
+  { kind, time, drafts, forms }: Replacement,
   { first, repeats, withheld }: KnownDrafts,
 ): Replacement | undefined {
-  if (first === 0) return drafts.length === 0 ? undefined : { time, drafts: [], forms: [] };
+  if (first === 0) return drafts.length === 0 ? undefined : { kind, time, drafts: [], forms: [] };
   let next = first;
   let isChanged = false;
   const left = drafts.map((draft, index) => {
@@ -82,6 +88,7 @@ export function withoutWithheld(
   });
   if (!isChanged) return undefined;
   return {
+    kind,
     time,
     drafts: left.map(({ draft }) => draft),
     forms: left.flatMap(({ form }) => form ?? []),
@@ -109,17 +116,18 @@ export function withheldUploads({ forms }: Replacement): string[] {
 }
 
 /** Of a message of which nothing is needed. */
-export function emptyReplacement({ time }: PlacedMessage): Replacement {
-  return { time, drafts: [], forms: [] };
+export function emptyReplacement({ kind, time }: PlacedMessage): Replacement {
+  return { kind, time, drafts: [], forms: [] };
 }
 
-export function packReplacement({ time, drafts, forms }: Replacement): readonly Uint8Array[] {
+export function packReplacement({ kind, time, drafts, forms }: Replacement): readonly Uint8Array[] {
   const cases: WithheldMember[] = [];
   const caseOf = ({ time: at, reason }: WithheldMember): number => {
     const found = cases.findIndex((known) => known.time === at && known.reason === reason);
     return found === -1 ? cases.push({ time: at, reason }) - 1 : found;
   };
   const packed: PackedReplacement = {
+    kind,
     time,
     cases,
     forms: forms.map((form) => {
@@ -144,9 +152,11 @@ export function packReplacement({ time, drafts, forms }: Replacement): readonly 
 export function unpackReplacement(payload: Uint8Array): Replacement {
   const buffer = Buffer.from(payload);
   const end = 4 + buffer.readUInt32LE(0);
-  const { time, cases, forms } = JSON.parse(buffer.toString('utf8', 4, end)) as PackedReplacement;
+  const { kind, time, cases, forms } = JSON.parse(
+    buffer.toString('utf8', 4, end),
+  ) as PackedReplacement;
   const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
-  return { time, drafts, forms: forms.map(unpackForm) };
+  return { kind, time, drafts, forms: forms.map(unpackForm) };
 
   function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
     if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };

@@ -8,8 +8,8 @@ import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import { assertStorageFault } from '../../storage-fault.ts';
-import { packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
-import type { DraftForm } from '../sqlite/log/draft-form.ts';
+import { type LargeBody, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
+import type { DraftForm, RefusedForm } from '../sqlite/log/draft-form.ts';
 import { isVoid } from '../sqlite/log/stream-progress.ts';
 import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import type { Applier } from './applier.ts';
@@ -155,9 +155,9 @@ export class StreamReader {
       );
     }
     this.#missing = 0;
-    const { time, drafts, forms } = unpackReplacement(found.payload);
-    const left = { ...found, position, time, payload: new Uint8Array(packDrafts(drafts)) };
-    await orFault(() => this.#handlePlaced({ ...left, kind: 'drafts' }, forms));
+    const { kind, time, drafts, forms } = unpackReplacement(found.payload);
+    const left = { ...found, kind, position, time, payload: new Uint8Array(packDrafts(drafts)) };
+    await orFault(() => this.#handlePlaced(left, forms));
   }
 
   async #handlePlaced(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
@@ -166,27 +166,32 @@ export class StreamReader {
     if (message.kind === 'replacement') return;
     const isOwn = message.publisher === publisher.id;
     if (isOwn) publisher.settle(message.number);
+    for (const name of uploads.abandonedBy(message)) await untilStored(() => uploads.discard(name));
     for (const form of forms ?? []) {
       const upload = 'upload' in form ? form.upload : undefined;
       if (upload !== undefined) await untilStored(() => uploads.remove(upload));
     }
     if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
-    else if (message.kind === 'abandon')
-      await untilStored(() => uploads.discard(Buffer.from(message.payload).toString('latin1')));
     else await this.#apply(message, isOwn, forms);
   }
 
-  async #receiveChunk({ payload, position }: PlacedMessage, isOwn: boolean): Promise<void> {
+  async #receiveChunk(message: PlacedMessage, isOwn: boolean): Promise<void> {
     const { uploads } = this.#parts;
-    const chunk = unpackChunk(payload);
-    uploads.start(chunk.name, position);
+    // Of one that is erased, nothing is left.
+    if (message.payload.length === 0) return;
+    const chunk = unpackChunk(message.payload);
+    if (isVoid(message.time, message)) {
+      await untilStored(() => uploads.discard(chunk.name));
+      return;
+    }
+    uploads.add(message, chunk);
     if (!isOwn) await untilStored(() => uploads.write(chunk));
   }
 
   async #apply(
     message: PlacedMessage,
     isOwn: boolean,
-    forms?: readonly DraftForm[],
+    given?: readonly DraftForm[],
   ): Promise<void> {
     const { applier, position: start } = this.#parts;
     const isApplied = message.position <= start;
@@ -194,7 +199,13 @@ export class StreamReader {
     const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
     const drafts = new Uint8Array(packed).buffer;
     const isDiscarded = isApplied || isRefused;
-    await this.#placeUploads(drafts, message.position, { isOwn, isDiscarded });
+    const forms: (DraftForm | RefusedForm | undefined)[] = [];
+    for (const [index, { large }] of unpackDrafts(drafts).entries()) {
+      const isWhole =
+        large === undefined ||
+        (await this.#placeUpload(large, message.position, { isOwn, isDiscarded }));
+      forms.push(isWhole ? given?.[index] : { isRefused: true });
+    }
     if (isApplied) return;
     if (isRefused && isOwn) this.#parts.onRefused(message.number);
     if (message.kind === 'withhold' && !isRefused) {
@@ -205,21 +216,24 @@ export class StreamReader {
     await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts, forms });
   }
 
-  async #placeUploads(
-    drafts: ArrayBuffer,
+  /** Returns false where the stream has not the whole body. */
+  async #placeUpload(
+    large: LargeBody,
     position: number,
     { isOwn, isDiscarded }: { readonly isOwn: boolean; readonly isDiscarded: boolean },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { uploads } = this.#parts;
-    for (const { large } of unpackDrafts(drafts)) {
-      if (large === undefined) continue;
-      if (isDiscarded) {
-        await untilStored(() => uploads.discard(large.name));
-        continue;
-      }
-      if (!isOwn) await untilStored(() => uploads.place(large));
-      uploads.completed(large.name, position);
+    if (isDiscarded) {
+      await untilStored(() => uploads.discard(large.name));
+      return true;
     }
+    if (!uploads.isWhole(large)) {
+      await untilStored(() => uploads.refuse(large.name));
+      return false;
+    }
+    if (!isOwn) await untilStored(() => uploads.place(large));
+    uploads.completed(large.name, position);
+    return true;
   }
 }
 

@@ -2,6 +2,7 @@
  * The stream's thread: publishes what the gateway's threads append, reads the stream in its order, and
  * has the writer's thread apply it. A draft is answered once this copy has it.
  */
+import { hostname } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -57,13 +58,18 @@ const uploads = new ReceivedUploads(paths, uploadThreads);
 /** Whether a server could lose what it acknowledges. */
 let isServerWrong = false;
 const client = Promise.withResolvers<StreamClient>();
-const publisher = new Publisher(client.promise, subjectOf(address), (cause) => {
-  hold();
-  const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
-  thread.report('stream', fault && causeOf(fault));
-  if (cause !== undefined) catchingUp.giveUp();
-  if (cause !== undefined && thread.stopping.aborted) drafts.giveUp();
-});
+const publisher = new Publisher(
+  `${hostname()} ${paths.folder}`,
+  client.promise,
+  subjectOf(address),
+  (cause) => {
+    hold();
+    const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
+    thread.report('stream', fault && causeOf(fault));
+    if (cause !== undefined) catchingUp.giveUp();
+    if (cause !== undefined && thread.stopping.aborted) drafts.giveUp();
+  },
+);
 const spools = new Set<FileSpool>();
 const drafts = new DraftPublisher(publisher, {
   async spool(body) {

@@ -1,6 +1,7 @@
 /**
- * What a copy needs to know of a draft whose message was replaced in the stream: what would follow from
- * the message that is gone. The entry gets the same seq and link as on the copies that read it before.
+ * What a copy needs to know of a draft beside the draft. If its message was replaced in the stream, that is
+ * what would follow from the message that is gone: the entry gets the same seq and link as on the copies
+ * that read it before.
  */
 import type { Seq } from '../../../log/log.ts';
 import type { WithheldMember } from './record.ts';
@@ -25,6 +26,11 @@ export interface WithheldForm extends WithheldMember {
 /** A draft with the idempotency key of a withheld entry: kind and room alone are left of it. */
 export interface RepeatForm {
   readonly repeats: Seq;
+}
+
+/** A draft that no copy applies: the stream has not all of its body. */
+export interface RefusedForm {
+  readonly isRefused: true;
 }
 
 export type DraftForm = SaltedForm | WithheldForm | RepeatForm;

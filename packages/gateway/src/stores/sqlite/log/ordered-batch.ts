@@ -1,6 +1,6 @@
 /** How drafts that a stream has put in order are sent to the writer's thread, and its results back. */
 import type { PackedDraft } from './batch.ts';
-import type { DraftForm } from './draft-form.ts';
+import type { DraftForm, RefusedForm } from './draft-form.ts';
 import type { MessageOrigin } from './stream-progress.ts';
 
 /** What one message of the stream has for the writer. */
@@ -13,8 +13,8 @@ interface OrderedBatch extends MessageOrigin {
   readonly nonce: Uint8Array;
   /** Packed by `packDrafts`; empty for a message that has none. */
   readonly drafts: ArrayBuffer;
-  /** For each draft of a message that was replaced. */
-  readonly forms?: readonly DraftForm[] | undefined;
+  /** For each draft; undefined for those of which nothing else is to be known. */
+  readonly forms?: readonly (DraftForm | RefusedForm | undefined)[] | undefined;
 }
 
 export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {

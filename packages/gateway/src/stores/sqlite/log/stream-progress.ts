@@ -20,7 +20,7 @@ export interface StreamPosition {
 
 /** Who published a message, and which of its messages it is. */
 export interface MessageOrigin {
-  /** In hex: another one for each start of a gateway. */
+  /** In hex: another one for each start of a gateway, which begins in the same way. */
   readonly publisher: string;
   /** Counts the publisher's messages from 1. */
   readonly number: number;
@@ -44,7 +44,7 @@ const NAME = 'stream';
 const PUBLISHER = 'publisher ';
 
 /** How far `sent` may be from the time at which the stream takes the message. */
-const VALID_MS = 3_600_000;
+export const VALID_MS: number = 3_600_000;
 /**
  * A publisher that was silent for longer is forgotten. Whatever it has published before is void if it
  * comes again, even with a clock that was as wrong as it may be.

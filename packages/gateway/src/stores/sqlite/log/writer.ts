@@ -182,7 +182,7 @@ export class Writer {
       };
       for (const batch of batches) results.push(this.#applyMessage(batch, this.#stream));
       this.#stream.progress.store(resumeAt, this.#seq);
-      this.#openFiles?.assertStored(larges);
+      this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
     });
     if (failure !== undefined) {
       this.#stream = undefined;
@@ -217,6 +217,7 @@ export class Writer {
     const now = Math.max(this.#time, time);
     return drafts.map((draft, index) => {
       const form = forms?.[index] ?? { salts: saltsOf(nonce, index) };
+      if ('isRefused' in form) return { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
       const result = this.#applyDraft(draft, now, form);
       // The other copies can read the entry that this one cannot.
       if (result.outcome === 'unavailable')
@@ -466,15 +467,18 @@ export class Writer {
   /** Removes the files of an upload where no entry needs them. */
   #finishUpload(name: string): void {
     try {
-      const entry = this.#db.prepare('SELECT 1 FROM large WHERE name = ?').get(name);
-      if (entry === undefined) removeUpload(this.#paths, name);
-      else finishUpload(this.#paths, name);
+      if (this.#isOfEntry(name)) finishUpload(this.#paths, name);
+      else removeUpload(this.#paths, name);
     } catch (error) {
       assertStorageFault(error);
       // The next commit tries again.
       this.#unconfirmedUploads.push(name);
       this.#uploadFault = error;
     }
+  }
+
+  #isOfEntry(upload: string): boolean {
+    return this.#db.prepare('SELECT 1 FROM large WHERE name = ?').get(upload) !== undefined;
   }
 
   #failed(error: unknown): void {

@@ -1,0 +1,80 @@
+// What becomes of an upload follows from the messages of the stream.
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+
+import { dataPathsIn } from '../sqlite/data-paths.ts';
+import { UploadThreads } from '../sqlite/log/upload-threads.ts';
+import { SharedState } from '../sqlite/shared-state.ts';
+import { packMessage, placeMessage, type PlacedMessage } from './message.ts';
+import { ReceivedUploads } from './received-uploads.ts';
+
+const START = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const NAME = '0c7a6d4e-0000-4000-8000-000000000000';
+const BODY = { name: NAME, size: 30, digest: '', marked: false };
+const [OTHER, KILLED, RESTARTED] = [
+  'aa'.repeat(16),
+  'bb'.repeat(16),
+  `${'bb'.repeat(8)}${'cc'.repeat(8)}`,
+];
+
+function messageOf(publisher: string, position: number, hours: number): PlacedMessage {
+  const time = START + hours * HOUR;
+  const origin = { publisher, number: position, settled: 0, sent: time };
+  return placeMessage({
+    seq: position,
+    time: new Date(time),
+    data: packMessage('chunk', origin, []),
+  });
+}
+
+describe('uploads of a stream', () => {
+  let folder: string;
+  let uploads: ReceivedUploads;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'presence-'));
+    const paths = dataPathsIn(folder);
+    mkdirSync(paths.incoming, { recursive: true });
+    uploads = new ReceivedUploads(paths, new UploadThreads(new SharedState()));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Adds the chunk that begins at `offset`, of 10 bytes. */
+  function add(position: number, offset: number, hours = 0): void {
+    const bytes = Buffer.alloc(10);
+    uploads.add(messageOf(KILLED, position, hours), { name: NAME, file: 0, offset, bytes });
+  }
+
+  it('are whole when all chunks are there, in any order and however often', () => {
+    for (const [position, offset] of [
+      [7, 20],
+      [8, 0],
+      [9, 0],
+      [10, 20],
+    ] as const) {
+      add(position, offset);
+      assert.ok(!uploads.isWhole(BODY));
+    }
+    assert.equal(uploads.resumeAt(10), 7);
+    add(11, 10);
+    assert.ok(uploads.isWhole(BODY));
+    uploads.completed(NAME, 12);
+    assert.ok(!uploads.isWhole(BODY), 'a draft that comes twice has it once');
+    assert.equal(uploads.resumeAt(12), 13);
+  });
+
+  it('are abandoned when their gateway is silent for an hour, or starts again', async () => {
+    add(7, 0);
+    assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 8, 0.9)), []);
+    assert.deepEqual(uploads.abandonedBy(messageOf(KILLED, 9, 0.9)), []);
+    assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 10, 1.8)), []);
+    assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 11, 2)), [NAME]);
+    assert.deepEqual(uploads.abandonedBy(messageOf(RESTARTED, 12, 1)), [NAME]);
+    await uploads.discard(NAME);
+    assert.equal(uploads.resumeAt(12), 13);
+    assert.ok(!uploads.isWhole(BODY));
+  });
+});

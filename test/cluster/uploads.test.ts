@@ -1,0 +1,102 @@
+// An upload whose gateway was killed leaves nothing behind, and its draft makes no entry anywhere.
+import assert from 'node:assert/strict';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { test } from 'node:test';
+
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+
+import { until } from '../../conformance/until.ts';
+import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
+import {
+  type MessageKind,
+  packChunk,
+  packMessage,
+} from '../../packages/gateway/src/stores/jetstream/message.ts';
+import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
+import { packDrafts } from '../../packages/gateway/src/stores/sqlite/log/batch.ts';
+import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
+import type { GatewayProcess } from '../gateway-process.ts';
+import { becomes, commonLog, Sayings, startCluster } from './members.ts';
+
+const BODY = Buffer.from('"text":"never finished"}');
+
+async function uploadsIn(members: readonly GatewayProcess[]): Promise<readonly number[]> {
+  const folders = members.map(({ data }) => readdir(dataPathsIn(data).incoming));
+  return (await Promise.all(folders)).map((files) => files.length);
+}
+
+async function haveUploads(members: readonly GatewayProcess[], count: number): Promise<void> {
+  await until(
+    () => uploadsIn(members),
+    (counts) => counts.every((found) => found === count),
+    (counts) => `the folders have ${counts.join(' and ')} uploads instead of ${count}`,
+  );
+}
+
+test('an upload whose gateway was killed', async (t) => {
+  await using cluster = await startCluster(1);
+  const members = [await cluster.start(0), await cluster.start(1)];
+  for (const member of members) await becomes(member, 'breathing');
+  const { url } = cluster.servers;
+  const connection = await connect({ servers: url.slice('nats://'.length).split(',') });
+  t.after(() => connection.close());
+  const stream = jetstream(connection);
+  const gateway = randomBytes(8).toString('hex');
+  const killed = gateway + randomBytes(8).toString('hex');
+  const started = gateway + randomBytes(8).toString('hex');
+  const name = randomUUID();
+  let number = 0;
+  const publish = async (
+    publisher: string,
+    kind: MessageKind,
+    payload: readonly Uint8Array[],
+  ): Promise<number> => {
+    number += 1;
+    const origin = { publisher, number, settled: 0, sent: Date.now() };
+    const subject = kind === 'chunk' ? `PRESENCE.upload.${name}` : 'PRESENCE.log';
+    return (await stream.publish(subject, packMessage(kind, origin, payload))).seq;
+  };
+  const chunk = (offset: number, bytes: Uint8Array): readonly Uint8Array[] =>
+    packChunk({ name, file: 0, offset, bytes });
+  const digest = createHash('sha256').update(BODY.subarray(0, -1)).digest('hex');
+  const large = { name, size: BODY.length, digest, marked: false };
+  const packed = packDrafts([{ ...draftOf(), body: Buffer.alloc(0), key: undefined, large }]);
+  const draft = [new Uint8Array(packed)];
+  const sayings = new Sayings();
+  await sayings.say(members, 0, 10);
+
+  await publish(killed, 'chunk', chunk(0, BODY.subarray(0, 10)));
+  await haveUploads(members, 1);
+
+  await t.test('is dropped by every copy when the gateway starts again', async () => {
+    const position = await publish(started, 'drafts', []);
+    await haveUploads(members, 0);
+    await sayings.say(members, 10, 10);
+    await sayings.check(members);
+    for (const { data } of members) {
+      using log = openForReading(dataPathsIn(data).log);
+      assert.ok((readStreamPosition(log)?.resumeAt ?? 0) > position, 'a restart reads it again');
+    }
+  });
+
+  await t.test('makes no entry, even if what was on its way comes later', async () => {
+    await publish(killed, 'chunk', chunk(10, BODY.subarray(10)));
+    await publish(killed, 'drafts', draft);
+    await sayings.say(members, 20, 10);
+    await sayings.check([...members, await cluster.start(2)]);
+    const log = await commonLog(members, 30);
+    assert.deepEqual([log.length, log.filter((line) => line.includes('never finished'))], [30, []]);
+    await haveUploads(members, 0);
+  });
+
+  await t.test('could have become one', async () => {
+    await publish(started, 'chunk', chunk(10, BODY.subarray(10)));
+    await publish(started, 'chunk', chunk(0, BODY.subarray(0, 10)));
+    await publish(started, 'drafts', draft);
+    const log = await commonLog(members, 31);
+    assert.ok(log[30]?.includes('never finished'));
+  });
+});
