@@ -59,6 +59,8 @@ function frameOf(block: string): Frame {
 
 export interface StreamPlace {
   readonly base: URL;
+  /** Where it is read, if elsewhere. */
+  readonly reading?: URL | undefined;
 }
 
 /** A stream that is open. Reads only as far as it is asked to. */
@@ -143,9 +145,13 @@ export class EventStream implements Disposable {
 }
 
 /** Resolves with the head of an answer that is 200; throws with the text of any other. */
-async function streaming({ base }: StreamPlace, path: string, headers: Headers): Promise<Received> {
+async function streaming(
+  { base, reading = base }: StreamPlace,
+  path: string,
+  headers: Headers,
+): Promise<Received> {
   // A connection of its own: a stream has it for as long as it is open.
-  const connections = new Connections(base);
+  const connections = new Connections(reading);
   const spelled: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) spelled[name] = String(value);
   const received = await connections.send({ method: 'GET', path, headers: spelled });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 
 import { Answer } from './answer.ts';
-import { type Body, Connections, type Headers } from './connections.ts';
+import { type Body, Connections, type Headers, type Request } from './connections.ts';
 import { OpenApiCheck } from './openapi-check.ts';
 import { listingOf, parsedEntry, type Entry, type Kind, type Listing } from './entry.ts';
 import { asObject, asArray, asString, type JsonObject } from './value.ts';
@@ -54,13 +54,18 @@ export function contactBody(
 
 export class Gateway implements Disposable {
   readonly base: URL;
+  /** Another gateway of the same cluster, at which everything is read. */
+  readonly reading: URL | undefined;
   readonly #connections: Connections;
+  readonly #readers: Connections | undefined;
   #known: Promise<readonly JsonObject[]> | undefined;
   #described: Promise<OpenApiCheck> | undefined;
 
-  constructor(base: string) {
+  constructor(base: string, reading?: string) {
     this.base = new URL(base);
+    this.reading = reading === undefined ? undefined : new URL(reading);
     this.#connections = new Connections(this.base);
+    this.#readers = this.reading && new Connections(this.reading);
   }
 
   /** Throws where the answer is not as the gateway's own description has it. */
@@ -90,11 +95,16 @@ export class Gateway implements Disposable {
   }
 
   async #ask(method: string, path: string, headers: Headers, body?: Body): Promise<Answer> {
-    const received = await this.#connections.send({ method, path, headers, body });
-    const pieces: Buffer[] = [];
-    for await (const piece of received.body) if (Buffer.isBuffer(piece)) pieces.push(piece);
-    const { status } = received;
-    return new Answer({ method, status, headers: received.headers, bytes: Buffer.concat(pieces) });
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (this.#readers === undefined || !isRead)
+      return await answerOf(this.#connections, { method, path, headers, body });
+    // Names what was seen here, so that the other gateway has it when it answers.
+    const checkpoint = { method: 'GET', path: '/api/log/head', headers: {} };
+    const head = Number((await answerOf(this.#connections, checkpoint)).expect(200).json['head']);
+    const named = { method: 'GET', path: `/api/log?after=${head}&limit=0`, headers: {} };
+    (await answerOf(this.#readers, named)).expect(200);
+    const sent = { host: this.base.host, ...headers };
+    return await answerOf(this.#readers, { method, path, headers: sent, body });
   }
 
   async get(path: string, headers: Headers = {}): Promise<Answer> {
@@ -168,12 +178,20 @@ export class Gateway implements Disposable {
 
   /** The same gateway over another connection: a single one for requests made one by one. */
   connect(): Gateway {
-    const other = new Gateway(this.base.href);
+    const other = new Gateway(this.base.href, this.reading?.href);
     other.#described = this.#described;
     return other;
   }
 
   [Symbol.dispose](): void {
     this.#connections[Symbol.dispose]();
+    this.#readers?.[Symbol.dispose]();
   }
+}
+
+async function answerOf(connections: Connections, request: Request): Promise<Answer> {
+  const { status, headers, body } = await connections.send(request);
+  const pieces: Buffer[] = [];
+  for await (const piece of body) if (Buffer.isBuffer(piece)) pieces.push(piece);
+  return new Answer({ method: request.method, status, headers, bytes: Buffer.concat(pieces) });
 }

@@ -13,12 +13,14 @@ const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = REQUIR
 
 /**
  * Declares every case as a test. The address is asked for when the first of them runs. `except`: what
- * is not required, such as `1.10:one-host`, with the reason; shown as skipped for that reason.
+ * is not required, such as `1.10:one-host`, with the reason; shown as skipped for that reason. `reading`:
+ * another gateway of the same cluster, at which everything is read.
  */
 export function conformance(
   name: string,
   address: () => string,
   except: ReadonlyMap<string, string> = new Map(),
+  reading?: () => string,
 ): void {
   for (const requirement of except.keys())
     if (textOf(requirement) === undefined)
@@ -33,7 +35,7 @@ export function conformance(
           const name = `${section} ${textOf(requirement)}${what}`;
           const skip = except.get(requirement) ?? false;
           test(name, { timeout: 2 * PATIENCE_MS, skip }, async (context) => {
-            known ??= new Gateway(address());
+            known ??= new Gateway(address(), reading?.());
             await run(known, context);
           });
         }
