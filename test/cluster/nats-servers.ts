@@ -88,8 +88,8 @@ export async function startNatsServers(
   for (const [index, place] of places.entries()) {
     const name = `n${index + 1}`;
     const file = join(place.folder, `${name}.conf`);
-    await writeFile(file, configuration({ ...place, name, hosts }, options));
-    servers.push(natsServer([...place.under, program], { name, host: place.host, file }));
+    await writeFile(file, configuration({ ...place, name, hosts }, options), { flush: true });
+    servers.push(natsServer([...place.under, program], { ...place, name, file }));
   }
   const started = {
     servers,
@@ -142,7 +142,7 @@ ${options.config ?? ''}
 
 function natsServer(
   [program = '', ...before]: readonly string[],
-  { name, host, file }: { name: string; host: string; file: string },
+  { name, host, folder, file }: ServerPlace & { readonly name: string; readonly file: string },
 ): NatsServer {
   const monitor = `http://${host}:8222`;
   let child: ChildProcess | undefined;
@@ -175,7 +175,8 @@ function natsServer(
     resume: () => void child?.kill('SIGCONT'),
     healthy: async () => {
       const isHealthy = async (): Promise<boolean> => {
-        if (child?.exitCode !== null) throw new Error(`${name} ended with ${child?.exitCode}`);
+        if (child?.exitCode !== null)
+          throw new Error(`${name} ended with ${child?.exitCode}: ${await readLog(folder, name)}`);
         return (await query(`${monitor}/healthz`)) !== undefined && (await hasLeader(monitor));
       };
       await until(isHealthy, Boolean, () => `${name} never became healthy`);

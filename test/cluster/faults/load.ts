@@ -20,7 +20,7 @@ export class Load {
   readonly #unanswered = new Set<string>();
   /** The longest time without a success, in milliseconds, by what it was. */
   readonly gaps = new Map<string, number>();
-  readonly #cluster: Cluster;
+  readonly #cluster: Pick<Cluster, 'gateways'>;
   readonly #writing = new AbortController();
   readonly #stopping = new AbortController();
   readonly #failure = new AbortController();
@@ -28,7 +28,7 @@ export class Load {
   readonly #followers: readonly Follower[];
   readonly #last = new Map<string, number>();
 
-  constructor(cluster: Cluster) {
+  constructor(cluster: Pick<Cluster, 'gateways'>) {
     this.#cluster = cluster;
     const { signal } = this.#stopping;
     this.#writers = [
@@ -49,7 +49,21 @@ export class Load {
     return this.#failure.signal;
   }
 
+  /** Resolves when so many more entries are acknowledged. */
+  async untilMore(entries: number): Promise<void> {
+    const wanted = this.acknowledged.size + entries;
+    await until(
+      async () => {
+        this.failure.throwIfAborted();
+        return this.acknowledged.size;
+      },
+      (size) => size >= wanted,
+      (size) => `nothing is acknowledged any more: ${size} of ${wanted}`,
+    );
+  }
+
   stop(): void {
+    this.#writing.abort();
     this.#stopping.abort();
   }
 

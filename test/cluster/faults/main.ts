@@ -4,7 +4,6 @@
  */
 import { randomInt } from 'node:crypto';
 
-import { until } from '../../../conformance/until.ts';
 import { type Cluster, startFaultCluster } from './cluster.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { Load } from './load.ts';
@@ -37,25 +36,13 @@ async function runRound(faults: readonly Fault[]): Promise<void> {
 }
 
 async function runFault({ name, begin }: Fault, cluster: Cluster, load: Load): Promise<void> {
-  await untilMore(load);
+  await load.untilMore(ENTRIES);
   load.gaps.clear();
   const end = await begin(cluster);
   await end();
-  await untilMore(load);
+  await load.untilMore(ENTRIES);
   const gaps = [...load.gaps].map(([what, ms]) => `${what} ${(ms / 1000).toFixed(1)} s`);
   console.log(`  ${name}: longest gaps: ${gaps.join(', ')}`);
-}
-
-async function untilMore({ acknowledged, failure }: Load): Promise<void> {
-  const wanted = acknowledged.size + ENTRIES;
-  await until(
-    async () => {
-      failure.throwIfAborted();
-      return acknowledged.size;
-    },
-    (size) => size >= wanted,
-    (size) => `nothing is acknowledged any more: ${size} of ${wanted}`,
-  );
 }
 
 /** Fisher and Yates, by a linear congruential generator. */

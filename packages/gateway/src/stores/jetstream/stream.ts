@@ -117,23 +117,32 @@ export async function openStream(
   const connection = await connectOnce(address);
   try {
     for (let attempts = 1; ; attempts += 1) {
+      let refusal: Error | undefined;
       try {
         // While the servers elect a leader, none answers.
         const manager = await jetstreamManager(connection);
-        await createStream(manager, address, continued).catch((error: unknown) => {
-          // Another gateway may have made it; if not, reading it fails.
-          if (!(error instanceof Error)) throw error;
-        });
+        // Another gateway may have made it; if not, reading it fails.
+        refusal = await createStream(manager, address, continued).then(() => undefined, asError);
         return await readStream(manager, address);
       } catch (error) {
+        if (error instanceof ClusterRefusal) throw error;
         // While several gateways make it at once, it may be neither there nor to be made.
-        if (error instanceof ClusterRefusal || attempts === CREATE_ATTEMPTS) throw error;
+        if (attempts === CREATE_ATTEMPTS) throw cannotMake(address, refusal ?? asError(error));
         await sleep(RECONNECT_MS);
       }
     }
   } finally {
     await connection.close();
   }
+}
+
+function asError(error: unknown): Error {
+  if (error instanceof Error) return error;
+  throw error;
+}
+
+function cannotMake({ stream }: StreamAddress, cause: Error): ClusterRefusal {
+  return new ClusterRefusal(`The stream ${stream} cannot be made: ${cause.message}.`, { cause });
 }
 
 async function createStream(
