@@ -84,6 +84,9 @@ try {
   await load.untilMore(ENTRIES);
   const { entries, unanswered } = await load.check();
   console.log(`${entries} entries on every copy once, links equal; ${unanswered} unanswered`);
+} catch (error) {
+  for (const gateway of gateways) console.error(gateway.output());
+  throw error;
 } finally {
   load.stop();
 }
