@@ -6,7 +6,7 @@ import { KINDS, parsedEntry, type Kind } from '../../conformance/entry.ts';
 import { Gateway, query } from '../../conformance/gateway.ts';
 import { members } from '../../conformance/spelling.ts';
 import { asObject, asArray, parseJson, asString, asInteger } from '../../conformance/value.ts';
-import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import type { GatewayProcess } from '../gateway-process.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { judge, ROOMS, type Verdict } from './judge.ts';
 import { companionsOf, limitOf, ownText, selected, textOf, type ModelEntry } from './model.ts';
@@ -16,18 +16,25 @@ import type { Post } from './traffic.ts';
 const LARGE = 64 * 1024;
 const NDJSON = 'application/x-ndjson';
 
+/** Starts a gateway over the same data each time. */
+export type Starting = () => Promise<{
+  readonly gateway: GatewayProcess;
+  /** Another gateway of its cluster, at which everything is read. */
+  readonly reading?: string;
+}>;
+
 export class ComparedGateway implements AsyncDisposable {
   readonly entries: ModelEntry[] = [];
   /** The entry of each key that has one. */
   readonly entryOfKey = new Map<string, ModelEntry>();
   /** What was said under each key first. */
   readonly posts = new Map<string, Post>();
-  readonly #data: string;
+  readonly #start: Starting;
   #process: GatewayProcess | undefined;
   #visitor: Gateway | undefined;
 
-  constructor(data: string) {
-    this.#data = data;
+  constructor(start: Starting) {
+    this.#start = start;
   }
 
   get visitor(): Gateway {
@@ -36,8 +43,9 @@ export class ComparedGateway implements AsyncDisposable {
   }
 
   async open(): Promise<void> {
-    this.#process = await startGatewayProcess({ data: this.#data });
-    this.#visitor = new Gateway(this.#process.url);
+    const { gateway, reading } = await this.#start();
+    this.#process = gateway;
+    this.#visitor = new Gateway(gateway.url, reading);
   }
 
   async end(how: 'stop' | 'kill'): Promise<void> {
