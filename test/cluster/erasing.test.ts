@@ -39,10 +39,11 @@ async function withholdAt(gateway: GatewayProcess, ...seqs: readonly number[]): 
 async function argumentsFor(
   gateway: GatewayProcess,
   seqs: readonly number[],
+  reason = 'a test',
 ): Promise<readonly string[]> {
   const log = await commonLog([gateway], Math.max(...seqs));
   const ids = seqs.map((seq) => /"id":"([\da-f-]{36})"/.exec(log[seq - 1] ?? '')?.[1] ?? '');
-  return ['--reason', 'a test', '--yes', ...ids];
+  return ['--reason', reason, '--yes', ...ids];
 }
 
 async function withheldAt({ url }: GatewayProcess): Promise<string> {
@@ -107,6 +108,18 @@ test('what is withheld is erased from the stream', async (t) => {
     await command;
     await isNowhere(secret, [stream, second.data]);
     members[0] = await cluster.start(0);
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('more than fits into a message', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const seqs = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => say([second], `${secret} ${index}`)),
+    );
+    // The reason is there for each entry: two megabytes of them.
+    const args = await argumentsFor(second, seqs, 'a long reason '.repeat(7_000));
+    const { code, stdout } = await withhold(second.data, ...args);
+    assert.deepEqual([code, stdout.match(/\d+ entries withheld/)?.[0]], [0, '20 entries withheld']);
     await isNowhere(secret, folders);
   });
 

@@ -8,7 +8,7 @@
  * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
  * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: index in `filesOf`), the offset
  *   in that file (6 bytes), then its bytes.
- * - `withhold`: JSON, an array of `{seq, reason, digest}`.
+ * - `withhold`: see `withholding-message.ts`.
  * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
  *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
  *

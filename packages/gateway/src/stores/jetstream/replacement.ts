@@ -28,14 +28,14 @@ export interface Replacement {
 
 /** Bytes are in base64. */
 interface PackedReplacement extends Pick<Replacement, 'kind' | 'time'> {
-  /** The cases that forms name by their index: one withholding may name many entries. */
-  readonly cases: readonly WithheldMember[];
+  /** Forms name them by their index: one withholding may name many entries. */
+  readonly reasons: readonly string[];
   /** A text has the salts of a `SaltedForm`. */
   readonly forms: readonly (string | PackedWithheldForm | RepeatForm)[];
 }
 
-interface PackedWithheldForm extends Pick<WithheldForm, 'idSalt' | 'upload'> {
-  readonly case: number;
+interface PackedWithheldForm extends Pick<WithheldForm, 'time' | 'idSalt' | 'upload'> {
+  readonly reason: number;
   readonly digest: string;
   readonly key: string | undefined;
 }
@@ -121,21 +121,18 @@ export function emptyReplacement({ kind, time }: PlacedMessage): Replacement {
 }
 
 export function packReplacement({ kind, time, drafts, forms }: Replacement): readonly Uint8Array[] {
-  const cases: WithheldMember[] = [];
-  const caseOf = ({ time: at, reason }: WithheldMember): number => {
-    const found = cases.findIndex((known) => known.time === at && known.reason === reason);
-    return found === -1 ? cases.push({ time: at, reason }) - 1 : found;
-  };
+  const reasons = [...new Set(forms.flatMap((form) => ('reason' in form ? form.reason : [])))];
   const packed: PackedReplacement = {
     kind,
     time,
-    cases,
+    reasons,
     forms: forms.map((form) => {
       if ('salts' in form) return base64(form.salts);
       if ('repeats' in form) return form;
-      const { idSalt, digest, key, upload } = form;
+      const { time: at, reason, idSalt, digest, key, upload } = form;
       return {
-        case: caseOf(form),
+        time: at,
+        reason: reasons.indexOf(reason),
         idSalt,
         digest: base64(digest),
         key: key && base64(key),
@@ -152,7 +149,7 @@ export function packReplacement({ kind, time, drafts, forms }: Replacement): rea
 export function unpackReplacement(payload: Uint8Array): Replacement {
   const buffer = Buffer.from(payload);
   const end = 4 + buffer.readUInt32LE(0);
-  const { kind, time, cases, forms } = JSON.parse(
+  const { kind, time, reasons, forms } = JSON.parse(
     buffer.toString('utf8', 4, end),
   ) as PackedReplacement;
   const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
@@ -161,11 +158,10 @@ export function unpackReplacement(payload: Uint8Array): Replacement {
   function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
     if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };
     if ('repeats' in form) return form;
-    const { case: index, idSalt, digest, key, upload } = form;
-    const { time: at = 0, reason = '' } = cases[index] ?? {};
+    const { time: at, reason, idSalt, digest, key, upload } = form;
     return {
       time: at,
-      reason,
+      reason: reasons[reason] ?? '',
       idSalt,
       digest: Buffer.from(digest, 'base64'),
       key: key === undefined ? undefined : Buffer.from(key, 'base64'),

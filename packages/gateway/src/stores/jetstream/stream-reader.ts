@@ -11,7 +11,6 @@ import { assertStorageFault } from '../../storage-fault.ts';
 import { type LargeBody, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
 import type { DraftForm, RefusedForm } from '../sqlite/log/draft-form.ts';
 import { isVoid } from '../sqlite/log/stream-progress.ts';
-import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import type { Applier } from './applier.ts';
 import { ClusterRefusal } from './check-servers.ts';
 import { placeMessage, type PlacedMessage, unpackChunk } from './message.ts';
@@ -21,6 +20,7 @@ import { unpackReplacement } from './replacement.ts';
 import { StoredMessages } from './stored-messages.ts';
 import type { StreamAddress } from './stream-address.ts';
 import { readStream } from './stream.ts';
+import { unpackWithholding } from './withholding-message.ts';
 
 const RETRY_MS = 500;
 const SILENCE_MS = 5000;
@@ -210,7 +210,7 @@ export class StreamReader {
     if (isRefused && isOwn) this.#parts.onRefused(message.number);
     if (message.kind === 'withhold' && !isRefused) {
       if (isOwn) this.#parts.onWithholding(message.number, message.position);
-      await applier.withhold(withholdRequestOf(message));
+      await applier.withhold(unpackWithholding(message));
     }
     const { position, time, nonce, publisher, number, settled, sent } = message;
     await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts, forms });
@@ -242,36 +242,6 @@ class WrongStream extends Error {}
 
 /** A fault of this copy rather than of the servers: it ends the thread. */
 class FaultOfCopy extends Error {}
-
-function withholdRequestOf({ payload, position, time }: PlacedMessage): WithholdRequest {
-  const items = JSON.parse(Buffer.from(payload).toString()) as readonly StreamWithholding[];
-  return {
-    withholding: position,
-    items: items.map(({ seq, reason, digest }) => ({
-      seq,
-      reason,
-      time,
-      digest: Buffer.from(digest, 'hex'),
-    })),
-  };
-}
-
-interface StreamWithholding {
-  readonly seq: number;
-  readonly reason: string;
-  /** In hex. */
-  readonly digest: string;
-}
-
-/** In the form of the message `withhold`. */
-export function packWithholding({ items }: WithholdRequest): Uint8Array {
-  const packed: StreamWithholding[] = items.map(({ seq, reason, digest }) => ({
-    seq,
-    reason,
-    digest: Buffer.from(digest).toString('hex'),
-  }));
-  return Buffer.from(JSON.stringify(packed));
-}
 
 async function orFault(work: () => Promise<void>): Promise<void> {
   await work().catch((cause: unknown) => {

@@ -17,7 +17,7 @@ import type { CatchUpRequest, CatchUpResponse } from '../sqlite/log/catch-up.ts'
 import { FileSpool } from '../sqlite/log/file-spool.ts';
 import { discardUpload } from '../sqlite/log/large-files.ts';
 import { UploadThreads } from '../sqlite/log/upload-threads.ts';
-import type { WithholdRequest, WithholdResponse } from '../sqlite/log/withhold-client.ts';
+import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import { StoreThread } from '../sqlite/store-thread.ts';
 import { Applier } from './applier.ts';
 import { CatchingUp } from './catching-up.ts';
@@ -29,16 +29,11 @@ import { checkLateServers } from './late-servers.ts';
 import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 import { sendUpload } from './send-upload.ts';
-import { packWithholding, StreamReader } from './stream-reader.ts';
+import { StreamReader } from './stream-reader.ts';
 import { StoredMessages } from './stored-messages.ts';
 import { StreamEraser } from './stream-eraser.ts';
 import { connectToServers, subjectOf, uploadSubject } from './stream.ts';
-
-/** A withholding of this gateway, and who waits for it. */
-interface PendingWithholding {
-  readonly client: MessagePort;
-  readonly withholding: number;
-}
+import { WithholdingPublisher } from './withholding-publisher.ts';
 
 type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
 
@@ -81,9 +76,10 @@ const drafts = new DraftPublisher(publisher, {
   discard: ({ name }) => void discardUpload(paths, name),
 });
 const catchingUp = new CatchingUp(publisher);
-/** By the number of their message, until it comes; then by its position, until all is erased. */
-const withholdings = new Map<number, PendingWithholding>();
-const unerased = new Map<number, PendingWithholding>();
+const eraser = Promise.withResolvers<StreamEraser>();
+const withholdings = new WithholdingPublisher(publisher, async () => {
+  await (await eraser.promise).erased();
+});
 let lastApplied = position;
 const applier = new Applier(writer, {
   resumeAt: (last) => uploads.resumeAt(last),
@@ -94,17 +90,8 @@ const applier = new Applier(writer, {
     catchingUp.applied(number);
   },
   onFailed: () => catchingUp.giveUp(),
-  onErased(at, result) {
-    const pending = unerased.get(at);
-    unerased.delete(at);
-    if (pending === undefined) return;
-    const { client: port, withholding } = pending;
-    void eraser.promise
-      .then((streamEraser) => streamEraser.erased())
-      .then(() => port.postMessage({ withholding, result } satisfies WithholdResponse));
-  },
+  onErased: (at, count) => withholdings.erased(at, count),
 });
-const eraser = Promise.withResolvers<StreamEraser>();
 /** Whether the servers can be reached now. */
 let isConnected = true;
 const caughtUp = Promise.withResolvers<void>();
@@ -118,16 +105,8 @@ const reader = new StreamReader({
   publisher,
   signal: thread.signal,
   onCaughtUp: () => caughtUp.resolve(),
-  onWithholding(number, at) {
-    const pending = withholdings.get(number);
-    withholdings.delete(number);
-    if (pending !== undefined) unerased.set(at, pending);
-  },
-  onRefused(number) {
-    const pending = withholdings.get(number);
-    withholdings.delete(number);
-    if (pending !== undefined) refuseWithholding(pending);
-  },
+  onWithholding: (number, at) => withholdings.came(number, at),
+  onRefused: (number) => withholdings.refused(number),
 });
 
 thread.stopping.addEventListener('abort', () => {
@@ -259,13 +238,8 @@ function receive(port: MessagePort, message: FromClient): void {
     if (canStore && !thread.stopping.aborted) catchingUp.add(port, message);
     else port.postMessage({ caughtUp: message.catchUp, isKnown: false } satisfies CatchUpResponse);
   } else if (canStore) {
-    const [number] = publisher.publish('withhold', [packWithholding(message)]);
-    withholdings.set(number, { client: port, withholding: message.withholding });
+    withholdings.add(port, message);
   } else {
-    refuseWithholding({ client: port, withholding: message.withholding });
+    withholdings.refuse(port, message);
   }
-}
-
-function refuseWithholding({ client: port, withholding }: PendingWithholding): void {
-  port.postMessage({ withholding, result: 'unavailable' } satisfies WithholdResponse);
 }
