@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the Debian package in an empty Debian: installs the older version, stops and starts it, upgrades
-# it while callers write, removes and purges it. Needs root, mmdebstrap and systemd-container:
+# it while callers write and upload, removes and purges it. Needs root, mmdebstrap and systemd-container:
 #   deploy/debian/try.sh OLDER.deb NEWER.deb [BASE.tar]
 # BASE.tar is made by mmdebstrap where it does not exist, and used again where it does.
 set -euo pipefail
@@ -83,16 +83,27 @@ inside sh -c 'while [ ! -e /tmp/stop ]; do
 	curl -sS -o /dev/null -w "%{http_code}\n" '"$url"'/api/seeds -d "{\"text\":\"here\"}" || echo lost
 done >/tmp/answers' &
 callers=$!
+# An upload that is under way when the old gateway is told to stop: 30 MB in a minute.
+inside sh -c '(printf "{\"text\":\""; head -c 30000000 /dev/zero | tr "\0" x; printf "\"}") >/tmp/body'
+{
+	inside curl -sS -o /dev/null -w '%{http_code}' --limit-rate 500k "$url/api/shepit" \
+		--data-binary @/tmp/body >"$folder/upload"
+	date +%s%3N >"$folder/uploaded"
+} &
+upload=$!
 before=$(inside systemctl show -P MainPID presence.service)
 sleep 2
 inside dpkg --install /opt/newer.deb
 sleep 2
 inside touch /tmp/stop
-wait "$callers"
+wait "$callers" "$upload"
+expect 201 cat "$folder/upload"
+stopped=$(inside journalctl --output cat --unit presence.service --grep SIGTERM | tail -1 | grep -o '"time":[0-9]*' | cut -d: -f2)
+[ "$stopped" -lt "$(cat "$folder/uploaded")" ] || fail "the upload had ended before the upgrade"
 [ "$before" != "$(inside systemctl show -P MainPID presence.service)" ] || fail "the old gateway still runs"
 expect 201 inside sort -u /tmp/answers
 answers=$(inside sh -c 'wc -l </tmp/answers')
-expect $((answers + 2)) head_of_log
+expect $((answers + 3)) head_of_log
 inside dpkg-query -W open-presence
 
 step "remove"
@@ -106,5 +117,5 @@ inside dpkg --purge open-presence
 expect /var/lib/presence/log.sqlite inside ls /var/lib/presence/log.sqlite
 step "install again, with the log as it was"
 inside dpkg --install /opt/newer.deb
-expect $((answers + 2)) head_of_log
+expect $((answers + 3)) head_of_log
 step "done"
