@@ -6,6 +6,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { until } from '../../conformance/until.ts';
 import { asObject, parseJson } from '../../conformance/value.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { becomes, commonLog, entriesOf, post, Sayings } from './members.ts';
@@ -81,6 +82,17 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
     assert.ok(log[1]?.includes(large), 'the large text is another one');
     for (const member of members) assert.equal(await logName(member), name);
     assert.deepEqual(await post(second.url, 'said before', key), kept);
+    // What precedes the stream is withheld as all else is.
+    const { id } = asObject(asObject(parseJson(log[1] ?? ''))['entry'] ?? {});
+    const withholding = ['withhold', '--data', at('first'), String(id), '--reason', 'asked for'];
+    const withheld = await runPresence([...withholding, '--yes']);
+    assert.equal(withheld.code, 0, withheld.stderr);
+    for (const member of members)
+      await until(
+        async () => await (await fetch(`${member.url}/api/entries/${String(id)}`)).text(),
+        (entry) => entry.includes('"withheld":'),
+        (entry) => `it is not withheld: ${entry.slice(0, 200)}`,
+      );
     for (const member of members) await member.stop();
   });
 

@@ -112,6 +112,7 @@ function responsesOf(
     return type === 'text/html' && sent === undefined;
   });
   const selects = parameters.some((parameter) => parameter !== 'as');
+  const reads = selects || path.includes('{');
   return {
     200: done,
     ...(ranges === true ? { 206: part, ...problems([416]) } : {}),
@@ -120,6 +121,7 @@ function responsesOf(
     ...problems([400, 500, ...errors]),
     ...problems(path.includes('{') ? [404] : []),
     ...problems(selects ? [422] : []),
+    ...problems(reads ? [503] : []),
     ...(reportsUnavailable === true ? { 503: unavailable } : {}),
   };
 }

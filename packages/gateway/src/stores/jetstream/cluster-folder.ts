@@ -32,6 +32,7 @@ import { parseStreamAddress, type StreamAddress } from './stream-address.ts';
 import {
   connectOnce,
   type ContinuedLog,
+  existingStream,
   openStream,
   readStream,
   type StreamState,
@@ -237,19 +238,6 @@ function addressOf(stream: string): StreamAddress {
   const address = parseStreamAddress(stream);
   if (address === undefined) throw new Error(`"${stream}" is no address of a stream.`);
   return address;
-}
-
-/** Undefined if there is none. */
-async function existingStream(address: StreamAddress): Promise<StreamState | undefined> {
-  const connection = await connectOnce(address);
-  try {
-    const manager = await jetstreamManager(connection);
-    for await (const name of manager.streams.names())
-      if (name === address.stream) return await readStream(manager, address);
-    return undefined;
-  } finally {
-    await connection.close();
-  }
 }
 
 function ordersAnother({ stream }: StreamAddress, logName: string | undefined): string {

@@ -20,7 +20,7 @@ const LOG_NAME = 'presence-log';
 const BEGINNING = 'presence-beginning';
 const RECONNECT_MS = 250;
 const PING_MS = 2000;
-const CREATE_ATTEMPTS = 60;
+const ATTEMPTS = 60;
 
 export function subjectOf({ stream }: StreamAddress): string {
   return `${stream}.log`;
@@ -114,35 +114,45 @@ export async function openStream(
   address: StreamAddress,
   continued: ContinuedLog = { name: randomBytes(8).toString('hex'), beginning: NOTHING },
 ): Promise<StreamState> {
+  return await askServers(address, async (manager) => {
+    await createStream(manager, address, continued).catch((error: unknown) => {
+      // Another gateway may have made it; if not, reading it fails.
+      if (!(error instanceof Error)) throw error;
+    });
+    return await readStream(manager, address);
+  });
+}
+
+/** The state of the stream; undefined if there is none. */
+export async function existingStream(address: StreamAddress): Promise<StreamState | undefined> {
+  return await askServers(address, async (manager) => {
+    for await (const name of manager.streams.names())
+      if (name === address.stream) return await readStream(manager, address);
+    return undefined;
+  });
+}
+
+/**
+ * Asks again where that fails: while the servers elect a leader, none answers, and a stream that several
+ * gateways make at once may be neither there nor to be made. Throws a `ClusterRefusal` at once.
+ */
+async function askServers<Answer>(
+  address: StreamAddress,
+  ask: (manager: JetStreamManager) => Promise<Answer>,
+): Promise<Answer> {
   const connection = await connectOnce(address);
   try {
     for (let attempts = 1; ; attempts += 1) {
-      let refusal: Error | undefined;
       try {
-        // While the servers elect a leader, none answers.
-        const manager = await jetstreamManager(connection);
-        // Another gateway may have made it; if not, reading it fails.
-        refusal = await createStream(manager, address, continued).then(() => undefined, asError);
-        return await readStream(manager, address);
+        return await ask(await jetstreamManager(connection));
       } catch (error) {
-        if (error instanceof ClusterRefusal) throw error;
-        // While several gateways make it at once, it may be neither there nor to be made.
-        if (attempts === CREATE_ATTEMPTS) throw cannotMake(address, refusal ?? asError(error));
+        if (error instanceof ClusterRefusal || attempts === ATTEMPTS) throw error;
         await sleep(RECONNECT_MS);
       }
     }
   } finally {
     await connection.close();
   }
-}
-
-function asError(error: unknown): Error {
-  if (error instanceof Error) return error;
-  throw error;
-}
-
-function cannotMake({ stream }: StreamAddress, cause: Error): ClusterRefusal {
-  return new ClusterRefusal(`The stream ${stream} cannot be made: ${cause.message}.`, { cause });
 }
 
 async function createStream(
