@@ -214,7 +214,9 @@ describe('a withheld entry', () => {
   });
 
   it('takes its own place in every read that has paused before it', async () => {
-    const paused = join(folder, 'paused');
+    await using ending = new AsyncDisposableStack();
+    const paused = await mkdtemp(join(tmpdir(), 'presence-'));
+    ending.defer(() => rm(paused, { recursive: true, force: true }));
     await using log = await openSqliteLog({ folder: paused });
     const seqs: Seq[] = [];
     for (let at = 0; at < 500; at += 1) {
