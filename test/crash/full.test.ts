@@ -102,6 +102,28 @@ test('an upload that fills the disk leaves nothing', async () => {
   await assertSound(data, await ledger.compare(visitor));
 });
 
+test('lines are answered on a full disk too, where results cannot wait for the last line', async () => {
+  await using disk = await smallDisk(24 * MIB);
+  await using gateway = await startGatewayProcess({ data: disk.data });
+  using visitor = new Gateway(gateway.url);
+  do await disk.fill();
+  while ((await visitor.post('seeds', '{}')).status === 201);
+  await untilReadOnly(visitor);
+  // More results than wait in memory.
+  const lines = '{}\n'.repeat(5000);
+  for (const prefer of ['return=minimal', 'duplex=half']) {
+    const headers = { 'content-type': 'application/x-ndjson', prefer };
+    const { text } = (await visitor.post('seeds', lines, headers)).expect(200);
+    assert.ok(text.length > MIB / 2, `${text.length} characters`);
+    // A checkpoint may free a little once more.
+    const results = text.matchAll(/^\{"line":(\d+),"status":(?:507|201),.*\}$/gm);
+    assert.deepEqual(
+      Array.from(results, ([, line]) => Number(line)),
+      Array.from({ length: 5000 }, (_, n) => n + 1),
+    );
+  }
+});
+
 test('a gateway that wakes for the first time on a full disk says so', async () => {
   await using disk = await smallDisk(4 * MIB);
   await disk.fill();
