@@ -40,7 +40,8 @@ export class Publisher {
   readonly #unsettled = new Map<number, PromiseWithResolvers<void>>();
   #last = 0;
   #acknowledged = 0;
-  #isHolding = true;
+  /** Undefined until the stream was asked for the first time. */
+  #isHolding: boolean | undefined;
   #isClosed = false;
 
   /** `gateway`: the same at each start of a gateway, and at no other one. `onHolding`: called with a cause when a message is not acknowledged, and without when one is. */
@@ -67,7 +68,7 @@ export class Publisher {
   }
 
   get isHolding(): boolean {
-    return this.#isHolding;
+    return this.#isHolding !== false;
   }
 
   /** Returns the number of the message, and a promise that resolves when the stream has it. */
@@ -93,10 +94,15 @@ export class Publisher {
     this.#setHolding(undefined);
   }
 
-  /** To be called at the start, and when the connection is lost: a message without drafts finds when it works again. */
+  /** Finds out whether the stream takes messages, by one without drafts. */
+  probe(): void {
+    if (this.inFlight === 0) void this.publish('drafts', [])[1];
+  }
+
+  /** To be called when the connection is lost. */
   suspect(cause: Error): void {
     this.#setHolding(cause);
-    if (this.inFlight === 0) void this.publish('drafts', [])[1];
+    this.probe();
   }
 
   /** Nothing is sent any more. */

@@ -137,7 +137,7 @@ async function run(): Promise<void> {
   thread.signal.addEventListener('abort', () => void connection?.close());
   if (connection !== undefined) {
     client.resolve(clientOf(connection));
-    publisher.suspect(new Error('It was not asked yet.'));
+    publisher.probe();
     void watchConnection(connection);
     void compareCopies(connection);
     void eraseInStream(connection);
