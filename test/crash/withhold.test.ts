@@ -5,6 +5,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
@@ -19,9 +20,12 @@ import { inject } from './strace.ts';
 const WORD = 'quixotry';
 const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'] as const;
 const POINTS = Number(process.env['PRESENCE_KILL_POINTS'] ?? 0);
+const CALL_NUMBERS = Array.from({ length: POINTS }, (_, at) => at + 1);
 /** Which call of a thread it is. */
 const FEW_POINTS = { pwrite64: [1, 8], fdatasync: [2], ftruncate: [1], unlink: [1] };
 const COUNT = 20;
+/** More than are listed in one transaction. */
+const MANY = 2500;
 const PROCESS = new URL(
   '../../packages/gateway/src/stores/sqlite/withholding-process.fixture.ts',
   import.meta.url,
@@ -49,6 +53,12 @@ async function filesWithWord(folder: string): Promise<string[]> {
   return found;
 }
 
+/** How many entries the table of a folder has that no gateway runs on. */
+function listedIn(folder: string): number {
+  using log = new DatabaseSync(join(folder, 'log.sqlite'), { readOnly: true });
+  return Number(log.prepare('SELECT count(*) AS count FROM withheld').get()?.['count']);
+}
+
 function untilErased(folder: string): Promise<unknown> {
   return until(
     () => filesWithWord(folder),
@@ -70,9 +80,7 @@ test('all are withheld or none, whichever system call the process is killed at',
   await using folder = await dataFolder();
   const outcomes = new Map<string, number>();
   for (const call of CALLS) {
-    const points =
-      POINTS > 0 ? Array.from({ length: POINTS }, (_, at) => at + 1) : FEW_POINTS[call];
-    for (const point of points) {
+    for (const point of POINTS > 0 ? CALL_NUMBERS : FEW_POINTS[call]) {
       let seqs: Seq[];
       {
         await using log = await openSqliteLog({ folder: folder.path });
@@ -97,6 +105,44 @@ test('all are withheld or none, whichever system call the process is killed at',
   }
   t.diagnostic(JSON.stringify(Object.fromEntries(outcomes)));
   assert.ok(outcomes.has('killed, all') && outcomes.has('killed, none'));
+  await assertVerifies(folder.path);
+});
+
+test('so are more than are listed at once, whichever of their lists it is killed in', async (t) => {
+  await using folder = await dataFolder();
+  /** How many were listed at each point; -1 where none is withheld. */
+  const outcomes = new Map<number, number>();
+  for (const point of POINTS > 0 ? CALL_NUMBERS : [50, 200, 350, 500]) {
+    let seqs: Seq[];
+    {
+      await using log = await openSqliteLog({ folder: folder.path });
+      const bodies = Array.from({ length: MANY }, (_, at) => `"text":"${WORD} ${at}"`);
+      const appended = await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
+      seqs = appended.map((outcome) => stampOf(outcome).seq);
+    }
+    const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
+    const exited = once(child, 'exit');
+    await once(child, 'message');
+    {
+      await using _ = await inject(child.pid ?? 0, 'pwrite64', `signal=SIGKILL:when=${point}`);
+      child.send('withhold');
+      await exited;
+    }
+    const listed = listedIn(folder.path);
+    await using log = await openSqliteLog({ folder: folder.path });
+    const withheld = await withheldOf(log, seqs);
+    assert.ok([0, MANY].includes(withheld), `${point}: ${withheld} are withheld`);
+    outcomes.set(point, withheld === 0 ? -1 : listed % MANY);
+    if (withheld === 0) assert.equal(await log.withhold(seqs, 'spam'), MANY);
+    await untilErased(folder.path);
+  }
+  t.diagnostic(JSON.stringify([...outcomes]));
+  const listed = [...outcomes.values()];
+  assert.ok(listed.includes(-1), 'never before it was decided');
+  assert.ok(
+    listed.some((count) => count > 0),
+    'never between two lists',
+  );
   await assertVerifies(folder.path);
 });
 

@@ -12,7 +12,7 @@ import type { BlockReader } from './block-reader.ts';
 import { digestOf } from './chain.ts';
 import { isFileFault, largeChunks } from './large-files.ts';
 import { sha256 } from './sha256.ts';
-import type { WithheldItem } from './withholder.ts';
+import type { WithheldItem } from './decided-withholding.ts';
 
 /** An entry to be withheld. `time`: that of the writer if it is undefined. */
 export type WithheldRequestItem = Pick<WithheldItem, 'seq' | 'reason'> & {

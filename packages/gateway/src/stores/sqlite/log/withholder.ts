@@ -1,7 +1,7 @@
 /**
  * Withholds entries, in the writer's thread, in short steps, between which others append. The first is
- * one transaction: it lists the entries in the table `withheld`, which decides that all of them are
- * withheld. Then their records are marked, and every reader gives them as withheld. Then what they said
+ * one transaction, which decides that all of them are withheld. It lists them in the table `withheld`, or,
+ * where they are many, has them listed by the steps that follow. Then their records are marked, and every reader gives them as withheld. Then what they said
  * is erased: from what is derived (by the threads that own that, while the text can still be read), then
  * from the records, the files of large entries, and the WAL. A start goes on with what is not erased.
  */
@@ -17,6 +17,13 @@ import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { BlockReader } from './block-reader.ts';
 import { Block } from './blocks.ts';
+import {
+  hasDecided,
+  PART_SIZE,
+  storeDecided,
+  takeDecided,
+  type WithheldItem,
+} from './decided-withholding.ts';
 import { filesOf, finalPath } from './large-files.ts';
 import { openLogForReading, openLogForRepair } from './log-database.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
@@ -29,16 +36,6 @@ import {
   withheldLookup,
 } from './withheld-table.ts';
 
-/** An entry to be withheld. */
-export interface WithheldItem {
-  readonly seq: Seq;
-  /** In ms since 1970. */
-  readonly time: number;
-  readonly reason: string;
-  /** What its link was made of; empty if that is unknown, because the entry cannot be read. */
-  readonly digest: Uint8Array;
-}
-
 /** Readers hold the WAL for less; the writer waits for so long at most, and tries again later. */
 const BUSY_TIMEOUT_MS = 100;
 /** Entries whose records are marked or erased in one transaction. */
@@ -49,6 +46,8 @@ export class Withholder {
   readonly #shared: SharedState;
   /** Listed entries whose records may not be marked yet. Undefined where the table has to be asked. */
   #unmarked: Seq[] | undefined;
+  /** The entries of the last withholding that were not withheld before, as far as they are listed. */
+  #listed: { count: number } = { count: 0 };
   /** Whether the WAL may still have what was erased. */
   #isInWal: boolean;
 
@@ -59,6 +58,7 @@ export class Withholder {
     shared.withheld = lastWithheld(db);
     this.#isInWal = shared.withheld > 0;
     try {
+      while (!this.#list());
       while (!this.#mark());
     } catch (error) {
       // As on a full disk. The next step tries again.
@@ -67,20 +67,18 @@ export class Withholder {
   }
 
   /**
-   * Lists those that are not withheld yet, in one transaction, and returns how many they are. `erase`
-   * does the rest. Throws a storage fault: none is withheld then.
+   * Decides that these are withheld, in one transaction, and returns how many were not: as many as that
+   * are once `erase`, which does the rest, has no more to do. Throws a storage fault: none is withheld
+   * then.
    */
-  withhold(items: readonly WithheldItem[]): number {
+  withhold(items: readonly WithheldItem[]): { readonly count: number } {
+    // One that was decided before is listed first.
+    while (!this.#list());
     using log = new WithholdingLog(this.#paths);
-    const before = lastWithheld(log.db);
-    this.#unmarked = undefined;
-    log.transact(() => {
-      for (const item of items) log.list(item);
-      if (!hasStreamMessages(log.db)) return;
-      const messages = new StreamMessages(log.db);
-      for (const { seq } of items) messages.withheld(seq);
-    });
-    return lastWithheld(log.db) - before;
+    this.#listed = { count: 0 };
+    if (items.length > PART_SIZE) log.transact(() => storeDecided(log.db, items));
+    else this.#listAll(log, () => items);
+    return this.#listed;
   }
 
   /** To be called when others have listed entries, before `erase`. */
@@ -93,7 +91,7 @@ export class Withholder {
    * threads have to erase it first. Throws a storage fault.
    */
   erase(): 'done' | 'more' | 'waiting' {
-    if (!this.#mark()) return 'more';
+    if (!this.#list() || !this.#mark()) return 'more';
     const step = this.#unerased();
     if (step.length === 0 && !this.#isInWal) return 'done';
     const shared = this.#shared;
@@ -117,6 +115,32 @@ export class Withholder {
       for (const seq of step) log.erase(seq);
     });
     return 'more';
+  }
+
+  /** Lists the next part of what is decided. Returns whether all is listed. */
+  #list(): boolean {
+    {
+      using db = openLogForReading(this.#paths);
+      if (!hasDecided(db)) return true;
+    }
+    using log = new WithholdingLog(this.#paths);
+    this.#listAll(log, () => takeDecided(log.db));
+    return false;
+  }
+
+  /** In one transaction. */
+  #listAll(log: WithholdingLog, take: () => readonly WithheldItem[]): void {
+    const before = lastWithheld(log.db);
+    let items: readonly WithheldItem[] = [];
+    log.transact(() => {
+      items = take();
+      for (const item of items) log.list(item);
+      if (!hasStreamMessages(log.db)) return;
+      const messages = new StreamMessages(log.db);
+      for (const { seq } of items) messages.withheld(seq);
+    });
+    this.#listed.count += lastWithheld(log.db) - before;
+    for (const { seq } of items) this.#unmarked?.push(seq);
   }
 
   /** Does not write: where nothing is to be done, a full disk does not matter. */
@@ -147,7 +171,7 @@ export class Withholder {
     const shared = this.#shared;
     const last = lastWithheld(db);
     if (shared.withheldInLog === last) return true;
-    if (unerased(db).length === 0)
+    if (unerased(db, 1).length === 0)
       shared.indexWithheld = shared.wordsWithheld = shared.withheld = last;
     shared.withheldInLog = last;
     shared.wakeWaiters();
@@ -203,7 +227,9 @@ class WithholdingLog implements Disposable {
 
   mark(seq: Seq): void {
     const block = this.#block(seq);
-    readable(() => block?.stored(seq))?.withhold();
+    const stored = readable(() => block?.stored(seq));
+    if (stored?.isWithheld !== false) return;
+    stored.withhold();
     this.#store(block);
   }
 

@@ -35,7 +35,8 @@ import { isDiskFull, Writer } from './writer.ts';
 /** A request of which the entries are withheld, but not erased yet. */
 interface UnerasedRequest {
   readonly client: MessagePort;
-  readonly response: WithholdResponse;
+  readonly withholding: number;
+  readonly listed: { readonly count: number };
 }
 
 interface Batch {
@@ -131,9 +132,9 @@ function withhold(client: MessagePort, { withholding, items }: WithholdRequest):
   const now = writer.checkClock();
   try {
     if (!shared.writable) throw new StorageFault('The log cannot be written.');
-    const result = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
+    const listed = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
     client.postMessage({ marked: withholding } satisfies MarkedResponse);
-    unerased.push({ client, response: { withholding, result } });
+    unerased.push({ client, withholding, listed });
     erasing ??= setTimeout(erase);
   } catch (error) {
     assertStorageFault(error);
@@ -156,7 +157,10 @@ function erase(): void {
   }
   erasing = delayMs === undefined ? undefined : setTimeout(erase, delayMs);
   if (delayMs !== undefined) return;
-  for (const { client, response } of unerased.splice(0)) client.postMessage(response);
+  for (const { client, withholding, listed } of unerased.splice(0)) {
+    const response: WithholdResponse = { withholding, result: listed.count };
+    client.postMessage(response);
+  }
 }
 
 function store(batches: readonly Batch[]): void {
