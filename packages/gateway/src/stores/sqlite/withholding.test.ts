@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,8 +44,10 @@ async function needlesFound(folder: string, needles: Needles): Promise<string[]>
   const found: string[] = [];
   for (const name of await readdir(folder, { recursive: true })) {
     const path = join(folder, name);
-    if (!existsSync(path) || !(await stat(path)).isFile()) continue;
-    const bytes = await readFile(path);
+    // What is removed meanwhile has nothing.
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isFile() !== true) continue;
+    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
     for (const [needle, wanted] of needles)
       if (bytes.includes(wanted)) found.push(`${needle} in ${name}`);
   }
