@@ -182,3 +182,50 @@ test('presence repair takes no entry that the chain does not go on from', async 
   assert.deepEqual(entries(await faultsOf(at('copy'))), entries(before));
   await rm(folder, { recursive: true, force: true });
 });
+
+async function withhold(data: string, seq: number, reason: string): Promise<void> {
+  const place = ['--after', String(seq - 1), '--before', String(seq + 1)];
+  const { code, stdout } = await run(
+    'withhold',
+    '--data',
+    data,
+    ...place,
+    '--reason',
+    reason,
+    '--yes',
+  );
+  assert.equal(code, 0, stdout);
+}
+
+test('presence repair takes over what its source withholds, and brings back nothing withheld here', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  const at = (name: string): string => join(folder, name);
+  await fillSmall(at('origin'));
+  await cp(at('origin'), at('copy'), { recursive: true });
+  // In the copy, entry 5 and the file of entry 30 are changed, and the record of entry 12.
+  for (const seq of [5, 30]) await withhold(at('origin'), seq, 'there');
+  await withhold(at('copy'), 12, 'here');
+  await spoil(at('copy'));
+  const { code, stdout } = await repair(at('copy'), at('origin'));
+  assert.equal(code, 0, stdout);
+  const logger = pino({ level: 'silent' });
+  const place = { listen: { host: '127.0.0.1', port: 0 }, data: at('copy'), language: undefined };
+  {
+    await using gateway = await startGateway({ ...place, threads: 1, logger });
+    const read = async (path: string): Promise<string> =>
+      await (await fetch(gateway.address + path)).text();
+    const reasons = new Map([
+      [5, 'there'],
+      [12, 'here'],
+      [30, 'there'],
+    ]);
+    for (const [seq, reason] of reasons) {
+      const text = await read(`/api/entries?after=${seq - 1}&before=${seq + 1}`);
+      assert.ok(text.includes(`"reason":"${reason}"`), text);
+      assert.ok(!text.includes('"text"'), text);
+    }
+    assert.equal((await read('/api/withheld')).match(/"reason"/g)?.length, reasons.size);
+  }
+  assert.deepEqual(await faultsOf(at('copy')), []);
+  await rm(folder, { recursive: true, force: true });
+});

@@ -46,18 +46,18 @@ export interface RepairEvent {
 }
 
 /**
- * Yields each entry that was not what was stored, once it was put back or could not be. `isWithFiles`:
- * also those that are in files.
+ * Yields each entry that was not what was stored, once it was put back or could not be, but for those
+ * that were seen to before.
  */
 export async function* repairEntries(
   paths: DataPaths,
   source: RepairSource,
-  isWithFiles: boolean,
+  seen: ReadonlySet<Seq>,
 ): AsyncGenerator<RepairEvent> {
   const db = openLogForReading(paths);
   try {
     const log = new BlockReader(db);
-    const faults = await faultsIn(paths, log, isWithFiles);
+    const faults = await faultsIn(paths, log, seen);
     for (const group of consecutive([...faults.keys()].toSorted((a, b) => a - b))) {
       const reasons = await new Repair(paths, log, withheldLookup(db)).repair(group, source);
       for (const seq of group)
@@ -71,7 +71,7 @@ export async function* repairEntries(
 async function faultsIn(
   paths: DataPaths,
   log: BlockReader,
-  isWithFiles: boolean,
+  seen: ReadonlySet<Seq>,
 ): Promise<Map<Seq, string>> {
   const faults = new Map<Seq, string>();
   const verifier = new ChainVerifier(paths);
@@ -85,7 +85,7 @@ async function faultsIn(
       continue;
     }
     for (const { seq, description } of await verifier.verify(row, undefined))
-      if (seq === row.seq && (isWithFiles || row.large === undefined)) faults.set(seq, description);
+      if (seq === row.seq && !seen.has(seq)) faults.set(seq, description);
   }
   return faults;
 }

@@ -4,11 +4,12 @@
  * from whoever else has the log. Bytes are taken only if they are those that the entry's link was made
  * of, and take the place of others at once. A gateway may run meanwhile. Nothing else is changed.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
+import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { BlockReader } from './block-reader.ts';
 import { EntryVerifier } from './entry-verifier.ts';
@@ -18,6 +19,7 @@ import { repairBuckets } from './refill-buckets.ts';
 import { repairEntries, type RepairEvent, type RepairSource } from './repair-entries.ts';
 import { replaceFile } from './replace-file.ts';
 import { verifyKeys } from './verify-keys.ts';
+import { withheldLookup } from './withheld-table.ts';
 
 export interface RepairOptions {
   /** A copy of the data folder, for the files of large entries. */
@@ -36,11 +38,10 @@ export async function* repairLog(
   { folder, source }: RepairOptions = {},
 ): AsyncGenerator<RepairEvent> {
   const paths = dataPathsIn(data);
-  if (folder !== undefined) yield* repairFiles(paths, folder);
-  if (source !== undefined) {
-    const isWithFiles = folder === undefined;
-    yield* repairEntries(paths, source, isWithFiles);
-  }
+  /** Large entries of which the folder had the files, or should have had. */
+  const seen = new Set<Seq>();
+  if (folder !== undefined) yield* repairFiles(paths, folder, seen);
+  if (source !== undefined) yield* repairEntries(paths, source, seen);
   yield* repairKeys(paths);
 }
 
@@ -60,17 +61,25 @@ function* repairKeys(paths: DataPaths): Generator<RepairEvent> {
   }
 }
 
-async function* repairFiles(paths: DataPaths, from: string): AsyncGenerator<RepairEvent> {
+async function* repairFiles(
+  paths: DataPaths,
+  from: string,
+  seen: Set<Seq>,
+): AsyncGenerator<RepairEvent> {
   const copy = dataPathsIn(from);
   const db = openLogForReading(paths);
+  // Files alone may be what is left of the copy.
+  using copyDb = existsSync(copy.log) ? openLogForReading(copy) : undefined;
   try {
     const log = new BlockReader(db);
+    const withheldThere = copyDb && withheldLookup(copyDb);
     const verifier = new EntryVerifier(log, paths);
     const copyVerifier = new EntryVerifier(log, copy);
     for (const { seq, large } of log.rows({ from: 1, to: log.lastSeq() })) {
       if (large === undefined) continue;
       const fault = await verifier.fault(seq);
-      if (fault === undefined) continue;
+      if (fault === undefined || withheldThere?.(seq) !== undefined) continue;
+      seen.add(seq);
       const copyFault = await copyVerifier.fault(seq);
       if (copyFault === undefined) await putBack(large, copy, paths);
       const reason = copyFault && `in "${from}" it ${copyFault}`;
