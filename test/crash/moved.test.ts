@@ -6,6 +6,7 @@ import { test } from 'node:test';
 
 import type { Answer } from '../../conformance/answer.ts';
 import { Gateway } from '../../conformance/gateway.ts';
+import { until } from '../../conformance/until.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { assertSound, Ledger } from './ledger.ts';
 import { stateOf, untilReadOnly, untilWritable } from './status.ts';
@@ -40,6 +41,15 @@ async function store(ledger: Ledger, visitor: Gateway): Promise<void> {
     (await ledger.submit(visitor, ledger.newSubmission('garden', size, true))).expect(201);
 }
 
+/** Resolves when nothing is missing any more that was looked for while the folder was away. */
+async function untilReadable(visitor: Gateway): Promise<void> {
+  await until(
+    async () => (await visitor.get('/api/garden')).expect(200).bytes,
+    (bytes) => !bytes.includes('"unreadable":true'),
+    () => 'an entry stays unreadable',
+  );
+}
+
 test('a data folder moved under load has all that was acknowledged; moved back, it is stored in again', async () => {
   await using folder = await dataFolder();
   const data = join(folder.path, 'data');
@@ -67,12 +77,14 @@ test('a data folder moved under load has all that was acknowledged; moved back, 
       await rename(moved, data);
       await untilWritable(visitor);
       await store(ledger, visitor);
+      await untilReadable(visitor);
       await ledger.compare(visitor);
     }
     await gateway.kill();
   }
   await using gateway = await startGatewayProcess({ data: moved });
   using visitor = new Gateway(gateway.url);
+  await untilReadable(visitor);
   await assertSound(moved, await ledger.compare(visitor));
 });
 

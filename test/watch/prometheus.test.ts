@@ -32,7 +32,8 @@ before(async () => {
 after(() => ending.disposeAsync());
 
 test('each query of the dashboard is answered with data', async () => {
-  const queries = await dashboardQueries();
+  const ofCluster = /presence_copy_/;
+  const queries = (await dashboardQueries()).filter((query) => !ofCluster.test(query));
   const unanswered = await until(
     async () => {
       await visit();

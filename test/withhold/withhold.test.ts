@@ -6,6 +6,7 @@ import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { platform } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
@@ -32,12 +33,16 @@ async function textsOf(url: string): Promise<string> {
   return await (await fetch(`${url}/api/garden`)).text();
 }
 
-/** The files of the folder that have the secret. */
-async function filesWithSecret(data: string): Promise<string[]> {
+function filesWithSecret(data: string): Promise<string[]> {
+  return filesWith(data, SECRET);
+}
+
+/** The files of the folder that have the text. */
+async function filesWith(data: string, text: string): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && (await readFile(path)).includes(SECRET)) found.push(entry.name);
+    if (entry.isFile() && (await readFile(path)).includes(text)) found.push(entry.name);
   }
   return found;
 }
@@ -109,6 +114,35 @@ suite('presence withhold', () => {
       cases.map(({ number, id, reason }) => [number, id, reason]),
       [one, two, large].map((id, at) => [at + 1, id, 'By law']),
     );
+  });
+
+  test('takes an entry that cannot be read by its id, in a folder or beside a gateway', async () => {
+    for (const isRunning of [false, true]) {
+      await using folder = await dataFolder();
+      const first = await startGatewayProcess({ data: folder.path });
+      const { url, data } = first;
+      const [one = ''] = await fill(url);
+      await first.stop();
+      const db = new DatabaseSync(join(data, 'log.sqlite'));
+      // The beginning of its record, behind the block's header.
+      db.exec(
+        'UPDATE blocks SET data = CAST(substr(data, 1, 16) || zeroblob(8) || substr(data, 25) AS BLOB) WHERE first = 1',
+      );
+      db.close();
+      {
+        await using _running = isRunning ? await startGatewayProcess({ data }) : undefined;
+        const done = await withhold(data, one, '--reason', 'By law', '--yes');
+        assert.equal(done.code, 0, done.stderr);
+        assert.match(done.stdout, /1 entry withheld\./);
+      }
+      await using gateway = await startGatewayProcess({ data });
+      // Nothing is left by which it could be shown, but that it happened is counted.
+      const { count } = (await (await fetch(`${gateway.url}/api/withheld`)).json()) as {
+        readonly count: number;
+      };
+      assert.equal(count, 1);
+      assert.deepEqual(await filesWith(data, `${SECRET} one`), []);
+    }
   });
 
   test('says what is missing', async () => {
