@@ -157,9 +157,10 @@ async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): P
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
   const entry = await context.app.log.entry(stamp.seq);
-  const small = entry !== undefined && entry.size <= MAX_ECHOED_SIZE;
+  const isEchoed =
+    entry !== undefined && entry.unreadable !== true && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);
-  const text = small ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
+  const text = isEchoed ? Buffer.concat(await Array.fromAsync(entry.chunks(), copy)) : undefined;
   await sendStored(context, stamp, {
     body: text?.subarray(entryHead(stamp).length + 1, -1),
     notes,
