@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
+import { until } from '../../conformance/until.ts';
 import { asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
@@ -170,14 +171,15 @@ describe('the garden, in Chromium', () => {
     await page.locator(STAGE).focus();
     await page.keyboard.press('End');
     // What comes into view is loaded meanwhile.
-    for (const end = Date.now() + 90_000; Date.now() < end;) {
-      const text = await settledText(page);
-      if (/visitor \d, .*: trace \d+$/.test(text)) break;
-      assert.match(text, /^[\d,]+ entries \(Trace: \d+\)/);
-      await page.keyboard.press('Enter');
-      await page.waitForTimeout(150);
-    }
-    await spoken(page, /visitor \d, .*: trace \d+$/);
+    await until(
+      async () => {
+        const text = await settledText(page);
+        if (/^[\d,]+ entries \(Trace: \d+\)/.test(text)) await page.keyboard.press('Enter');
+        return text;
+      },
+      (text) => /visitor \d, .*: trace \d+$/.test(text),
+      (text) => `no single plant is found: ${text}`,
+    );
     assert.deepEqual(complaints, []);
     await page.close();
   });

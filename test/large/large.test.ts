@@ -11,7 +11,7 @@ import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts'
 
 const MIB = 1024 * 1024;
 /** By how much the process may grow, whatever comes in. */
-const GROWTH = 64 * MIB;
+const GROWTH = 80 * MIB;
 
 /** More than a string of V8 can hold (2²⁹ − 24 characters). */
 const TEXT_PIECES = 520;
