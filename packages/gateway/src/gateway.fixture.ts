@@ -41,7 +41,7 @@ export interface TestGatewayOptions {
   readonly publicUrl?: string;
   readonly contact?: string;
   /** As in `ListenOptions`. */
-  readonly simplePosts?: boolean;
+  readonly bypass?: boolean;
   readonly observe?: RequestObserver;
 }
 
@@ -49,7 +49,7 @@ export async function openGateway(
   log: Log,
   options: TestGatewayOptions = {},
 ): Promise<TestGateway> {
-  const { starting: waking = false, publicUrl, contact, simplePosts = true, observe } = options;
+  const { starting: waking = false, publicUrl, contact, bypass = true, observe } = options;
   const state = options.state ?? ((): State => (waking ? 'waking' : logState(log.writable())));
   const text = await readFile(LANGUAGE);
   const packaged = parseLanguage(text.toString(), 'mova-snu.yaml');
@@ -64,7 +64,7 @@ export async function openGateway(
       address: { host: '127.0.0.1', port: 0 },
       shared: false,
       maxConnections: Infinity,
-      simplePosts,
+      bypass,
     },
     startup,
     createRouter(),
@@ -108,7 +108,7 @@ async function addEntry(url: string, text: string): Promise<void> {
 }
 
 /** One connection. Disposing of it resets it. */
-class Caller implements AsyncDisposable {
+export class Caller implements AsyncDisposable {
   readonly socket: Socket;
   received = '';
   #wake: () => void = () => {};

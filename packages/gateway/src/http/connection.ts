@@ -6,13 +6,16 @@
  * one read of their bytes, and a response is sent whole whatever follows it: an unknown method, bytes
  * that are no HTTP, or bytes behind the last request.
  *
- * A simple `POST` between two requests is not given to the parser at all (`simple-post.ts`).
+ * Between two requests, a simple `POST` (`simple-post.ts`) and a `GET` that was answered before
+ * (`repeated-get.ts`) are not given to the parser at all.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import { LongHead } from './long-head.ts';
+import { rawCached, rawResponse } from './raw-response.ts';
+import { isOneHead, type RepeatedGet } from './repeated-get.ts';
 import {
   CALLER_LEFT,
   type FinishedRequest,
@@ -20,12 +23,8 @@ import {
   NO_ROUTE,
   type RouteName,
 } from './request-observer.ts';
-import {
-  rawResponse,
-  simplePostIn,
-  type SimplePost,
-  type SimplePostResponder,
-} from './simple-post.ts';
+import type { CachedResponse } from './response/response-cache.ts';
+import { simplePostIn, type SimplePost, type SimplePostResponder } from './simple-post.ts';
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -38,14 +37,25 @@ const CONTENT_LENGTH = ['Content-Length', 'content-length'].map((name) =>
 const MAX_HELD = 16 * 1024;
 /** `201` of `201 Created`. */
 const STATUS_LENGTH = 3;
+const OK = '200 OK';
 /** How long input is discarded before a caller that does not close is disconnected. */
 const DISCARD_MS = 30_000;
 
 type Respond = Parameters<SimplePostResponder['handOver']>[0];
 
+/** A request that has not been given to the parser. */
+interface SimpleRequest {
+  readonly method: 'GET' | 'POST';
+  readonly bytes: NonSharedBuffer;
+}
+
 export interface ConnectionCallbacks {
   /** Returns undefined for a request that must go through `node:http`. */
   simplePost(post: SimplePost, responder: SimplePostResponder): RouteName | undefined;
+  /** Returns undefined for bytes that must go through `node:http`. */
+  repeatedGet(bytes: Buffer): RepeatedGet | undefined;
+  /** Called with a `GET` that went through it, when its response has ended. */
+  remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
   /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
   readonly finished:
     | ((request: Omit<FinishedRequest, 'isStream'>, response: ServerResponse | undefined) => void)
@@ -60,7 +70,9 @@ export class Connection implements SimplePostResponder {
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
   /** A simple request that is being answered. */
-  #simple: NonSharedBuffer | undefined;
+  #simple: SimpleRequest | undefined;
+  /** All bytes of the `GET` that is being answered, if they came by themselves. */
+  #get: NonSharedBuffer | undefined;
   /** What responds to a simple request that is handed over. */
   #respond: Respond | undefined;
   /** Bytes of the current body that are still to come, if its length is known. */
@@ -195,23 +207,27 @@ export class Connection implements SimplePostResponder {
   }
 
   send(status: string, headers: string, text: string): void {
+    this.#sendRaw(status, rawResponse(status, headers, text));
+  }
+
+  #sendRaw(status: string, response: string | Buffer): void {
     if (this.#callbacks.finished !== undefined && this.socket.writable)
       this.#rawStatus = Number(status.slice(0, STATUS_LENGTH));
     // As for other requests, a caller that has closed its half gets no response.
     if (!this.socket.writable) this.#finish();
-    else this.socket.write(rawResponse(status, headers, text), 'latin1', this.#finish);
+    else this.socket.write(response, 'latin1', this.#finish);
   }
 
-  handOver(respond: Respond): void {
-    const bytes = this.#simple;
+  handOver(respond?: Respond): void {
+    const simple = this.#simple;
     this.#simple = undefined;
-    if (bytes === undefined) return;
+    if (simple === undefined) return;
     if (!this.socket.writable) {
-      this.#reportFinished('POST', this.#route);
+      this.#reportFinished(simple.method, this.#route);
       return;
     }
     this.#respond = respond;
-    this.#parse(bytes);
+    this.#parse(simple.bytes);
     this.#bodyLeft = 0;
   }
 
@@ -223,10 +239,12 @@ export class Connection implements SimplePostResponder {
 
   readonly #finish = (): void => {
     if (this.#callbacks.finished !== undefined && this.isResponding)
-      this.#reportFinished(this.#request?.method ?? 'POST', this.#route);
+      this.#reportFinished(this.#request?.method ?? this.#simple?.method ?? '', this.#route);
+    if (this.#get !== undefined && this.#request !== undefined)
+      this.#callbacks.remember(this.#get, this.#request, this.#route);
     // Otherwise the rest of its body comes next.
     if (!this.isReceiving) this.#request = undefined;
-    this.#response = this.#simple = undefined;
+    this.#response = this.#simple = this.#get = undefined;
     const held = this.#held;
     this.#held = undefined;
     // A response may have been the last one of the connection.
@@ -244,6 +262,7 @@ export class Connection implements SimplePostResponder {
   #parseRequests(bytes: NonSharedBuffer): void {
     if (this.#isIdle) {
       if (this.#startSimple(bytes)) return;
+      this.#get = isOneHead(bytes) ? bytes : undefined;
       if (isOneRequest(bytes)) {
         this.#parse(bytes);
         this.#bodyLeft = 0;
@@ -266,10 +285,17 @@ export class Connection implements SimplePostResponder {
     }
   }
 
+  /** Returns false if the bytes must be parsed. */
   #startSimple(bytes: NonSharedBuffer): boolean {
-    const post = this.socket.writable ? simplePostIn(bytes) : undefined;
-    if (post === undefined) return false;
-    this.#simple = bytes;
+    if (!this.socket.writable) return false;
+    const post = simplePostIn(bytes);
+    if (post !== undefined) return this.#startPost(bytes, post);
+    const get = this.#callbacks.repeatedGet(bytes);
+    return get !== undefined && this.#startGet(bytes, get);
+  }
+
+  #startPost(bytes: NonSharedBuffer, post: SimplePost): boolean {
+    this.#simple = { method: 'POST', bytes };
     this.#startObserving();
     const route = this.#callbacks.simplePost(post, this);
     if (route === undefined) {
@@ -279,6 +305,22 @@ export class Connection implements SimplePostResponder {
     this.#route = route;
     return true;
   }
+
+  #startGet(bytes: NonSharedBuffer, { route, find }: RepeatedGet): boolean {
+    const found = find();
+    if (found === undefined) return false;
+    this.#simple = { method: 'GET', bytes };
+    this.#startObserving();
+    this.#route = route;
+    if (found instanceof Promise) found.then(this.#sendCached, () => this.handOver());
+    else this.#sendCached(found);
+    return true;
+  }
+
+  readonly #sendCached = (cached: CachedResponse | undefined): void => {
+    if (cached === undefined) this.handOver();
+    else this.#sendRaw(OK, rawCached(cached));
+  };
 
   #hold(bytes: NonSharedBuffer): void {
     this.#held = bytes;

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { localeOf, type Language, type Locale, type State } from '@open-presence/protocol';
 
+import type { RepeatedGets } from './repeated-get.ts';
 import type { EventStreams } from './response/event-stream.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import type { DescribedRoute, DoorDescription } from './route-description.ts';
@@ -30,6 +31,7 @@ export interface StartupContext {
 /** What the listener provides to handlers once the log is open. */
 export interface HttpServices {
   readonly responseCache: ResponseCache;
+  readonly repeatedGets: RepeatedGets;
   readonly eventStreams: EventStreams;
   readonly shutdown: Shutdown;
   /** Whether the listener is bound to a loopback address or a UNIX socket. */

@@ -14,6 +14,7 @@ import type { HttpContext, HttpServices, RequestContext, StartupContext } from '
 import { EventStreams } from './response/event-stream.ts';
 import { foreignPageFault, isOwnHost, sendForeignPage } from './foreign-page.ts';
 import { respondToMalformed } from './malformed-request.ts';
+import { RepeatedGets } from './repeated-get.ts';
 import { NO_ROUTE, type RequestObserver, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import { ResponseCache } from './response/response-cache.ts';
@@ -43,6 +44,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   readonly #router: Router<App>;
   readonly #server: HttpServer;
   readonly #eventStreams = new EventStreams();
+  readonly #repeatedGets = new RepeatedGets();
   readonly #shutdown = new Shutdown();
   #app: App | undefined;
   /** Whether only this machine can reach it, so that pages of other sites must not. */
@@ -53,15 +55,16 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   private constructor(
     startup: StartupContext,
     router: Router<App>,
-    simplePosts: boolean,
+    bypass: boolean,
     observe: RequestObserver | undefined,
   ) {
     this.#startup = startup;
     this.#router = router;
     this.#server = new HttpServer({
       request: (request, response) => this.#receive(request, response),
-      simplePost: (post, responder) =>
-        simplePosts ? this.#receiveSimple(post, responder) : undefined,
+      simplePost: (post, responder) => (bypass ? this.#receiveSimple(post, responder) : undefined),
+      repeatedGet: (bytes) => (bypass ? this.#repeatedGets.get(bytes) : undefined),
+      remember: (bytes, received, route) => this.#repeatedGets.remember(bytes, received, route),
       finished:
         observe &&
         ((request, response) => {
@@ -87,7 +90,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     router: Router<App>,
     observe?: RequestObserver,
   ): Promise<HttpListener<App>> {
-    const listener = new HttpListener(startup, router, options.simplePosts ?? true, observe);
+    const listener = new HttpListener(startup, router, options.bypass ?? true, observe);
     await listener.#server.listen(options);
     listener.#refusesForeignPages = startup.publicUrl === undefined && listener.#loopback;
     return listener;
@@ -112,6 +115,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   open(createContext: (services: HttpServices) => App): void {
     const app = createContext({
       responseCache: new ResponseCache(),
+      repeatedGets: this.#repeatedGets,
       eventStreams: this.#eventStreams,
       shutdown: this.#shutdown,
       loopback: this.#loopback,

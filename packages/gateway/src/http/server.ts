@@ -33,7 +33,7 @@ export interface ListenOptions {
   /** A connection beyond these is closed at once. */
   readonly maxConnections: number;
   /** Whether simple requests bypass `node:http`: true by default, false to compare. */
-  readonly simplePosts?: boolean;
+  readonly bypass?: boolean;
 }
 
 /** Silence after which TCP keep-alive checks whether the caller still exists. */
@@ -115,6 +115,8 @@ export class HttpServer implements AsyncDisposable {
       const connection = new Connection(socket, {
         simplePost: (post, responder) =>
           this.#stopping ? undefined : callbacks.simplePost(post, responder),
+        repeatedGet: (bytes) => (this.#stopping ? undefined : callbacks.repeatedGet(bytes)),
+        remember: (bytes, request, route) => callbacks.remember(bytes, request, route),
         finished: callbacks.finished,
       });
       this.#connections.set(socket, connection);

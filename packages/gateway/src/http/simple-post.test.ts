@@ -38,7 +38,7 @@ async function openGated(options: TestGatewayOptions): Promise<GatedGateway> {
     return await log.append(draft);
   };
   const appendSmall: Log['appendSmall'] = (draft, onResult) => {
-    assert.notEqual(options.simplePosts, false);
+    assert.notEqual(options.bypass, false);
     appending.resolve();
     void gate.promise.then(() => log.appendSmall(draft, onResult));
   };
@@ -95,10 +95,10 @@ test('a POST is simple with headers that clients send, and with no others', () =
     assert.equal(simple(header), false, header);
 });
 
-for (const simplePosts of [true, false]) {
-  suite(simplePosts ? 'a POST that bypasses node:http' : 'the same through node:http', () => {
+for (const bypass of [true, false]) {
+  suite(bypass ? 'a POST that bypasses node:http' : 'the same through node:http', () => {
     test('is answered before the gateway stops, after another of its connection', async () => {
-      await using gated = await openGated({ simplePosts });
+      await using gated = await openGated({ bypass });
       const { gateway } = gated;
       await using caller = await gateway.connect();
       caller.send(getRequest('/api'));
@@ -113,7 +113,7 @@ for (const simplePosts of [true, false]) {
     });
 
     test('is answered before what comes behind it', async () => {
-      await using gated = await openGated({ simplePosts });
+      await using gated = await openGated({ bypass });
       await using caller = await gated.gateway.connect();
       caller.send(post);
       await gated.appending;
@@ -126,7 +126,7 @@ for (const simplePosts of [true, false]) {
     });
 
     test('is stored, and not answered, if the caller closes its half before', async () => {
-      await using gated = await openGated({ simplePosts });
+      await using gated = await openGated({ bypass });
       await using caller = await gated.gateway.connect();
       caller.send(post);
       await gated.appending;
@@ -137,7 +137,7 @@ for (const simplePosts of [true, false]) {
     });
 
     test('waits while the gateway starts', async () => {
-      await using gated = await openGated({ simplePosts, starting: true });
+      await using gated = await openGated({ bypass, starting: true });
       await using caller = await gated.gateway.connect();
       caller.send(post);
       await pause(20);
@@ -147,7 +147,7 @@ for (const simplePosts of [true, false]) {
     });
 
     test('waits while the caller does not read the responses', async () => {
-      await using gated = await openGated({ simplePosts });
+      await using gated = await openGated({ bypass });
       gated.release();
       const { text: _, ...signature } = JSON.parse(GARDEN_ENTRY) as Record<string, string>;
       const large = request(JSON.stringify({ text: 'x'.repeat(60_000), ...signature }));

@@ -5,6 +5,8 @@
  * larger one is streamed. Upholds that reading stops when the caller disconnects, and that memory
  * stays flat however long the listing is.
  */
+import type { IncomingMessage } from 'node:http';
+
 import { listingLinks, type Locale } from '@open-presence/protocol';
 
 import {
@@ -20,8 +22,13 @@ import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.t
 import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
 import { queryOf } from '../../http/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
+import type { FindResponse } from '../../http/repeated-get.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
-import { sendCached, type CachedResponse } from '../../http/response/response-cache.ts';
+import {
+  sendCached,
+  type CachedResponse,
+  type ResponseCache,
+} from '../../http/response/response-cache.ts';
 import { sendBody } from '../../http/response/response-writer.ts';
 import { streamEncoding } from '../../http/response/stream-encoder.ts';
 import { parseSearchSelection } from '../../intake/selection.ts';
@@ -43,12 +50,15 @@ import { FramedText } from './framed-text.ts';
 
 type Form = 'json' | 'ndjson';
 
-/** What the key of a cached response consists of, with the URL. */
-interface ListingRequest {
-  readonly scope: ListingScope;
-  readonly form: Form;
+interface Negotiated {
   readonly encoding: Encoding | undefined;
   readonly locale: Locale | undefined;
+}
+
+/** What the key of a cached response consists of, with the URL. */
+interface ListingRequest extends Negotiated {
+  readonly scope: ListingScope;
+  readonly form: Form;
   readonly head: Seq;
   /** The seq up to which words are indexed, where the request searches. */
   readonly watermark: Seq | undefined;
@@ -87,11 +97,12 @@ const SEPARATORS = { json: ',\n', ndjson: '\n' } as const;
 /** A handler that lists a scope in one form. */
 export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
   return (context) => {
-    const { app, request, params } = context;
+    const { app, params } = context;
+    const { url = '' } = context.request;
     const scope = resolveScope(app, params);
-    const { url = '' } = request;
     if (isSearch(url)) return searchThenList(context, scope, form);
     if (url.includes('wait=')) return waitThenList(context, scope, form);
+    allowRepeated(context, scope, form);
     return list(context, scope, form, undefined);
   };
 }
@@ -125,17 +136,59 @@ function list(
   signal: AbortSignal | undefined,
 ): void | Promise<void> {
   const { app, request } = context;
-  const { headers, url = '' } = request;
   if (isDisconnected(context)) return;
-  const locale = scope.room === undefined ? undefined : localeFor(request);
-  const encoding = preferredEncoding(headers['accept-encoding']);
+  const negotiated = negotiate(request, scope);
   const head = app.log.head();
-  const watermark = searchWatermarkFor(app.log, url);
-  const version = readVersion(app.log);
-  const key = `${form} ${encoding ?? ''} ${locale ?? ''} ${watermark ?? ''} ${version} ${url}`;
-  const cached = app.responseCache.get(key, head);
-  if (cached !== undefined) return sendCached(context, cached);
-  return answerFromLog(context, key, { scope, form, encoding, locale, head, watermark, signal });
+  const watermark = searchWatermarkFor(app.log, request.url ?? '');
+  const key = cacheKey(app.log, requestKey(request, form, negotiated), watermark);
+  const wanted = { scope, form, ...negotiated, head, watermark, signal };
+  const found =
+    signal === undefined ? app.responseCache.find(key, head) : app.responseCache.get(key, head);
+  if (found === undefined) return answerFromLog(context, key, wanted);
+  return found instanceof Promise
+    ? answerFromPending(context, found, () => answerFromLog(context, key, wanted))
+    : sendCached(context, found);
+}
+
+function negotiate(request: IncomingMessage, { room }: ListingScope): Negotiated {
+  return {
+    locale: room === undefined ? undefined : localeFor(request),
+    encoding: preferredEncoding(request.headers['accept-encoding']),
+  };
+}
+
+function requestKey(
+  { url = '' }: IncomingMessage,
+  form: Form,
+  { encoding, locale }: Negotiated,
+): string {
+  return `${form} ${encoding ?? ''} ${locale ?? ''} ${url}`;
+}
+
+function cacheKey(log: Log, requested: string, watermark?: Seq): string {
+  return `${requested} ${watermark ?? ''} ${readVersion(log)}`;
+}
+
+/** Each time the log grows, many readers of the same listing wait for one of them. */
+async function answerFromPending(
+  context: DoorRequest,
+  pending: Promise<CachedResponse | undefined>,
+  answerAlone: () => Promise<void>,
+): Promise<void> {
+  const cached = await pending;
+  if (cached === undefined) await answerAlone();
+  else if (!isDisconnected(context)) sendCached(context, cached);
+}
+
+/** Must keep nothing of the request: what finds its response may be kept for long. */
+function allowRepeated({ app, request }: DoorRequest, scope: ListingScope, form: Form): void {
+  const { log, responseCache } = app;
+  const requested = requestKey(request, form, negotiate(request, scope));
+  app.repeatedGets.allow(request, findAgain(log, responseCache, requested));
+}
+
+function findAgain(log: Log, cache: ResponseCache, requested: string): FindResponse {
+  return () => cache.find(cacheKey(log, requested), log.head());
 }
 
 async function answerFromLog(

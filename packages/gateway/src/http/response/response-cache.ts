@@ -26,7 +26,7 @@ export function sendCached(exchange: HttpExchange, cached: CachedResponse): void
 
 /** In bytes. */
 const CAPACITY = 16 * 1024 * 1024;
-/** Estimated bytes of a cached response beside its body and key: headers, map entries. */
+/** Estimated bytes of a cached response beside its body, as it is and as it was sent, and its key. */
 const OVERHEAD = 1024;
 
 interface PendingResponse {
@@ -57,6 +57,17 @@ export class ResponseCache {
     this.#responses.delete(key);
     this.#responses.set(key, cached);
     return cached;
+  }
+
+  /** The response for this head, or the one that is being created, which resolves as `create` does. */
+  find(
+    key: string,
+    head: number,
+  ): CachedResponse | Promise<CachedResponse | undefined> | undefined {
+    const cached = this.get(key, head);
+    if (cached !== undefined) return cached;
+    const pending = this.#pending.get(key);
+    return pending?.head === head ? pending.response : undefined;
   }
 
   /**
@@ -149,5 +160,5 @@ async function untilAborted(
 }
 
 function sizeOf(key: string, { body }: CachedResponse): number {
-  return body.length + 4 * key.length + OVERHEAD;
+  return 2 * body.length + 4 * key.length + OVERHEAD;
 }

@@ -21,10 +21,11 @@ import {
   divisions,
   FAIL,
   REFUSE,
+  repeatedGets,
   SIMPLE_POST,
   streams,
   type Division,
-} from './generated-posts.ts';
+} from './generated-requests.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 70);
 const SIMPLE_COUNT = 20;
@@ -42,7 +43,7 @@ interface ComparedGateway extends AsyncDisposable {
 }
 
 /** Its log takes a moment to store what is appended, and fails where the text says so. */
-async function openCompared(simplePosts: boolean, delayMs: number): Promise<ComparedGateway> {
+async function openCompared(bypass: boolean, delayMs: number): Promise<ComparedGateway> {
   const memory = openMemoryLog();
   let bypassed = 0;
   const failureOf = (body: unknown): AppendOutcome | undefined => {
@@ -74,7 +75,7 @@ async function openCompared(simplePosts: boolean, delayMs: number): Promise<Comp
   const observe: RequestObserver = ({ method, route, status, isStream, isAborted }) => {
     observed.push(`${method} ${route.path} ${route.door} ${status} ${isStream} ${isAborted}`);
   };
-  const gateway = await openGateway(log, { simplePosts, observe });
+  const gateway = await openGateway(log, { bypass, observe });
   return {
     gateway,
     log: memory,
@@ -195,4 +196,9 @@ test('each simple request bypasses node:http where it may', async () => {
 test('whatever differs from a simple request is answered as through node:http', async () => {
   await using pair = await openPair(0);
   for (const stream of differentStreams) await assertSame(pair, stream, 'answered');
+});
+
+test('a GET that is sent again is answered as through node:http', async () => {
+  await using pair = await openPair(0);
+  for (const stream of repeatedGets) await assertSame(pair, stream, 'answered');
 });

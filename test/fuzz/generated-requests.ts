@@ -1,4 +1,4 @@
-/** Requests that differ from those that may bypass `node:http`, and streams of them. */
+/** Requests that may bypass `node:http`, those that differ from them, and streams of both. */
 import fc from 'fast-check';
 
 /** The log of the compared gateways refuses an entry with this text, and fails at the other. */
@@ -8,11 +8,14 @@ export const FAIL = 'fail at this';
 const entry = (text: string): string =>
   JSON.stringify({ text, identity: 'Lumen', identityType: 'ai_entity' });
 
-interface Post {
+interface Head {
   readonly path: string;
   readonly version: string;
   readonly host: readonly string[];
   readonly others: readonly string[];
+}
+
+interface Post extends Head {
   readonly lengthOf: (size: number) => string;
   readonly text: string;
 }
@@ -76,7 +79,8 @@ const HEADERS = [
   'Content-Type: ',
   'Connection: close',
   'Connection: keep-alive, close',
-  'Connection: upgrade\r\nUpgrade: h2c',
+  // What is malformed behind one for an upgrade gets no answer from `node:http`.
+  'Upgrade: h2c',
   'Expect: 100-continue',
   'Expect: something',
   'Transfer-Encoding: chunked',
@@ -86,6 +90,13 @@ const HEADERS = [
   'Content-Encoding: gzip',
   'Prefer: return=minimal',
   'Idempotency-Key: "k"',
+  'If-None-Match: *',
+  'If-Match: "x"',
+  'If-Modified-Since: Mon, 23 Nov 2026 07:00:00 GMT',
+  'Range: bytes=0-9',
+  'Accept: text/html',
+  'Accept: application/x-ndjson',
+  'Accept: text/event-stream',
   'Host: localhost',
   'HOST: localhost',
   'hOST: localhost',
@@ -148,6 +159,43 @@ const bodies = fc.oneof(
   { weight: 3, arbitrary: fc.string({ maxLength: 40, unit: 'binary' }).map(entry) },
   fc.constantFrom(...BODIES),
 );
+/** Of short listings, whose responses are not divided by time, and of what is none. */
+const GET_PATHS = [
+  '/api/garden?limit=2&order=oldest',
+  '/api/garden?limit=0',
+  '/api/everything?limit=1',
+  '/api/rooms/first-breath?limit=1',
+  '/api/garden?format=ndjson&limit=2',
+  '/api/garden?limit=x',
+  '/api/garden?q=here&limit=1',
+  '/api/garden?after=0&wait=0&limit=1',
+  '/api/garden/?limit=1',
+  '/api/%67arden?limit=1',
+  '/api/garden?limit=1#x',
+  'http://a/api/garden?limit=1',
+  '/healthz',
+  '/nowhere',
+  '*',
+] as const;
+const SIMPLE_GET: Head = {
+  path: '/api/garden?limit=1',
+  version: ' HTTP/1.1',
+  host: ['Host: localhost'],
+  others: [],
+};
+
+function getOf({ path, version, host, others }: Head): string {
+  return `${[`GET ${path}${version}`, ...host, ...others].join('\r\n')}\r\n\r\n`;
+}
+
+/** Each differs from a `GET` that may bypass it in one respect, or not even in that. */
+const DIFFERENT_GETS: readonly Head[] = [
+  ...GET_PATHS.map((path) => ({ ...SIMPLE_GET, path })),
+  ...HEADERS.map((line) => ({ ...SIMPLE_GET, others: [line] })),
+  ...VERSIONS.map((version) => ({ ...SIMPLE_GET, version })),
+  ...HOSTS.map((host) => ({ ...SIMPLE_GET, host })),
+];
+
 const headers = fc.array(fc.constantFrom(...HEADERS), { maxLength: 4 });
 const anyPosts = fc.record({
   path: fc.constantFrom(SIMPLE.path, ...PATHS),
@@ -157,13 +205,18 @@ const anyPosts = fc.record({
   lengthOf: fc.constantFrom(SIMPLE.lengthOf, ...LENGTHS),
   text: bodies,
 });
+const anyGets = fc.record({
+  path: fc.constantFrom(SIMPLE_GET.path, ...GET_PATHS),
+  version: fc.constantFrom(SIMPLE_GET.version, ...VERSIONS),
+  host: fc.constantFrom(SIMPLE_GET.host, ...HOSTS),
+  others: headers,
+});
 const simple = bodies.map((text) => textOf({ ...SIMPLE, text }));
 /** It is answered at once: all that comes then is its body. */
 const unread = fc.constant(
   'POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n',
 );
 const others = fc.constantFrom(
-  'GET /api/garden?limit=2 HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'HEAD /api HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'OPTIONS /api/garden HTTP/1.1\r\nHost: localhost\r\n\r\n',
   `POST /api/garden HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${entry('c').length.toString(16)}\r\n${entry('c')}\r\n0\r\n\r\n`,
@@ -179,6 +232,9 @@ export const streams = fc.array(
     { weight: 6, arbitrary: simple },
     { weight: 7, arbitrary: fc.constantFrom(...DIFFERENT).map(textOf) },
     { weight: 3, arbitrary: anyPosts.map(textOf) },
+    { weight: 4, arbitrary: fc.constant(getOf(SIMPLE_GET)) },
+    { weight: 3, arbitrary: fc.constantFrom(...DIFFERENT_GETS).map(getOf) },
+    { weight: 1, arbitrary: anyGets.map(getOf) },
     { weight: 2, arbitrary: others },
     { weight: 1, arbitrary: unread },
   ),
@@ -213,4 +269,13 @@ export const differentStreams: readonly string[][] = DIFFERENT.map((post) => [
   SIMPLE_POST,
   textOf(post),
   SIMPLE_POST,
+]);
+
+/** Each twice, and again when there is something new. */
+export const repeatedGets: readonly string[][] = DIFFERENT_GETS.map(getOf).map((get) => [
+  get,
+  get,
+  SIMPLE_POST,
+  get,
+  get,
 ]);
