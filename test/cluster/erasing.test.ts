@@ -1,27 +1,13 @@
 // What is withheld is in no file of the cluster any more, and a copy made afterwards is the same log.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
+import { filesWith } from '../files-with.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
 import { withhold } from '../withhold/command.ts';
 import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
-
-/** The files in a folder that have the text. */
-async function filesWith(folder: string, text: string): Promise<string[]> {
-  const files = await readdir(folder, { recursive: true, withFileTypes: true });
-  const found: string[] = [];
-  for (const file of files.filter((entry) => entry.isFile())) {
-    const path = join(file.parentPath, file.name);
-    // What is removed meanwhile has nothing.
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-    if (bytes.includes(text)) found.push(path);
-  }
-  return found;
-}
 
 async function isNowhere(text: string, folders: readonly string[]): Promise<void> {
   await until(

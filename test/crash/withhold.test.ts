@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -13,6 +12,7 @@ import { draftOf, fill, stampOf } from '../../packages/gateway/src/log/log.fixtu
 import type { Log, Seq } from '../../packages/gateway/src/log/log.ts';
 import { verifyLog } from '../../packages/gateway/src/stores/sqlite/log/verify.ts';
 import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { filesWith } from '../files-with.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { inject } from './strace.ts';
@@ -43,16 +43,6 @@ async function say(log: Log): Promise<Seq[]> {
   return seqs;
 }
 
-async function filesWithWord(folder: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = join(folder, name);
-    const stats = await stat(path).catch(() => undefined);
-    if (stats?.isFile() === true && (await readFile(path)).includes(WORD)) found.push(name);
-  }
-  return found;
-}
-
 /** How many entries the table of a folder has that no gateway runs on. */
 function listedIn(folder: string): number {
   using log = new DatabaseSync(join(folder, 'log.sqlite'), { readOnly: true });
@@ -61,7 +51,7 @@ function listedIn(folder: string): number {
 
 function untilErased(folder: string): Promise<unknown> {
   return until(
-    () => filesWithWord(folder),
+    () => filesWith(folder, WORD),
     (files) => files.length === 0,
     (files) => `${files.join(', ')} still have what was withheld`,
   );

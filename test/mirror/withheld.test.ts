@@ -1,6 +1,5 @@
 // What is withheld at its origin is withheld in a copy, whether it was copied before or after.
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -8,6 +7,7 @@ import { Gateway } from '@open-presence/client';
 import { openLogCopy } from '@open-presence/gateway';
 
 import { followOrigin } from '../../packages/cli/src/log/follow-origin.ts';
+import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { withhold } from '../withhold/command.ts';
 
@@ -21,15 +21,6 @@ async function copyInto(data: string, gateway: Gateway): Promise<void> {
   const handlers = { onProgress: ignored, onTrouble: ignored, onChanged: ignored };
   await followOrigin({ gateway, copy, signal, live: false, ...handlers });
   assert.deepEqual(copy.checkpoint(), await gateway.checkpoint());
-}
-
-async function filesWithSecret(data: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && (await readFile(path)).includes(SECRET)) found.push(entry.name);
-  }
-  return found;
 }
 
 /** Without their numbers, which are each gateway's own. */
@@ -51,12 +42,12 @@ test('a copy follows what its origin withholds, and verifies', async () => {
   const [early, late] = ['early', 'late'].map((name) => join(folder.path, name));
   assert.ok(early !== undefined && late !== undefined);
   await copyInto(early, gateway);
-  assert.notDeepEqual(await filesWithSecret(early), []);
+  assert.notDeepEqual(await filesWith(early, SECRET), []);
   const done = await withhold(origin.data, '--identity', SECRET, '--reason', 'Spam', '--yes');
   assert.equal(done.code, 0, done.stderr);
   for (const data of [early, late]) {
     await copyInto(data, gateway);
-    assert.deepEqual(await filesWithSecret(data), []);
+    assert.deepEqual(await filesWith(data, SECRET), []);
     await using served = await startGatewayProcess({ data });
     const copied = new Gateway(served.url);
     const entries = await Array.fromAsync(copied.log(), ({ entry }) => entry);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat } from 'node:fs/promises';
 import { request } from 'node:http';
 import { platform } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 
+import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { withhold } from './command.ts';
 
@@ -35,16 +36,6 @@ async function textsOf(url: string): Promise<string> {
 
 function filesWithSecret(data: string): Promise<string[]> {
   return filesWith(data, SECRET);
-}
-
-/** The files of the folder that have the text. */
-async function filesWith(data: string, text: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isFile() && (await readFile(path)).includes(text)) found.push(entry.name);
-  }
-  return found;
 }
 
 suite('presence withhold', () => {

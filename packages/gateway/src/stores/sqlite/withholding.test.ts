@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { filesIn } from '../../../../../test/files-with.ts';
 import { facet } from '../../log/facet.ts';
 import { draftOf, fill, randomOf, stampOf } from '../../log/log.fixture.ts';
 import type { Log, Seq, StoredEncoding, StoredText } from '../../log/log.ts';
@@ -42,15 +43,9 @@ type Needles = readonly (readonly [name: string, bytes: Buffer])[];
 
 async function needlesFound(folder: string, needles: Needles): Promise<string[]> {
   const found: string[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = join(folder, name);
-    // What is removed meanwhile has nothing.
-    const stats = await stat(path).catch(() => undefined);
-    if (stats?.isFile() !== true) continue;
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  for await (const [name, bytes] of filesIn(folder))
     for (const [needle, wanted] of needles)
       if (bytes.includes(wanted)) found.push(`${needle} in ${name}`);
-  }
   return found;
 }
 

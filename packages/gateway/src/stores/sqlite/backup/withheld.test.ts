@@ -1,10 +1,11 @@
 /** What was said in a withheld entry is in no backup that ends later, and in nothing restored from one. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
+import { filesWith } from '../../../../../../test/files-with.ts';
 import { draftOf, fill, stampOf } from '../../../log/log.fixture.ts';
 import type { Log, Seq } from '../../../log/log.ts';
 import { verifyLog, type VerifyResult } from '../log/verify.ts';
@@ -24,15 +25,6 @@ async function sayLarge(log: Log, text: string): Promise<Seq> {
   await using spool = log.spool();
   await fill(spool, [Buffer.from(`"text":"${text}"`)]);
   return stampOf(await log.append({ ...draftOf(), body: spool })).seq;
-}
-
-async function filesWith(folder: string, word: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const name of await readdir(folder, { recursive: true })) {
-    const path = join(folder, name);
-    if ((await stat(path)).isFile() && (await readFile(path)).includes(word)) found.push(name);
-  }
-  return found;
 }
 
 /** `between`: called once, before the backup is complete. */
