@@ -178,7 +178,13 @@ class Run {
     const client: StreamClient = {
       publish: (_subject, data, { msgID }) => stream.publish(msgID, data),
     };
-    this.#publisher = new Publisher(folder, Promise.resolve(client), 'simulated.log', () => {});
+    this.#publisher = new Publisher(
+      // There are no uploads.
+      '00'.repeat(8),
+      Promise.resolve(client),
+      'simulated.log',
+      () => {},
+    );
     this.#drafts = new DraftPublisher(this.#publisher, {
       // All drafts are small.
       spool: () => Promise.reject(new Error('There are no uploads.')),

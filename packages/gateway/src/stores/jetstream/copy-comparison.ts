@@ -3,22 +3,19 @@
  * that all should have by now, and a link depends on all entries before it. Owns what they tell; knows
  * neither why copies differ nor which is right, but for what most of them have.
  */
-import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import type { Seq } from '../../log/log.ts';
 import { StorageFault } from '../../storage-fault.ts';
+import { gatewayOf } from './publisher.ts';
 import type { StreamAddress } from './stream-address.ts';
 
 /** What a copy tells, as JSON. */
 interface CopyReport {
-  /** Another one for each start of a gateway. */
+  /** The id of the gateway's publisher. */
   readonly publisher: string;
-  /** The same after a restart: a copy that is started again and again has one vote. */
-  readonly copy: string;
   /** Of its newest entry, or one shortly before, and of those that the others told last: with the first alone, copies of different lengths would have nothing to compare. */
   readonly links: readonly EntryLink[];
 }
@@ -30,7 +27,6 @@ interface EntryLink {
 
 export interface ComparedCopy {
   readonly publisher: string;
-  readonly folder: string;
   readonly head: () => Seq;
   /** Undefined where there is no such entry, or it cannot be read. */
   readonly linkAt: (seq: Seq) => string | undefined;
@@ -100,7 +96,7 @@ export class CopyComparison {
   }
 
   #report(): void {
-    const { publisher, folder, head } = this.#copy;
+    const { publisher, head } = this.#copy;
     this.#heads = [...this.#heads, head()].slice(-REPORTS_BEHIND);
     const seqs = new Set([
       this.#heads[0] ?? 0,
@@ -108,8 +104,7 @@ export class CopyComparison {
     ]);
     const links = [...seqs].flatMap((seq) => this.#linkAt(seq));
     if (links.length === 0 || this.#connection.isClosed()) return;
-    const copy = createHash('sha256').update(`${hostname()} ${folder}`).digest('hex');
-    const report: CopyReport = { publisher, copy, links };
+    const report: CopyReport = { publisher, links };
     this.#connection.publish(this.#subject, JSON.stringify(report));
   }
 
@@ -118,9 +113,11 @@ export class CopyComparison {
     return link === undefined ? [] : [{ seq, link }];
   }
 
-  #compare({ publisher, copy, links }: CopyReport): void {
+  #compare({ publisher, links }: CopyReport): void {
     const [newest] = links;
     if (publisher === this.#copy.publisher || newest === undefined) return;
+    // The same after a restart: a copy that is started again and again has one vote.
+    const copy = gatewayOf(publisher);
     const now = performance.now();
     const compared = links.flatMap(({ seq, link }) =>
       this.#linkAt(seq).map((own) => own.link === link),

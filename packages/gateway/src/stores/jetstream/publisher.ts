@@ -2,7 +2,7 @@
  * Publishes this gateway's messages, each until the stream has it. Owns their numbers, and whether
  * the stream takes messages now.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type MessageKind, packMessage } from './message.ts';
@@ -20,19 +20,13 @@ export interface StreamClient {
   ): Promise<{ readonly seq: number }>;
 }
 
-const GATEWAY_DIGITS = 16;
-
-function gatewayPart(gateway: string): string {
-  return createHash('sha256').update(gateway).digest('hex').slice(0, GATEWAY_DIGITS);
-}
-
-/** Whether these are ids of publishers of one gateway: the earlier one has ended. */
-export function isSameGateway(id: string, other: string): boolean {
-  return id.slice(0, GATEWAY_DIGITS) === other.slice(0, GATEWAY_DIGITS);
+/** The identity of the gateway that has the publisher of this id. */
+export function gatewayOf(id: string): string {
+  return id.slice(0, 16);
 }
 
 export class Publisher {
-  /** In hex: 8 bytes for the gateway, then 8 random ones for each start. */
+  /** In hex: the identity of the gateway, then 8 random bytes for each start. */
   readonly id: string;
   readonly #client: Promise<StreamClient>;
   readonly #subject: string;
@@ -44,14 +38,17 @@ export class Publisher {
   #isHolding: boolean | undefined;
   #isClosed = false;
 
-  /** `gateway`: the same at each start of a gateway, and at no other one. `onHolding`: called with a cause when a message is not acknowledged, and without when one is. */
+  /**
+   * `gateway`: see `gatewayIdentity`. `onHolding`: called with a cause when a message is not acknowledged,
+   * and without when one is.
+   */
   constructor(
     gateway: string,
     client: Promise<StreamClient>,
     subject: string,
     onHolding: (cause: Error | undefined) => void,
   ) {
-    this.id = gatewayPart(gateway) + randomBytes(8).toString('hex');
+    this.id = gateway + randomBytes(8).toString('hex');
     this.#client = client;
     this.#subject = subject;
     this.#onHolding = onHolding;

@@ -12,7 +12,7 @@ import { discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.t
 import { VALID_MS } from '../sqlite/log/stream-progress.ts';
 import type { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { Chunk, PlacedMessage } from './message.ts';
-import { isSameGateway } from './publisher.ts';
+import { gatewayOf } from './publisher.ts';
 
 /**
  * An upload is abandoned when its publisher was silent for so long: whatever that has sent is void by
@@ -48,11 +48,12 @@ export class ReceivedUploads {
   /** To be called with each message, before anything else of it. Returns the uploads that are abandoned now. */
   abandonedBy({ publisher, time }: Pick<PlacedMessage, 'publisher' | 'time'>): string[] {
     const abandoned: string[] = [];
+    const gateway = gatewayOf(publisher);
     for (const [name, upload] of this.#unfinished) {
       if (upload.isCompleted) continue;
       const isOwn = upload.publisher === publisher;
       if (isOwn) upload.last = time;
-      else if (isSameGateway(upload.publisher, publisher) || time - upload.last > ABANDONED_MS)
+      else if (gatewayOf(upload.publisher) === gateway || time - upload.last > ABANDONED_MS)
         abandoned.push(name);
     }
     return abandoned;

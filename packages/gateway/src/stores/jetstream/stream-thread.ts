@@ -2,7 +2,6 @@
  * The stream's thread: publishes what the gateway's threads append, reads the stream in its order, and
  * has the writer's thread apply it. A draft is answered once this copy has it.
  */
-import { hostname } from 'node:os';
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,6 +24,7 @@ import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
 import type { StreamThreadStart } from './cluster-log.ts';
 import { measureLag } from './copy-lag.ts';
 import { DraftPublisher } from './draft-publisher.ts';
+import { gatewayIdentity } from './gateway-identity.ts';
 import { checkLateServers } from './late-servers.ts';
 import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
@@ -54,7 +54,7 @@ const uploads = new ReceivedUploads(paths, uploadThreads);
 let isServerWrong = false;
 const client = Promise.withResolvers<StreamClient>();
 const publisher = new Publisher(
-  `${hostname()} ${paths.folder}`,
+  gatewayIdentity(paths),
   client.promise,
   subjectOf(address),
   (cause) => {
@@ -175,7 +175,6 @@ async function compareCopies(connection: NatsConnection): Promise<void> {
   const blocks = new BlockReader(log);
   const copy: ComparedCopy = {
     publisher: publisher.id,
-    folder: paths.folder,
     head: () => shared.head,
     linkAt: (seq) => (seq === 0 ? undefined : readable(() => blocks.linkAt(seq))),
   };
