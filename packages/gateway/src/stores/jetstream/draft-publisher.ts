@@ -1,6 +1,6 @@
 /**
- * Publishes the drafts of the gateway's threads, and answers each when this copy has applied it. Drafts
- * that come while messages are on their way travel together in the next one.
+ * Publishes the drafts of the gateway's threads, and answers each when this copy has applied it. One
+ * message is on its way at a time; drafts that come meanwhile travel together in the next one.
  */
 
 import { GatewayError } from '@open-presence/protocol';
@@ -21,7 +21,6 @@ import type { Publisher } from './publisher.ts';
 const MAX_MESSAGE_SIZE = 512 * 1024;
 /** A longer one travels in chunks. */
 const MAX_BODY_SIZE = 256 * 1024;
-const MAX_IN_FLIGHT = 32;
 
 /** The results of a batch that are there, and how many are not. */
 interface PendingBatch {
@@ -58,7 +57,7 @@ export class DraftPublisher {
   readonly #queue: Piece[] = [];
   /** Those that are published, by the number of their message. */
   readonly #published = new Map<number, readonly Piece[]>();
-  #inFlight = 0;
+  #isSending = false;
 
   constructor(publisher: Publisher, uploads: UploadSending) {
     this.#publisher = publisher;
@@ -130,19 +129,18 @@ export class DraftPublisher {
   }
 
   #publish(): void {
-    while (this.#queue.length > 0 && this.#inFlight < MAX_IN_FLIGHT) {
-      const pieces = this.#takeMessage();
-      const [number, sent] = this.#publisher.publish(
-        'drafts',
-        pieces.map(({ packed }) => packed),
-      );
-      this.#published.set(number, pieces);
-      this.#inFlight += 1;
-      void sent.then(() => {
-        this.#inFlight -= 1;
-        this.#publish();
-      });
-    }
+    if (this.#isSending || this.#queue.length === 0) return;
+    const pieces = this.#takeMessage();
+    const [number, sent] = this.#publisher.publish(
+      'drafts',
+      pieces.map(({ packed }) => packed),
+    );
+    this.#published.set(number, pieces);
+    this.#isSending = true;
+    void sent.then(() => {
+      this.#isSending = false;
+      this.#publish();
+    });
   }
 
   #takeMessage(): Piece[] {
