@@ -1,6 +1,6 @@
 /**
  * A cluster on this machine, for trying it: three NATS servers and three gateways. `npm run cluster`;
- * Ctrl-C ends it and removes what it stored.
+ * Ctrl-C and SIGTERM end it and remove what it stored.
  */
 import { once } from 'node:events';
 
@@ -8,7 +8,7 @@ import { startGatewayProcess } from '../gateway-process.ts';
 import { startNatsServers } from './nats-servers.ts';
 
 console.log('Starting three NATS servers and three gateways …');
-const interrupted = once(process, 'SIGINT');
+const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
 await using servers = await startNatsServers(3);
 await using gateways = new AsyncDisposableStack();
 const args = ['--log', servers.url];
