@@ -12,7 +12,7 @@ export interface ResultLine {
   readonly rounds?: Rounds;
 }
 
-export type Unit = 'requests/s' | 'entries/s' | 'MB/s' | 'ms' | 'µs';
+export type Unit = 'requests/s' | 'entries/s' | 'events/s' | 'MB/s' | 'ms' | 'µs';
 
 const NONE = '–';
 

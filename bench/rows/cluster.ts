@@ -1,6 +1,6 @@
 /**
  * Three gateways over three NATS servers, all on this machine: durable POST beside a bare publisher to
- * a stream of the same servers and beside a gateway alone, the newest entries, and one large entry.
+ * a stream of the same servers and beside a gateway alone, the newest entries, live delivery, and one large entry.
  */
 import type { BenchContext } from '../options.ts';
 import { loopbackPlace, startNatsServers } from '../../test/cluster/nats-servers.ts';
@@ -8,6 +8,7 @@ import { runWrk } from '../clients/wrk.ts';
 import { headOf } from '../clients/http.ts';
 import { assertSame, transferLargeEntry } from '../clients/transfer-large-entry.ts';
 import { emptyFolder, requireSpace } from '../data/data-folder.ts';
+import { clusterLive } from './cluster-live.ts';
 import { growthDuring } from '../measure/rss.ts';
 import {
   atLeast,
@@ -55,6 +56,7 @@ export async function cluster(bench: BenchContext): Promise<ResultLine[]> {
   return [
     ...(await posts(bench, { servers, gateways, alone })),
     ...(await newest(bench, gateways)),
+    ...(await clusterLive(bench, gateways)),
     ...(await largeEntry(bench, gateways, { pids, size })),
   ];
 }
