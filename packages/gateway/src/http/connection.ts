@@ -54,7 +54,7 @@ export interface ConnectionCallbacks {
   simplePost(post: SimplePost, responder: SimplePostResponder): RouteName | undefined;
   /** Returns undefined for bytes that must go through `node:http`. */
   repeatedGet(bytes: Buffer): RepeatedGet | undefined;
-  /** Called with a `GET` that went through it, when its response has ended. */
+  /** Called with a `GET` that goes through it, once its handler was called. */
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
   /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
   readonly finished:
@@ -71,7 +71,7 @@ export class Connection implements SimplePostResponder {
   #response: ServerResponse | undefined;
   /** A simple request that is being answered. */
   #simple: SimpleRequest | undefined;
-  /** All bytes of the `GET` that is being answered, if they came by themselves. */
+  /** All bytes of the `GET` that is given to the parser, if they came by themselves. */
   #get: NonSharedBuffer | undefined;
   /** What responds to a simple request that is handed over. */
   #respond: Respond | undefined;
@@ -167,9 +167,13 @@ export class Connection implements SimplePostResponder {
     return respond;
   }
 
-  /** To be called with what answers the request that was started last. */
-  set route(route: RouteName) {
+  /** To be called with what answers the request that was started last, once its handler was called. */
+  answeredBy(route: RouteName): void {
     this.#route = route;
+    const get = this.#get;
+    this.#get = undefined;
+    if (get !== undefined && this.#request !== undefined)
+      this.#callbacks.remember(get, this.#request, route);
   }
 
   /** To be called when a response was written to the socket because the request cannot be parsed. */
@@ -240,11 +244,9 @@ export class Connection implements SimplePostResponder {
   readonly #finish = (): void => {
     if (this.#callbacks.finished !== undefined && this.isResponding)
       this.#reportFinished(this.#request?.method ?? this.#simple?.method ?? '', this.#route);
-    if (this.#get !== undefined && this.#request !== undefined)
-      this.#callbacks.remember(this.#get, this.#request, this.#route);
     // Otherwise the rest of its body comes next.
     if (!this.isReceiving) this.#request = undefined;
-    this.#response = this.#simple = this.#get = undefined;
+    this.#response = this.#simple = undefined;
     const held = this.#held;
     this.#held = undefined;
     // A response may have been the last one of the connection.

@@ -37,7 +37,7 @@ export class RepeatedGets {
     this.#allowed.set(request, find);
   }
 
-  /** To be called when a request is finished: `bytes` are all that it consisted of. */
+  /** To be called when the handler of a request was called: `bytes` are all that it consists of. */
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void {
     const find = this.#allowed.get(request);
     if (find === undefined || bytes.length > MAX_HEAD_SIZE) return;

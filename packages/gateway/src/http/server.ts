@@ -82,7 +82,7 @@ export class HttpServer implements AsyncDisposable {
         return;
       }
       const route = callbacks.request(request, response);
-      if (connection !== undefined) connection.route = route;
+      connection?.answeredBy(route);
     };
     const malformed = (error: ClientError, socket: Duplex): void => {
       const connection = this.#connections.get(socket);
