@@ -49,6 +49,8 @@ export const FAULTS = [
   'swaps messages',
   'takes its own clock',
   'draws its own salts',
+  'applies void messages',
+  'remembers publishers for ever',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -98,7 +100,12 @@ export class SimulatedGateway {
   }
 
   start(): void {
-    if (this.#fault === 'forgets its position') this.#forget();
+    if (this.#fault === 'forgets its position')
+      this.#change("DELETE FROM meta WHERE name = 'stream' OR name LIKE 'publisher %'");
+    if (this.#fault === 'remembers publishers for ever')
+      this.#change(
+        "UPDATE meta SET value = json_set(value, '$.last', 9e15) WHERE name LIKE 'publisher %'",
+      );
     this.#run = new Run(this.#folder, this.#stream, this.#random, this.#fault);
     if (this.#fault === 'skips a message' && this.#run.next > 1) this.#run.next += 1;
   }
@@ -140,11 +147,19 @@ export class SimulatedGateway {
     });
   }
 
-  #forget(): void {
+  /** The ids of those that it remembers, sorted. */
+  publishers(): string[] {
+    using db = openForReading(dataPathsIn(this.#folder).log);
+    const rows = db
+      .prepare("SELECT name FROM meta WHERE name LIKE 'publisher %' ORDER BY name")
+      .all();
+    return rows.map(({ name }) => String(name).slice('publisher '.length));
+  }
+
+  #change(statement: string): void {
     using db = new DatabaseSync(dataPathsIn(this.#folder).log);
     const hasTable = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get();
-    if (hasTable !== undefined)
-      db.exec("DELETE FROM meta WHERE name = 'stream' OR name LIKE 'publisher %'");
+    if (hasTable !== undefined) db.exec(statement);
   }
 }
 
@@ -260,6 +275,7 @@ class Run {
 function changed(batch: UnpackedBatch, fault: Fault | undefined): UnpackedBatch {
   if (fault === 'applies repeats') return { ...batch, number: batch.position, settled: 0 };
   if (fault === 'takes its own clock') return { ...batch, time: batch.time + 1 };
+  if (fault === 'applies void messages') return { ...batch, sent: batch.time };
   if (fault === 'draws its own salts') return { ...batch, nonce: new Uint8Array(32) };
   return batch;
 }

@@ -13,7 +13,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
 import { SeededRandom } from '../../seeded-random.ts';
-import { type Attempt, judge } from './judge.ts';
+import { type Attempt, type Coverage, judge } from './judge.ts';
 import { type Fault, SimulatedGateway } from './simulated-gateway.ts';
 import { SimulatedStream } from './simulated-stream.ts';
 
@@ -21,6 +21,8 @@ const START = 1_700_000_000_000;
 const GATEWAYS = 3;
 const STEPS = 100;
 const MAX_STEP_MS = 300;
+/** For so long everything may stand still, with messages on their way: longer than publishers are remembered. */
+const MAX_LEAP_MS = 4 * 3_600_000;
 /** Until everything that goes on has come to its end. */
 const MAX_LAST_STEPS = 200;
 const LAST_STEP_MS = 1000;
@@ -30,14 +32,17 @@ const REST_STEPS = 25;
 const TICK_MS = 10;
 const LAST_TICK_MS = 100;
 
-/** Throws an `AssertionError` where something is wrong in the end. `fault`: of the first gateway. */
-export async function simulate(seed: number, fault?: Fault): Promise<void> {
+/**
+ * Throws an `AssertionError` where something is wrong in the end. Resolves with how often things happened.
+ * `fault`: of the first gateway.
+ */
+export async function simulate(seed: number, fault?: Fault): Promise<Coverage> {
   const folder = mkdtempSync(join(tmpdir(), 'presence-'));
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: START });
   syncBuiltinESMExports();
   const simulation = new Simulation(seed, folder, fault);
   try {
-    await simulation.run();
+    return await simulation.run();
   } finally {
     simulation.end();
     mock.timers.reset();
@@ -61,14 +66,18 @@ class Simulation {
     });
   }
 
-  async run(): Promise<void> {
+  async run(): Promise<Coverage> {
     for (let step = 0; step < STEPS; step += 1) {
       this.#act(this.#random.below(GATEWAYS));
       await pass(this.#random.below(MAX_STEP_MS), TICK_MS);
+      if (this.#random.chance(0.01)) mock.timers.tick(this.#random.below(MAX_LEAP_MS));
     }
     await this.#finish();
-    const copies = this.#gateways.map((gateway) => gateway.entries());
-    judge(this.#stream.messages, this.#attempts, copies);
+    const copies = this.#gateways.map((gateway) => ({
+      entries: gateway.entries(),
+      publishers: gateway.publishers(),
+    }));
+    return judge(this.#stream.messages, this.#attempts, copies);
   }
 
   end(): void {
