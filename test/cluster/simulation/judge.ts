@@ -31,10 +31,12 @@ export type Coverage = Readonly<
   Record<'messages' | 'repeats' | 'voidMessages' | 'forgottenPublishers', number>
 >;
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 /** Where these are in the bytes of a message. */
 const PUBLISHER = [2, 18] as const;
 const ORIGIN = [2, 24] as const;
+const NUMBER = [18, 6] as const;
+const SETTLED = [24, 6] as const;
 const SENT = [30, 6] as const;
 const TEXT = /"text":"(\w+)"/g;
 
@@ -78,16 +80,16 @@ export function judge(
   };
 }
 
-/** Whether the stream took it more than an hour before or after it was sent. */
+/** Whether the stream took it more than a day before or after it was sent. */
 function isVoid({ time, data }: StoredMessage): boolean {
-  return Math.abs(time - Buffer.from(data).readUIntLE(...SENT)) > HOUR_MS;
+  return Math.abs(time - Buffer.from(data).readUIntLE(...SENT)) > DAY_MS;
 }
 
 function originOf({ data }: StoredMessage): string {
   return Buffer.from(data).toString('hex', ...ORIGIN);
 }
 
-/** A publisher is forgotten at the first message more than three hours behind its own last one. */
+/** A publisher is forgotten at the first message more than three days behind its own last one that is not void. */
 function publishersOf(messages: readonly StoredMessage[]): {
   readonly remembered: readonly string[];
   readonly forgotten: number;
@@ -95,24 +97,30 @@ function publishersOf(messages: readonly StoredMessage[]): {
   const last = new Map<string, number>();
   let forgotten = 0;
   for (const message of messages) {
+    if (isVoid(message)) continue;
     for (const [publisher, time] of last)
-      if (message.time - time > 3 * HOUR_MS && last.delete(publisher)) forgotten += 1;
+      if (message.time - time > 3 * DAY_MS && last.delete(publisher)) forgotten += 1;
     const publisher = Buffer.from(message.data).toString('hex', ...PUBLISHER);
-    if (!isVoid(message)) last.set(publisher, message.time);
+    last.set(publisher, message.time);
   }
   return { remembered: [...last.keys()].toSorted(), forgotten };
 }
 
-/** In the order of the stream: a message that comes again counts once. */
+/**
+ * In the order of the stream: a message that comes again counts once, and not at all where its publisher
+ * has said that it is settled, as one that was void before.
+ */
 function textsOf(messages: readonly StoredMessage[]): string[] {
   const seen = new Set<string>();
+  const settled = new Map<string, number>();
   return messages.flatMap((message) => {
+    const data = Buffer.from(message.data);
+    const publisher = data.toString('hex', ...PUBLISHER);
+    const before = settled.get(publisher) ?? 0;
+    settled.set(publisher, Math.max(before, data.readUIntLE(...SETTLED)));
     const origin = originOf(message);
-    if (seen.has(origin)) return [];
+    if (data.readUIntLE(...NUMBER) <= before || seen.has(origin)) return [];
     seen.add(origin);
-    return Array.from(
-      Buffer.from(message.data).toString('latin1').matchAll(TEXT),
-      ([, text = '']) => text,
-    );
+    return Array.from(data.toString('latin1').matchAll(TEXT), ([, text = '']) => text);
   });
 }

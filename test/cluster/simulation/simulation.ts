@@ -22,7 +22,7 @@ const GATEWAYS = 3;
 const STEPS = 100;
 const MAX_STEP_MS = 300;
 /** For so long everything may stand still, with messages on their way: longer than publishers are remembered. */
-const MAX_LEAP_MS = 4 * 3_600_000;
+const MAX_LEAP_MS = 4 * 86_400_000;
 /** Until everything that goes on has come to its end. */
 const MAX_LAST_STEPS = 200;
 const LAST_STEP_MS = 1000;

@@ -12,7 +12,7 @@ import { packMessage, placeMessage, type PlacedMessage } from './message.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 
 const START = 1_700_000_000_000;
-const HOUR = 3_600_000;
+const DAY = 86_400_000;
 const NAME = '0c7a6d4e-0000-4000-8000-000000000000';
 const BODY = { name: NAME, size: 30, digest: '', marked: false };
 const [OTHER, KILLED, RESTARTED] = [
@@ -21,8 +21,8 @@ const [OTHER, KILLED, RESTARTED] = [
   `${'bb'.repeat(8)}${'cc'.repeat(8)}`,
 ];
 
-function messageOf(publisher: string, position: number, hours: number): PlacedMessage {
-  const time = START + hours * HOUR;
+function messageOf(publisher: string, position: number, days: number): PlacedMessage {
+  const time = START + days * DAY;
   const origin = { publisher, number: position, settled: 0, sent: time };
   return placeMessage({
     seq: position,
@@ -43,9 +43,9 @@ describe('uploads of a stream', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Adds the chunk that begins at `offset`, of 10 bytes. */
-  function add(position: number, offset: number, hours = 0): void {
+  function add(position: number, offset: number, days = 0): void {
     const bytes = Buffer.alloc(10);
-    uploads.add(messageOf(KILLED, position, hours), { name: NAME, file: 0, offset, bytes });
+    uploads.add(messageOf(KILLED, position, days), { name: NAME, file: 0, offset, bytes });
   }
 
   it('are whole when all chunks are there, in any order and however often', () => {
@@ -66,7 +66,7 @@ describe('uploads of a stream', () => {
     assert.equal(uploads.resumeAt(12), 13);
   });
 
-  it('are abandoned when their gateway is silent for an hour, or starts again', async () => {
+  it('are abandoned when their gateway is silent for a day, or starts again', async () => {
     add(7, 0);
     assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 8, 0.9)), []);
     assert.deepEqual(uploads.abandonedBy(messageOf(KILLED, 9, 0.9)), []);

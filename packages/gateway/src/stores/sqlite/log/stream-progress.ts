@@ -43,11 +43,15 @@ const NAME = 'stream';
 /** Begins the names of the rows of publishers. */
 const PUBLISHER = 'publisher ';
 
-/** How far `sent` may be from the time at which the stream takes the message. */
-export const VALID_MS: number = 3_600_000;
+/**
+ * How far `sent` may be from the time at which the stream takes the message: how long a message may be on
+ * its way, and how far the clocks of a gateway and of the stream's leader may be apart.
+ */
+export const VALID_MS: number = 86_400_000;
 /**
  * A publisher that was silent for longer is forgotten. Whatever it has published before is void if it
- * comes again, even with a clock that was as wrong as it may be.
+ * comes again, even with a clock that was as wrong as it may be. A message that is void forgets none: the
+ * clock by which it came may be wrong.
  */
 const FORGOTTEN_MS = 3 * VALID_MS;
 
@@ -105,8 +109,8 @@ export class StreamProgress {
   advance(position: number, time: number, origin: MessageOrigin): 'apply' | 'skip' | 'unused' {
     if (position <= this.#position) return 'skip';
     this.#position = position;
-    this.#forget(time);
     if (isVoid(time, origin)) return 'unused';
+    this.#forget(time);
     const { publisher, number } = origin;
     const before = this.#publishers.get(publisher) ?? UNKNOWN;
     const settled = Math.max(origin.settled, before.settled);
