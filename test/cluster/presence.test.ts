@@ -1,6 +1,5 @@
 // Who is present at one gateway of a cluster is present at all of them.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 
 import {
@@ -8,6 +7,7 @@ import {
   shareClusterPresence,
 } from '../../packages/gateway/src/cluster-presence.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
+import { ThreadHub } from '../../packages/gateway/src/presence/thread-hub.ts';
 import { connectToServers } from '../../packages/gateway/src/stores/jetstream/stream.ts';
 import { until } from '../../conformance/until.ts';
 import { type NatsServers, startNatsServers } from './nats-servers.ts';
@@ -19,17 +19,23 @@ interface Member extends AsyncDisposable {
 
 /** A gateway as far as presence is concerned. */
 function member(cluster: NatsServers, leaseMs = 5_000): Member {
-  const channel = randomUUID();
-  const threads = [new Presence(channel), new Presence(channel)] as const;
+  const hub = new ThreadHub();
+  const threads = [new Presence(hub.connect()), new Presence(hub.connect())] as const;
   const servers = cluster.servers.map(({ address }) => address);
   const connect: ClusterPresenceOptions['connect'] = (signal) =>
     connectToServers({ servers, stream: 'S' }, signal);
-  const sharing = shareClusterPresence({ connect, subject: 'presence', channel, leaseMs });
+  const sharing = shareClusterPresence({
+    connect,
+    subject: 'presence',
+    port: hub.connect(),
+    leaseMs,
+  });
   return {
     threads,
     async [Symbol.asyncDispose]() {
       for (const thread of threads) thread[Symbol.dispose]();
       await sharing[Symbol.asyncDispose]();
+      hub[Symbol.dispose]();
     },
   };
 }

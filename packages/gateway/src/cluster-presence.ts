@@ -1,4 +1,6 @@
 /** Presence over core NATS, which stores nothing. */
+import type { MessagePort } from 'node:worker_threads';
+
 import type { NatsConnection } from '@nats-io/transport-node';
 
 import { type GatewayTransport, OtherGateways } from './presence/other-gateways.ts';
@@ -8,14 +10,14 @@ export interface ClusterPresenceOptions {
   readonly connect: (signal: AbortSignal) => Promise<NatsConnection | undefined>;
   /** Gateways that share it share who is present. No stream may store what is published there. */
   readonly subject: string;
-  /** Of the threads of this gateway. */
-  readonly channel: string;
+  /** Of the hub of this gateway's threads. */
+  readonly port: MessagePort;
   readonly leaseMs?: number;
 }
 
 /** Connects in the background: without a server, each gateway knows its own visitors alone. */
 export function shareClusterPresence(options: ClusterPresenceOptions): AsyncDisposable {
-  const { connect, subject, channel, leaseMs } = options;
+  const { connect, subject, port, leaseMs } = options;
   const ending = new AbortController();
   let connection: NatsConnection | undefined;
   let isConnected = false;
@@ -24,7 +26,7 @@ export function shareClusterPresence(options: ClusterPresenceOptions): AsyncDisp
     send: (frame) => void (isConnected && connection?.publish(subject, frame)),
     onFrame: () => {},
   };
-  const gateways = new OtherGateways(channel, transport, leaseMs);
+  const gateways = new OtherGateways(port, transport, leaseMs);
   const running = run();
 
   return {

@@ -5,7 +5,6 @@
  * after two seconds, that nothing is served before the log is open, that requests in progress are
  * finished before the log is closed, and that a failed start leaves nothing open.
  */
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +29,7 @@ import { copyOf, type ContinuedLog } from './log-copy.ts';
 import { logState } from './log-state.ts';
 import { Mirror } from './operations/mirror.ts';
 import { Presence } from './presence/presence.ts';
+import { ThreadHub } from './presence/thread-hub.ts';
 import { createRouter } from './routes.ts';
 import { collectGarbageWhenIdle } from './idle-memory.ts';
 import { HttpObservation, type ObservationOptions } from './http-observation.ts';
@@ -204,13 +204,14 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     if (!lifecycle.serving || lifecycle.log === undefined) return 'waking';
     return logState(lifecycle.log.writable());
   };
-  const channel = listen.shared || config.log !== undefined ? randomUUID() : undefined;
   const unreadable = (): number => lifecycle.log?.damage().unreadable ?? 0;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };
   // Disposed of in reverse order: the log is closed last.
   await using opened = new AsyncDisposableStack();
   let early: HttpListener<DoorContext> | undefined;
-  const presence = opened.use(new Presence(channel));
+  const hub = opened.use(new ThreadHub());
+  const isShared = listen.shared || config.log !== undefined;
+  const presence = opened.use(new Presence(isShared ? hub.connect() : undefined));
   const metrics =
     config.metrics &&
     opened.use(
@@ -244,12 +245,12 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const log = await opening;
   lifecycle.log = log;
   const address = config.log === undefined ? undefined : parseStreamAddress(config.log);
-  if (address !== undefined && channel !== undefined) {
+  if (address !== undefined) {
     const { connectToServers } = await import('./stores/jetstream/stream.ts');
     const connect: ClusterPresenceOptions['connect'] = (signal) =>
       connectToServers(address, signal);
     const subject = `${address.stream}-presence`;
-    opened.use(shareClusterPresence({ connect, subject, channel }));
+    opened.use(shareClusterPresence({ connect, subject, port: hub.connect() }));
   }
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
@@ -260,7 +261,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const workers = opened.use(new AsyncDisposableStack());
   for (let count = 1; count < config.threads; count += 1) {
     const shared = mirror && { origin: mirror.origin, memory: mirror.memory };
-    const own = { publicUrl, channel, temporaryFolder, mirror: shared };
+    const own = { publicUrl, presencePort: hub.connect(), temporaryFolder, mirror: shared };
     const observed = observationOf(`http-${count + 1}`);
     const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
     workers.use(await HttpWorker.start(start, report));
@@ -405,7 +406,7 @@ class HttpWorker implements AsyncDisposable {
   static async start(start: HttpWorkerStart, report: Logger): Promise<HttpWorker> {
     const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer, start.log.words, start.log.index],
+      transferList: [start.log.writer, start.log.words, start.log.index, start.presencePort],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

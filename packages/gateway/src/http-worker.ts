@@ -2,7 +2,7 @@
  * A further thread that serves HTTP: its own listener on the same port, over the same log. Part of
  * the composition root.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 
 import type { State } from '@open-presence/protocol';
 
@@ -23,8 +23,8 @@ export interface HttpWorkerStart {
   readonly log: SqliteConnection;
   readonly publicUrl: string | undefined;
   readonly temporaryFolder: string;
-  /** Name of the channel on which threads share who is present. */
-  readonly channel: string | undefined;
+  /** Over which threads share who is present. */
+  readonly presencePort: MessagePort;
   readonly loaded: LoadedLanguage;
   readonly mirror: Pick<Mirror, 'origin' | 'memory'> | undefined;
   readonly observation: ObservationOptions;
@@ -49,7 +49,7 @@ const stopped = new Promise<void>((resolve) => {
 {
   using _collecting = collectGarbageWhenIdle();
   await using log = new SqliteLog(start.log);
-  using presence = new Presence(start.channel);
+  using presence = new Presence(start.presencePort);
   const state = (): State => (stopping ? 'resting' : logState(log.writable()));
   const report = { error: (details: object, text: string): void => post({ details, text }) };
   const { loaded, publicUrl, temporaryFolder } = start;

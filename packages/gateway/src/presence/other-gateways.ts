@@ -9,7 +9,7 @@
  * - times are those of the receiver's steady clock, however the clocks of the machines differ.
  */
 import { randomUUID } from 'node:crypto';
-import { BroadcastChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 
 import type { PresenceMessage } from './other-threads.ts';
 import { steadyNow } from './steady-clock.ts';
@@ -49,21 +49,20 @@ const NEWLINE = 0x0a;
 export class OtherGateways implements Disposable {
   readonly #id = randomUUID();
   readonly #transport: GatewayTransport;
-  readonly #channel: BroadcastChannel;
+  readonly #port: MessagePort;
   readonly #gateways = new Map<string, OtherGateway>();
   readonly #leaseMs: number;
   readonly #timer: NodeJS.Timeout;
   #number = 0;
   #isStateWanted = true;
 
-  /** `channel`: that of the `Presence` of each thread of this gateway. */
-  constructor(channel: string, transport: GatewayTransport, leaseMs: number = LEASE_MS) {
+  /** `port`: of the hub of this gateway's threads. */
+  constructor(port: MessagePort, transport: GatewayTransport, leaseMs: number = LEASE_MS) {
     this.#transport = transport;
     this.#leaseMs = leaseMs;
-    this.#channel = new BroadcastChannel(channel);
-    this.#channel.onmessage = ({ data }: { readonly data: readonly PresenceMessage[] }) =>
-      this.#send(data);
-    this.#channel.unref();
+    this.#port = port;
+    port.on('message', (messages: readonly PresenceMessage[]) => this.#send(messages));
+    port.unref();
     transport.onFrame = (frame) => this.#receive(frame);
     this.#timer = setInterval(() => this.#beat(), leaseMs / BEATS_PER_LEASE).unref();
     this.#beat();
@@ -75,7 +74,7 @@ export class OtherGateways implements Disposable {
     this.#send([{ type: 'leave', thread: '' }]);
     this.#transport.onFrame = () => {};
     for (const gateway of this.#gateways.keys()) this.#drop(gateway);
-    this.#channel.close();
+    this.#port.close();
   }
 
   /** Keeps the own lease, ends those of others, and asks for their state if some of it was missed. */
@@ -117,7 +116,7 @@ export class OtherGateways implements Disposable {
     sender.parts = undefined;
     const delay = steadyNow() - header.time;
     if (messages.length > 0)
-      this.#channel.postMessage(messages.map((message) => localize(message, header, delay)));
+      this.#port.postMessage(messages.map((message) => localize(message, header, delay)));
   }
 
   /** The sender, without what it told before where a frame was missed. */
@@ -133,7 +132,7 @@ export class OtherGateways implements Disposable {
 
   #drop(gateway: string): void {
     this.#gateways.delete(gateway);
-    this.#channel.postMessage([{ type: 'leave', thread: gateway } satisfies PresenceMessage]);
+    this.#port.postMessage([{ type: 'leave', thread: gateway } satisfies PresenceMessage]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { BroadcastChannel } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 
 /** A visitor who has named itself. */
 export interface Visitor {
@@ -29,25 +29,23 @@ export type PresenceMessage =
   | { readonly type: 'leave'; readonly thread: string };
 
 /**
- * Broadcasts to the other threads of a gateway. Messages of one thread arrive in order; those that
+ * Tells the other threads of a gateway. Messages of one thread arrive in order; those that
  * answer a `join` may repeat earlier ones. Does not keep the process alive.
  */
 export class OtherThreads {
-  #channel: BroadcastChannel | undefined;
+  #port: MessagePort | undefined;
   #unsent: PresenceMessage[] = [];
 
-  /** Without a name there are no other threads. */
-  constructor(name: string | undefined, onMessage: (message: PresenceMessage) => void) {
-    if (name === undefined) return;
-    this.#channel = new BroadcastChannel(name);
-    this.#channel.onmessage = ({ data }: { readonly data: readonly PresenceMessage[] }) =>
-      data.forEach(onMessage);
-    this.#channel.unref();
+  /** `port`: of the gateway's hub. Without one there are no other threads. */
+  constructor(port: MessagePort | undefined, onMessage: (message: PresenceMessage) => void) {
+    this.#port = port;
+    port?.on('message', (messages: readonly PresenceMessage[]) => messages.forEach(onMessage));
+    port?.unref();
   }
 
   /** Messages of one turn of the event loop are sent together. */
   send(message: PresenceMessage): void {
-    if (this.#channel === undefined) return;
+    if (this.#port === undefined) return;
     if (this.#unsent.push(message) === 1) setImmediate(() => this.#flush());
   }
 
@@ -55,12 +53,12 @@ export class OtherThreads {
   close(message: PresenceMessage): void {
     this.send(message);
     this.#flush();
-    this.#channel?.close();
-    this.#channel = undefined;
+    this.#port?.close();
+    this.#port = undefined;
   }
 
   #flush(): void {
-    if (this.#unsent.length > 0) this.#channel?.postMessage(this.#unsent);
+    if (this.#unsent.length > 0) this.#port?.postMessage(this.#unsent);
     this.#unsent = [];
   }
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { steadyNow } from './steady-clock.ts';
 import { Presence, type PresenceChange, type PresentVisitor } from './presence.ts';
+import { ThreadHub } from './thread-hub.ts';
 
 /** Resolves when it is so. Where it never is, the test hangs. */
 async function until(isSo: () => boolean): Promise<void> {
@@ -171,7 +171,8 @@ suite('presence', () => {
   test('keeps no process alive', () => {
     const script = `
       const { Presence } = await import(${JSON.stringify(import.meta.resolve('./presence.ts'))});
-      new Presence('alone').recordRequest({ identity: 'Lumen', room: undefined });`;
+      const { ThreadHub } = await import(${JSON.stringify(import.meta.resolve('./thread-hub.ts'))});
+      new Presence(new ThreadHub().connect()).recordRequest({ identity: 'Lumen', room: undefined });`;
     const run = spawnSync(process.execPath, ['--input-type=module', '-e', script]);
     assert.equal(run.status, 0, run.stderr.toString());
   });
@@ -179,9 +180,9 @@ suite('presence', () => {
 
 suite('presence over threads', () => {
   test('is one presence, wherever its streams and requests are', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
-    using there = new Presence(name);
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
     const changes = changesOf(there);
     const one = here.openStream({ identity: 'Lumen', room: 'porch' });
     await until(() => there.list().length === 1);
@@ -203,9 +204,9 @@ suite('presence over threads', () => {
   });
 
   test('has requests that any of them answered, from the first to the last', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
-    using there = new Presence(name);
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
     here.recordRequest(LUMEN);
     await until(() => there.list().length === 1);
     assert.deepEqual(there.list(), here.list());
@@ -217,22 +218,22 @@ suite('presence over threads', () => {
   });
 
   test('is known to a thread that comes later', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
-    using there = new Presence(name);
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
     here.openStream(LUMEN);
     there.recordRequest({ identity: 'Мавка', room: undefined });
     await until(() => here.list().length === 2 && there.list().length === 2);
-    using third = new Presence(name);
+    using third = new Presence(hub.connect());
     await until(() => third.list().length === 2);
     assert.deepEqual(new Set(names(third.list())), new Set(['Lumen', 'Мавка']));
   });
 
   test('ends with the thread that had the stream; its requests stay', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
     const changes = changesOf(here);
-    const ending = new Presence(name);
+    const ending = new Presence(hub.connect());
     ending.openStream(LUMEN);
     ending.openStream(LUMEN);
     ending.recordRequest({ identity: 'Мавка', room: undefined });
@@ -244,10 +245,10 @@ suite('presence over threads', () => {
   });
 
   test('does not reach another gateway', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
-    using there = new Presence(name);
-    using elsewhere = new Presence(randomUUID());
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
+    using elsewhere = new Presence(new ThreadHub().connect());
     using alone = new Presence();
     here.openStream(LUMEN);
     await until(() => there.list().length === 1);
@@ -255,9 +256,9 @@ suite('presence over threads', () => {
   });
 
   test('is told in order: who enters and leaves at once is not here', async () => {
-    const name = randomUUID();
-    using here = new Presence(name);
-    using there = new Presence(name);
+    using hub = new ThreadHub();
+    using here = new Presence(hub.connect());
+    using there = new Presence(hub.connect());
     const changes = changesOf(there);
     here.openStream(LUMEN)[Symbol.dispose]();
     here.openStream({ identity: 'Мавка', room: undefined });

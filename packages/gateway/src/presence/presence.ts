@@ -10,6 +10,7 @@
  * - a clock that is set neither makes anybody stay nor leave.
  */
 import { randomUUID } from 'node:crypto';
+import type { MessagePort } from 'node:worker_threads';
 
 import {
   OtherThreads,
@@ -66,10 +67,10 @@ export class Presence implements Disposable {
   #version = 0;
   #expiry: NodeJS.Timeout | undefined;
 
-  /** `channel`: a name that the threads of one gateway share, and no other gateway has. */
-  constructor(channel?: string, requestTtlMs: number = REQUEST_TTL_MS) {
+  /** `port`: of the hub of the gateway's threads, if there are others. */
+  constructor(port?: MessagePort, requestTtlMs: number = REQUEST_TTL_MS) {
     this.#requestTtlMs = requestTtlMs;
-    this.#others = new OtherThreads(channel, (message) => this.#receive(message));
+    this.#others = new OtherThreads(port, (message) => this.#receive(message));
     this.#others.send({ type: 'join' });
   }
 

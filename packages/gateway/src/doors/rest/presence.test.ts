@@ -155,6 +155,8 @@ suite('GET /api/presence', () => {
     await postEntry(gateway, 'seeds', { identity: 'stayed', room: 'first-breath' });
     await postEntry(gateway, 'seeds', { identity: 'moved', room: 'resonance-hall' });
     await fetchBytes(gateway, '/api/rooms/first-breath?as=moving');
+    // Later by the clock, too.
+    await pause(2);
     await fetchBytes(gateway, '/api/rooms/first-breath?as=staying');
     await fetchBytes(gateway, '/api/rooms/resonance-hall?as=moving');
     const first = await fetchPresence(gateway, '?room=first-breath');
