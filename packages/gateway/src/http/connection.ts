@@ -85,6 +85,8 @@ export class Connection implements SimplePostResponder {
   /** What follows the request that is being answered. */
   #held: NonSharedBuffer | undefined;
   #parsing = true;
+  /** Whether bytes follow the last request. */
+  #discards = false;
   /** Bytes that were read and sent, and since when. */
   #moved = -1;
   #movedAt = 0;
@@ -111,6 +113,16 @@ export class Connection implements SimplePostResponder {
       else if (this.#simple !== undefined) this.#hold(bytes);
       else this.#parseRequests(bytes);
     });
+    const destroySoon = socket.destroySoon.bind(socket);
+    // The HTTP server calls it after the last response.
+    socket.destroySoon = () => {
+      if (!this.isReceiving && !this.#discards) {
+        destroySoon();
+        return;
+      }
+      socket.end();
+      discardInput(socket);
+    };
   }
 
   /** Whether a response is being sent, or will be when its request was received. */
@@ -332,11 +344,7 @@ export class Connection implements SimplePostResponder {
   /** Ignores what follows the last request. */
   #discardRest(): void {
     this.stopParsing();
-    const { socket } = this;
-    socket.destroySoon = () => {
-      socket.end();
-      discardInput(socket);
-    };
+    this.#discards = true;
   }
 
   /** Where the head or the body ends, or else the bytes. */

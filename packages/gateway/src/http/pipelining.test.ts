@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -52,6 +53,26 @@ suite('pipelined requests', () => {
       caller.socket.end();
       assert.deepEqual(statusesIn(await caller.untilClosed()), [200, 200]);
     }
+  });
+
+  test('are answered before Connection: close, also while the body is still sent', async () => {
+    await using gateway = await open();
+    const headers = 'Connection: close\r\nContent-Encoding: compress';
+    await using caller = await gateway.connect();
+    const errors: Error[] = [];
+    caller.socket.on('error', (error) => errors.push(error));
+    caller.socket.allowHalfOpen = true;
+    const ended = once(caller.socket, 'end');
+    caller.send(CHUNKED.replace('\r\n', `\r\n${headers}\r\n`));
+    await ended;
+    for (let n = 0; n < 100; n += 1) {
+      const written = Promise.withResolvers<void>();
+      caller.socket.write(`2710\r\n${'x'.repeat(10_000)}\r\n`, () => written.resolve());
+      await written.promise;
+    }
+    caller.socket.end();
+    assert.deepEqual(statusesIn(await caller.untilClosed()), [400]);
+    assert.deepEqual(errors, []);
   });
 
   test('behind an upgrade that is not taken are answered', async () => {
