@@ -14,6 +14,8 @@ export interface WrkOptions {
   readonly seconds: number;
   /** The method of requests that send a garden entry each; without it they are GET. */
   readonly sendBy?: 'POST' | 'PUT';
+  /** Whether each of these has an idempotency key of its own. */
+  readonly keyed?: boolean;
   /** The value of `Accept-Encoding`, if there is to be one. */
   readonly accept?: string;
 }
@@ -34,7 +36,8 @@ export async function runWrk(bench: BenchContext, options: WrkOptions): Promise<
   const size = [`-c${options.connections}`, `-d${options.seconds}s`, '--timeout', '60s'];
   const { accept } = options;
   const header = accept === undefined ? [] : ['-H', `Accept-Encoding: ${accept}`];
-  const mode = options.sendBy === undefined ? [] : ['--', options.sendBy];
+  const key = options.keyed === true ? ['keyed'] : [];
+  const mode = options.sendBy === undefined ? [] : ['--', options.sendBy, ...key];
   const output = await runCommand(bench, [
     pathOf('wrk'),
     '-t1',

@@ -18,8 +18,8 @@ const VERSION = 2;
 /** An upper bound for one seeded entry in the store. */
 const ENTRY_BYTES = 1200;
 
-/** Texts in one language with few words, or in several with many. */
-export type Vocabulary = 'one' | 'many';
+/** Texts in one language with few words; in several with many; or the former, each with a key. */
+export type Contents = 'one' | 'many' | 'keyed';
 
 export interface Folder extends AsyncDisposable {
   readonly path: string;
@@ -35,9 +35,9 @@ export async function seededFolder(
   bench: BenchContext,
   count: number,
   mix = 'garden=1',
-  vocabulary: Vocabulary = 'one',
+  contents: Contents = 'one',
 ): Promise<string> {
-  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-${vocabulary}-`;
+  const name = `seed-${count}-${mix.replaceAll(/[=,]/g, '')}-${contents}-`;
   const format = hash('sha256', await readFile(FORMAT)).slice(0, 8);
   const path = join(bench.scratch, `${name}v${VERSION}-${format}`);
   const done = `${path}.done`;
@@ -49,7 +49,7 @@ export async function seededFolder(
   await mkdir(path);
   bench.note(`seeding ${count.toLocaleString('en')} entries (${mix})`);
   const startedAt = performance.now();
-  await runCommand(bench, [process.execPath, SEED, path, String(count), mix, vocabulary]);
+  await runCommand(bench, [process.execPath, SEED, path, String(count), mix, contents]);
   bench.note(`seeded in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   await writeFile(done, '');
   return path;
@@ -59,9 +59,9 @@ export async function seededFolder(
 export async function copiedFolder(
   bench: BenchContext,
   count: number,
-  vocabulary?: Vocabulary,
+  contents?: Contents,
 ): Promise<Folder> {
-  const from = await seededFolder(bench, count, 'garden=1', vocabulary);
+  const from = await seededFolder(bench, count, 'garden=1', contents);
   await requireSpace(bench, count * ENTRY_BYTES);
   const folder = await emptyFolder(bench);
   try {

@@ -1,8 +1,9 @@
 /**
- * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]`. Runs in its
- * own process, so that it leaves nothing in memory. The kinds of a mix are shuffled in exactly these
- * proportions; `many` writes texts in several languages.
+ * Fills a data folder: `node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed]`. Runs
+ * in its own process, so that it leaves nothing in memory. The kinds of a mix are shuffled in exactly
+ * these proportions; `many` writes texts in several languages, `keyed` gives each an idempotency key.
  */
+import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { facet } from '../../packages/gateway/src/log/facet.ts';
@@ -22,9 +23,11 @@ const ROOMS: Readonly<Record<string, string>> = {
   shepit: 'shepit-wall',
 };
 
-const [folder, count, mix = 'garden=1', vocabulary = 'one'] = process.argv.slice(2);
+const [folder, count, mix = 'garden=1', contents = 'one'] = process.argv.slice(2);
 if (folder === undefined || !(Number(count) > 0)) {
-  throw new Error('Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many]');
+  throw new Error(
+    'Cannot seed: use node seed.ts FOLDER COUNT [garden=2,seeds=1,shepit=1] [many|keyed]',
+  );
 }
 {
   await using log = await openSqliteLog({ folder });
@@ -55,8 +58,9 @@ async function append(log: Log, draft: Draft): Promise<void> {
 }
 
 function drafts(nextKind: () => Kind): () => Draft {
-  const next = vocabulary === 'many' ? multilingualEntries() : gardenEntries();
+  const next = contents === 'many' ? multilingualEntries() : gardenEntries();
   const encoder = new TextEncoder();
+  let count = 0;
   return () => {
     const kind = nextKind();
     const room = ROOMS[kind] ?? '';
@@ -67,7 +71,11 @@ function drafts(nextKind: () => Kind): () => Draft {
       facet('identity', entry.identity),
       facet('identityType', entry.identityType),
     ]);
-    return { kind, room, facets, body: encoder.encode(JSON.stringify(entry).slice(1, -1)) };
+    const body = encoder.encode(JSON.stringify(entry).slice(1, -1));
+    const draft = { kind, room, facets, body };
+    if (contents !== 'keyed') return draft;
+    count += 1;
+    return { ...draft, key: hash('sha256', `seed ${count}`, 'buffer') };
   };
 }
 

@@ -58,6 +58,14 @@ export function memory(
   };
 }
 
+/** A time in ms with a limit. */
+export function atMostMs(what: string, times: readonly number[], limit: number): ResultLine {
+  const time = median(times);
+  const ours = `${Math.round(time).toLocaleString('en')} ms`;
+  const target = `≤ ${limit.toLocaleString('en')} ms`;
+  return { label: what, ours, peer: NONE, ratio: NONE, target, met: time <= limit };
+}
+
 /** A figure without a ratio or a target. */
 export function information(what: string, ours: string, peer: string = NONE): ResultLine {
   return { label: what, ours, peer, ratio: NONE, target: NONE, met: undefined };
