@@ -59,6 +59,7 @@ const publisher = new Publisher(
   subjectOf(address),
   (cause) => {
     hold();
+    tried.resolve();
     const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
     thread.report('stream', fault && causeOf(fault));
     if (cause !== undefined) catchingUp.giveUp();
@@ -95,6 +96,8 @@ const applier = new Applier(writer, {
 /** Whether the servers can be reached now. */
 let isConnected = true;
 const caughtUp = Promise.withResolvers<void>();
+/** Resolves when it is known for the first time whether the stream takes messages. */
+const tried = Promise.withResolvers<void>();
 const reader = new StreamReader({
   address,
   logName,
@@ -115,7 +118,8 @@ thread.stopping.addEventListener('abort', () => {
 });
 void run();
 void checkLateServers(unchecked, address.servers.length, onServerFault, thread.signal);
-await Promise.race([caughtUp.promise, readyWithoutServers()]);
+const readyWithServers = Promise.all([caughtUp.promise, tried.promise]);
+await Promise.race([readyWithServers, readyWithoutServers()]);
 thread.serve((port) => {
   port.on('message', (message: FromClient) => receive(port, message));
 });
@@ -222,7 +226,7 @@ async function watchLag(connection: NatsConnection): Promise<void> {
 }
 
 async function readyWithoutServers(): Promise<void> {
-  if (position === 0) await caughtUp.promise;
+  if (position === 0) await readyWithServers;
   else await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
 }
 
