@@ -22,7 +22,7 @@ local KEY = string.rep("k", 9)
 
 local function send(method, keyed)
   math.randomseed(7)
-  local start, before, after = "", {}, {}
+  local start, before, after = {}, {}, {}
   for visitor = 1, 1000 do
     local tail = string.format(
       ' %s","identity":"visitor-%04d","identityType":"ai_entity"}', sentence(172), visitor)
@@ -34,7 +34,7 @@ local function send(method, keyed)
     local at = whole:find("000000000", 1, true)
     if keyed then
       local key = whole:find(KEY, 1, true)
-      start = whole:sub(1, key - 1)
+      start[visitor] = whole:sub(1, key - 1)
       before[visitor] = whole:sub(key + #KEY, at - 1)
     else
       before[visitor] = whole:sub(1, at - 1)
@@ -46,7 +46,7 @@ local function send(method, keyed)
     count = count + 1
     local visitor = math.random(1000)
     local number = string.format("%09d", count)
-    if keyed then return start .. number .. before[visitor] .. number .. after[visitor] end
+    if keyed then return start[visitor] .. number .. before[visitor] .. number .. after[visitor] end
     return before[visitor] .. number .. after[visitor]
   end
 end
