@@ -20,6 +20,11 @@ export class SeededRandom {
     return Math.floor(this.next() * count);
   }
 
+  /** For a part of its own: what others draw does not change what this one gives. */
+  fork(): SeededRandom {
+    return new SeededRandom(this.below(2 ** 32));
+  }
+
   chance(of: number): boolean {
     return this.next() < of;
   }

@@ -67,6 +67,16 @@ test('what is withheld is erased from the stream', async (t) => {
     await isNowhere(secret, folders);
   });
 
+  await t.test('a large text that was said twice, at two gateways', async () => {
+    const [secret, key] = [`secret ${randomUUID()}`, randomUUID()];
+    const { seq = 0 } = await post(first.url, secret.repeat(50_000), key);
+    assert.equal((await post(second.url, secret.repeat(50_000), key)).seq, seq);
+    await withholdAt(first, seq);
+    await isNowhere(secret, folders);
+    assert.equal((await post(first.url, secret.repeat(50_000), key)).seq, seq);
+    await isNowhere(secret, folders);
+  });
+
   await t.test('texts that came in one message, one after the other', async () => {
     const secret = `secret ${randomUUID()}`;
     const seqs = await Promise.all(
@@ -106,6 +116,21 @@ test('what is withheld is erased from the stream', async (t) => {
     const args = await argumentsFor(second, seqs, 'a long reason '.repeat(7_000));
     const { code, stdout } = await withhold(second.data, ...args);
     assert.deepEqual([code, stdout.match(/\d+ entries withheld/)?.[0]], [0, '20 entries withheld']);
+    await isNowhere(secret, folders);
+  });
+
+  await t.test('what came of a large text until its gateway was killed', async () => {
+    const secret = `secret ${randomUUID()}`;
+    const sent = post(second.url, secret.repeat(2_000_000), randomUUID()).catch(() => {});
+    await until(
+      () => filesWith(stream, secret),
+      (files) => files.length > 0,
+      () => 'nothing of it is in the stream',
+    );
+    await second.kill();
+    await sent;
+    members[1] = await cluster.start(1);
+    await becomes(members[1], 'breathing');
     await isNowhere(secret, folders);
   });
 

@@ -1,7 +1,7 @@
 /**
  * A cluster in one process, in virtual time: the gateways' own code for publishing and applying, over a
  * stream that loses, delays, repeats and reorders what goes to it and its answers, and gateways that
- * crash between any two steps. What happens follows from a seed.
+ * lose their connection, and crash between any two steps. What happens follows from a seed.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,8 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
 import { SeededRandom } from '../../seeded-random.ts';
 import { type Attempt, type Coverage, judge } from './judge.ts';
-import { type Fault, SimulatedGateway } from './simulated-gateway.ts';
+import type { Fault } from './faults.ts';
+import { SimulatedGateway } from './simulated-gateway.ts';
 import { SimulatedStream } from './simulated-stream.ts';
 
 const START = 1_700_000_000_000;
@@ -28,6 +29,15 @@ const MAX_LAST_STEPS = 200;
 const LAST_STEP_MS = 1000;
 /** Longer than a message can be late. */
 const REST_STEPS = 25;
+/** Bytes of a large body. */
+const [MIN_LARGE, MAX_LARGE] = [300_000, 1_200_000];
+/** What is waited for between two moments. */
+const IN_WORK: ReadonlySet<string> = new Set([
+  'FSReqPromise',
+  'FSReqCallback',
+  'CloseReq',
+  'Immediate',
+]);
 /** What happens within so much time happens at once. */
 const TICK_MS = 10;
 const LAST_TICK_MS = 100;
@@ -45,6 +55,8 @@ export async function simulate(seed: number, fault?: Fault): Promise<Coverage> {
     return await simulation.run();
   } finally {
     simulation.end();
+    // What waited is over before its timers are.
+    await settle();
     mock.timers.reset();
     syncBuiltinESMExports();
     rmSync(folder, { recursive: true });
@@ -56,13 +68,17 @@ class Simulation {
   readonly #stream: SimulatedStream;
   readonly #gateways: readonly SimulatedGateway[];
   readonly #attempts: Attempt[] = [];
+  readonly #withheld: number[] = [];
+  readonly #folder: string;
 
   constructor(seed: number, folder: string, fault: Fault | undefined) {
     this.#random = new SeededRandom(seed);
-    this.#stream = new SimulatedStream(this.#random);
+    this.#folder = folder;
+    this.#stream = new SimulatedStream(this.#random.fork());
     this.#gateways = Array.from({ length: GATEWAYS }, (_, index) => {
       const own = index === 0 ? fault : undefined;
-      return new SimulatedGateway(join(folder, String(index)), this.#stream, this.#random, own);
+      const random = this.#random.fork();
+      return new SimulatedGateway(join(folder, String(index)), this.#stream, random, own);
     });
   }
 
@@ -72,12 +88,23 @@ class Simulation {
       await pass(this.#random.below(MAX_STEP_MS), TICK_MS);
       if (this.#random.chance(0.01)) mock.timers.tick(this.#random.below(MAX_LEAP_MS));
     }
-    await this.#finish();
-    const copies = this.#gateways.map((gateway) => ({
+    await this.#finish(this.#gateways);
+    // What is erased by now is not needed to make another copy.
+    const late = new SimulatedGateway(
+      join(this.#folder, 'late'),
+      this.#stream,
+      this.#random.fork(),
+      undefined,
+    );
+    const all = [...this.#gateways, late];
+    await this.#finish(all);
+    const copies = all.map((gateway) => ({
       entries: gateway.entries(),
       publishers: gateway.publishers(),
     }));
-    return judge(this.#stream.messages, this.#attempts, copies);
+    late.crash();
+    const { messages } = this.#stream;
+    return judge({ messages, attempts: this.#attempts, withheld: this.#withheld, copies });
   }
 
   end(): void {
@@ -92,9 +119,11 @@ class Simulation {
       return;
     }
     const chance = this.#random.next();
-    if (chance < 0.4) this.#append(gateway, index);
-    else if (chance < 0.93)
-      for (let count = this.#random.below(6); count > 0; count -= 1) gateway.deliver();
+    if (chance < 0.35) this.#append(gateway, index);
+    else if (chance < 0.4) gateway.withhold((seq) => this.#withheld.push(seq));
+    else if (chance < 0.88)
+      for (let count = this.#random.below(8); count > 0; count -= 1) gateway.deliver();
+    else if (chance < 0.93) gateway.isConnected = !gateway.isConnected;
     else gateway.crash();
   }
 
@@ -106,34 +135,48 @@ class Simulation {
       : undefined;
     const isKeyed = repeated !== undefined || this.#random.chance(0.4);
     const text = repeated?.text ?? `text${this.#attempts.length}`;
-    const attempt: Attempt = { text, isKeyed, gateway: index, result: undefined };
+    const isLarge = repeated?.isLarge ?? this.#random.chance(0.05);
+    const attempt: Attempt = { text, isKeyed, isLarge, gateway: index, result: undefined };
     this.#attempts.push(attempt);
-    const draft = draftOf({ body: `"text":"${text}"`, ...(isKeyed ? { key: text } : {}) });
+    const body = `"text":"${text}"${isLarge ? `,"padding":"${paddingOf(text)}"` : ''}`;
+    const draft = draftOf({ body, ...(isKeyed ? { key: text } : {}) });
     gateway.append(draft, (result) => {
       attempt.result = result;
     });
   }
 
   /** Nothing is lost any more: every client that still waits is answered, and every copy has all. */
-  async #finish(): Promise<void> {
+  async #finish(gateways: readonly SimulatedGateway[]): Promise<void> {
     this.#stream.isReliable = true;
     let rest = 0;
     for (let step = 0; step < MAX_LAST_STEPS && rest < REST_STEPS; step += 1) {
-      for (const gateway of this.#gateways) {
+      for (const gateway of gateways) {
         if (!gateway.isRunning) gateway.start();
+        gateway.isConnected = true;
         while (!gateway.hasAll) gateway.deliver();
       }
       await pass(LAST_STEP_MS, LAST_TICK_MS);
-      rest = this.#gateways.every((gateway) => gateway.isIdle) ? rest + 1 : 0;
+      rest = gateways.every((gateway) => gateway.isIdle) ? rest + 1 : 0;
     }
     assert.equal(rest, REST_STEPS, 'the cluster does not come to rest');
   }
 }
 
-/** Lets time pass, and whatever waits for it happen. */
+/** The same for the same text. */
+function paddingOf(text: string): string {
+  const size = new SeededRandom(Number(text.slice(4))).below(MAX_LARGE - MIN_LARGE);
+  return 'x'.repeat(MIN_LARGE + size);
+}
+
+/** Lets time pass, and whatever waits for it, or for a file, happen. */
 async function pass(ms: number, tickMs: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += tickMs) {
     mock.timers.tick(tickMs);
-    await nextTick();
+    await settle();
   }
+}
+
+async function settle(): Promise<void> {
+  do await nextTick();
+  while (process.getActiveResourcesInfo().some((resource) => IN_WORK.has(resource)));
 }

@@ -2,6 +2,7 @@
  * The large bodies that arrive in chunks, in the folder of uploads. Owns which of them are unfinished:
  * a restart reads the stream again from the first message of the oldest, since chunks are not flushed.
  * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
+ * One that was given up stays so, whatever comes of it later: its chunks are erased in the stream.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,10 +40,16 @@ export class ReceivedUploads {
   readonly #unfinished = new Map<string, Upload>();
   /** Those of which the draft has come, in its order. */
   readonly #completed: { readonly name: string; readonly position: number }[] = [];
+  /** Those that were given up. */
+  readonly #unused: Set<string>;
+  /** Those of which that is not stored yet, or of which a chunk has come since. */
+  #unstored: string[] = [];
 
-  constructor(paths: DataPaths, threads: UploadThreads) {
+  /** `unused`: those that were given up before this start. */
+  constructor(paths: DataPaths, threads: UploadThreads, unused: Iterable<string> = []) {
     this.#paths = paths;
     this.#threads = threads;
+    this.#unused = new Set(unused);
   }
 
   /** To be called with each message, before anything else of it. Returns the uploads that are abandoned now. */
@@ -61,6 +68,10 @@ export class ReceivedUploads {
 
   /** To be called with each chunk. */
   add({ publisher, position, time }: PlacedMessage, { name, file, offset, bytes }: Chunk): void {
+    if (this.#unused.has(name)) {
+      this.#unstored.push(name);
+      return;
+    }
     const found = this.#unfinished.get(name);
     const none = { size: 0, ahead: new Map<number, number>(), isCompleted: false };
     const upload = found ?? { publisher, position, last: time, ...none };
@@ -120,6 +131,23 @@ export class ReceivedUploads {
     await placeUpload(this.#paths, this.#threads, files);
   }
 
+  /** Whether it has been given up. */
+  isUnused(name: string): boolean {
+    return this.#unused.has(name);
+  }
+
+  /** No draft gets it from now on. An entry that has it keeps it. */
+  async giveUp(name: string): Promise<void> {
+    await this.discard(name);
+    this.#unused.add(name);
+    this.#unstored.push(name);
+  }
+
+  /** Those that were given up since the last call, to be stored with what is applied next. */
+  takeUnused(): string[] {
+    return [...new Set(this.#unstored.splice(0))];
+  }
+
   /** Removes what was received. An entry that has it in its final place keeps it. */
   async discard(name: string): Promise<void> {
     for (const file of filesOf(name)) await rm(this.#path(file), { force: true });
@@ -128,7 +156,10 @@ export class ReceivedUploads {
 
   /** To be called with a draft that cannot have the body. One that was placed before for another draft stays. */
   async refuse(name: string): Promise<void> {
-    if (this.#unfinished.get(name)?.isCompleted !== true) await this.discard(name);
+    const upload = this.#unfinished.get(name);
+    if (upload?.isCompleted === true) return;
+    if (upload === undefined) await this.discard(name);
+    else await this.giveUp(name);
   }
 
   /** Removes it from its final place, too: no entry has it. */

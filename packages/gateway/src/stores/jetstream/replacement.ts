@@ -24,10 +24,12 @@ export interface Replacement {
   /** None of a chunk, or of a message of which nothing was applied. */
   readonly drafts: readonly PackedDraft[];
   readonly forms: readonly DraftForm[];
+  /** Of a chunk of an upload that no draft gets: the name of that. */
+  readonly upload?: string | undefined;
 }
 
 /** Bytes are in base64. */
-interface PackedReplacement extends Pick<Replacement, 'kind' | 'time'> {
+interface PackedReplacement extends Pick<Replacement, 'kind' | 'time' | 'upload'> {
   /** Forms name them by their index: one withholding may name many entries. */
   readonly reasons: readonly string[];
   /** A text has the salts of a `SaltedForm`. */
@@ -115,17 +117,27 @@ export function withheldUploads({ forms }: Replacement): string[] {
   return forms.flatMap((form) => ('upload' in form ? (form.upload ?? []) : []));
 }
 
-/** Of a message of which nothing is needed. */
-export function emptyReplacement({ kind, time }: PlacedMessage): Replacement {
-  return { kind, time, drafts: [], forms: [] };
+/** Of a message of which nothing is needed. `upload`: see `Replacement`. */
+export function emptyReplacement(
+  { kind, time }: PlacedMessage,
+  upload: string | undefined,
+): Replacement {
+  return { kind, time, drafts: [], forms: [], upload };
 }
 
-export function packReplacement({ kind, time, drafts, forms }: Replacement): readonly Uint8Array[] {
+export function packReplacement({
+  kind,
+  time,
+  drafts,
+  forms,
+  upload,
+}: Replacement): readonly Uint8Array[] {
   const reasons = [...new Set(forms.flatMap((form) => ('reason' in form ? form.reason : [])))];
   const packed: PackedReplacement = {
     kind,
     time,
     reasons,
+    upload,
     forms: forms.map((form) => {
       if ('salts' in form) return base64(form.salts);
       if ('repeats' in form) return form;
@@ -149,11 +161,11 @@ export function packReplacement({ kind, time, drafts, forms }: Replacement): rea
 export function unpackReplacement(payload: Uint8Array): Replacement {
   const buffer = Buffer.from(payload);
   const end = 4 + buffer.readUInt32LE(0);
-  const { kind, time, reasons, forms } = JSON.parse(
+  const { kind, time, reasons, forms, upload } = JSON.parse(
     buffer.toString('utf8', 4, end),
   ) as PackedReplacement;
   const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
-  return { kind, time, drafts, forms: forms.map(unpackForm) };
+  return { kind, time, drafts, forms: forms.map(unpackForm), upload };
 
   function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
     if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };

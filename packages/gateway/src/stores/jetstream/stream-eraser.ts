@@ -1,14 +1,19 @@
 /**
- * Erases in the stream what withheld entries said, and what was said in messages that made no entry. Each
- * gateway sees to it that all is erased that its folder lists, whichever of them comes first: a
+ * Erases in the stream what withheld entries said, and what was said in messages and uploads that made no
+ * entry. Each gateway sees to it that all is erased that its folder lists, whichever of them comes first: a
  * replacement is published, and only then the message deleted, whose bytes the servers overwrite.
  * Upholds that a copy that is made from nothing afterwards has the same entries, seqs and links.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { ErasedMessages } from '../sqlite/log/ordered-batch.ts';
-import { type Erasure, readErasures, readRepeats } from '../sqlite/log/stream-messages.ts';
+import {
+  type ErasedMessages,
+  type Erasure,
+  readErasures,
+  readRepeats,
+  readUnusedUploads,
+} from '../sqlite/log/stream-messages.ts';
 import { withheldLookup } from '../sqlite/log/withheld-table.ts';
 import type { PlacedMessage } from './message.ts';
 import {
@@ -19,9 +24,7 @@ import {
   withheldUploads,
   withoutWithheld,
 } from './replacement.ts';
-import type { StoredMessages } from './stored-messages.ts';
-import type { StreamAddress } from './stream-address.ts';
-import { erasedSubject, uploadSubject } from './stream.ts';
+import type { MessageStore } from './stored-messages.ts';
 
 /** How often it is looked what other gateways have withheld. */
 const INTERVAL_MS = 10_000;
@@ -30,8 +33,7 @@ const RETRY_MS = 500;
 const STEP_SIZE = 100;
 
 interface StreamEraserParts {
-  readonly address: StreamAddress;
-  readonly messages: StoredMessages;
+  readonly messages: MessageStore;
   /** The folder's log, for reading. */
   readonly log: DatabaseSync;
   /** Called with the rows of the folder that are done. */
@@ -44,8 +46,9 @@ export class StreamEraser {
   readonly #parts: StreamEraserParts;
   #waiting: (() => void)[] = [];
   #wake: () => void = () => {};
-  /** The last row that is done. */
-  #done = 0;
+  /** The last rows that are done. */
+  #doneMessage = 0;
+  #doneUpload = 0;
 
   constructor(parts: StreamEraserParts) {
     this.#parts = parts;
@@ -64,7 +67,7 @@ export class StreamEraser {
       const waiting = this.#waiting.splice(0);
       let pauseMs = INTERVAL_MS;
       try {
-        while (await this.#step());
+        while ((await this.#eraseMessages()) || (await this.#eraseUploads()));
         for (const resolve of waiting) resolve();
         this.#parts.onOutcome(undefined);
       } catch (error) {
@@ -87,27 +90,43 @@ export class StreamEraser {
   }
 
   /** Returns whether there may be more. */
-  async #step(): Promise<boolean> {
-    const step = readErasures(this.#parts.log, this.#done, STEP_SIZE);
+  async #eraseMessages(): Promise<boolean> {
+    const step = readErasures(this.#parts.log, this.#doneMessage, STEP_SIZE);
     const messages = new Map(step.map((erasure) => [erasure.position, erasure]));
     for (const erasure of messages.values()) await this.#erase(erasure);
     const erasedMessages = step.map(({ number }) => number);
-    if (step.length > 0) this.#parts.onErased({ erasedMessages });
-    this.#done = erasedMessages.at(-1) ?? this.#done;
+    if (step.length > 0) this.#parts.onErased({ erasedMessages, erasedUploads: [] });
+    this.#doneMessage = erasedMessages.at(-1) ?? this.#doneMessage;
     return step.length > 0;
   }
 
+  /** The same, of one upload. */
+  async #eraseUploads(): Promise<boolean> {
+    const { log, messages } = this.#parts;
+    const [upload] = readUnusedUploads(log, this.#doneUpload, 1);
+    if (upload === undefined) return false;
+    const { number, name } = upload;
+    if (!isOfEntry(log, name)) {
+      // Where it was of an entry that is withheld, its draft has to be gone first.
+      while (await this.#eraseMessages());
+      for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk, name);
+    }
+    this.#parts.onErased({ erasedMessages: [], erasedUploads: [number] });
+    this.#doneUpload = number;
+    return true;
+  }
+
   async #erase(erasure: Erasure): Promise<void> {
-    const { address, messages } = this.#parts;
+    const { messages } = this.#parts;
     const { position } = erasure;
     const left = await this.#replace(erasure);
     if (left === undefined) return;
-    for (const name of withheldUploads(left))
-      for await (const chunk of messages.of(uploadSubject(address, name), 1))
-        await this.#clear(chunk);
+    // First, so that no copy finds a draft in the stream, and the chunks of its body gone.
     await messages.delete(position);
+    for (const name of withheldUploads(left))
+      for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk);
     const newest = await messages.replacementOf(position);
-    for await (const older of messages.of(erasedSubject(address, position), position)) {
+    for await (const older of messages.replacementsOf(position)) {
       if (older.position >= (newest?.position ?? 0)) break;
       await this.#clear(older);
     }
@@ -127,12 +146,19 @@ export class StreamEraser {
     return left;
   }
 
-  /** Deletes a message of which nothing is needed. */
-  async #clear(message: PlacedMessage): Promise<void> {
+  /** Deletes a message of which nothing is needed, perhaps a chunk of an upload that no draft gets. */
+  async #clear(message: PlacedMessage, upload?: string): Promise<void> {
     const { messages } = this.#parts;
     const { position } = message;
     if ((await messages.replacementOf(position)) === undefined)
-      await messages.replace(position, 0, { origin: message, left: emptyReplacement(message) });
+      await messages.replace(position, 0, {
+        origin: message,
+        left: emptyReplacement(message, upload),
+      });
     await messages.delete(position);
   }
+}
+
+function isOfEntry(log: DatabaseSync, upload: string): boolean {
+  return log.prepare('SELECT 1 FROM large WHERE name = ?').get(upload) !== undefined;
 }

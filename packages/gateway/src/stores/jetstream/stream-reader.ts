@@ -1,26 +1,16 @@
-/**
- * Reads the stream in its order, from where this copy stands, for as long as the gateway runs. Decides
- * what becomes of each message: chunks are written to the folder of uploads, all else is applied.
- */
+/** Reads the stream in its order, from where this copy stands, for as long as the gateway runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-import { assertStorageFault } from '../../storage-fault.ts';
-import { type LargeBody, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
-import type { DraftForm, RefusedForm } from '../sqlite/log/draft-form.ts';
-import { isVoid } from '../sqlite/log/stream-progress.ts';
-import type { Applier } from './applier.ts';
 import { ClusterRefusal } from './check-servers.ts';
-import { placeMessage, type PlacedMessage, unpackChunk } from './message.ts';
+import { placeMessage } from './message.ts';
+import type { MessageHandler } from './message-handler.ts';
 import type { Publisher } from './publisher.ts';
-import type { ReceivedUploads } from './received-uploads.ts';
-import { unpackReplacement } from './replacement.ts';
 import { StoredMessages } from './stored-messages.ts';
 import type { StreamAddress } from './stream-address.ts';
 import { readStream } from './stream.ts';
-import { unpackWithholding } from './withholding-message.ts';
 
 const RETRY_MS = 500;
 const SILENCE_MS = 5000;
@@ -36,16 +26,11 @@ interface StreamReaderParts {
   /** What this copy had applied at the start, and where to read on from. */
   readonly position: number;
   readonly resumeAt: number;
-  readonly applier: Applier;
-  readonly uploads: ReceivedUploads;
+  readonly handler: MessageHandler;
   readonly publisher: Publisher;
   readonly signal: AbortSignal;
   /** Called when everything that the stream had at the start is added to the applier. */
   readonly onCaughtUp: () => void;
-  /** Called with the position of a withholding of this gateway before it is applied. */
-  readonly onWithholding: (number: number, position: number) => void;
-  /** Called where no copy applies a message of this gateway, because it is void. */
-  readonly onRefused: (number: number) => void;
 }
 
 export class StreamReader {
@@ -141,7 +126,7 @@ export class StreamReader {
       await this.#handleErased(this.#last + 1, erased);
       this.#last += 1;
     }
-    await orFault(() => this.#handlePlaced(placeMessage(message)));
+    await orFault(() => this.#parts.handler.handle(placeMessage(message)));
   }
 
   async #handleErased(position: number, erased: StoredMessages): Promise<void> {
@@ -155,85 +140,7 @@ export class StreamReader {
       );
     }
     this.#missing = 0;
-    const { kind, time, drafts, forms } = unpackReplacement(found.payload);
-    const left = { ...found, kind, position, time, payload: new Uint8Array(packDrafts(drafts)) };
-    await orFault(() => this.#handlePlaced(left, forms));
-  }
-
-  async #handlePlaced(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
-    const { publisher, uploads } = this.#parts;
-    // It was read where the message was that it replaces.
-    if (message.kind === 'replacement') return;
-    const isOwn = message.publisher === publisher.id;
-    if (isOwn) publisher.settle(message.number);
-    for (const name of uploads.abandonedBy(message)) await untilStored(() => uploads.discard(name));
-    for (const form of forms ?? []) {
-      const upload = 'upload' in form ? form.upload : undefined;
-      if (upload !== undefined) await untilStored(() => uploads.remove(upload));
-    }
-    if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
-    else await this.#apply(message, isOwn, forms);
-  }
-
-  async #receiveChunk(message: PlacedMessage, isOwn: boolean): Promise<void> {
-    const { uploads } = this.#parts;
-    // Of one that is erased, nothing is left.
-    if (message.payload.length === 0) return;
-    const chunk = unpackChunk(message.payload);
-    if (isVoid(message.time, message)) {
-      await untilStored(() => uploads.discard(chunk.name));
-      return;
-    }
-    uploads.add(message, chunk);
-    if (!isOwn) await untilStored(() => uploads.write(chunk));
-  }
-
-  async #apply(
-    message: PlacedMessage,
-    isOwn: boolean,
-    given?: readonly DraftForm[],
-  ): Promise<void> {
-    const { applier, position: start } = this.#parts;
-    const isApplied = message.position <= start;
-    const isRefused = isVoid(message.time, message);
-    const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
-    const drafts = new Uint8Array(packed).buffer;
-    const isDiscarded = isApplied || isRefused;
-    const forms: (DraftForm | RefusedForm | undefined)[] = [];
-    for (const [index, { large }] of unpackDrafts(drafts).entries()) {
-      const isWhole =
-        large === undefined ||
-        (await this.#placeUpload(large, message.position, { isOwn, isDiscarded }));
-      forms.push(isWhole ? given?.[index] : { isRefused: true });
-    }
-    if (isApplied) return;
-    if (isRefused && isOwn) this.#parts.onRefused(message.number);
-    if (message.kind === 'withhold' && !isRefused) {
-      if (isOwn) this.#parts.onWithholding(message.number, message.position);
-      await applier.withhold(unpackWithholding(message));
-    }
-    const { position, time, nonce, publisher, number, settled, sent } = message;
-    await applier.add({ position, time, nonce, publisher, number, settled, sent, drafts, forms });
-  }
-
-  /** Returns false where the stream has not the whole body. */
-  async #placeUpload(
-    large: LargeBody,
-    position: number,
-    { isOwn, isDiscarded }: { readonly isOwn: boolean; readonly isDiscarded: boolean },
-  ): Promise<boolean> {
-    const { uploads } = this.#parts;
-    if (isDiscarded) {
-      await untilStored(() => uploads.discard(large.name));
-      return true;
-    }
-    if (!uploads.isWhole(large)) {
-      await untilStored(() => uploads.refuse(large.name));
-      return false;
-    }
-    if (!isOwn) await untilStored(() => uploads.place(large));
-    uploads.completed(large.name, position);
-    return true;
+    await orFault(() => this.#parts.handler.handleErased(position, found));
   }
 }
 
@@ -247,17 +154,4 @@ async function orFault(work: () => Promise<void>): Promise<void> {
   await work().catch((cause: unknown) => {
     throw new FaultOfCopy('A message cannot be applied.', { cause });
   });
-}
-
-/** What the disk refuses is tried again: the other copies have it. */
-async function untilStored(work: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      await work();
-      return;
-    } catch (error) {
-      assertStorageFault(error);
-      await sleep(RETRY_MS);
-    }
-  }
 }

@@ -15,6 +15,7 @@ import { BlockReader } from '../sqlite/log/block-reader.ts';
 import type { CatchUpRequest, CatchUpResponse } from '../sqlite/log/catch-up.ts';
 import { FileSpool } from '../sqlite/log/file-spool.ts';
 import { discardUpload } from '../sqlite/log/large-files.ts';
+import { unusedUploadNames } from '../sqlite/log/stream-messages.ts';
 import { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
 import { StoreThread } from '../sqlite/store-thread.ts';
@@ -26,6 +27,7 @@ import { measureLag } from './copy-lag.ts';
 import { DraftPublisher } from './draft-publisher.ts';
 import { gatewayIdentity } from './gateway-identity.ts';
 import { checkLateServers } from './late-servers.ts';
+import { MessageHandler } from './message-handler.ts';
 import { Publisher, type StreamClient } from './publisher.ts';
 import { ReceivedUploads } from './received-uploads.ts';
 import { sendUpload } from './send-upload.ts';
@@ -49,7 +51,7 @@ const { paths, shared } = thread;
 shared.streamHolding = true;
 shared.completeAt = Date.now();
 const uploadThreads = new UploadThreads(shared);
-const uploads = new ReceivedUploads(paths, uploadThreads);
+const uploads = new ReceivedUploads(paths, uploadThreads, readUnused());
 /** Whether a server could lose what it acknowledges. */
 let isServerWrong = false;
 const client = Promise.withResolvers<StreamClient>();
@@ -103,13 +105,17 @@ const reader = new StreamReader({
   logName,
   position,
   resumeAt,
-  applier,
-  uploads,
+  handler: new MessageHandler({
+    position,
+    applier,
+    uploads,
+    publisher,
+    onWithholding: (number, at) => withholdings.came(number, at),
+    onRefused: (number) => withholdings.refused(number),
+  }),
   publisher,
   signal: thread.signal,
   onCaughtUp: () => caughtUp.resolve(),
-  onWithholding: (number, at) => withholdings.came(number, at),
-  onRefused: (number) => withholdings.refused(number),
 });
 
 thread.stopping.addEventListener('abort', () => {
@@ -133,6 +139,11 @@ function onServerFault(fault: Error | undefined): void {
 /** Stores nothing while the stream takes no messages, or a server is wrong. */
 function hold(): void {
   shared.streamHolding = publisher.isHolding || isServerWrong;
+}
+
+function readUnused(): string[] {
+  using log = openForReading(paths.log, 256);
+  return [...unusedUploadNames(log)];
 }
 
 /** Until the store closes. */
@@ -192,7 +203,6 @@ async function eraseInStream(connection: NatsConnection): Promise<void> {
   const manager = await managerOf(connection);
   if (manager === undefined) return;
   const streamEraser = new StreamEraser({
-    address,
     messages: new StoredMessages(connection, manager, address),
     log,
     onErased: (erased) => writer.postMessage(erased),

@@ -15,6 +15,8 @@ interface OrderedBatch extends MessageOrigin {
   readonly drafts: ArrayBuffer;
   /** For each draft; undefined for those of which nothing else is to be known. */
   readonly forms?: readonly (DraftForm | RefusedForm | undefined)[] | undefined;
+  /** Uploads that were given up since the message before: their chunks are to be erased in the stream. */
+  readonly unusedUploads?: readonly string[];
 }
 
 export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {
@@ -37,8 +39,3 @@ export interface ApplyResponse {
 }
 
 type ApplyFailure = 'out-of-space' | 'unavailable';
-
-/** Sent when these rows of what has to be erased in the stream are done. */
-export interface ErasedMessages {
-  readonly erasedMessages: readonly number[];
-}

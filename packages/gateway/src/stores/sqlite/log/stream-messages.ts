@@ -12,6 +12,7 @@ import type { WithheldLookup } from './withheld-entry.ts';
 
 // A message whose drafts made entries: `first` is the seq of the first of them.
 // A draft that made none: `seq` is the entry that had its idempotency key, or 0, and `first` as above.
+// An upload that no draft gets any more: it stays in the table when its chunks are erased.
 const TABLES = `
   CREATE TABLE IF NOT EXISTS stream_messages (
     first INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT;
@@ -20,7 +21,10 @@ const TABLES = `
     PRIMARY KEY (position, draft)) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS stream_repeats_seq ON stream_repeats (seq);
   CREATE TABLE IF NOT EXISTS stream_erasures (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, position INTEGER NOT NULL, first INTEGER NOT NULL) STRICT`;
+    number INTEGER PRIMARY KEY AUTOINCREMENT, position INTEGER NOT NULL, first INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS stream_unused_uploads (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, isErased INTEGER NOT NULL)
+    STRICT`;
 
 /** A message that has to be erased in the stream, as a whole or in part. */
 export interface Erasure {
@@ -28,6 +32,12 @@ export interface Erasure {
   readonly position: number;
   /** Seq of the first entry that its drafts made; 0 if nothing of it was applied. */
   readonly first: Seq;
+}
+
+/** Sent when these rows of what has to be erased in the stream are done. */
+export interface ErasedMessages {
+  readonly erasedMessages: readonly number[];
+  readonly erasedUploads: readonly number[];
 }
 
 /** Within the caller's transaction. */
@@ -39,6 +49,8 @@ export class StreamMessages {
   readonly #messageOf: StatementSync;
   readonly #repeatsOf: StatementSync;
   readonly #remove: StatementSync;
+  readonly #insertUpload: StatementSync;
+  readonly #setErased: StatementSync;
 
   /** Makes the tables where there are none. */
   constructor(db: DatabaseSync) {
@@ -54,6 +66,10 @@ export class StreamMessages {
       'SELECT DISTINCT position, first FROM stream_repeats WHERE seq = ?',
     );
     this.#remove = db.prepare('DELETE FROM stream_erasures WHERE number = ?');
+    this.#insertUpload = db.prepare(
+      'INSERT OR REPLACE INTO stream_unused_uploads VALUES (NULL, ?, 0)',
+    );
+    this.#setErased = db.prepare('UPDATE stream_unused_uploads SET isErased = 1 WHERE number = ?');
   }
 
   /** `first`: the seq that the first entry of the message has, or would have. */
@@ -68,6 +84,11 @@ export class StreamMessages {
     if (hasText) this.#insertErasure.run(position, first);
   }
 
+  /** An upload that no draft gets, or of which another chunk has come. */
+  unusedUpload(name: string): void {
+    this.#insertUpload.run(name);
+  }
+
   /** A message whose drafts made nothing, since they were applied before or too late. */
   unused(position: number): void {
     this.#insertErasure.run(position, 0);
@@ -79,8 +100,9 @@ export class StreamMessages {
       this.#insertErasure.run(Number(row['position']), Number(row['first']));
   }
 
-  erased(numbers: readonly number[]): void {
-    for (const number of numbers) this.#remove.run(number);
+  erased({ erasedMessages, erasedUploads }: ErasedMessages): void {
+    for (const number of erasedMessages) this.#remove.run(number);
+    for (const number of erasedUploads) this.#setErased.run(number);
   }
 }
 
@@ -89,7 +111,7 @@ export function removeStreamMessages(db: DatabaseSync): void {
   const early = db.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
   for (const { seq } of early) numberWithheld(db, Number(seq));
   db.exec(`DROP TABLE IF EXISTS stream_messages; DROP TABLE IF EXISTS stream_repeats;
-    DROP TABLE IF EXISTS stream_erasures`);
+    DROP TABLE IF EXISTS stream_erasures; DROP TABLE IF EXISTS stream_unused_uploads`);
 }
 
 /** Whether the log is a copy that a stream fills. */
@@ -109,6 +131,36 @@ export function readErasures(db: DatabaseSync, after: number, limit: number): Er
     position: Number(row['position']),
     first: Number(row['first']),
   }));
+}
+
+/** An upload whose chunks are to be erased in the stream. */
+export interface UnusedUpload {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** The first of those that are to be erased, behind the one with the number. */
+export function readUnusedUploads(db: DatabaseSync, after: number, limit: number): UnusedUpload[] {
+  if (!hasUnusedUploads(db)) return [];
+  const rows = db
+    .prepare(
+      `SELECT number, name FROM stream_unused_uploads
+         WHERE number > ? AND isErased = 0 ORDER BY number LIMIT ?`,
+    )
+    .all(after, limit);
+  return rows.map(({ number, name }) => ({ number: Number(number), name: String(name) }));
+}
+
+/** The names of all uploads that no draft gets. */
+export function* unusedUploadNames(db: DatabaseSync): Generator<string> {
+  if (!hasUnusedUploads(db)) return;
+  for (const { name } of db.prepare('SELECT name FROM stream_unused_uploads').iterate())
+    yield String(name);
+}
+
+function hasUnusedUploads(db: DatabaseSync): boolean {
+  const table = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_unused_uploads'";
+  return db.prepare(table).get() !== undefined;
 }
 
 /** The drafts of a message that made no entry, and the entry that had their key, or 0. */

@@ -1,6 +1,5 @@
 /** Has entries withheld by the writer's thread. */
 import { createHash } from 'node:crypto';
-import type { MessagePort } from 'node:worker_threads';
 
 import { GatewayError } from '@open-presence/protocol';
 
@@ -41,24 +40,29 @@ const REFUSED = {
   unavailable: 'Nothing was withheld: the log cannot be written.',
 } as const;
 
+/** Leads to the writer's thread. Other messages may come from it, too. */
+interface WithholdPort {
+  postMessage(request: WithholdRequest): void;
+  on(event: 'message', listener: (message: WithholdResponse | object) => void): unknown;
+}
+
 interface Pending {
   readonly resolve: (count: number) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class WithholdClient {
-  readonly #port: MessagePort;
+  readonly #port: WithholdPort;
   readonly #paths: DataPaths;
   readonly #log: BlockReader;
   readonly #pending = new Map<number, Pending>();
   #last = 0;
 
-  /** `port`: may be used for other messages too. */
-  constructor(port: MessagePort, paths: DataPaths, log: BlockReader) {
+  constructor(port: WithholdPort, paths: DataPaths, log: BlockReader) {
     this.#port = port;
     this.#paths = paths;
     this.#log = log;
-    port.on('message', (message: WithholdResponse | object) => {
+    port.on('message', (message) => {
       if (!('withholding' in message)) return;
       const { withholding, result } = message;
       const pending = this.#pending.get(withholding);
@@ -80,7 +84,7 @@ export class WithholdClient {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#last += 1;
     this.#pending.set(this.#last, { resolve, reject });
-    this.#port.postMessage({ withholding: this.#last, items: request } satisfies WithholdRequest);
+    this.#port.postMessage({ withholding: this.#last, items: request });
     return await promise;
   }
 

@@ -22,12 +22,8 @@ import {
 } from './batch.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
 import { migrateLog } from './migration.ts';
-import type {
-  ApplyRequest,
-  ApplyResponse,
-  ErasedMessages,
-  UnpackedBatch,
-} from './ordered-batch.ts';
+import type { ApplyRequest, ApplyResponse, UnpackedBatch } from './ordered-batch.ts';
+import type { ErasedMessages } from './stream-messages.ts';
 import type { MarkedResponse, WithholdRequest, WithholdResponse } from './withhold-client.ts';
 import { Withholder } from './withholder.ts';
 import { isDiskFull, Writer } from './writer.ts';
@@ -100,7 +96,7 @@ function receive(client: MessagePort, message: ToWriterThread): void {
     return;
   }
   if ('erasedMessages' in message) {
-    writer.erasedInStream(message.erasedMessages);
+    writer.erasedInStream(message);
     reportState();
     return;
   }

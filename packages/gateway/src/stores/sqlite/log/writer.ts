@@ -36,7 +36,7 @@ import { OpenFiles } from './open-files.ts';
 import type { UnpackedBatch } from './ordered-batch.ts';
 import { DerivedSalts, RandomSalts, type Salts, saltsOf } from './salts.ts';
 import { sha256Binary } from './sha256.ts';
-import { StreamMessages } from './stream-messages.ts';
+import { type ErasedMessages, StreamMessages } from './stream-messages.ts';
 import { StreamProgress } from './stream-progress.ts';
 import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
 
@@ -193,9 +193,9 @@ export class Writer {
   }
 
   /** Notes that messages are erased in the stream. What fails is erased again. */
-  erasedInStream(numbers: readonly number[]): void {
+  erasedInStream(erased: ErasedMessages): void {
     this.#transact([], () => {
-      new StreamMessages(this.#db).erased(numbers);
+      new StreamMessages(this.#db).erased(erased);
     });
   }
 
@@ -205,11 +205,17 @@ export class Writer {
   ): readonly WriteResult[] | undefined {
     const { position, drafts } = batch;
     const action = progress.advance(position, batch.time, batch);
+    if (action !== 'skip')
+      for (const name of batch.unusedUploads ?? []) messages.unusedUpload(name);
     if (action === 'unused' && drafts.length > 0) messages.unused(position);
     if (action !== 'apply') return undefined;
     const first = this.#seq + 1;
     const results = this.#applyDrafts(batch);
     messages.applied(position, first, results);
+    for (const [index, { outcome }] of results.entries()) {
+      const large = drafts[index]?.large;
+      if (large !== undefined && outcome !== 'appended') messages.unusedUpload(large.name);
+    }
     return results;
   }
 
@@ -217,7 +223,7 @@ export class Writer {
     const now = Math.max(this.#time, time);
     return drafts.map((draft, index) => {
       const form = forms?.[index] ?? { salts: saltsOf(nonce, index) };
-      if ('isRefused' in form) return { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
+      if ('isRefused' in form) return this.#refuse(draft);
       const result = this.#applyDraft(draft, now, form);
       // The other copies can read the entry that this one cannot.
       if (result.outcome === 'unavailable')
@@ -240,6 +246,12 @@ export class Writer {
     if (key !== undefined) this.#keys.put(keyIn(key), seq);
     insertWithheldEarly(this.#db, seq, form);
     return { outcome: 'appended', seq, time, salt: idSalt };
+  }
+
+  /** Without its body; an entry that has its key is the same all the same. */
+  #refuse(draft: PackedDraft): WriteResult {
+    const existing = draft.key && this.#find(draft.key, draft, digestOf(draft));
+    return existing ?? { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
   }
 
   #repeated(seq: Seq): WriteResult {

@@ -1,0 +1,141 @@
+/**
+ * Decides what becomes of each message: chunks are written to the folder of uploads, all else is applied.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { assertStorageFault } from '../../storage-fault.ts';
+import { type LargeBody, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
+import type { DraftForm, RefusedForm } from '../sqlite/log/draft-form.ts';
+import { isVoid } from '../sqlite/log/stream-progress.ts';
+import type { Applier } from './applier.ts';
+import { type PlacedMessage, unpackChunk } from './message.ts';
+import type { Publisher } from './publisher.ts';
+import type { ReceivedUploads } from './received-uploads.ts';
+import { unpackReplacement } from './replacement.ts';
+import { unpackWithholding } from './withholding-message.ts';
+
+const RETRY_MS = 500;
+
+export interface MessageHandlerParts {
+  /** What this copy had applied at the start. */
+  readonly position: number;
+  readonly applier: Applier;
+  readonly uploads: ReceivedUploads;
+  readonly publisher: Publisher;
+  /** Called with the position of a withholding of this gateway before it is applied. */
+  readonly onWithholding: (number: number, position: number) => void;
+  /** Called where no copy applies a message of this gateway, because it is void. */
+  readonly onRefused: (number: number) => void;
+}
+
+/** To be called with the messages in their order, each when the one before is seen to. */
+export class MessageHandler {
+  readonly #parts: MessageHandlerParts;
+
+  constructor(parts: MessageHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** Handles what is left of the message at the position, which is deleted. */
+  async handleErased(position: number, replacement: PlacedMessage): Promise<void> {
+    const { kind, time, drafts, forms, upload } = unpackReplacement(replacement.payload);
+    if (upload !== undefined) await untilStored(() => this.#parts.uploads.giveUp(upload));
+    const payload = new Uint8Array(packDrafts(drafts));
+    await this.handle({ ...replacement, kind, position, time, payload }, forms);
+  }
+
+  /** `forms`: of the drafts of a message that is erased. */
+  async handle(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
+    const { publisher, uploads } = this.#parts;
+    // It was read where the message was that it replaces.
+    if (message.kind === 'replacement') return;
+    const isOwn = message.publisher === publisher.id;
+    if (isOwn) publisher.settle(message.number);
+    for (const name of uploads.abandonedBy(message)) await untilStored(() => uploads.giveUp(name));
+    for (const form of forms ?? []) {
+      const upload = 'upload' in form ? form.upload : undefined;
+      if (upload !== undefined) await untilStored(() => uploads.remove(upload));
+    }
+    if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
+    else await this.#apply(message, isOwn, forms);
+  }
+
+  async #receiveChunk(message: PlacedMessage, isOwn: boolean): Promise<void> {
+    const { uploads } = this.#parts;
+    // Of one that is erased, nothing is left.
+    if (message.payload.length === 0) return;
+    const chunk = unpackChunk(message.payload);
+    if (isVoid(message.time, message)) {
+      await untilStored(() => uploads.giveUp(chunk.name));
+      return;
+    }
+    uploads.add(message, chunk);
+    if (!isOwn && !uploads.isUnused(chunk.name)) await untilStored(() => uploads.write(chunk));
+  }
+
+  async #apply(
+    message: PlacedMessage,
+    isOwn: boolean,
+    given?: readonly DraftForm[],
+  ): Promise<void> {
+    const { applier, uploads, position: start } = this.#parts;
+    const isApplied = message.position <= start;
+    const isRefused = isVoid(message.time, message);
+    const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
+    const drafts = new Uint8Array(packed).buffer;
+    const forms: (DraftForm | RefusedForm | undefined)[] = [];
+    for (const [index, { large }] of unpackDrafts(drafts).entries()) {
+      const isWhole =
+        large === undefined ||
+        (await this.#placeUpload(large, message.position, { isOwn, isApplied, isRefused }));
+      forms.push(isWhole ? given?.[index] : { isRefused: true });
+    }
+    if (isApplied) return;
+    if (isRefused && isOwn) this.#parts.onRefused(message.number);
+    if (message.kind === 'withhold' && !isRefused) {
+      if (isOwn) this.#parts.onWithholding(message.number, message.position);
+      await applier.withhold(unpackWithholding(message));
+    }
+    const { position, time, nonce, publisher, number, settled, sent } = message;
+    const origin = { publisher, number, settled, sent };
+    const unusedUploads = uploads.takeUnused();
+    await applier.add({ position, time, nonce, ...origin, drafts, forms, unusedUploads });
+  }
+
+  /** Returns false where the stream has not the whole body. */
+  async #placeUpload(
+    large: LargeBody,
+    position: number,
+    { isOwn, isApplied, isRefused }: Readonly<Record<'isOwn' | 'isApplied' | 'isRefused', boolean>>,
+  ): Promise<boolean> {
+    const { uploads } = this.#parts;
+    if (isApplied) {
+      await untilStored(() => uploads.discard(large.name));
+      return true;
+    }
+    if (isRefused) {
+      await untilStored(() => uploads.refuse(large.name));
+      return true;
+    }
+    if (!uploads.isWhole(large)) {
+      await untilStored(() => uploads.refuse(large.name));
+      return false;
+    }
+    if (!isOwn) await untilStored(() => uploads.place(large));
+    uploads.completed(large.name, position);
+    return true;
+  }
+}
+
+/** What the disk refuses is tried again: the other copies have it. */
+async function untilStored(work: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      assertStorageFault(error);
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,247 @@
+/** A simulated gateway from a start to a crash. */
+import assert from 'node:assert/strict';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { InlineDraft } from '../../../packages/gateway/src/log/log.fixture.ts';
+import { Applier } from '../../../packages/gateway/src/stores/jetstream/applier.ts';
+import {
+  type ClientPort,
+  DraftPublisher,
+} from '../../../packages/gateway/src/stores/jetstream/draft-publisher.ts';
+import { gatewayIdentity } from '../../../packages/gateway/src/stores/jetstream/gateway-identity.ts';
+import { placeMessage } from '../../../packages/gateway/src/stores/jetstream/message.ts';
+import { MessageHandler } from '../../../packages/gateway/src/stores/jetstream/message-handler.ts';
+import { Publisher } from '../../../packages/gateway/src/stores/jetstream/publisher.ts';
+import { ReceivedUploads } from '../../../packages/gateway/src/stores/jetstream/received-uploads.ts';
+import { sendUpload } from '../../../packages/gateway/src/stores/jetstream/send-upload.ts';
+import { StreamEraser } from '../../../packages/gateway/src/stores/jetstream/stream-eraser.ts';
+import { WithholdingPublisher } from '../../../packages/gateway/src/stores/jetstream/withholding-publisher.ts';
+import {
+  type DataPaths,
+  dataPathsIn,
+} from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
+import {
+  packDrafts,
+  unpackResult,
+  type WriteResult,
+} from '../../../packages/gateway/src/stores/sqlite/log/batch.ts';
+import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
+import { FileSpool } from '../../../packages/gateway/src/stores/sqlite/log/file-spool.ts';
+import { discardUpload } from '../../../packages/gateway/src/stores/sqlite/log/large-files.ts';
+import { unusedUploadNames } from '../../../packages/gateway/src/stores/sqlite/log/stream-messages.ts';
+import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
+import { UploadThreads } from '../../../packages/gateway/src/stores/sqlite/log/upload-threads.ts';
+import {
+  WithholdClient,
+  type WithholdResponse,
+} from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
+import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
+import type { SeededRandom } from '../../seeded-random.ts';
+import type { Fault } from './faults.ts';
+import { SimulatedWriter } from './simulated-writer.ts';
+import {
+  SimulatedConnection,
+  SimulatedMessages,
+  type SimulatedStream,
+  type StoredMessage,
+} from './simulated-stream.ts';
+
+const RETRY_MS = 500;
+const UPLOAD_THREADS = 100;
+
+export class RunningGateway {
+  /** The position that it is given next. */
+  next: number;
+  /** Of the connection to the servers. */
+  #isConnected = true;
+  readonly #paths: DataPaths;
+  readonly #writer: SimulatedWriter;
+  readonly #log: DatabaseSync;
+  readonly #publisher: Publisher;
+  readonly #drafts: DraftPublisher;
+  readonly #withholdings: WithholdingPublisher;
+  readonly #withholding: WithholdClient;
+  readonly #handler: MessageHandler;
+  readonly #messages: SimulatedMessages;
+  readonly #ended = new AbortController();
+  readonly #given: { readonly message: StoredMessage; readonly isDeleted: boolean }[] = [];
+  #reading: Promise<void> | undefined;
+  /** What its clients wait for. */
+  #pending = 0;
+  #batches = 0;
+  #failure: Error | undefined;
+
+  constructor(
+    folder: string,
+    stream: SimulatedStream,
+    random: SeededRandom,
+    fault: Fault | undefined,
+  ) {
+    const paths = dataPathsIn(folder);
+    this.#paths = paths;
+    const shared = new SharedState();
+    shared.uploadThreads = UPLOAD_THREADS;
+    this.#writer = new SimulatedWriter(paths, shared, random.fork(), fault, this.#ended.signal);
+    this.#log = openForReading(paths.log);
+    const { position = 0, resumeAt = 1 } = readStreamPosition(this.#log) ?? {};
+    this.next = resumeAt;
+    this.#messages = new SimulatedMessages(
+      new SimulatedConnection(stream, random.fork()),
+      fault === 'erases without a replacement',
+    );
+    const connection = new SimulatedConnection(stream, random.fork());
+    this.#publisher = new Publisher(
+      gatewayIdentity(paths),
+      Promise.resolve({
+        publish: async (subject, data, { msgID }) => {
+          if (!this.#isConnected) throw new Error('The connection is lost.');
+          return await connection.publish(msgID, subject, data);
+        },
+      }),
+      'simulated.log',
+      () => {},
+    );
+    this.#publisher.probe();
+    const threads = new UploadThreads(shared);
+    this.#drafts = new DraftPublisher(this.#publisher, {
+      spool: async (body) => {
+        const spool = new FileSpool(paths, threads, new Set(), () => {});
+        await spool.write(body);
+        return await spool.seal();
+      },
+      send: ({ name }) =>
+        sendUpload(paths, this.#publisher, { name, subject: `simulated.upload.${name}` }),
+      discard: ({ name }) => void discardUpload(paths, name),
+    });
+    const eraser = new StreamEraser({
+      messages: this.#messages,
+      log: this.#log,
+      onErased: (erased) => this.#writer.postMessage(erased),
+      onOutcome: () => {},
+    });
+    void eraser.run(this.#ended.signal);
+    this.#withholdings = new WithholdingPublisher(this.#publisher, () => eraser.erased());
+    this.#withholding = this.#withholdingClient();
+    const uploads = new ReceivedUploads(paths, threads, [...unusedUploadNames(this.#log)]);
+    const applier = new Applier(this.#writer, {
+      resumeAt: (last) =>
+        fault === 'forgets unfinished uploads' ? last + 1 : uploads.resumeAt(last),
+      onApplied: (batch, results) => {
+        if (batch.publisher === this.#publisher.id) this.#drafts.applied(batch.number, results);
+      },
+      onFailed: () => {},
+      onErased: (at, count) => this.#withholdings.erased(at, count),
+    });
+    this.#handler = new MessageHandler({
+      position,
+      applier,
+      uploads,
+      publisher: this.#publisher,
+      onWithholding: (number, at) => this.#withholdings.came(number, at),
+      onRefused: (number) => this.#withholdings.refused(number),
+    });
+  }
+
+  /** Whether it has seen to all that it was given, and has answered all its clients. */
+  get isIdle(): boolean {
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#publisher.inFlight === 0 && this.#pending === 0 && this.#reading === undefined;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+  set isConnected(isConnected: boolean) {
+    this.#isConnected = isConnected;
+    if (!isConnected) this.#publisher.suspect(new Error('The connection is lost.'));
+  }
+
+  append(draft: InlineDraft, onResult: (result: WriteResult) => void): void {
+    this.#pending += 1;
+    const client: ClientPort = {
+      postMessage: ({ results }) => {
+        if (this.#ended.signal.aborted) return;
+        this.#pending -= 1;
+        onResult(unpackResult(results, 0));
+      },
+    };
+    const drafts = packDrafts([{ ...draft, key: draft.key, large: undefined }]);
+    this.#batches += 1;
+    this.#drafts.add(client, { batch: this.#batches, drafts });
+  }
+
+  /** `onWithheld`: not called where nothing is withheld. */
+  async withhold(random: SeededRandom, onWithheld: (seq: number) => void): Promise<void> {
+    const head = new BlockReader(this.#log).lastSeq();
+    if (head === 0) return;
+    const seq = random.below(head) + 1;
+    this.#pending += 1;
+    const items = [{ seq, reason: 'Simulated.', time: undefined }];
+    const count = await this.#withholding.withhold(items).catch(() => undefined);
+    if (this.#ended.signal.aborted) return;
+    this.#pending -= 1;
+    if (count !== undefined) onWithheld(seq);
+  }
+
+  receive(message: StoredMessage): void {
+    this.#given.push({ message, isDeleted: message.isDeleted });
+    this.#reading ??= this.#read();
+  }
+
+  end(): void {
+    this.#ended.abort();
+    this.#publisher.close();
+    this.#writer.close();
+    this.#log.close();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      for (let given = this.#given.shift(); given; given = this.#given.shift()) {
+        const { message, isDeleted } = given;
+        const { position, time, data } = message;
+        const replacement = isDeleted ? await this.#replacementOf(position) : undefined;
+        if (this.#ended.signal.aborted) return;
+        if (replacement !== undefined) await this.#handler.handleErased(position, replacement);
+        else
+          await this.#handler.handle(placeMessage({ seq: position, time: new Date(time), data }));
+        if (this.#ended.signal.aborted) return;
+      }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      if (!this.#ended.signal.aborted) this.#failure = error;
+    }
+    this.#reading = undefined;
+  }
+
+  async #replacementOf(position: number): ReturnType<SimulatedMessages['replacementOf']> {
+    for (;;) {
+      try {
+        const found = await this.#messages.replacementOf(position);
+        assert.ok(found, `nothing is left of message ${position}`);
+        return found;
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** A client beside the stream's thread. */
+  #withholdingClient(): WithholdClient {
+    let respond: (response: WithholdResponse) => void = () => {};
+    const thread = { postMessage: (response: WithholdResponse) => respond(response) };
+    return new WithholdClient(
+      {
+        postMessage: (request) => this.#withholdings.add(thread, request),
+        on: (_event, listener) => {
+          respond = listener;
+        },
+      },
+      this.#paths,
+      new BlockReader(this.#log, () => this.#writer.withheld),
+    );
+  }
+}
