@@ -47,7 +47,7 @@ test('an upload whose gateway was killed', async (t) => {
   const gateway = randomBytes(8).toString('hex');
   const killed = gateway + randomBytes(8).toString('hex');
   const started = gateway + randomBytes(8).toString('hex');
-  const name = randomUUID();
+  let name = randomUUID();
   let number = 0;
   const publish = async (
     publisher: string,
@@ -62,9 +62,11 @@ test('an upload whose gateway was killed', async (t) => {
   const chunk = (offset: number, bytes: Uint8Array): readonly Uint8Array[] =>
     packChunk({ name, file: 0, offset, bytes });
   const digest = createHash('sha256').update(BODY.subarray(0, -1)).digest('hex');
-  const large = { name, size: BODY.length, digest, marked: false };
-  const packed = packDrafts([{ ...draftOf(), body: Buffer.alloc(0), key: undefined, large }]);
-  const draft = [new Uint8Array(packed)];
+  const draft = (): readonly Uint8Array[] => {
+    const large = { name, size: BODY.length, digest, marked: false };
+    const packed = packDrafts([{ ...draftOf(), body: Buffer.alloc(0), key: undefined, large }]);
+    return [new Uint8Array(packed)];
+  };
   const sayings = new Sayings();
   await sayings.say(members, 0, 10);
 
@@ -84,7 +86,8 @@ test('an upload whose gateway was killed', async (t) => {
 
   await t.test('makes no entry, even if what was on its way comes later', async () => {
     await publish(killed, 'chunk', chunk(10, BODY.subarray(10)));
-    await publish(killed, 'drafts', draft);
+    await publish(killed, 'chunk', chunk(0, BODY.subarray(0, 10)));
+    await publish(killed, 'drafts', draft());
     await sayings.say(members, 20, 10);
     await sayings.check([...members, await cluster.start(2)]);
     const log = await commonLog(members, 30);
@@ -93,9 +96,10 @@ test('an upload whose gateway was killed', async (t) => {
   });
 
   await t.test('could have become one', async () => {
+    name = randomUUID();
     await publish(started, 'chunk', chunk(10, BODY.subarray(10)));
     await publish(started, 'chunk', chunk(0, BODY.subarray(0, 10)));
-    await publish(started, 'drafts', draft);
+    await publish(started, 'drafts', draft());
     const log = await commonLog(members, 31);
     assert.ok(log[30]?.includes('never finished'));
   });
