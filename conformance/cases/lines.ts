@@ -71,6 +71,22 @@ export const lines: readonly Case[] = [
     }
     assert.deepEqual(await sendLines(gateway, ['']), []);
   }),
+  check('7.8', 'line-order', async (gateway) => {
+    const identity = uniqueName();
+    const padding = 'x'.repeat(100_000);
+    const seeking = Array.from({ length: 3000 }, (_, index) => `${index}`);
+    const more = [{}, { padding }, {}, { inReplyTo: uniqueName() }, {}, { seeking }, {}];
+    const sent = Array.from({ length: 6 }, () => more)
+      .flat()
+      .map((members, n) => traceBody(identity, { ...members, n }));
+    await sendLines(gateway, sent);
+    const entries = (await gateway.by(identity)).toReversed();
+    assert.deepEqual(
+      entries.map(({ fields }) => fields['n']),
+      Array.from(sent.keys()),
+      'Lines are stored in their order, whatever they say.',
+    );
+  }),
   check('7.8', 'line-problems', async (gateway) => {
     const identity = uniqueName();
     const good = traceBody(identity);

@@ -166,6 +166,7 @@ export const ENTRIES_AND_LISTINGS = {
     lines: 'Each line is an entry, and is answered by its number and its own members, in order.',
     'line-problems': 'A line that breaks a rule is answered by its problem; the others are kept.',
     'many-lines': 'Ten thousand lines, and one of 3 MiB among them, are kept.',
+    'line-order': 'Lines are stored in their order, also where short ones follow long ones.',
     'line-keys': 'The whole may be sent again with its key; a line also alone, with its number.',
     'lines-broken-off': 'Of a request that breaks off, the complete lines stay.',
     'lost-connections': 'A caller who loses every second connection keeps each line once.',

@@ -105,10 +105,8 @@ export class Turns {
   }
 }
 
-/** Returns a function for long work to call often: it waits for a turn after each slice. */
-export function yieldPeriodically(): () => Promise<void> {
+/** Returns a function for long work to call often: after each slice, it returns what waits for a turn. */
+export function yieldPeriodically(): () => Promise<void> | undefined {
   const turns = new Turns();
-  return async () => {
-    if (turns.isOver) await turns.next();
-  };
+  return () => (turns.isOver ? turns.next() : undefined);
 }

@@ -45,7 +45,7 @@ export class BodyBuffer {
   }
 
   /** Moves all bytes to the spool. `yieldTurn` is awaited within long runs of spaces. */
-  async flushTo(spool: Spool, yieldTurn: () => Promise<void>): Promise<void> {
+  async flushTo(spool: Spool, yieldTurn: () => Promise<void> | undefined): Promise<void> {
     for (const piece of this.#pieces()) {
       if (piece.length > 0) await spool.write(piece);
       if (piece === SPACES) await yieldTurn();

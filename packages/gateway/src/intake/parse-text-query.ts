@@ -106,7 +106,10 @@ export async function parseTextQuery(
  * No query has more terms: what divides them takes a character at least, unless they are parts of one
  * phrase, each of which has `OVERLAP` words that the part before has not.
  */
-async function maxTerms(query: string, yieldTurn: () => Promise<void>): Promise<number> {
+async function maxTerms(
+  query: string,
+  yieldTurn: () => Promise<void> | undefined,
+): Promise<number> {
   let dividers = 0;
   for (let at = 0; at < query.length; at += 1) {
     const code = query.charCodeAt(at);

@@ -5,7 +5,13 @@
  * The lines that arrive together are appended together, so that they share a commit. Meanwhile the
  * next ones are read; no more than these two batches are in memory.
  */
-import { entryHead, localize, problemDocument, type Kind } from '@open-presence/protocol';
+import {
+  entryHead,
+  localize,
+  problemDocument,
+  type Kind,
+  type Stamp,
+} from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../../fair-turns.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
@@ -16,8 +22,9 @@ import { bodyChunks, discardBody } from '../../http/request/request-body.ts';
 import { SpillingWriter } from '../../http/response/spilling-writer.ts';
 import { hasManyFacets, parseDraft, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
-import { linesOf, type Line, type LongLine } from '../../intake/line-reader.ts';
-import { append, draftFor, type Contribution } from '../../operations/append.ts';
+import { linesOf, type Line } from '../../intake/line-reader.ts';
+import type { SmallDraft } from '../../log/log.ts';
+import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
 import { notesMember } from '../../operations/draft-notes.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from './request-key.ts';
@@ -66,9 +73,10 @@ class LineStore {
   async storeAll(chunks: AsyncIterable<Buffer>): Promise<void> {
     try {
       for await (const lines of linesOf(chunks)) {
-        const results = await ('chunks' in lines
-          ? this.#storeLong(lines)
-          : this.#startBatch(lines));
+        const results =
+          'chunks' in lines
+            ? await this.#storeLong(lines.number, lines.chunks)
+            : (await this.#startBatch(lines)).text();
         await this.#written;
         this.#written = this.#write(results);
       }
@@ -80,54 +88,87 @@ class LineStore {
     }
   }
 
-  async #write(results: readonly Promise<string>[]): Promise<void> {
-    await this.#writer.write((await Promise.all(results)).join(''));
+  async #write(results: string | Promise<string>): Promise<void> {
+    await this.#writer.write(await results);
   }
 
-  /** Resolves when all lines are appended, in their order, and before they are durable. */
-  async #startBatch(lines: readonly Line[]): Promise<Promise<string>[]> {
-    const results: Promise<string>[] = [];
+  /** Resolves when all lines are appended, in their order, and before the last of them are durable. */
+  async #startBatch(lines: readonly Line[]): Promise<LineResults> {
+    const results = new LineResults();
     for (const { number, bytes } of lines) {
-      results.push(this.#store(number, () => this.#parse(number, bytes)));
+      await this.#start(number, bytes, results.next());
       await this.#yieldTurn();
     }
     return results;
   }
 
-  /** Resolves when the line is durable: what follows it can be read only then. */
-  async #storeLong({ number, chunks }: LongLine): Promise<Promise<string>[]> {
-    const result = this.#store(number, () => this.#read(number, chunks));
-    await result;
-    return [result];
+  /** Returns a promise only if the next line has to wait. */
+  #start(
+    number: number,
+    bytes: Buffer,
+    onResult: (result: string) => void,
+  ): Promise<void> | undefined {
+    this.#last = number;
+    let draft: ParsedDraft | undefined;
+    try {
+      draft = this.#parseSmall(number, bytes);
+    } catch (error) {
+      onResult(this.#describeError(number, error));
+      return undefined;
+    }
+    if (draft === undefined) return this.#storeLong(number, bytes).then(onResult);
+    if (isSmall(draft)) this.#appendSmall(number, draft, onResult);
+    else void this.#store(number, draft).then(onResult);
+    return undefined;
   }
 
-  #parse(number: number, bytes: Buffer): ParsedDraft | Promise<ParsedDraft> {
-    if (bytes.length > SMALL_BODY_SIZE) return this.#read(number, [bytes]);
+  /** Without a promise: there are many of these. */
+  #appendSmall(number: number, draft: SmallDraft, onResult: (result: string) => void): void {
+    this.#context.app.log.appendSmall(draft, (outcome) => {
+      try {
+        onResult(resultOf(number, stampOf(outcome)));
+      } catch (error) {
+        onResult(this.#describeError(number, error));
+      }
+    });
+  }
+
+  /** Resolves when the line is durable: what follows it is appended only then. Never rejects. */
+  async #storeLong(number: number, body: Contribution['body']): Promise<string> {
+    this.#last = number;
+    const key = this.#keyOf(number);
+    try {
+      const draft = await draftFor(this.#context.app, { kind: this.#kind, body, key });
+      return await this.#store(number, draft);
+    } catch (error) {
+      return this.#failed(number, error);
+    }
+  }
+
+  /** Undefined if it is not small, or has many facets. */
+  #parseSmall(number: number, bytes: Buffer): ParsedDraft | undefined {
+    if (bytes.length > SMALL_BODY_SIZE) return undefined;
     const draft = parseDraft(this.#kind, bytes, this.#context.app.grammar, this.#keyOf(number));
-    return hasManyFacets(draft) ? this.#read(number, [bytes]) : draft;
-  }
-
-  #read(number: number, body: Contribution['body']): Promise<ParsedDraft> {
-    const { app } = this.#context;
-    return draftFor(app, { kind: this.#kind, body, key: this.#keyOf(number) });
+    return hasManyFacets(draft) ? undefined : draft;
   }
 
   #keyOf(number: number): Uint8Array | undefined {
     return idempotencyKeyOf(this.#context.request, ` ${number}`);
   }
 
-  /** The result of a line. Never rejects. A draft that needs no waiting is appended at once. */
-  async #store(number: number, draftOf: () => ParsedDraft | Promise<ParsedDraft>): Promise<string> {
-    this.#last = number;
+  /** The result of a line. Appends it at once. Never rejects. */
+  async #store(number: number, draft: ParsedDraft): Promise<string> {
+    const { log } = this.#context.app;
     try {
-      const draft = draftOf();
-      const { log } = this.#context.app;
-      const parsed = draft instanceof Promise ? await draft : draft;
-      const stamp = await append(log, parsed);
-      return `{"line":${number},"status":201,${entryHead(stamp).slice(1)}${await notesMember(log, parsed)}}\n`;
+      const stamp = await append(log, draft);
+      return resultOf(number, stamp, await notesMember(log, draft));
     } catch (error) {
-      return isDisconnected(this.#context) ? '' : this.#describeError(number, error);
+      return this.#failed(number, error);
     }
+  }
+
+  #failed(number: number, error: unknown): string {
+    return isDisconnected(this.#context) ? '' : this.#describeError(number, error);
   }
 
   #describeError(line: number, error: unknown): string {
@@ -137,4 +178,44 @@ class LineStore {
     const { status, ...others } = problemDocument(problem, title);
     return `${JSON.stringify({ line, status, ...others })}\n`;
   }
+}
+
+/** What is answered to lines that were appended together, in their order. */
+class LineResults {
+  readonly #results: string[] = [];
+  readonly #all = Promise.withResolvers<void>();
+  /** And one more until all lines have begun. */
+  #missing = 1;
+
+  /** Returns what takes the result of the next line, once. */
+  next(): (result: string) => void {
+    const at = this.#results.push('') - 1;
+    this.#missing += 1;
+    return (result) => {
+      this.#results[at] = result;
+      this.#settle();
+    };
+  }
+
+  /** To be called when all lines have begun. Resolves when all have their results. */
+  async text(): Promise<string> {
+    this.#settle();
+    await this.#all.promise;
+    return this.#results.join('');
+  }
+
+  #settle(): void {
+    this.#missing -= 1;
+    if (this.#missing === 0) this.#all.resolve();
+  }
+}
+
+/** Whether nothing has to be looked up for it. */
+function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
+  return draft.body instanceof Uint8Array && draft.key === undefined && draft.replyTo === undefined;
+}
+
+/** `notes`: see `notesMember`. */
+function resultOf(line: number, stamp: Stamp, notes = ''): string {
+  return `{"line":${line},"status":201,${entryHead(stamp).slice(1)}${notes}}\n`;
 }
