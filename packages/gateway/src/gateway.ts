@@ -186,7 +186,7 @@ const LOSS_ACCEPTED =
   'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
 
 const UNCHECKED_SERVERS =
-  'cluster: these NATS servers do not run now; their settings are checked when they do';
+  'cluster: these NATS servers are down, or have JetStream off, as after a full disk; their settings are checked when they store again';
 
 /**
  * Resolves when the gateway serves. Rejects with all that is wrong with a language file

@@ -1,6 +1,7 @@
 // What would lose acknowledged entries is refused, by the settings of real servers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { suite, test } from 'node:test';
 
@@ -82,7 +83,7 @@ suite('servers are refused', { concurrency: 2 }, () => {
   }
 });
 
-test('three good servers are taken, also while one of them is down, but not one of them alone', async () => {
+test('three good servers are taken, also while one is down or JetStream off there, but not one alone', async () => {
   await using cluster = await startNatsServers(3);
   const addresses = cluster.servers.map(({ address }) => address);
   assert.deepEqual(await checkServers(addresses), []);
@@ -90,7 +91,14 @@ test('three good servers are taken, also while one of them is down, but not one 
     (await refusalBy(() => checkServers(addresses.slice(1, 2)))) ?? '',
     /one of several/,
   );
-  await cluster.servers[0]?.kill();
+  const [one] = cluster.servers;
+  assert.ok(one);
+  await one.kill();
+  assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
+  const settings = await readFile(one.file, 'utf8');
+  await writeFile(one.file, settings.replace('jetstream {', 'jetstream {\n  enabled: false'));
+  one.start();
+  await one.healthy();
   assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
   assert.equal(replicasFor(addresses), 3);
 });

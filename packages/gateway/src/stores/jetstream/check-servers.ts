@@ -41,7 +41,7 @@ export function replicasFor(addresses: readonly string[]): 1 | 3 {
 
 /**
  * Throws a `ClusterRefusal` where a server is found that must not be used. Resolves with the
- * addresses of those that run nowhere now: they have to be checked again when they are back.
+ * addresses of those that store nothing now: they have to be checked again when they do.
  *
  * @param addresses `HOST:PORT` of every server of the cluster.
  */
@@ -50,26 +50,40 @@ export async function checkServers(addresses: readonly string[]): Promise<readon
     throw new ClusterRefusal(
       `Name three servers or more in --log, each once: ${addresses.length} were named. Two cannot go on when one of them fails.`,
     );
-  const found = await Promise.all(
+  const checks = await Promise.all(
     addresses.map((address) => checkServer(address, addresses.length)),
   );
-  const faults = found.flatMap((faults) => faults ?? []);
+  const storing = checks.filter(({ stores }) => stores);
+  const refusing = storing.length > 0 ? storing : checks;
+  const faults = refusing.flatMap(({ faults }) => faults);
   if (faults.length > 0) throw new ClusterRefusal(faults.join('\n'));
-  return addresses.filter((_, index) => found[index] === undefined);
+  return addresses.filter((_, index) => checks[index]?.stores === false);
 }
 
-/** What is wrong with a server, one of `count`; undefined where none runs at the address. */
-export async function checkServer(
-  address: string,
-  count: number,
-): Promise<readonly string[] | undefined> {
+/** What was found at the address of a server. */
+interface ServerCheck {
+  /** False where none runs, or without JetStream: it turns that off where its disk is full. */
+  readonly stores: boolean;
+  /** What is wrong with it, a line each. */
+  readonly faults: readonly string[];
+}
+
+/** @param count How many servers the cluster has. */
+export async function checkServer(address: string, count: number): Promise<ServerCheck> {
   const monitor = monitorOf(address);
   const variables = await readVariables(monitor);
-  if (variables !== undefined) return faultsOf(address, variables, count);
-  if (!(await listens(address))) return undefined;
-  return [
-    `${address}: its settings cannot be checked, because nothing answers at ${monitor}/varz. Add "http: ${new URL(monitor).port}" to its configuration, reachable from this machine alone or from all gateways.`,
-  ];
+  if (variables !== undefined)
+    return {
+      stores: variables.jetstream?.config !== undefined,
+      faults: faultsOf(address, variables, count),
+    };
+  if (!(await listens(address))) return { stores: false, faults: [] };
+  return {
+    stores: true,
+    faults: [
+      `${address}: its settings cannot be checked, because nothing answers at ${monitor}/varz. Add "http: ${new URL(monitor).port}" to its configuration, reachable from this machine alone or from all gateways.`,
+    ],
+  };
 }
 
 function faultsOf(address: string, server: ServerVariables, count: number): string[] {
@@ -82,7 +96,7 @@ function faultsOf(address: string, server: ServerVariables, count: number): stri
     ],
     [
       jetstream?.config === undefined,
-      'JetStream is off. Add a block "jetstream" to its configuration.',
+      'JetStream is off. Add a block "jetstream" to its configuration; if it has one, make room on its disk and restart it.',
     ],
     [
       jetstream?.config !== undefined && jetstream.config.sync_always !== true,

@@ -93,7 +93,9 @@ export async function adoptFolder(folder: string, stream: string): Promise<Adopt
   const address = addressOf(stream);
   const unchecked = await checkServers(address.servers);
   if (unchecked.length > 0)
-    throw new ClusterRefusal(`${unchecked.join(', ')}: nothing answers there. Start it first.`);
+    throw new ClusterRefusal(
+      `${unchecked.join(', ')}: no server stores there. Start it first, with JetStream.`,
+    );
   const { name, head, copy } = log;
   const continued = continuedLog(paths);
   const state =

@@ -28,7 +28,7 @@ export interface StreamThreadStart {
   /** See `StreamPosition`. */
   readonly position: number;
   readonly resumeAt: number;
-  /** Servers that did not run at the start. */
+  /** Servers that stored nothing at the start. */
   readonly unchecked: readonly string[];
   readonly writer: MessagePort;
 }

@@ -1,4 +1,4 @@
-/** Checks servers that did not run at the start, once they do. */
+/** Checks servers that stored nothing at the start, once they do. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { checkServer, ClusterRefusal } from './check-servers.ts';
@@ -19,14 +19,16 @@ export async function checkLateServers(
 ): Promise<void> {
   let [before, told] = ['', ''];
   for (let left = servers; left.length > 0 && !signal.aborted;) {
-    const found = await Promise.all(left.map((address) => checkServer(address, count)));
-    const faults = found.flatMap((of) => of ?? []).join('\n');
+    const checks = await Promise.all(left.map((address) => checkServer(address, count)));
+    const faults = checks.flatMap(({ stores, faults: of }) => (stores ? of : [])).join('\n');
     if (faults !== told && (faults === before || faults === '')) {
       told = faults;
       onFault(faults === '' ? undefined : new ClusterRefusal(faults));
     }
     before = faults;
-    left = left.filter((_, index) => found[index]?.length !== 0);
+    left = left.filter(
+      (_, index) => checks[index]?.stores !== true || checks[index].faults.length > 0,
+    );
     if (left.length > 0) await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
 }

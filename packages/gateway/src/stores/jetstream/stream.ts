@@ -95,7 +95,8 @@ export async function readStream(
   const { config, state } = await manager.streams.info(stream);
   checkStream(config, replicasFor(servers));
   const logName = config.metadata?.[LOG_NAME];
-  if (logName === undefined) throw new Error(`The stream "${stream}" was not made by a gateway.`);
+  if (logName === undefined)
+    throw new ClusterRefusal(`The stream "${stream}" was not made by a gateway. Name another one.`);
   const stored = config.metadata?.[BEGINNING];
   const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
   return { logName, beginning, lastSeq: state.last_seq };
@@ -115,11 +116,16 @@ export async function openStream(
   continued: ContinuedLog = { name: randomBytes(8).toString('hex'), beginning: NOTHING },
 ): Promise<StreamState> {
   return await askServers(address, async (manager) => {
-    await createStream(manager, address, continued).catch((error: unknown) => {
-      // Another gateway may have made it; if not, reading it fails.
-      if (!(error instanceof Error)) throw error;
-    });
-    return await readStream(manager, address);
+    // Another gateway may have made it.
+    const fault = await createStream(manager, address, continued).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    try {
+      return await readStream(manager, address);
+    } catch (error) {
+      throw error instanceof ClusterRefusal ? error : (fault ?? error);
+    }
   });
 }
 
@@ -146,13 +152,21 @@ async function askServers<Answer>(
       try {
         return await ask(await jetstreamManager(connection));
       } catch (error) {
-        if (error instanceof ClusterRefusal || attempts === ATTEMPTS) throw error;
+        if (error instanceof ClusterRefusal || !(error instanceof Error)) throw error;
+        if (attempts === ATTEMPTS) throw unusable(address, error);
         await sleep(RECONNECT_MS);
       }
     }
   } finally {
     await connection.close();
   }
+}
+
+function unusable({ stream }: StreamAddress, cause: Error): Error {
+  return new Error(
+    `The stream "${stream}" can be neither read nor made now: ${cause.message}. Most of the servers have to run, with JetStream on.`,
+    { cause },
+  );
 }
 
 async function createStream(
