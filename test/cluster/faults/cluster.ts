@@ -25,7 +25,7 @@ export async function startFaultCluster(): Promise<Cluster> {
   const nats = stack.use(await startNatsServers(3, { places }));
   const start = (machine: Machine | undefined): Promise<GatewayProcess> =>
     startGatewayProcess({
-      under: machine?.under ?? [],
+      under: [...(machine?.under ?? []), ...(machine?.clock.under ?? [])],
       data: machine?.folders.gateway ?? '',
       args: [
         '--host',

@@ -84,6 +84,14 @@ export const FAULTS: readonly Fault[] = [
     }),
   },
   {
+    name: 'the clock of a gateway jumps ahead by an hour, and back',
+    begin: jump(3600),
+  },
+  {
+    name: 'the clock of a gateway jumps back by an hour, and ahead',
+    begin: jump(-3600),
+  },
+  {
     name: 'the disk of a gateway is full',
     begin: fillDisk('gateway', async () => 0),
   },
@@ -155,6 +163,17 @@ function separate(choose: (cluster: Cluster) => Promise<readonly Pair[]>): Fault
     await pause(LASTS_MS);
     return async () => {
       for (const machine of machines) await machine.hearAll();
+    };
+  };
+}
+
+function jump(seconds: number): Fault['begin'] {
+  return async ({ machines }) => {
+    const clock = machines[1]?.clock;
+    await clock?.set(seconds);
+    await pause(LASTS_MS);
+    return async () => {
+      await clock?.set(0);
     };
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Three machines in one: network namespaces on a bridge, each with disks of its own (tmpfs) that can
- * be filled. Needs root, `ip` and `iptables` (Debian: iproute2, iptables).
+ * be filled. Needs root, `ip` and `iptables` (Debian: iproute2, iptables, libfaketime).
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { type DataFolder, dataFolder } from '../../gateway-process.ts';
+import { type Clock, makeClock } from './clock.ts';
 
 export interface Machine {
   readonly host: string;
@@ -16,6 +17,8 @@ export interface Machine {
   readonly under: readonly string[];
   /** Each a disk of its own. */
   readonly folders: Readonly<Record<Disk, string>>;
+  /** Of its gateway. */
+  readonly clock: Clock;
   /** Loses what comes from the others, until `hearAll`. What it sends arrives. */
   ignore(others: readonly Machine[]): Promise<void>;
   hearAll(): Promise<void>;
@@ -81,6 +84,7 @@ async function startMachine(
     host,
     under,
     folders,
+    clock: await makeClock(join(folder.path, `clock${number}`)),
     async ignore(others) {
       for (const other of others)
         await inside('iptables', '--append', 'INPUT', '--source', other.host, '--jump', 'DROP');

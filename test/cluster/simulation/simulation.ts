@@ -89,6 +89,9 @@ class Simulation {
       if (this.#random.chance(0.01)) mock.timers.tick(this.#random.below(MAX_LEAP_MS));
     }
     await this.#finish(this.#gateways);
+    // A chunk that came late is given up with the next message of its gateway.
+    for (const [index, gateway] of this.#gateways.entries()) this.#append(gateway, index);
+    await this.#finish(this.#gateways);
     // What is erased by now is not needed to make another copy.
     const late = new SimulatedGateway(
       join(this.#folder, 'late'),
