@@ -16,6 +16,9 @@ import type { ProcessContext } from './process-context.ts';
 import { createProgram } from './program.ts';
 import { terminalLog } from './terminal-log.ts';
 
+// A command goes on to its end when its reader, such as head, has enough.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const COMMAND = join(import.meta.dirname, '../presence.js');
+/** Runs a command whose reader leaves at once, and prints its exit code. */
+const READER_LEAVES = 'exec 3>&1; { "$@"; echo $? >&3; } | true';
+
+for (const args of [['--help'], ['config'], ['completion', 'bash']])
+  test(`presence ${args.join(' ')} does not fail when its reader leaves`, async () => {
+    const command = [process.execPath, COMMAND, ...args];
+    const shell = ['-c', READER_LEAVES, 'sh', ...command];
+    const { stdout, stderr } = await promisify(execFile)('sh', shell);
+    assert.deepEqual([stdout, stderr], ['0\n', '']);
+  });
