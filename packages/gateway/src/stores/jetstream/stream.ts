@@ -20,7 +20,8 @@ const LOG_NAME = 'presence-log';
 const BEGINNING = 'presence-beginning';
 const RECONNECT_MS = 250;
 const PING_MS = 2000;
-const ATTEMPTS = 60;
+/** Servers that have just started may know of each other, and make a stream, only after 10 s or more. */
+const ATTEMPTS = 160;
 
 export function subjectOf({ stream }: StreamAddress): string {
   return `${stream}.log`;
