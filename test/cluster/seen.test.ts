@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { until } from '../../conformance/until.ts';
 import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { withhold } from '../withhold/command.ts';
 import { linkTo } from './held-link.ts';
 import { becomes, startCluster } from './members.ts';
 
@@ -134,6 +135,25 @@ test('a gateway that is behind waits for what its caller has seen', async (t) =>
       };
       await seenBehind(read, (said) => reading(said).expected);
     });
+
+  await t.test('what was withheld after a case', async () => {
+    const said = [await say(ahead), await say(ahead)];
+    link.hold();
+    const ids = said.map(({ id }) => id);
+    const { code, stderr } = await withhold(ahead.data, '--reason', 'a test', '--yes', ...ids);
+    assert.equal(code, 0, stderr);
+    const reading = until(
+      () => fetch(`${behind.url}/api/withheld?order=oldest&after=${said.length}`),
+      // A link that was held for long is one without servers.
+      ({ status }) => status !== 503,
+      () => 'it stays unavailable',
+    );
+    for (let asked = 0; asked < 3; asked += 1) await fetch(`${behind.url}/healthz`);
+    link.release();
+    const answer = await reading;
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), new RegExp(`"withheld":\\[\\n\\],"count":${said.length},`));
+  });
 
   await t.test('an event stream', async () => {
     const read = async ({ seq }: Said): Promise<string> => {

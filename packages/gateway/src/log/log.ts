@@ -254,8 +254,8 @@ export interface Log extends AsyncDisposable {
   /** The seq of the newest durable entry, 0 in an empty log. */
   head(): Seq;
   /**
-   * Resolves once reads have every entry that was acknowledged before the call, whoever acknowledged it:
-   * at once where the log has one owner. Where several gateways have a copy each, rejects with a
+   * Resolves once reads have every entry and withholding that was acknowledged before the call, whoever
+   * acknowledged it: at once where the log has one owner. Where several gateways have a copy each, rejects with a
    * `GatewayError` `unavailable` while this one cannot know what the others have acknowledged.
    */
   caughtUp(): Promise<void>;

@@ -9,14 +9,16 @@ export type NamedValues = Iterable<readonly [name: string, value: unknown]>;
 /**
  * Resolves when the log has every entry that the caller names, as far as there is one; undefined where it
  * has them now. Rejects as `Log.caughtUp`. Values that cannot be used are left to whoever reads them.
+ *
+ * @param newest The number of the last withholding, for cursors of these.
  */
 export function untilSeen(
   log: Pick<Log, 'head' | 'caughtUp'>,
   values: NamedValues,
+  newest: number = log.head(),
 ): Promise<void> | undefined {
-  const head = log.head();
   for (const [name, value] of values)
-    for (const one of [value].flat()) if (seqNamedBy(name, one) > head) return log.caughtUp();
+    for (const one of [value].flat()) if (seqNamedBy(name, one) > newest) return log.caughtUp();
   return undefined;
 }
 

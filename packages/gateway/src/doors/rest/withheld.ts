@@ -6,6 +6,7 @@ import { queryOf } from '../../http/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log } from '../../log/log.ts';
 import { nextPagePath, type SentPage } from '../../operations/next-page.ts';
+import { untilSeen } from '../../operations/until-seen.ts';
 import { withholdingDocument } from '../../operations/withholdings.ts';
 import type { DoorHandler } from '../context.ts';
 
@@ -19,8 +20,9 @@ export function withheld(form: Form): DoorHandler {
   return async (context) => {
     const { app, request } = context;
     const { log, grammar } = app;
-    const count = log.withheld();
     const parameters = queryOf(request);
+    await untilSeen(log, parameters, log.withheld());
+    const count = log.withheld();
     // Its cursors are the numbers of cases.
     const cases = { id: log.id, head: () => count };
     const scope = { grammar, facets: [], subject: 'what was withheld', log: cases };

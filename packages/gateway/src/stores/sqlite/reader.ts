@@ -40,7 +40,9 @@ import { RunCursor, RunsReader } from './index/runs-reader.ts';
 import { UnindexedTail } from './index/unindexed-tail.ts';
 import { BlockReader } from './log/block-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
+import { hasDecided } from './log/decided-withholding.ts';
 import { EntryReader } from './log/entry-reader.ts';
+import { lastWithheld } from './log/withheld-table.ts';
 import { WithholdingReader } from './log/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
@@ -108,6 +110,11 @@ export class LogReader implements Omit<
 
   withheld(): number {
     return this.shared.withheld;
+  }
+
+  /** Whether `withheld` has come as far as what is decided. */
+  protected hasAllWithheld(): boolean {
+    return !hasDecided(this.#log) && lastWithheld(this.#log) <= this.withheld();
   }
 
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined> {

@@ -38,6 +38,8 @@ export interface SqliteConnection {
   readonly isShared: boolean;
 }
 
+/** How often it is looked whether reads have what is decided to be withheld. */
+const WITHHOLDING_INTERVAL_MS = 5;
 const NO_BODY = new Uint8Array(0);
 
 export class SqliteLog extends LogReader implements Log {
@@ -103,7 +105,10 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async caughtUp(): Promise<void> {
-    await this.#catchingUp?.caughtUp();
+    if (this.#catchingUp === undefined) return;
+    await this.#catchingUp.caughtUp();
+    while (!this.hasAllWithheld() && this.shared.writable && this.#closing === undefined)
+      await sleep(WITHHOLDING_INTERVAL_MS);
   }
 
   watch(onMove: () => void): Disposable {
