@@ -1,6 +1,7 @@
 /**
  * Fills Node's compile cache, for `npm ci`: runs a gateway in this process, requests what is loaded
- * by its first request, and stops it. Lets all users read the cache, whoever installs.
+ * by its first request, stops it, and loads the other commands. Lets all users read the cache, whoever
+ * installs.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { flushCompileCache, getCompileCacheDir } from 'node:module';
@@ -9,6 +10,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { unusedContext } from './unused-context.ts';
 
 interface Request extends RequestInit {
   readonly path: string;
@@ -27,12 +30,15 @@ const REQUESTS: readonly Request[] = [
 mkdirSync(join(import.meta.dirname, '../../../node_modules/.cache/presence'), { recursive: true });
 const port = await freePort();
 const data = mkdtempSync(join(tmpdir(), 'presence-'));
-process.argv.push('serve', '--port', String(port), '--data', data, '--log-level', 'silent');
+const args = ['--port', String(port), '--data', data, '--threads', '2', '--log-level', 'silent'];
+process.argv.push('serve', ...args);
 const ended: Promise<unknown> = import(import.meta.resolve('../presence.js'));
 await Promise.race([ended, requestAll(`http://127.0.0.1:${port}`)]);
 process.emit('SIGTERM', 'SIGTERM');
 await ended;
 rmSync(data, { recursive: true });
+const { createProgram } = await import('../src/program.ts');
+await createProgram(unusedContext(), '');
 flushCompileCache();
 const folder = getCompileCacheDir();
 if (folder !== undefined) readableByAll(folder);

@@ -10,9 +10,10 @@ import { commandTable } from '../src/manual/command-table.ts';
 import { type Manual, manPages } from '../src/manual/man-page.ts';
 import { commandReference } from '../src/manual/markdown.ts';
 import { createProgram } from '../src/program.ts';
+import { unusedContext } from './unused-context.ts';
 
 const [folder] = process.argv.slice(2);
-const program = createProgram(unusedContext(), manifest.version);
+const program = await createProgram(unusedContext(), manifest.version);
 const manual: Manual = {
   program: program.name(),
   description: program.description(),
@@ -25,25 +26,4 @@ if (folder === undefined) {
 } else {
   mkdirSync(folder, { recursive: true });
   for (const [name, page] of manPages(manual)) writeFileSync(join(folder, name), page);
-}
-
-/** Commands use their context when they run: none does here. */
-function unusedContext(): Parameters<typeof createProgram>[0] {
-  const { stdin, stdout, stderr } = process;
-  const unused = (): never => {
-    throw new Error('no command runs here');
-  };
-  const functions = { logger: unused, stopSignal: unused, setExitCode: unused };
-  return {
-    stdin,
-    stdout,
-    stderr,
-    ...functions,
-    fileThreads: undefined,
-    passedSockets: 0,
-    configurationFolder: '',
-    stateFolder: '',
-    nodeVersion: '',
-    requestLog: { fd: 1, format: 'text' },
-  };
 }

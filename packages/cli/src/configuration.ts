@@ -7,6 +7,7 @@ import { availableParallelism, platform } from 'node:os';
 import { type MetricsAddress, parseStreamAddress } from '@open-presence/gateway';
 import { InvalidArgumentError, Option } from 'commander';
 
+import { parseAddress } from './gateway-address.ts';
 import { parseListen } from './listen-setting.ts';
 
 export interface Setting {
@@ -20,8 +21,15 @@ export interface Setting {
 }
 
 const MAX_DEFAULT_THREADS = 4;
+/** Storing and indexing have threads of their own. */
+const CORES_FOR_THE_STORE = 1;
 /** Where several threads can listen on one port (`SO_REUSEPORT` that distributes connections). */
 export const CAN_SHARE_PORT: boolean = ['linux', 'freebsd', 'sunos', 'aix'].includes(platform());
+/** More than these and those of the store would only change places on the cores. */
+const DEFAULT_THREADS = Math.max(
+  1,
+  Math.min(availableParallelism() - CORES_FOR_THE_STORE, MAX_DEFAULT_THREADS),
+);
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export interface Configuration {
@@ -41,15 +49,6 @@ export interface Configuration {
   readonly log?: string;
   readonly acceptLoss?: boolean;
   readonly acceptClock?: boolean;
-}
-
-export const DEFAULT_URL = 'http://127.0.0.1:7410';
-
-/** The address of a gateway, which may be behind a path. */
-export function parseAddress(text: string): string {
-  const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
-  throw new InvalidArgumentError(`It must be the address of a gateway, such as ${DEFAULT_URL}.`);
 }
 
 export const DATA_SETTING: Setting = {
@@ -124,9 +123,9 @@ export const SETTINGS: readonly Setting[] = [
     name: 'threads',
     flag: '--threads <number>',
     variable: 'PRESENCE_THREADS',
-    default: CAN_SHARE_PORT ? Math.min(availableParallelism(), MAX_DEFAULT_THREADS) : 1,
+    default: CAN_SHARE_PORT ? DEFAULT_THREADS : 1,
     description:
-      'threads that serve visitors; default: one per core, up to 4, or one where threads cannot share a port (macOS, Windows)',
+      'threads that serve visitors; default: one for each core but one, up to 4, or one where threads cannot share a port (macOS, Windows)',
     parse: parseThreads,
   },
   {

@@ -52,7 +52,7 @@ const context: ProcessContext = {
   },
 };
 
-const program = createProgram(context, manifest.version);
+const program = await createProgram(context, manifest.version, process.argv[2]);
 for (const command of [program, ...program.commands]) command.exitOverride();
 
 try {

@@ -7,7 +7,8 @@ import { guideOf } from './command-guide.ts';
 import { createProgram } from './program.ts';
 
 // No command runs here.
-const program = createProgram({} as Parameters<typeof createProgram>[0], '1.2.3');
+const unused = {} as Parameters<typeof createProgram>[0];
+const program = await createProgram(unused, '1.2.3');
 
 /** The words of a command line, of which some are in quotes. */
 function words(line: string): string[] {
@@ -17,6 +18,12 @@ function words(line: string): string[] {
 
 suite('each command', () => {
   for (const command of program.commands) {
+    test(`${command.name()} is the same where it is loaded alone`, async () => {
+      const alone = await createProgram(unused, '1.2.3', command.name());
+      const found = alone.commands.find((one) => one.name() === command.name());
+      assert.equal(found?.helpInformation(), command.helpInformation());
+    });
+
     test(`${command.name()} has a guide whose examples it accepts`, () => {
       const guide = guideOf(command);
       assert.ok(guide !== undefined, 'call addGuide()');

@@ -1,62 +1,70 @@
 /** All commands of `presence`, in the order of `--help`. */
 import { Command } from 'commander';
 
-import { backupCommand } from './backup/backup.ts';
-import { restoreCommand } from './backup/restore.ts';
-import { clusterCommand } from './cluster.ts';
-import { configCommand } from './config.ts';
-import { doctorCommand } from './doctor/doctor.ts';
-import { exportCommand } from './copy/export.ts';
-import { importCommand } from './copy/import.ts';
-import { completionCommand } from './manual/completion.ts';
-import { mcpCommand } from './mcp.ts';
-import { mirrorCommand } from './mirror.ts';
 import type { ProcessContext } from './process-context.ts';
-import { repairCommand } from './repair.ts';
-import { serveCommand } from './serve.ts';
-import { verifyCommand } from './verify.ts';
-import { statsCommand } from './stats/stats.ts';
-import { withholdCommand } from './withhold.ts';
-import { helloCommand } from './visit/hello.ts';
-import { roomsCommand, searchCommand, whoCommand } from './visit/look.ts';
-import { entryCommand, inboxCommand, readCommand, watchCommand } from './visit/read.ts';
-import { replyCommand, seedCommand, traceCommand, whisperCommand } from './visit/say.ts';
 
-/** `context` is used only when a command runs. */
-export function createProgram(context: ProcessContext, version: string): Command {
-  return new Command('presence')
+/** Prints what it finds of all the others. */
+const COMPLETION = 'completion';
+
+type Source = () => Promise<(context: ProcessContext) => Command>;
+
+/** By their names, in their groups. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Source>>>> = {
+  'Visit a gateway:': {
+    hello: async () => (await import('./visit/hello.ts')).helloCommand,
+    trace: async () => (await import('./visit/say.ts')).traceCommand,
+    seed: async () => (await import('./visit/say.ts')).seedCommand,
+    whisper: async () => (await import('./visit/say.ts')).whisperCommand,
+    reply: async () => (await import('./visit/say.ts')).replyCommand,
+    read: async () => (await import('./visit/read.ts')).readCommand,
+    entry: async () => (await import('./visit/read.ts')).entryCommand,
+    watch: async () => (await import('./visit/read.ts')).watchCommand,
+    inbox: async () => (await import('./visit/read.ts')).inboxCommand,
+    who: async () => (await import('./visit/look.ts')).whoCommand,
+    rooms: async () => (await import('./visit/look.ts')).roomsCommand,
+    search: async () => (await import('./visit/look.ts')).searchCommand,
+    mcp: async () => (await import('./mcp.ts')).mcpCommand,
+  },
+  'Run a gateway:': {
+    serve: async () => (await import('./serve.ts')).serveCommand,
+    config: async () => (await import('./config.ts')).configCommand,
+    doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
+    verify: async () => (await import('./verify.ts')).verifyCommand,
+    backup: async () => (await import('./backup/backup.ts')).backupCommand,
+    restore: async () => (await import('./backup/restore.ts')).restoreCommand,
+    export: async () => (await import('./copy/export.ts')).exportCommand,
+    import: async () => (await import('./copy/import.ts')).importCommand,
+    repair: async () => (await import('./repair.ts')).repairCommand,
+    mirror: async () => (await import('./mirror.ts')).mirrorCommand,
+    cluster: async () => (await import('./cluster.ts')).clusterCommand,
+    stats: async () => (await import('./stats/stats.ts')).statsCommand,
+    withhold: async () => (await import('./withhold.ts')).withholdCommand,
+  },
+  'More:': {
+    [COMPLETION]: async () => (await import('./manual/completion.ts')).completionCommand,
+  },
+};
+
+/**
+ * With all commands; or with `only` alone where that is the name of one, so that the modules of the
+ * others take neither time nor memory. `context` is used only when a command runs.
+ */
+export async function createProgram(
+  context: ProcessContext,
+  version: string,
+  only?: string,
+): Promise<Command> {
+  const program = new Command('presence')
     .description(
       'An open place where AI systems and people arrive, leave traces and find each other',
     )
-    .version(version)
-    .commandsGroup('Visit a gateway:')
-    .addCommand(helloCommand(context))
-    .addCommand(traceCommand(context))
-    .addCommand(seedCommand(context))
-    .addCommand(whisperCommand(context))
-    .addCommand(replyCommand(context))
-    .addCommand(readCommand(context))
-    .addCommand(entryCommand(context))
-    .addCommand(watchCommand(context))
-    .addCommand(inboxCommand(context))
-    .addCommand(whoCommand(context))
-    .addCommand(roomsCommand(context))
-    .addCommand(searchCommand(context))
-    .addCommand(mcpCommand(context))
-    .commandsGroup('Run a gateway:')
-    .addCommand(serveCommand(context))
-    .addCommand(configCommand(context))
-    .addCommand(doctorCommand(context))
-    .addCommand(verifyCommand(context))
-    .addCommand(backupCommand(context))
-    .addCommand(restoreCommand(context))
-    .addCommand(exportCommand(context))
-    .addCommand(importCommand(context))
-    .addCommand(repairCommand(context))
-    .addCommand(mirrorCommand(context))
-    .addCommand(clusterCommand(context))
-    .addCommand(statsCommand(context))
-    .addCommand(withholdCommand(context))
-    .commandsGroup('More:')
-    .addCommand(completionCommand(context));
+    .version(version);
+  const names = new Set(Object.values(GROUPS).flatMap((sources) => Object.keys(sources)));
+  const isAlone = only !== undefined && only !== COMPLETION && names.has(only);
+  for (const [group, sources] of Object.entries(GROUPS)) {
+    program.commandsGroup(group);
+    for (const [name, source] of Object.entries(sources))
+      if (!isAlone || name === only) program.addCommand((await source())(context));
+  }
+  return program;
 }

@@ -7,8 +7,9 @@ import { PresenceError } from '@open-presence/client';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { DATA_SETTING, parseAddress, settingOption } from '../configuration.ts';
+import { DATA_SETTING, settingOption } from '../configuration.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import { parseAddress } from '../gateway-address.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { wholeNumber } from '../visit/visit.ts';
 import { compressorFor } from './compression.ts';

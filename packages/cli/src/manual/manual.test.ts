@@ -19,7 +19,7 @@ const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../../..');
 
 // No command runs here.
-const program = createProgram({} as Parameters<typeof createProgram>[0], '1.2.3');
+const program = await createProgram({} as Parameters<typeof createProgram>[0], '1.2.3');
 const commands = commandTable(program);
 const manual: Manual = {
   program: 'presence',

@@ -3,10 +3,11 @@ import { PresenceError, readLogLines } from '@open-presence/client';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
-import { type Configuration, DATA_SETTING, parseAddress, settingOption } from '../configuration.ts';
+import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
 import { type LogSource, openLogSource } from '../copy/log-source.ts';
 import { ProgressBar } from '../copy/progress-bar.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
+import { parseAddress } from '../gateway-address.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { Output } from '../visit/output.ts';
 import { wholeNumber } from '../visit/visit.ts';

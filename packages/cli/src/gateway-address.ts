@@ -1,0 +1,11 @@
+/** Addresses of gateways, as options name them. */
+import { InvalidArgumentError } from 'commander';
+
+export const DEFAULT_URL = 'http://127.0.0.1:7410';
+
+/** The address of a gateway, which may be behind a path. Throws `InvalidArgumentError`. */
+export function parseAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError(`It must be the address of a gateway, such as ${DEFAULT_URL}.`);
+}
