@@ -11,6 +11,7 @@ import { describeMachine } from './measure/machine.ts';
 import { attack } from './rows/attack.ts';
 import { cluster } from './rows/cluster.ts';
 import { copy } from './rows/copy.ts';
+import { flush } from './rows/flush.ts';
 import { growth } from './rows/growth.ts';
 import { lines } from './rows/lines.ts';
 import { live } from './rows/live.ts';
@@ -27,6 +28,7 @@ import { installTools } from './processes/external-tools.ts';
 const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> = new Map([
   ['post', post],
   ['lines', lines],
+  ['flush', flush],
   ['newest', newest],
   ['whole', whole],
   ['live', live],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { BenchContext } from '../options.ts';
 import { runCommand } from './child-process.ts';
 
-const TOOLS = ['wrk', 'nginx', 'webdis', 'redis-server', 'sqlite3'] as const;
+const TOOLS = ['wrk', 'nginx', 'webdis', 'redis-server', 'sqlite3', 'strace'] as const;
 export type Tool = (typeof TOOLS)[number];
 /** Debian's path of the nginx module nchan. */
 export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
@@ -14,7 +14,7 @@ export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 /** Installs what is missing. */
 export async function installTools(bench: BenchContext): Promise<void> {
   if (TOOLS.every((tool) => find(tool) !== undefined) && existsSync(NCHAN)) return;
-  bench.note('installing wrk, nginx, nchan, webdis, Redis and sqlite3');
+  bench.note('installing wrk, nginx, nchan, webdis, Redis, sqlite3 and strace');
   const script = fileURLToPath(import.meta.resolve('../install.sh'));
   bench.note(await runCommand(bench, ['/bin/sh', script]));
 }

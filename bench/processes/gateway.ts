@@ -23,12 +23,22 @@ export async function startGateway(
   folder: string,
   ...flags: readonly string[]
 ): Promise<Gateway> {
+  return await startGatewayUnder(bench, [], folder, flags);
+}
+
+/** The same, run by another command, which must become the gateway's process. */
+export async function startGatewayUnder(
+  bench: BenchContext,
+  runner: readonly string[],
+  folder: string,
+  flags: readonly string[] = [],
+): Promise<Gateway> {
   const port = await freePort();
   const logFile = join(bench.scratch, `gateway-${port}.log`);
   // Logging to a file costs the gateway what it costs in service, and this process nothing.
   const output = openSync(logFile, 'w');
   const args = ['--port', String(port), '--host', '127.0.0.1', '--data', folder, ...flags];
-  const command = [process.execPath, COMMAND, 'serve', ...args];
+  const command = [...runner, process.execPath, COMMAND, 'serve', ...args];
   const child = await startProcess(bench, command, ['ignore', output, output]);
   closeSync(output);
   const url = `http://127.0.0.1:${port}`;
