@@ -12,9 +12,12 @@ const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/presenc
 const FILL_CACHE = join(import.meta.dirname, '../scripts/fill-compile-cache.ts');
 const INSTALL = join(import.meta.dirname, '../../../test/install.sh');
 const CTRL_C = '\u0003';
-/** Makes a start take long: each flush takes two seconds. */
+/**
+ * Makes a start take long: each flush takes two seconds. Not the parent of the gateway (-D), which else
+ * would go on without its terminal.
+ */
 const SLOW_FLUSHES =
-  'strace -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_enter=2000000';
+  'strace -D -f -o /dev/null -e trace=fsync,fdatasync -e inject=fsync,fdatasync:delay_enter=2000000';
 
 interface Command extends AsyncDisposable {
   readonly child: ChildProcess;
