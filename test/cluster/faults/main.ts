@@ -3,6 +3,9 @@
  * ROUNDS [SEED]`, as root: machines are network namespaces. Each round does every fault once.
  */
 import { randomInt } from 'node:crypto';
+import { cp, lstat, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 import { type Cluster, startFaultCluster } from './cluster.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -19,7 +22,10 @@ for (let round = 0; round < rounds; round += 1) {
   await runRound(shuffled(FAULTS, seed));
 }
 
-/** Throws where an acknowledged entry is missing or doubled, copies differ, or a reader was misled. */
+/**
+ * Throws where an acknowledged entry is missing or doubled, copies differ, or a reader was misled. Then
+ * the folders of all machines, with the logs of the servers, are kept.
+ */
 async function runRound(faults: readonly Fault[]): Promise<void> {
   await using cluster = await startFaultCluster();
   const load = new Load(cluster);
@@ -29,10 +35,24 @@ async function runRound(faults: readonly Fault[]): Promise<void> {
     console.log(`  ${entries} entries on every copy once, links equal; ${unanswered} unanswered`);
   } catch (error) {
     for (const gateway of cluster.gateways) console.error(gateway.output());
+    await keepFolders(cluster);
     throw error;
   } finally {
     load.stop();
   }
+}
+
+/** The disks of the machines end with the round. */
+async function keepFolders({ machines }: Cluster): Promise<void> {
+  const kept = await mkdtemp(join(tmpdir(), 'presence-faults-'));
+  const filter = async (path: string): Promise<boolean> => {
+    const found = await lstat(path);
+    return found.isFile() || found.isDirectory();
+  };
+  for (const { host, folders } of machines)
+    for (const [disk, folder] of Object.entries(folders))
+      await cp(folder, join(kept, `${disk}-${host}`), { recursive: true, filter });
+  console.error(`What the machines had on their disks is in ${kept}`);
 }
 
 async function runFault({ name, begin }: Fault, cluster: Cluster, load: Load): Promise<void> {
