@@ -1,6 +1,6 @@
 /** The fields of an entry of one kind, in the order in which they are filled in. */
 import type { VNode } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 import type { FieldText, KindText } from '../page-data.ts';
 import { useShell, useWords } from '../shell.ts';
@@ -109,7 +109,8 @@ function Author({ fields, propsOf, content, onChange }: AuthorProps): VNode {
   const { speaking } = useWords();
   const element = useRef<HTMLDivElement>(null);
   const [isRemembered, setRemembered] = useState(false);
-  useEffect(() => {
+  // Before the form is shown: it is never seen empty, or typed into, first.
+  useLayoutEffect(() => {
     setRemembered(rememberedAuthor() !== undefined);
     if (content.values.length === 0 && element.current !== null) prefillAuthor(element.current);
   }, []);
