@@ -132,6 +132,9 @@ export const searching: readonly Case[] = [
       'مُحَمَّد يكتب',
       'ภาษาไทยสวยงาม',
       'далеко🌱близько',
+      'наказ №57 виконано',
+      'Acmeco™ gadgetry',
+      'squared² ½cupful',
     ];
     const seqs = await said(
       gateway,
@@ -148,12 +151,35 @@ export const searching: readonly Case[] = [
       ['ไทย', 3],
       ['🌱', 4],
       ['близько', 4],
+      ['57', 5],
+      ['№', 5],
+      ['№57', 5],
+      ['acmeco', 6],
+      ['Acmeco™', 6],
+      ['squared', 7],
+      ['cupful', 7],
     ];
     for (const [q, at] of asked) {
       assert.deepEqual((await find(gateway, search(`${mark} ${q}`))).seqs, [seqs[at]], q);
     }
     for (const q of ['іжак', '雨庭']) {
       assert.deepEqual((await find(gateway, search(`${mark} ${q}`))).seqs, [], q);
+    }
+  }),
+  check('14.2', 'symbols', async (gateway) => {
+    // However long a text is, and however the gateway cuts it.
+    const one = word();
+    const seqs: (number | undefined)[] = [];
+    for (let length = 16_380; length <= 16_384; length += 1)
+      seqs.push(
+        ...(await said(gateway, [
+          `${'x '.repeat(9000).slice(0, length - one.length - 1)} ${one}™ tail`,
+        ])),
+      );
+    for (const q of [one, `${one}™`, `"${one}™ tail"`]) {
+      const { seqs: got, results } = await find(gateway, search(q, [['order', 'oldest']]));
+      assert.deepEqual(got, seqs, q);
+      for (const { snippet } of results) assert.ok(asString(snippet).includes(`${one}™ tail`));
     }
   }),
   check('14.2', 'operators', async (gateway) => {

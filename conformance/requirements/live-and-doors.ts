@@ -64,6 +64,7 @@ export const LIVE_AND_DOORS = {
   '14.2': {
     syntax: 'Words, phrases, beginnings and exclusions are asked for together.',
     scripts: 'Words are found in any script, however they are spelled.',
+    symbols: 'Symbols divide words in any place of a long text, and in snippets.',
     operators: 'AND and NOT are obeyed, OR is invalid-parameter, and NAME: is noted.',
     unusable: 'What cannot be looked for is invalid-parameter.',
   },

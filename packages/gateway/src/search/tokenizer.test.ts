@@ -23,6 +23,7 @@ const ALIKE: Readonly<Record<string, readonly string[]>> = {
   'vowel points and spellings of Arabic': ['مُحَمَّد أحمد', 'محمد احمد', 'مـحـمـد أَحْمَد'],
   'points of Hebrew': ['שָׁלוֹם', 'שלום'],
   'full width': ['ＧＡＲＤＥＮ １２', 'garden 12'],
+  'a slash through a symbol': ['x∈\u0338y', 'x∉y'],
   'a soft hyphen': ['gar\u00adden', 'garden'],
   'colours of an emoji': ['👋🏽 ❤️', '👋 ❤'],
 };
@@ -40,8 +41,16 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   'ภาษาไทย ดี': ['ภ', 'า', 'ษ', 'า', 'ไ', 'ท', 'ย', 'ดี'],
   'привіт🌱світ 🇺🇦': ['привіт', '🌱', 'світ', '🇺', '🇦'],
   'हिन्दी 한국어 €5': ['हिन्दी', '한국어', '€', '5'],
+  'наказ №57, Acmeco™': ['наказ', 'no', '57', 'acmeco', 'tm'],
+  'squared² ½cupful': ['squared', '2', '1', '⁄', '2', 'cupful'],
+  '①uno ㎏77 25℃': ['1', 'uno', 'kg', '77', '25', '°', 'c'],
   '!!! — … ': [],
 };
+
+/** All symbols and numbers that are words of their own. */
+const SYMBOLS = Array.from({ length: 0x110000 - 0x80 }, (_, at) =>
+  String.fromCodePoint(at + 0x80),
+).filter((character) => /[[\p{S}\p{No}]--\p{Sk}]/v.test(character));
 
 describe('words', () => {
   for (const [what, texts] of Object.entries(ALIKE)) {
@@ -61,13 +70,23 @@ describe('words', () => {
     });
   }
 
+  it('are the same beside each symbol', () => {
+    for (const symbol of SYMBOLS) {
+      const words = tokenize(`before${symbol}behind`);
+      assert.deepEqual([words[0], words.at(-1)], ['before', 'behind'], symbol);
+    }
+  });
+
   it('count as far as they are 256 characters long', () => {
     assert.deepEqual(tokenize('a'.repeat(100_000)), ['a'.repeat(MAX_WORD_LENGTH)]);
   });
 
   it('of a text are the same however it is cut', () => {
-    const letters = "ab1 .’'й\u0306їУ漢の ภำ👩\u200d🚀🏽🇺🇦é\u0301مُ-";
-    const letter = fc.constantFrom(...Array.from(letters), '\ud83d');
+    const letters = "ab1 .’'й\u0306їУ漢の ภำ👩\u200d🚀🏽🇺🇦é\u0301مُ-=∈\u0338™№℃½²①㎏㉠ㅏ＋";
+    const letter = fc.oneof(
+      fc.constantFrom(...Array.from(letters), '\ud83d'),
+      fc.constantFrom(...SYMBOLS),
+    );
     const texts = fc.array(fc.string({ unit: letter, maxLength: 12 }));
     fc.assert(
       fc.property(texts, (pieces) => {

@@ -6,7 +6,8 @@
  * their own. An apostrophe within a Cyrillic word is removed, so that all spellings are the same word
  * (м'ята, мʼята, мята); elsewhere it divides words. In scripts without spaces (Chinese, Japanese,
  * Thai, Lao, Khmer, Burmese) each letter with its marks is a word, and so is each symbol that is not
- * ASCII: 🌱.
+ * ASCII (🌱) and each number that is not a digit (½). Those that stand for letters or digits are searched
+ * as these, but apart from the words around them: №57 as no and 57.
  */
 
 /** Longer words are cut to this length. */
@@ -15,16 +16,18 @@ export const MAX_WORD_LENGTH = 256;
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
 const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}]]`;
-const SYMBOL = String.raw`[\p{S}--[\0-\x7f]--\p{Sk}]`;
-const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}]`;
+const SYMBOL = String.raw`[[\p{S}\p{No}]--[\0-\x7f]--\p{Sk}]`;
+const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}--${SYMBOL}]`;
 const WORD = new RegExp(String.raw`${UNSPACED}\p{M}*|${SYMBOL}|${SPACED}+`, 'gv');
 
 /** The parts of an original text that may contain words. */
 export const WORD_CANDIDATE: RegExp = new RegExp(
-  String.raw`${UNSPACED}\p{M}*|${SYMBOL}|[${SPACED}\p{Cf}'’ʼ‘‛´＇\`ʹ]+`,
+  String.raw`${UNSPACED}\p{M}*|${SYMBOL}\p{M}*|[${SPACED}\p{Cf}'’ʼ‘‛´＇\`ʹ]+`,
   'gv',
 );
 
+/** With the marks that may be part of it: ∈ and a slash are the same as ∉. */
+const MARKED_SYMBOL = new RegExp(String.raw`${SYMBOL}\p{M}*`, 'gv');
 const APOSTROPHES = /[’ʼ‘‛´＇`ʹ]/g;
 const WITHIN_CYRILLIC = /(?<=\p{sc=Cyrl}\p{M}?)'(?=\p{sc=Cyrl})/gu;
 /** Combining marks, points of Hebrew and Arabic, and invisible joiners. */
@@ -80,14 +83,18 @@ function wordsIn(text: string): string[] {
 
 /** Removes everything by which spellings of the same word differ. */
 function normalize(text: string): string {
-  return text
-    .replace(APOSTROPHES, "'")
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(ACCENTED, unaccented)
-    .replace(FOLDED_ARABIC, (letter) => FOLDED[letter] ?? letter)
-    .replace(REMOVED, '')
-    .replace(WITHIN_CYRILLIC, '');
+  return (
+    text
+      .replace(APOSTROPHES, "'")
+      // Before NFKC, which makes letters of some.
+      .replace(MARKED_SYMBOL, ' $& ')
+      .normalize('NFKC')
+      .toLowerCase()
+      .replace(ACCENTED, unaccented)
+      .replace(FOLDED_ARABIC, (letter) => FOLDED[letter] ?? letter)
+      .replace(REMOVED, '')
+      .replace(WITHIN_CYRILLIC, '')
+  );
 }
 
 function unaccented(letter: string): string {
