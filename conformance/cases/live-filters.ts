@@ -167,6 +167,14 @@ export const liveFilters: readonly Case[] = [
       said.push((await gateway.contribute('garden', traceBody(identity))).entry);
     }
     assert.deepEqual(idsOf(await stream.rest()), idsOf(said.slice(0, 6)));
+    for (const kind of ['presence', 'garden']) {
+      const none: Pairs = [
+        ['kind', kind],
+        ['limit', 0],
+      ];
+      using empty = await EventStream.open(gateway, query(EVENTS, none));
+      assert.deepEqual(await empty.rest(), [], kind);
+    }
   }),
   check('12.3', 'refused', async (gateway) => {
     for (const place of [EVENTS, '/api/garden', '/api/entries']) {

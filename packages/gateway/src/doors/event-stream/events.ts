@@ -75,7 +75,7 @@ async function streamEvents(
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
   const reports = wanted.entries && framing.omitsWithheld !== true;
   using _reporting = reports ? reportWithheld(app.log, wanted, stream) : undefined;
-  if (!wanted.entries) await untilAborted(stream.ended);
+  if (!wanted.entries && wanted.limit > 0) await untilAborted(stream.ended);
   try {
     if (wanted.limit === Number.POSITIVE_INFINITY)
       await sendAll(app.log, { ...wanted, ...start }, stream);
