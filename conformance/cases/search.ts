@@ -263,6 +263,12 @@ export const searching: readonly Case[] = [
     for (const order of ['best', 'newest', 'oldest']) {
       assert.ok(asString(problem['detail']).includes(`"${order}"`), order);
     }
+    for (const order of ['newest', 'oldest']) {
+      const skipped = await gateway.get(`/api/search?q=a&skip=1&order=${order}`);
+      const [fault] = asArray(skipped.problem(400, 'invalid-parameter')['faults']).map(asObject);
+      assert.equal(fault?.['parameter'], 'skip', order);
+    }
+    (await gateway.get('/api/search?q=a&skip=1&order=best')).expect(200);
   }),
   check('14.4', 'at-once', async (gateway) => {
     for (const path of ['/api/search', '/api/garden']) {

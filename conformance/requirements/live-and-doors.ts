@@ -69,7 +69,7 @@ export const LIVE_AND_DOORS = {
     unusable: 'What cannot be looked for is invalid-parameter.',
   },
   '14.3': {
-    orders: 'Another order is invalid-parameter, which names all three.',
+    orders: 'Another order is invalid-parameter, which names all three; so is skip by time.',
     best: 'The best come first, of equals the newest; order gives them by time.',
     filters: 'The filters of listings apply.',
     next: 'Following next gives each result once while nobody speaks.',

@@ -274,7 +274,11 @@ function parameterError(found: readonly ParameterFault[], subject: string): Gate
 }
 
 function parseOrder(text: string): Order | undefined {
-  return text === 'newest' || text === 'oldest' ? text : undefined;
+  return isOrder(text) ? text : undefined;
+}
+
+export function isOrder(text: string): text is Order {
+  return text === 'newest' || text === 'oldest';
 }
 
 /** A number of seconds, undefined for anything else. */

@@ -5,7 +5,7 @@
 import { entryHead, GatewayError } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
-import { parseSearchSelection, parseSkip } from '../intake/selection.ts';
+import { isOrder, parseSearchSelection, parseSkip, rejectParameters } from '../intake/selection.ts';
 import { StringValueReader, stringValuesIn } from '../json/string-values.ts';
 import type { Entry, Log, RankedEntry, ReadEnd, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
@@ -26,6 +26,8 @@ export const SEARCH_SCOPE = {
 /** How many bytes of a large entry are scanned for its snippet. */
 const MAX_SCANNED_SIZE = 1024 * 1024;
 const BEST = 'best';
+const SKIP_BY_TIME =
+  'it skips the best results; leave out "order", or read on by "before" (newest first) or "after" (oldest first)';
 
 export interface SearchRequest {
   readonly parameters: URLSearchParams;
@@ -39,7 +41,10 @@ export interface SearchRequest {
   readonly notes: readonly string[];
 }
 
-/** Whether results are ranked, the default, and the parameters without `order=best`, which listings do not have. */
+/**
+ * Whether results are ranked, the default, and the parameters without `order=best`, which listings do
+ * not have. Throws `invalid-parameter` for a `skip` of results that are in the order of the log.
+ */
 export function takeRanking(parameters: URLSearchParams): {
   readonly ranked: boolean;
   readonly parameters: URLSearchParams;
@@ -47,6 +52,7 @@ export function takeRanking(parameters: URLSearchParams): {
   const orders = parameters.getAll('order');
   if (orders.length === 0) return { ranked: true, parameters };
   const ranked = orders.every((order) => order === BEST);
+  if (orders.every(isOrder)) rejectParameters(parameters, SUBJECT, { skip: SKIP_BY_TIME });
   return {
     ranked,
     parameters: ranked ? withParameter(parameters, 'order', undefined) : parameters,

@@ -56,6 +56,15 @@ suite('what is read through MCP', () => {
     assert.equal(fields(companion)['id'], ids[0]);
   });
 
+  test('is searched with skip only where the best come first', async () => {
+    await using door = await open();
+    for (const order of ['newest', 'oldest']) {
+      const refused = await call(door, 'search', JSON.stringify({ q: 'mint', order, skip: 1 }));
+      assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"skip" has no effect here/);
+    }
+    assert.ok(!(await call(door, 'search', '{"q":"mint","skip":1}')).isError);
+  });
+
   test('is everything, in as many results as it takes', async () => {
     await using door = await open();
     await door.addEntries(...Array.from({ length: 60 }, (_, at) => `${at} ${'x'.repeat(5000)}`));
