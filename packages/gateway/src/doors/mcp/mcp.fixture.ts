@@ -76,6 +76,12 @@ export function saidIn(entry: string): string {
   );
 }
 
+/** What a request of revision 2026-07-28 says of its client. */
+export const LISTEN_META = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+
 /** Listens for news of these resources; resolves when it is acknowledged. */
 export async function subscribe(
   caller: Awaited<ReturnType<TestGateway['connect']>>,
@@ -84,10 +90,7 @@ export async function subscribe(
 ): Promise<void> {
   const params = {
     notifications: { resourceSubscriptions: uris },
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
+    _meta: LISTEN_META,
   };
   const message = JSON.stringify({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params });
   const head = [

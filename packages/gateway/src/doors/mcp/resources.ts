@@ -1,8 +1,10 @@
 /** Resources: the rooms, each room, each entry, and the language. */
-import type {
-  ListResourcesResult,
-  ListResourceTemplatesResult,
-  ReadResourceResult,
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ListResourcesResult,
+  type ListResourceTemplatesResult,
+  type ReadResourceResult,
 } from '@modelcontextprotocol/server';
 import { GatewayError, quoted, type RoomDocument } from '@open-presence/protocol';
 
@@ -11,9 +13,10 @@ import { facet } from '../../log/facet.ts';
 import { findEntry } from '../../operations/find-entry.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
+import type { DoorContext } from '../context.ts';
 import { describePiece, readPiece } from './tools/entry-tool.ts';
 import { listEntries } from './tools/listing-tools.ts';
-import { untrustedText, type ToolResult } from './tools/results.ts';
+import { asGatewayError, untrustedText, type ToolResult } from './tools/results.ts';
 import type { ToolContext } from './tools/tool-call.ts';
 
 export const ROOMS_URI = 'presence://rooms';
@@ -93,7 +96,36 @@ export async function readResource(context: ToolContext, uri: string): Promise<R
   return contents(context, uri, await readEntry(context, id, from));
 }
 
-function rejectRoom(uri: string, rooms: readonly RoomDocument[]): never {
+/**
+ * The URI that notifications of this resource have: of an entry, with its id as the gateway spells it.
+ * Throws as `readResource`.
+ */
+export async function subscribedUri({ log, language }: DoorContext, uri: string): Promise<string> {
+  if (uri === ROOMS_URI || uri === LANGUAGE_URI) return uri;
+  const { rooms } = language;
+  const [, slug] = ROOM.exec(uri) ?? [];
+  if (slug !== undefined) {
+    return rooms.some((room) => room.slug === slug) ? uri : rejectRoom(uri, rooms);
+  }
+  const [, id] = ENTRY.exec(uri) ?? [];
+  if (id === undefined) throw unknownResource(uri);
+  await untilSeen(log, [['id', id]]);
+  const { stamp } = await findEntry(log, id);
+  return entryUri(stamp.id);
+}
+
+/** Errors that other parameters would not avoid. */
+const INTERNAL_CODES: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
+
+export function resourceError(app: DoorContext, uri: string, thrown: unknown): ProtocolError {
+  if (thrown instanceof ProtocolError) return thrown;
+  const { code, message, extensions } = asGatewayError(app, thrown);
+  const { InternalError, InvalidParams } = ProtocolErrorCode;
+  const rpcCode = INTERNAL_CODES.has(code) ? InternalError : InvalidParams;
+  return new ProtocolError(rpcCode, message, { uri, code, ...extensions });
+}
+
+function rejectRoom(uri: string, rooms: readonly Pick<RoomDocument, 'slug'>[]): never {
   const known = rooms.map(({ slug }) => slug);
   const detail = `Cannot read ${quoted(uri)}: there is no such room. The rooms are ${known.join(', ')}.`;
   throw new GatewayError('unknown-room', detail, { known });

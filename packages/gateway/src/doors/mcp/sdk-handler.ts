@@ -8,6 +8,7 @@
 import {
   createMcpHandler,
   isLegacyRequest,
+  ProtocolError,
   WebStandardStreamableHTTPServerTransport,
   type McpHttpHandler,
   type McpServer,
@@ -23,6 +24,7 @@ import { toJsonObject } from '../../json/json-object.ts';
 import type { DoorContext, DoorRequest } from '../context.ts';
 import { ResourceUpdates } from './resource-updates.ts';
 import { sendSdkResponse } from './response-stream.ts';
+import { resolveSubscriptions } from './subscription.ts';
 import type { McpRequest } from './tools/tool-call.ts';
 
 /** Creates the server that handles one message; clients of legacy revisions begin with `initialize`. */
@@ -77,7 +79,7 @@ export class SdkHandler {
     if (isDisconnected(context)) return;
     const request = sdkRequest(context, disconnected.signal);
     this.#requests.set(request, mcpRequest);
-    const isSubscription = toJsonObject(message)['method'] === 'subscriptions/listen';
+    const isSubscription = isListening(message);
     const isLongPolling = [message]
       .flat()
       .some((each) => toJsonObject(toJsonObject(each)['params'])['name'] === LONG_POLLING_TOOL);
@@ -105,7 +107,15 @@ export class SdkHandler {
       return await this.#answerInJson(mcpRequest, request);
     }
     const handler = isStreaming ? this.#streamingHandler : this.#handler;
-    return await handler.fetch(request, { parsedBody: message });
+    if (!isListening(message) || (await isLegacyRequest(request, message)))
+      return await handler.fetch(request, { parsedBody: message });
+    try {
+      const parsedBody = await resolveSubscriptions(context.app, message);
+      return await handler.fetch(request, { parsedBody });
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      return refusal(message, error);
+    }
   }
 
   /** For clients of legacy revisions: those get only event streams from the SDK's handler. */
@@ -128,6 +138,15 @@ export class SdkHandler {
   async #closeWhenIdle(): Promise<void> {
     if (this.#active === 0) await this.#handler.close();
   }
+}
+
+function isListening(message: unknown): boolean {
+  return toJsonObject(message)['method'] === 'subscriptions/listen';
+}
+
+function refusal(message: unknown, { code, message: detail, data }: ProtocolError): Response {
+  const { id } = toJsonObject(message);
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message: detail, data } });
 }
 
 /**

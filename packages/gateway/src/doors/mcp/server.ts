@@ -11,8 +11,8 @@ import type { Localization } from '../../http/route-description.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
-import { listResources, listResourceTemplates, readResource } from './resources.ts';
-import { asGatewayError, errorResult } from './tools/results.ts';
+import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
+import { errorResult } from './tools/results.ts';
 import { SERVER_NAME } from './server-card.ts';
 import type { McpRequest, ToolContext } from './tools/tool-call.ts';
 import { listTools, TOOLS } from './tools/tools.ts';
@@ -90,7 +90,7 @@ function handleResources(server: Server, localization: Localization, contextOf: 
     try {
       return await readResource(context, uri);
     } catch (error) {
-      throw resourceError(context, uri, error);
+      throw resourceError(context.app, uri, error);
     }
   });
 }
@@ -107,15 +107,4 @@ function handlePrompts(server: Server, localization: Localization): void {
 function unknownName(type: string, name: string, known: readonly string[]): ProtocolError {
   const detail = `Cannot find the ${type} ${JSON.stringify(name.slice(0, 100))}. Known are ${known.join(', ')}.`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
-}
-
-/** Errors that other parameters would not avoid. */
-const INTERNAL_CODES: ReadonlySet<string> = new Set(['out-of-space', 'unavailable', 'internal']);
-
-function resourceError({ app }: ToolContext, uri: string, thrown: unknown): ProtocolError {
-  if (thrown instanceof ProtocolError) return thrown;
-  const { code, message, extensions } = asGatewayError(app, thrown);
-  const { InternalError, InvalidParams } = ProtocolErrorCode;
-  const rpcCode = INTERNAL_CODES.has(code) ? InternalError : InvalidParams;
-  return new ProtocolError(rpcCode, message, { uri, code, ...extensions });
 }
