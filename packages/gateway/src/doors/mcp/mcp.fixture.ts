@@ -77,7 +77,7 @@ export function saidIn(entry: string): string {
 }
 
 /** What a request of revision 2026-07-28 says of its client. */
-export const LISTEN_META = {
+export const CLIENT_META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
@@ -90,7 +90,7 @@ export async function subscribe(
 ): Promise<void> {
   const params = {
     notifications: { resourceSubscriptions: uris },
-    _meta: LISTEN_META,
+    _meta: CLIENT_META,
   };
   const message = JSON.stringify({ jsonrpc: '2.0', id, method: 'subscriptions/listen', params });
   const head = [

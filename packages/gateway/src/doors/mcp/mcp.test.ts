@@ -6,7 +6,17 @@ import { GatewayError } from '@open-presence/protocol';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { REVISIONS } from './server-card.ts';
-import { answerIn, call, entryAt, fields, list, saidIn, send, subscribe } from './mcp.fixture.ts';
+import {
+  answerIn,
+  call,
+  CLIENT_META,
+  entryAt,
+  fields,
+  list,
+  saidIn,
+  send,
+  subscribe,
+} from './mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
@@ -299,6 +309,34 @@ suite('the MCP door', () => {
     assert.equal(code, -32_602);
     assert.equal(fields(data)['code'], 'not-found');
     assert.ok(list(fields(data)['known']).includes('presence://rooms'));
+  });
+
+  test('says what is wrong with params, in every revision', async () => {
+    await using door = await open();
+    const wrong: readonly (readonly [method: string, params: object | undefined, place: RegExp])[] =
+      [
+        ['resources/read', { uri: 5 }, /"params\.uri" .*string.*number/],
+        ['resources/read', undefined, /"params/],
+        ['prompts/get', {}, /"params\.name" .*string/],
+        ['tools/list', { cursor: 5 }, /"params\.cursor"/],
+        ['tools/call', { name: 'read', arguments: 5 }, /"params\.arguments"/],
+        ['initialize', undefined, /"params"/],
+      ];
+    for (const [method, params, place] of wrong) {
+      for (const isModern of method === 'initialize' ? [false] : [false, true]) {
+        const meta = isModern ? { _meta: CLIENT_META } : {};
+        const given = params === undefined && !isModern ? {} : { params: { ...params, ...meta } };
+        const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method, ...given });
+        const name = { 'Mcp-Name': 'read' };
+        const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': method, ...name };
+        const { text } = await send(door, message, isModern ? headers : {});
+        const error = fields(answerIn(text)['error']);
+        assert.equal(error['code'], -32602, text);
+        const said = String(error['message']);
+        assert.ok(said.startsWith(`Cannot handle ${method}: "params`), said);
+        assert.match(said, place);
+      }
+    }
   });
 
   test('tells a subscriber who stalled of each thing once, when it reads on', async () => {

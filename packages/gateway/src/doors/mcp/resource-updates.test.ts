@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway } from '../../gateway.fixture.ts';
-import { answerIn, call, fields, LISTEN_META, send, subscribe } from './mcp.fixture.ts';
+import { answerIn, call, fields, CLIENT_META, send, subscribe } from './mcp.fixture.ts';
 
 test('subscribers are told of every room where it cannot be read which one has news', async () => {
   const log = openMemoryLog();
@@ -55,7 +55,7 @@ test('subscriptions to what does not exist are refused, since they would never b
   };
   for (const [uri, code] of Object.entries(uris)) {
     const notifications = { resourceSubscriptions: ['presence://rooms', uri] };
-    const params = { notifications, _meta: LISTEN_META };
+    const params = { notifications, _meta: CLIENT_META };
     const message = { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params };
     const { text } = await send(door, JSON.stringify(message), {
       'MCP-Protocol-Version': '2026-07-28',

@@ -3,6 +3,8 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type JSONRPCRequest,
+  type Result,
   type ServerCapabilities,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -11,6 +13,7 @@ import type { Localization } from '../../http/route-description.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { localizationFor } from '../context.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
+import { paramsError } from './params-error.ts';
 import { listResources, listResourceTemplates, readResource, resourceError } from './resources.ts';
 import { errorResult } from './tools/results.ts';
 import { SERVER_NAME } from './server-card.ts';
@@ -35,6 +38,22 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 };
 
+/** Answers params that no request of a method can have with -32602, and says what is wrong with them. */
+class GatewayServer extends Server {
+  protected override _wrapHandler(method: string, handler: RequestHandler): RequestHandler {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      try {
+        return await wrapped(request, context);
+      } catch (error) {
+        throw paramsError(method, error) ?? error;
+      }
+    };
+  }
+}
+
+type RequestHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
 export function createServer(
   { context, bytes, large }: McpRequest,
   era: 'legacy' | 'modern',
@@ -42,7 +61,7 @@ export function createServer(
   const { app, response } = context;
   const localization = localizationFor(context);
   const { language, text } = localization;
-  const server = new Server(
+  const server = new GatewayServer(
     {
       name: SERVER_NAME,
       title: text(language.service),
