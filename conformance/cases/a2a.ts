@@ -266,6 +266,12 @@ export const a2a: readonly Case[] = [
     const none = message([data('{"skill":"get-entry","id":"none"}')]);
     const { error } = await call(gateway, 'SendMessage', `{"message":${none}}`);
     assert.equal(asObject(error)['code'], -32_602);
+    const [info] = asArray(asObject(error)['data']).map(asObject);
+    assert.equal(asObject(info?.['metadata'])['code'], 'not-found');
+    assert.match(
+      asString(asObject(error)['message']),
+      /^(?!.*Cannot.*Cannot).*no entry has this id/,
+    );
   }),
   check('19.4', 'presence', async (gateway) => {
     const identity = uniqueName();

@@ -84,8 +84,16 @@ suite('an A2A message of any size', () => {
       const answer = JSON.stringify(partsIn(await say(part)));
       assert.match(answer, /"next":.*a seed in a text/);
     }
-    const { error } = await say({ data: { ...read, more: 'x'.repeat(2 * MEGABYTE) } });
-    assert.match(JSON.stringify(error), /what asks to read may take up to 1048576 bytes/);
+  });
+
+  test('that asks to read may take up to a megabyte', async () => {
+    const read = JSON.stringify({ skill: 'read', limit: 1, more: 'x'.repeat(2 * MEGABYTE) });
+    const message = `{"messageId":"m","role":"ROLE_USER","kind":"message","parts":[{"kind":"data","data":${read}}]}`;
+    for (const [path, body] of requests(message)) {
+      const { code, message: detail } = asObject((await post(path, body))['error']);
+      assert.equal(code, path === '/a2a' ? -32_600 : 400);
+      assert.match(asString(detail), /what asks to read may take up to 1048576 bytes/);
+    }
   });
 
   test('stores nothing if one of its many parts cannot be stored', async () => {

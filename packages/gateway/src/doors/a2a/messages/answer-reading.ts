@@ -1,5 +1,6 @@
 /** Answers messages that ask to read: each skill but `follow` (PROTOCOL.md section 19.4). */
 import type { Part } from '@a2a-js/sdk';
+import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { GatewayError } from '@open-presence/protocol';
 
 import type { JsonObject } from '../../../json/json-object.ts';
@@ -109,18 +110,20 @@ function cursorsIn(link: string): JsonObject {
 }
 
 async function getEntry({ context, rawJson }: AnswerContext, { id }: JsonObject): Promise<Part[]> {
-  if (typeof id !== 'string') throw invalidId('"id" must be the id of an entry');
+  if (typeof id !== 'string') throw noId();
   try {
     const entry = await findEntry(context.app.log, id);
     return [visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) })];
   } catch (error) {
-    // A2A knows only tasks that do not exist.
-    if (error instanceof GatewayError && error.code === 'not-found') throw invalidId(error.message);
-    throw error;
+    if (!(error instanceof GatewayError) || error.code !== 'not-found') throw error;
+    // A2A knows only tasks that do not exist: this is an error of the request, which says its code.
+    const { code, message } = error;
+    throw new RequestMalformedError({ message, metadata: { code } });
   }
 }
 
-function invalidId(detail: string): GatewayError {
+function noId(): GatewayError {
+  const detail = '"id" must be the id of an entry';
   const faults = [{ parameter: 'id', detail }];
   return new GatewayError('invalid-parameter', `Cannot read an entry: ${detail}`, { faults });
 }

@@ -1,6 +1,6 @@
 /** A message as it was received, with its data parts byte for byte. */
 import type { Message, Part } from '@a2a-js/sdk';
-import { RequestMalformedError } from '@a2a-js/sdk/errors';
+import { A2A_ERROR_CODE, JsonRpcRequestMalformedError } from '@a2a-js/sdk/errors';
 
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { rawValue, rawValueOfEach } from '../../../json/raw-json.ts';
@@ -54,7 +54,7 @@ async function readRawData(source: MessageSource): Promise<readonly (Buffer | un
   return parts === undefined ? [] : await rawValueOfEach(parts, 'data');
 }
 
-/** Throws `RequestMalformedError` for values that together are too long to be in memory. */
+/** Throws -32600 for values that together are too long to be in memory. */
 export class ValueReader {
   readonly #large: LargeMessage | undefined;
   #left = MAX_ENVELOPE_SIZE;
@@ -68,12 +68,17 @@ export class ValueReader {
     const cut = this.#large?.cutValue(value);
     if (this.#large === undefined || cut === undefined) return value;
     this.#left -= cut.end - cut.start;
-    if (this.#left < 0) throw new RequestMalformedError(TOO_LONG);
+    if (this.#left < 0) throw tooLong();
     return await this.#large.value(value);
   }
 }
 
-const TOO_LONG = `Cannot read the message: what asks to read may take up to ${MAX_ENVELOPE_SIZE} bytes.`;
+/** With the code of any request that is too long. */
+function tooLong(): Error {
+  const message = `Cannot read the message: what asks to read may take up to ${MAX_ENVELOPE_SIZE} bytes.`;
+  const envelopeCode = A2A_ERROR_CODE.INVALID_REQUEST;
+  return new JsonRpcRequestMalformedError({ message, envelopeCode });
+}
 
 /** Longer texts, in UTF-16 code units, are never taken for data. */
 const MAX_DATA_TEXT = 64 * 1024;
