@@ -1,7 +1,7 @@
 /** What was withheld, as the wire says it (PROTOCOL.md section 4.7). */
 import type { WithholdingDocument } from '@open-presence/protocol';
 
-import type { Withholding } from '../log/log.ts';
+import type { Entry, Withholding } from '../log/log.ts';
 
 export function withholdingDocument({
   number,
@@ -12,4 +12,9 @@ export function withholdingDocument({
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
   return { number, id, seq, kind, room, timestamp, at: new Date(time).toISOString(), reason };
+}
+
+/** The member `withheld` of an entry; undefined where nothing was taken away. */
+export function withheldMember({ withheld }: Entry): { at: string; reason: string } | undefined {
+  return withheld && { at: new Date(withheld.time).toISOString(), reason: withheld.reason };
 }

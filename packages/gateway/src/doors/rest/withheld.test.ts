@@ -216,6 +216,38 @@ suite('what was withheld', () => {
     assert.ok(!JSON.stringify(again).includes(SECRET));
   });
 
+  test('is not said to be kept to a retry through MCP or A2A', async () => {
+    const place = await openPlace();
+    await using _gateway = place.gateway;
+    const contact = { ai_identity: SECRET, seeking: [SECRET], inReplyTo: 'none' };
+    const trace = { text: SECRET, identity: SECRET, identityType: SECRET, inReplyTo: 'none' };
+    const said = [
+      { kind: 'resonance', tool: 'first_contact', body: contact },
+      { kind: 'garden', tool: 'leave_trace', body: trace },
+    ];
+    for (const { kind, tool: name, body } of said) {
+      const { seq } = await place.post(kind, body, kind);
+      const retries: readonly (() => Promise<string>)[] = [
+        () => {
+          const params = { name, arguments: { ...body, idempotencyKey: kind } };
+          return call(place, '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+        },
+        () => {
+          const parts = [{ data: { ...body, kind } }];
+          const metadata = { idempotencyKey: kind, kind };
+          const message = { messageId: '1', role: 'ROLE_USER', parts, metadata };
+          return call(place, '/a2a/v1/message:send', { message });
+        },
+      ];
+      await place.log.withhold([Number(seq)], REASON);
+      for (const retry of retries) {
+        const answer = await retry();
+        assert.match(answer, /"withheld":\{"at":"[^"]*","reason":"Asked for by its author"/);
+        assert.doesNotMatch(answer, /"isError"|for good|are kept|stored as it is|Xyzzy/);
+      }
+    }
+  });
+
   test('is told to readers of streams that could have had it', async () => {
     const place = await openPlace();
     await using gateway = place.gateway;

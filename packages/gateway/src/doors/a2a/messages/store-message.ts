@@ -182,10 +182,18 @@ async function storedParts(
   const { id, seq, kind, room } = stamp;
   const timestamp = new Date(stamp.time).toISOString();
   const path = entryPath(id);
-  const note = `${text(language.labels.kept)} ${path}`;
-  const own = { id, seq, kind, room, timestamp, path, ...(notes.length === 0 ? {} : { notes }) };
-  const parts = [textPart([note, ...notes].join('\n')), dataPart(own)];
+  const own = { id, seq, kind, room, timestamp, path };
   const entry = await context.app.log.entry(seq);
+  const { kept, withheld } = language.labels;
+  // Stored before: this is a retry.
+  if (entry?.withheld !== undefined) {
+    const note = `${text(withheld)}: ${entry.withheld.reason}\n${path}`;
+    const current = { entry: await entryPlaceholder(entry, rawJson) };
+    return [textPart(note), dataPart(own), visitorPart(context, current)];
+  }
+  const note = `${text(kept)} ${path}`;
+  const members = notes.length === 0 ? own : { ...own, notes };
+  const parts = [textPart([note, ...notes].join('\n')), dataPart(members)];
   if (entry === undefined) return parts;
   parts.push(visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) }));
   if (kind === 'resonance') parts.push(...(await welcomeParts(context, entry, rawJson)));

@@ -12,10 +12,11 @@ import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';
-import { append, draftFor } from '../../../operations/append.ts';
+import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions } from '../../../operations/next-actions.ts';
+import { withheldMember } from '../../../operations/withholdings.ts';
 import { rawArguments, takeMember } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
@@ -24,6 +25,8 @@ import { CONTRIBUTION_TOOLS, KEY_ARGUMENT, type ToolContext } from './tool-call.
 interface StoredEntry {
   readonly stamp: Stamp;
   readonly notes: readonly string[];
+  /** Set where it was stored before and has been withheld since. */
+  readonly withheld: ReturnType<typeof withheldMember>;
 }
 
 type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallToolResult>;
@@ -41,18 +44,22 @@ export async function firstContact(
 ): Promise<CallToolResult> {
   const { app, language, text } = context;
   const stored = await appendArguments(context, args, 'resonance');
-  const { stamp } = stored;
+  const { stamp, withheld } = stored;
+  const { summary, own } = describeStored(context, stored);
   const entry = await app.log.entry(stamp.seq);
+  const next = nextCalls(context, entry?.text);
+  if (withheld !== undefined) {
+    return callToolResult(context, { summary, own: { ...own, next }, lines: [], untrusted: {} });
+  }
   // Large entries are not parsed to look for what they seek.
   const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
   const lines = companions.map(companionLine);
   const welcome = text(language.welcome);
-  const { summary, own } = describeStored(context, stored);
   const { alone, companions: several } = language.mcp.results;
   const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
     summary: [welcome, summary, hint].join('\n'),
-    own: { ...own, welcome, next: nextCalls(context, entry?.text) },
+    own: { ...own, welcome, next },
     lines,
     untrusted: { companions: lines.map(parseObject) },
   });
@@ -81,10 +88,18 @@ function companionLine(text: Uint8Array): string {
 
 function describeStored(
   { language, text }: Localization,
-  { stamp, notes }: StoredEntry,
+  { stamp, notes, withheld }: StoredEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
   const { id, seq, room } = stamp;
-  const summary = `${text(language.labels.kept)} ${entryUri(id)} (seq ${seq}, room ${room})`;
+  const { kept, withheld: takenAway } = language.labels;
+  const place = `${entryUri(id)} (seq ${seq}, room ${room})`;
+  if (withheld !== undefined) {
+    return {
+      summary: `${text(takenAway)}: ${withheld.reason}\n${place}`,
+      own: { ...stampObject(stamp), path: entryPath(id), withheld },
+    };
+  }
+  const summary = `${text(kept)} ${place}`;
   return {
     summary: [summary, ...notes].join('\n'),
     own: { ...stampObject(stamp), path: entryPath(id), ...(notes.length === 0 ? {} : { notes }) },
@@ -104,7 +119,11 @@ async function appendArguments(
       ? undefined
       : hashIdempotencyKey(undefined, checkKey(value));
   const draft = await draftFor(app, { kind, body: rest, key });
-  return { stamp: await append(app.log, draft), notes: await notesOn(app.log, draft) };
+  const result = await appendOnce(app.log, draft);
+  const stamp = stampOf(result);
+  const earlier = result.outcome === 'repeated' ? await app.log.entry(stamp.seq) : undefined;
+  const withheld = earlier && withheldMember(earlier);
+  return { stamp, notes: await notesOn(app.log, draft), withheld };
 }
 
 /** The idempotency key, and the body of the entry byte for byte. */

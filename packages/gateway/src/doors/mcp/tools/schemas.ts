@@ -135,7 +135,7 @@ export function outputSchema(members: Properties, untrusted: Properties = {}): O
 }
 
 export const STORED = { id: TEXT, seq: INTEGER, path: TEXT } satisfies Properties;
-export const FIRST_CONTACT = { ...STORED, welcome: TEXT, next: LIST } satisfies Properties;
+export const FIRST_CONTACT = { ...STORED, next: LIST } satisfies Properties;
 export const COMPANIONS = { companions: LIST } satisfies Properties;
 /** `next`: the arguments to read on with, null where nothing follows, now or later. */
 export const LISTING = { head: INTEGER, log: TEXT, next: NEXT } satisfies Properties;

@@ -6,6 +6,7 @@ import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
 import { authorIn, membersPreviewOf } from '../../../operations/text-preview.ts';
+import { withheldMember } from '../../../operations/withholdings.ts';
 import { cutText } from './cut-text.ts';
 
 /** Larger entries, in bytes, are shown by the start of their members. */
@@ -32,10 +33,8 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   const { id, seq, kind, room, time } = entry.stamp;
   const own = { id, seq, kind, room, timestamp: new Date(time).toISOString() };
   if (entry.unreadable === true) return { ...own, text: '', unreadable: true };
-  if (entry.withheld !== undefined) {
-    const { time: withheldAt, reason } = entry.withheld;
-    return { ...own, text: '', withheld: { at: new Date(withheldAt).toISOString(), reason } };
-  }
+  const withheld = withheldMember(entry);
+  if (withheld !== undefined) return { ...own, text: '', withheld };
   const { size } = entry;
   if (size > MAX_WHOLE_SIZE) {
     const preview = await membersPreviewOf(entry, [...STRINGS, ...LISTS], MAX_TEXT_LENGTH);
