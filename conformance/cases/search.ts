@@ -193,10 +193,23 @@ export const searching: readonly Case[] = [
       'invalid-parameter',
     );
     assert.match(asString(problem['detail']), /search once for each alternative/);
-    const { json } = (await gateway.get(search(`title:${one}`))).expect(200);
-    assert.match(asArray(json['notes']).join(), /"title:" was searched as a word/);
-    const plain = (await gateway.get(search(`${one} https://${two}`))).expect(200);
-    assert.doesNotMatch(JSON.stringify(plain.json['notes'] ?? []), /searched as a word/);
+    const notesOn = async (q: string): Promise<string> =>
+      asArray((await gateway.get(search(q))).expect(200).json['notes'] ?? []).join();
+    for (const name of ['title', 'автор', 'id']) {
+      const note = `"${name}:" was read as text`;
+      for (const value of [one, '5']) {
+        assert.ok((await notesOn(`${name}:${value}`)).includes(`${note}, as one phrase`));
+      }
+      assert.ok((await notesOn(`${name}: ${one}`)).includes(`${note}: `));
+      assert.match(
+        await notesOn(`${one} ${name}:"${two}"`),
+        new RegExp(`none selects by "${name}"`),
+      );
+    }
+    assert.match(await notesOn(`ai_identity:${one}`), /use the parameter "identity"/);
+    for (const q of [`${one} https://${two}`, `${one}:`, `"title: ${one}"`, `${one} 12:30`]) {
+      assert.doesNotMatch(await notesOn(q), /was read as text/);
+    }
   }),
   check('14.2', 'unusable', async (gateway) => {
     const wrongs = ['', '!!!', '-noise', '"open', 'wo*rd', '*', 'a OR b', 'NOT a'];

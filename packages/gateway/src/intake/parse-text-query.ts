@@ -1,5 +1,5 @@
 /** Parses the parameter `q` (PROTOCOL.md section 14.2). */
-import { FILTER_NAMES } from '@open-presence/protocol';
+import { FILTER_MEMBERS, FILTER_NAMES, quoted } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
 import type { TextQuery } from '../log/text-query.ts';
@@ -48,18 +48,50 @@ function isOperator(
   return text === operator && !isExcluded && !isPhrase && !isPrefix;
 }
 
-/** Parts that look like the name of a member and its value, in the syntax of other search engines. */
-const MEMBER_PART = /(?:^|\s)-?([a-z][a-z_]*):(?!\/\/)["\p{L}]/iv;
+/** An item that looks like the name of a member, and perhaps its value, in the syntax of other search engines. */
+const MEMBER_ITEM = /^([\p{L}_][\p{L}\p{M}\p{N}_.'’ʼ]*):(?<value>[\p{L}\p{N}]|$)/v;
+const SELECTING = [...FILTER_NAMES, 'room', 'kind'];
 
 /** How a query was read, where its writer may have meant something else. */
 export function queryNotes(queries: readonly string[]): readonly string[] {
   return queries.flatMap((query) => {
-    const name = MEMBER_PART.exec(query.slice(0, MAX_NOTED))?.[1];
-    if (name === undefined) return [];
+    const items = itemsOf(query.slice(0, MAX_NOTED).replace(QUOTES, '"'));
+    const member = memberIn(items);
+    if (member === undefined) return [];
+    const { name, hasValue } = member;
+    const phrase = hasValue ? ', as one phrase with what follows it' : '';
+    const parameter = parameterFor(name);
+    const wanted =
+      parameter === undefined
+        ? `use one of the parameters ${SELECTING.join(', ')}: none selects by ${quoted(name)}`
+        : `use the parameter ${quoted(parameter)}`;
     return [
-      `"${name}:" was searched as a word: "q" finds words in all members. To select by a member, use one of the parameters ${FILTER_NAMES.join(', ')}, room or kind.`,
+      `${quoted(`${name}:`)} was read as text${phrase}: "q" does not select by a member. To do so, ${wanted}.`,
     ];
   });
+}
+
+/** The first name of a member with a value, in the same item or behind it. */
+function memberIn(
+  items: Iterable<QueryItem | TextQueryFault>,
+): { name: string; hasValue: boolean } | undefined {
+  let name: string | undefined;
+  for (const item of items) {
+    if (name !== undefined) return { name, hasValue: false };
+    if ('wanted' in item || item.isPhrase) continue;
+    const match = MEMBER_ITEM.exec(item.text);
+    name = match?.[1];
+    if (name !== undefined && match?.groups?.['value'] !== '') return { name, hasValue: true };
+  }
+  return undefined;
+}
+
+/** The parameter that selects by a member of this name, in whatever case it is written. */
+function parameterFor(name: string): string | undefined {
+  const isSame = (other: string): boolean => other.toLowerCase() === name.toLowerCase();
+  return (
+    SELECTING.find(isSame) ?? FILTER_NAMES.find((filter) => FILTER_MEMBERS[filter].some(isSame))
+  );
 }
 
 /**
