@@ -63,6 +63,25 @@ test('a stream whose reader has stalled within an entry ends where that is withh
   assert.doesNotMatch(gateway.output(), /"level":50/);
 });
 
+test('an answer whose reader has stalled within a large entry is broken off where that is withheld', async () => {
+  await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+  const { url, data } = gateway;
+  await post(url, traceOf(SECRET, `${TEXT.repeat(20_000)}${SECRET}`));
+  const { entries } = JSON.parse(await textOf(`${url}/api/garden`)) as {
+    readonly entries: readonly { readonly id: string }[];
+  };
+  const entry = `/api/entries/${entries[0]?.id}`;
+  const paths = [entry, '/api/garden', '/api/log'];
+  const stalled = await Promise.all(
+    paths.map(async (path) => ({ path, answer: await request(`${url}${path}`) })),
+  );
+  const run = await withhold(data, '--identity', SECRET, '--reason', 'Spam', '--yes');
+  assert.equal(run.code, 0, run.stderr);
+  for (const { path, answer } of stalled) await assert.rejects(text(answer), path);
+  assert.match(await textOf(`${url}${entry}`), /"withheld":\{/);
+  assert.doesNotMatch(gateway.output(), /"level":[45]0/);
+});
+
 function traceOf(identity: string, text: string): string {
   return JSON.stringify({ identity, identityType: 'ai_entity', text });
 }

@@ -1,7 +1,7 @@
 /** Reads entries from the log's database, in the calling thread. */
 import { createHash } from 'node:crypto';
 
-import { entryHead, entryId, seqOfId, type Stamp } from '@open-presence/protocol';
+import { entryHead, entryId, GatewayError, seqOfId, type Stamp } from '@open-presence/protocol';
 
 import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
@@ -98,9 +98,7 @@ export class EntryReader {
     const body = { digest: hash.digest(), size, framed: true };
     const fault = await this.#verifier.fault(seq, { body });
     if (fault !== undefined) {
-      const error = new StorageFault(`Entry ${seq} ${fault}.`);
-      this.#report(seq, error);
-      throw error;
+      throw this.#breakOff(seq, new StorageFault(`Entry ${seq} ${fault}.`));
     }
     yield held;
   }
@@ -115,7 +113,7 @@ export class EntryReader {
     const fault = await largeFault(paths, file, size - text.length);
     if (fault !== undefined)
       return this.#report(stamp.seq, fault) ? unreadableEntry(stamp) : this.#readAgain(stamp);
-    const report = (error: Error): boolean => this.#report(stamp.seq, error);
+    const breakOff = (error: Error): Error => this.#breakOff(stamp.seq, error);
     return {
       stamp,
       size,
@@ -125,12 +123,16 @@ export class EntryReader {
         try {
           yield* largeChunks(paths, file, Math.max(0, from - text.length), size - text.length);
         } catch (error) {
-          // The answer that has begun breaks off. The next ones mark the entry.
-          if (isFileFault(error)) report(error);
-          throw error;
+          throw isFileFault(error) ? breakOff(error) : error;
         }
       },
     };
+  }
+
+  /** What the answer that has begun breaks off with. The next ones mark an entry that is damaged. */
+  #breakOff(seq: Seq, fault: Error): Error {
+    if (this.#report(seq, fault)) return fault;
+    return new GatewayError('unavailable', 'The entry was withheld while it was read.');
   }
 
   /** Reports damage. Returns false if there is none: the entry was withheld while it was read. */
