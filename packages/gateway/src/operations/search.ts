@@ -138,9 +138,10 @@ export function nextResultsPath(
   return pathWithQuery(PATH, withParameter(skipping, 'before', String(next.before)));
 }
 
-/** An excerpt of the visitor's text around the match. */
+/** An excerpt of the visitor's text around the match; empty where that was withheld meanwhile. */
 export async function snippetOf(entry: Entry, query: TextQuery): Promise<string> {
-  const { text, stamp } = entry;
+  const { text, stamp, withheld } = entry;
+  if (withheld !== undefined) return '';
   const snippet = new SnippetBuilder(query);
   const yieldTurn = yieldPeriodically();
   const { length } = Buffer.from(entryHead(stamp));

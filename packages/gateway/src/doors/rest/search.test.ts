@@ -64,6 +64,33 @@ describe('a search', () => {
     }
   });
 
+  it('has an entry that is withheld meanwhile in its place, without a snippet', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    try {
+      await using log = await openSqliteLog({ folder });
+      await using gateway = await openGateway(log);
+      await gateway.addEntries('mint', 'mint');
+      await searched(log);
+      const readRanked = log.readRanked.bind(log);
+      log.readRanked = async function* (query) {
+        const results = readRanked(query);
+        const first = await results.next();
+        if (first.done === true) return first.value;
+        await log.withhold([1], 'Spam');
+        yield first.value;
+        return yield* results;
+      };
+      const found = await search(gateway, 'q=mint');
+      assert.deepEqual(seqsOf(found), [2, 1]);
+      const [, result] = found.results;
+      assert.match(JSON.stringify(result?.entry), /"withheld":\{.*"reason":"Spam"/);
+      assert.equal(result?.snippet, '');
+      assert.deepEqual(seqsOf(await search(gateway, 'q=mint')), [2]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   it('gives the best first, each with a snippet, and a link to the rest', async () => {
     await using log = openMemoryLog();
     await using gateway = await openGateway(log);
