@@ -186,6 +186,16 @@ export const formsAndEncodings: readonly Case[] = [
       }
     }
   }),
+  check('1.3', 'compressed-parts', async (gateway) => {
+    for (const [encoding, encode] of [
+      ['gzip', gzipSync],
+      ['zstd', zstdCompressSync],
+    ] as const) {
+      const body = traceBody(uniqueName());
+      const parts = [body.slice(0, 20), body.slice(20), ''].map((part) => encode(part));
+      await gateway.contribute('garden', Buffer.concat(parts), { 'content-encoding': encoding });
+    }
+  }),
   check('1.3', 'not-encoded', async (gateway) => {
     const identity = uniqueName();
     for (const [encoding, encode] of ENCODERS) {
@@ -193,6 +203,7 @@ export const formsAndEncodings: readonly Case[] = [
       const body = encode(Buffer.from(traceBody(identity, { text })));
       const headers = { 'content-encoding': encoding };
       await refuses(gateway, body.subarray(0, -1), headers);
+      await refuses(gateway, Buffer.concat([body, Buffer.from('\n')]), headers);
       await refuses(gateway, traceBody(identity), headers);
     }
     await refuses(gateway, traceBody(identity), { 'content-encoding': 'compress' });

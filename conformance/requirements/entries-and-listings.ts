@@ -21,6 +21,7 @@ export const ENTRIES_AND_LISTINGS = {
     'byte-order-mark': 'A leading byte order mark is dropped.',
     'any-pieces': 'A body may come in any pieces, with or without a length, at any pace.',
     compressed: 'gzip, deflate, br and zstd are decoded, also several in a row.',
+    'compressed-parts': 'Members of gzip, and frames of zstd, may follow one another.',
     'not-encoded': 'What is not encoded as Content-Encoding says is refused, and keeps nothing.',
     'transfer-encoding': 'The same encodings are decoded where Transfer-Encoding names them.',
   },

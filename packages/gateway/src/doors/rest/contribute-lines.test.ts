@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import { until } from '../../../../../conformance/until.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
@@ -171,6 +171,17 @@ suite('lines of a contribution', () => {
     const last = results.at(-1);
     assert.deepEqual([last?.['status'], last?.['code']], [400, 'invalid-parameter']);
     assert.equal(results.filter(({ status }) => status === 201).length, await headOf(gateway));
+  });
+
+  test('behind a frame that are not compressed are refused, not left out', async () => {
+    await using gateway = await open();
+    const body = Buffer.concat([
+      zstdCompressSync('{"a":1}\n'),
+      Buffer.from('\n'),
+      zstdCompressSync('{"a":2}\n'),
+    ]);
+    const results = await post(gateway, body, { 'Content-Encoding': 'zstd' });
+    assert.equal(results.at(-1)?.['code'], 'invalid-parameter');
   });
 
   test('are refused whole where the key or the encoding is invalid', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { suite, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 
@@ -78,6 +78,8 @@ const ENCODERS = {
   'gzip, br': (bytes: Buffer): Buffer => brotliCompressSync(gzipSync(bytes)),
 } satisfies Record<string, (bytes: Buffer) => Buffer>;
 
+const SPACE = Buffer.from(' ');
+
 suite('a compressed body', () => {
   for (const [encoding, encode] of Object.entries(ENCODERS)) {
     test(`is decoded from ${encoding}, small, large and as a form`, async () => {
@@ -107,6 +109,28 @@ suite('a compressed body', () => {
     ['that is large and cut off', 'br', brotliCompressSync(large).subarray(0, -1)],
     ['that is cut off', 'zstd', zstdCompressSync(large).subarray(0, -1)],
     ['with bytes after its end', 'deflate', Buffer.concat([deflateSync(large), large])],
+    ['with bytes after its end', 'gzip', Buffer.concat([gzipSync('{}'), SPACE])],
+    [
+      'with a piece of a member after its end',
+      'gzip',
+      Buffer.concat([gzipSync('{}'), gzipSync(' ').subarray(0, 1)]),
+    ],
+    [
+      'with zeros between two members',
+      'gzip',
+      Buffer.concat([gzipSync('{}'), Buffer.alloc(2), gzipSync(' ')]),
+    ],
+    ['with bytes after its end', 'zstd', Buffer.concat([zstdCompressSync('{}'), SPACE])],
+    [
+      'with a piece of a frame after its end',
+      'zstd',
+      Buffer.concat([zstdCompressSync('{}'), zstdCompressSync(' ').subarray(0, 3)]),
+    ],
+    [
+      'with bytes between two frames',
+      'zstd',
+      Buffer.concat([zstdCompressSync('{}'), SPACE, zstdCompressSync(' ')]),
+    ],
     ['in an unknown encoding', 'compress', large],
     ['in too many encodings', 'br, br, br, br, br', large],
     ['with too large a window', 'zstd', zstdCompressSync(Buffer.alloc(2 ** 24, '1'), window)],
@@ -137,6 +161,27 @@ suite('a compressed body', () => {
     caller.send('0\r\n\r\n');
     assert.deepEqual(statusesIn(await caller.until(/"seq":1/)), [201]);
   });
+
+  for (const [encoding, encode] of [
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const) {
+    test(`is decoded whole from several parts, cut anywhere (${encoding})`, async () => {
+      await using gateway = await openGateway(openMemoryLog());
+      const body = Buffer.concat([encode('{"a":'), encode('1}'), encode('')]);
+      for (let cut = 1; cut < body.length; cut++) {
+        await using caller = await gateway.connect();
+        caller.send(
+          `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: ${encoding}\r\nContent-Length: ${body.length}\r\n\r\n`,
+        );
+        caller.socket.setNoDelay();
+        caller.send(body.subarray(0, cut));
+        await nextTurn();
+        caller.send(body.subarray(cut));
+        assert.deepEqual(statusesIn(await caller.until(/"a":1\}|"code"/)), [201]);
+      }
+    });
+  }
 
   test('that is refused leaves the connection to the next request', async () => {
     await using gateway = await openGateway(openMemoryLog());
