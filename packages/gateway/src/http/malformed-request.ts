@@ -32,17 +32,26 @@ export interface ClientError extends Error {
 
 const TOO_LONG = `Cannot read the request: its first line and headers take more than ${MAX_HEADER_SIZE} bytes. Put long texts into the body, which has no such limit.`;
 
+type Response = InstanceType<typeof ServerResponse>;
 type Paths = Pick<Router<never>, 'unmatched'>;
 
-/** Sends a problem and closes the connection. Resolves to the status, if it was sent. */
+/**
+ * Sends a problem and closes the connection. Resolves to the status, if it was sent. Whoever responds
+ * while it reads the body gets the problem as an error of the body, and may finish the response.
+ */
 export async function respondToMalformed(
   error: ClientError,
   socket: Duplex,
   language: Language,
   paths: Paths,
 ): Promise<number | undefined> {
-  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
+    return undefined;
+  }
+  const response = unfinishedResponse(socket);
+  if (response !== undefined) {
+    breakOffBody(response, problemOf(error, '', paths).error);
     return undefined;
   }
   const start = requestStart(error);
@@ -97,11 +106,27 @@ function rawResponse(body: Buffer, { code }: GatewayError, headers: Headers): Bu
   return Buffer.concat([Buffer.from(head, 'latin1'), body]);
 }
 
-/** Whether a response is being sent, which another one would corrupt. */
-function isResponding(socket: Duplex): boolean {
+/** Lets a handler that still reads the body finish its response; cuts off any other. */
+function breakOffBody(response: Response, problem: GatewayError): void {
+  const { req: request } = response;
+  const { socket } = request;
+  if (request.complete || request.listenerCount('error') === 0) {
+    socket.destroy();
+    return;
+  }
+  response.once('finish', () => {
+    socket.end();
+    discardInput(socket);
+  });
+  request.emit('error', problem);
+}
+
+/** The response that is being sent, which another one would corrupt. */
+function unfinishedResponse(socket: Duplex): Response | undefined {
   // As Node does (`socketOnError` in `_http_server.js`); there is no public API.
   const message: unknown = Reflect.get(socket, '_httpMessage');
-  return message instanceof ServerResponse && message.headersSent && !message.writableEnded;
+  if (!(message instanceof ServerResponse)) return undefined;
+  return message.headersSent && !message.writableEnded ? message : undefined;
 }
 
 function problemOf(error: ClientError, start: string, paths: Paths): Unmatched {

@@ -173,6 +173,31 @@ suite('lines of a contribution', () => {
     assert.equal(results.filter(({ status }) => status === 201).length, await headOf(gateway));
   });
 
+  test('before what is no chunk are answered, and the last result says what is wrong', async () => {
+    await using gateway = await open();
+    const chunk = (bytes: Buffer): string =>
+      `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
+    for (const [header, body] of [
+      ['', Buffer.from('{"a":1}\n{"a":')],
+      ['Content-Encoding: gzip\r\n', gzipSync('{"a":1}\n{"a":')],
+    ] as const) {
+      const before = await headOf(gateway);
+      const head = `POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n${header}Transfer-Encoding: chunked\r\n\r\n`;
+      for (const isPaused of [false, true]) {
+        await using caller = await gateway.connect();
+        caller.send(Buffer.from(head + chunk(body), 'latin1'));
+        if (isPaused) await caller.until(/"line":1,"status":201/);
+        caller.send('zz\r\n');
+        const received = await caller.untilClosed();
+        assert.match(received, /"status":400.*"code":"invalid-parameter"/);
+        assert.match(received, /chunk size/);
+        assert.match(received, /\r\n0\r\n\r\n$/);
+      }
+      assert.ok(Number(await headOf(gateway)) > Number(before));
+    }
+    assert.deepEqual(gateway.reported, []);
+  });
+
   test('behind a frame that are not compressed are refused, not left out', async () => {
     await using gateway = await open();
     const body = Buffer.concat([

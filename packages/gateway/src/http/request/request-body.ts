@@ -59,7 +59,8 @@ async function* chunksOf(
     for (let first = received.shift(); first !== undefined; first = received.shift()) yield first;
     yield* body.iterator({ destroyOnReturn });
   } catch (error) {
-    throw body === request ? error : undecodable(request, error);
+    if (body === request || error instanceof GatewayError) throw error;
+    throw undecodable(request, error);
   } finally {
     if (destroyOnReturn) body.destroy();
   }
