@@ -59,6 +59,8 @@ export const errors: readonly Case[] = [
     (await gateway.post('seeds', '{"room":"none such"}')).problem(422, 'unknown-room');
     const unheard = await gateway.get('/api/nowhere', { accept: 'text/html, image/png' });
     unheard.problem(404, 'not-found');
+    const inQuery = await gateway.get('/nowhere?format=json', { accept: 'text/html' });
+    inQuery.problem(404, 'not-found');
   }),
   check('11', 'nearest-paths', async (gateway) => {
     for (const [path, meant] of Object.entries(UNKNOWN)) await checkUnknown(gateway, path, meant);

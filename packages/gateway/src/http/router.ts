@@ -189,8 +189,7 @@ export class Router<App extends StartupContext> {
       const isFromPage = postFromPage !== undefined && isPostFromPage(url, headers);
       return { name, handle: isFromPage ? postFromPage : post, whileStarting, storesByGet, params };
     }
-    const accept = JSON_IN_QUERY.test(url) ? JSON_RANGE : headers.accept;
-    const { handle, ...representation } = preferred(accept, representations);
+    const { handle, ...representation } = preferred(acceptOf(url, headers), representations);
     const early = representation.whileStarting ?? whileStarting;
     return { name: representation.name, handle, whileStarting: early, storesByGet, params };
   }
@@ -266,6 +265,8 @@ export class Router<App extends StartupContext> {
   /** Answers `OPTIONS`, other methods and unknown paths. */
   readonly #sendUnmatched = (context: RequestContext<App>): void | Promise<void> => {
     const { method = '', url = '', headers: wanted } = context.request;
+    const isRead = method === 'GET' || method === 'HEAD';
+    const accept = isRead ? acceptOf(url, wanted) : wanted.accept;
     const methods = this.methodsAt(url);
     if (method === 'OPTIONS') return sendOptions(context, methods);
     const doors = methods.length === 0 ? this.#doors : [];
@@ -273,11 +274,16 @@ export class Router<App extends StartupContext> {
       if (notFound?.paths.test(url) !== true) continue;
       const { type = PROBLEM } = notFound;
       const offers = [{ type: PROBLEM }, { type }];
-      if (preferred(wanted.accept, offers).type === type) return notFound.handle(context);
+      if (preferred(accept, offers).type === type) return notFound.handle(context);
     }
     const { error, headers } = this.unmatched(method, url);
     return sendProblem(context, error, headers);
   };
+}
+
+/** What the caller of a `GET` accepts (PROTOCOL.md section 17.5). */
+function acceptOf(url: string, { accept }: IncomingMessage['headers']): string | undefined {
+  return JSON_IN_QUERY.test(url) ? JSON_RANGE : accept;
 }
 
 const PAGE_PARAMETER = /[?&]page=/;
