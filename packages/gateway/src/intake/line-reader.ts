@@ -17,6 +17,7 @@ export interface LongLine {
 /** Lines beyond these come in the next batch. */
 const MAX_BATCH = 512;
 const LF = 0x0a;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /**
  * The lines that are not blank: those that have arrived together, or one long line, the rest of
@@ -36,7 +37,7 @@ export async function* linesOf(
     open = [];
     openSize = 0;
     number += 1;
-    if (!isBlank(bytes)) batch.push({ number, bytes });
+    if (!isBlank(number === 1 ? withoutMark(bytes) : bytes)) batch.push({ number, bytes });
   };
   for (let step = await source.next(); step.done !== true;) {
     const chunk = step.value;
@@ -97,6 +98,12 @@ class LongLineReader {
     this.#after = { done: false, value: step.value.subarray(end + 1) };
     return step.value.subarray(0, end);
   }
+}
+
+/** Without the byte order mark that a body may begin with. */
+function withoutMark(bytes: Buffer): Buffer {
+  const { length } = BYTE_ORDER_MARK;
+  return bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? bytes.subarray(length) : bytes;
 }
 
 function isBlank(bytes: Buffer): boolean {

@@ -87,6 +87,8 @@ suite('lines of a contribution', () => {
     await using gateway = await open();
     assert.deepEqual(await post(gateway, ''), []);
     assert.deepEqual(await post(gateway, '\n \n'), []);
+    assert.deepEqual(await post(gateway, '\uFEFF \r\n'), []);
+    assert.deepEqual(await post(gateway, '\uFEFF'), []);
     const many = Array.from({ length: 5000 }, (_, n) => `{"n":${n}}\n`).join('');
     const gzipped = await post(gateway, gzipSync(many), { 'Content-Encoding': 'gzip' });
     assert.deepEqual(
