@@ -69,6 +69,9 @@ export const bounds: readonly Case[] = [
         assert.equal(problem['log'], log);
       }
     }
+    const sent = '9'.repeat(23);
+    const long = await gateway.get(`/api/garden?after=${sent}`);
+    assert.ok(asString(long.problem(400, 'invalid-parameter')['detail']).includes(sent));
     const mine = `identity=${uniqueName()}`;
     const { next } = await gateway.list(`/api/entries?${mine}&after=${head}&order=oldest`);
     assert.equal((await gateway.list(asString(next))).entries.length, 0);

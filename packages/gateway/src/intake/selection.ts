@@ -74,7 +74,10 @@ export function parseSelection(
   });
   const { log, subject } = listing;
   const { after = 0 } = selection;
-  if (log !== undefined && after > log.head()) throw foreignCursor(after, log, subject);
+  if (log !== undefined && after > log.head()) {
+    const sent = parameters.getAll('after').find((text) => Number(text) >= after);
+    throw foreignCursor(sent ?? String(after), log, subject);
+  }
   return selection;
 }
 
@@ -88,7 +91,11 @@ export async function parseSearchSelection(
   return parseSelection(parameters, listing, query);
 }
 
-function foreignCursor(after: Seq, log: Pick<Log, 'head' | 'id'>, subject: string): GatewayError {
+function foreignCursor(
+  after: string,
+  log: Pick<Log, 'head' | 'id'>,
+  subject: string,
+): GatewayError {
   const head = log.head();
   const detail = `"after" must be a cursor from this log, but ${describeForeignCursor(after, head)}`;
   const faults = [{ parameter: 'after', detail }];
@@ -98,8 +105,10 @@ function foreignCursor(after: Seq, log: Pick<Log, 'head' | 'id'>, subject: strin
 }
 
 /** Why a cursor beyond the head cannot be from this log. */
-export function describeForeignCursor(cursor: Seq, head: Seq): string {
-  return `${cursor} is beyond its head, ${head}: the log was restored from a backup, or the cursor is from another gateway`;
+export function describeForeignCursor(cursor: Seq | string, head: Seq): string {
+  const digits = String(cursor);
+  const start = digits.length <= MAX_QUOTE ? digits : `${digits.slice(0, MAX_QUOTE)}…`;
+  return `${start} is beyond its head, ${head}: the log was restored from a backup, or the cursor is from another gateway`;
 }
 
 /**
