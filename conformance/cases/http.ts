@@ -281,6 +281,8 @@ export const http: readonly Case[] = [
       ['/api/garden?skip=5', 'skip', '/api/search'],
       ['/api/entries?%73kip=5', 'skip', '/api/search'],
       [`${entry.path}?q=word`, 'q', '/api/entries'],
+      ['/api/garden?text=hi&identity=X&idempotency-key=1', 'idempotency-key', '/api/say/garden'],
+      ['/api/entries?idempotency-key=1', 'idempotency-key', '/api/say/garden'],
       ['/api/rooms?nothing=1&to=a&as=b&to=c', 'to', '/api/entries'],
     ] as const) {
       const problem = (await gateway.get(path)).problem(400, 'invalid-parameter');

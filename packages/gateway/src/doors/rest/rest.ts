@@ -4,7 +4,7 @@
  * Owns which resource answers at which path, and in which forms; refuses to know stores and other
  * protocols. Upholds PROTOCOL.md sections 2 to 16.
  */
-import { EVERYTHING, FILTER_MEMBERS, KINDS } from '@open-presence/protocol';
+import { EVERYTHING, FILTER_MEMBERS, KINDS, type Kind } from '@open-presence/protocol';
 
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
 import type {
@@ -92,7 +92,7 @@ export const restDoor: ProtocolDoor = {
     },
     ...KINDS.map((kind) => ({
       path: `/api/${kind}`,
-      get: listingForms(kindScope(kind), 'Listing'),
+      get: listingForms(kindScope(kind), 'Listing', kind),
       post: contribute(kind),
       // A first contact is answered in the caller's language.
       ...(kind === 'resonance' ? {} : { simplePost: contributeSimple(kind) }),
@@ -215,16 +215,20 @@ function json(
   return [{ type: JSON_TYPE, handle, content }];
 }
 
-/** The forms of a listing; other doors may add more. */
+/** The forms of a listing; other doors may add more. `kind`: of an entry that is stored there. */
 function listingForms(
   scopeOf: ScopeResolver,
   content: string,
+  kind: Kind = 'garden',
 ): readonly Representation<DoorContext>[] {
-  return [
+  const forms: readonly Representation<DoorContext>[] = [
     { type: JSON_TYPE, handle: listing(scopeOf, 'json'), content },
     { type: 'application/x-ndjson', handle: listing(scopeOf, 'ndjson'), content: 'Lines' },
     { ...eventStream(scopeOf), onlyIfNamed: true },
   ];
+  const store = `to store an entry, POST it to /api/${kind}, or GET /api/say/${kind} with its members as parameters`;
+  const refused = { 'idempotency-key': store };
+  return forms.map((form) => ({ ...form, refused: { ...form.refused, ...refused } }));
 }
 
 function eventStream(scopeOf: ScopeResolver): Representation<DoorContext> {
