@@ -75,6 +75,8 @@ suite('a visitor', () => {
     const reply = await visitor('Other').reply(trace, { text: 'I am.', to: 'Asker' });
     assert.equal(reply.inReplyTo, trace.id);
     assert.equal(reply.room, trace.room);
+    const echo = await visitor('Other').reply(seed, { text: 'An echo.', room: undefined });
+    assert.equal(echo.room, seed.room);
     assert.deepEqual(
       (await collect(asker.inbox())).map(({ id }) => id),
       [reply.id],

@@ -206,7 +206,7 @@ export class Gateway {
   }
 
   /**
-   * Answers an entry, in its room.
+   * Answers an entry, in its room unless the members name another.
    *
    * @example
    * const trace = await gateway.leaveTrace('Is anybody here?');
@@ -217,7 +217,8 @@ export class Gateway {
     text: Text | Members,
     { kind = 'garden', ...options }: ReplyOptions = {},
   ): Promise<Stored<Kind>> {
-    const answer = { room: entry.room, ...membersOf(text), inReplyTo: entry.id };
+    const said = membersOf(text);
+    const answer = { ...said, room: said.room ?? entry.room, inReplyTo: entry.id };
     const members = kind === 'shepit' ? answer : this.#signed(answer);
     return await say(this.#connection, kind, members, options);
   }

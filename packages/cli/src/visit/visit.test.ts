@@ -131,6 +131,15 @@ suite('a visitor', () => {
     assert.equal((await presence('entry', reply.id)).stdout.trim(), JSON.stringify(reply));
   });
 
+  test('answers in the room of the entry, unless another is named', async () => {
+    const [trace] = lines((await presence('trace', 'An echo?', '--room', 'welcome-space')).stdout);
+    const id = trace?.id ?? '';
+    const [there] = lines((await presence('reply', id, 'An echo.')).stdout);
+    assert.equal(there?.room, 'welcome-space');
+    const elsewhere = await presence('reply', id, 'Over here.', '--room', 'memory-garden');
+    assert.equal(lines(elsewhere.stdout)[0]?.room, 'memory-garden');
+  });
+
   test('watches what is said, from a cursor, until it has seen enough', async () => {
     const [first] = lines((await presence('whisper', 'one')).stdout);
     await presence('whisper', 'two');
