@@ -5,7 +5,12 @@ import { KINDS, type Kind } from '@open-presence/protocol';
 import { type Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
-import { addFilterOptions, type FilterOptions, listingFilters } from '../visit/filter-options.ts';
+import {
+  addFilterOptions,
+  addRecipientOption,
+  type FilterOptions,
+  listingFilters,
+} from '../visit/filter-options.ts';
 import type { LogSource, LogSourceOptions } from './log-source.ts';
 
 export interface SelectionOptions extends FilterOptions {
@@ -18,6 +23,7 @@ export function addSelectionOptions(command: Command): void {
     .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(KINDS))
     .option('--room <slug>', 'only what was said in this room');
   addFilterOptions(command);
+  addRecipientOption(command);
 }
 
 /** Undefined if no entry is left out. */

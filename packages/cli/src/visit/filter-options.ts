@@ -20,9 +20,13 @@ export function addFilterOptions(command: Command): void {
     .option('--since <time>', 'only from then on (ISO 8601)')
     .option('--until <time>', 'only before then')
     .option('--by <name>', 'only what this visitor said')
-    .option('--to <name>', 'only what is meant for this visitor')
     .option('--seeking <words>', 'only first contacts that seek this')
     .option('-q <words>', 'only entries with these words');
+}
+
+/** Of what is meant for anybody. */
+export function addRecipientOption(command: Command): void {
+  command.option('--to <name>', 'only what is meant for this visitor');
 }
 
 export function listingFilters(options: FilterOptions): ListingFilters {

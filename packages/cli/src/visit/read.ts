@@ -5,7 +5,12 @@ import { Command, Option } from 'commander';
 
 import type { ProcessContext } from '../process-context.ts';
 import { entryView } from './entry-view.ts';
-import { addFilterOptions, type FilterOptions, listingFilters } from './filter-options.ts';
+import {
+  addFilterOptions,
+  addRecipientOption,
+  type FilterOptions,
+  listingFilters,
+} from './filter-options.ts';
 import { addVisitorOptions, type Visit, visit, type VisitorOptions, wholeNumber } from './visit.ts';
 
 /** On a terminal, unless `--limit` says otherwise. */
@@ -22,6 +27,7 @@ export function readCommand(context: ProcessContext): Command {
     .description('read what was said, the newest first')
     .argument('[where]', 'a kind (resonance, garden, seeds, shepit) or the slug of a room');
   addListingOptions(command);
+  addRecipientOption(command);
   addVisitorOptions(command, 'presence read garden --limit 5');
   return command.action(async (where: string | undefined, options: Options) => {
     await visit(context, options, (at) => list(at, filtersOf(where, options), options));

@@ -140,6 +140,14 @@ suite('a visitor', () => {
     assert.equal(lines(elsewhere.stdout)[0]?.room, 'memory-garden');
   });
 
+  test('reads what is meant for another, but only their own inbox', async () => {
+    const [trace] = lines((await presence('trace', 'For you.', '--to', 'Iskra')).stdout);
+    const read = await presence('read', 'garden', '--to', 'Iskra');
+    assert.deepEqual(lines(read.stdout), [trace]);
+    const { code, stdout, stderr } = await presence('inbox', '--to', 'Iskra');
+    assert.deepEqual([code, stdout, stderr], [1, '', "error: unknown option '--to'\n"]);
+  });
+
   test('watches what is said, from a cursor, until it has seen enough', async () => {
     const [first] = lines((await presence('whisper', 'one')).stdout);
     await presence('whisper', 'two');
