@@ -74,6 +74,14 @@ suite('presence config', () => {
     assert.match(missing.output, /^Cannot read the settings in/);
   });
 
+  test('says what an address of metrics must be', async () => {
+    for (const address of ['nonsense', '/run/metrics.sock']) {
+      const { code, output } = await config(['--metrics', address]);
+      assert.equal(code, 1);
+      assert.match(output, /It must be an address and a port, such as 127\.0\.0\.1:7411/);
+    }
+  });
+
   test('does not show a password', async () => {
     const { output } = await config(['--log', 'nats://gate:secret@127.0.0.1:4222']);
     assert.match(output, /nats:\/\/gate:…@127\.0\.0\.1:4222/);

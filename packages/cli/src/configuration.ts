@@ -226,10 +226,18 @@ function parseYesOrNo(text: string): boolean {
 }
 
 function parseMetricsAddress(text: string): string {
-  if (metricsAddress(text) !== undefined) return text;
+  if (isTcpAddress(text)) return text;
   throw new InvalidArgumentError(
     'It must be an address and a port, such as 127.0.0.1:7411 or [::1]:7411.',
   );
+}
+
+function isTcpAddress(text: string): boolean {
+  try {
+    return metricsAddress(text) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined for an address that has no port: Prometheus asks by TCP. */

@@ -70,6 +70,14 @@ suite('presence verify', () => {
     assert.ok(stdout.includes(String(bytes)) && stdout.includes(String(link)));
   });
 
+  test('keeps no checkpoint of a folder', async () => {
+    for (const option of [['--new'], ['--checkpoint', join(folder, 'checkpoint.json')]]) {
+      const { code, stdout, stderr } = await presence('verify', '--data', folder, ...option);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /^--checkpoint and --new are for the log of a gateway elsewhere/);
+    }
+  });
+
   test('reports the faults of a log', async () => {
     const db = new DatabaseSync(join(folder, 'log.sqlite'));
     // Each is in a block of its own. The time is the number at byte 36 of the block.

@@ -53,6 +53,10 @@ export function verifyCommand(context: ProcessContext): Command {
       await verifyLines(source, { checkpoint, onlyNew, json }, context);
       return;
     }
+    if (checkpoint !== undefined || onlyNew)
+      throw new Error(
+        '--checkpoint and --new are for the log of a gateway elsewhere, or an export: name its address or file.',
+      );
     const report = json ? new JsonReport(context) : new TextReport(context);
     try {
       const exitCode = await verify(data, report);

@@ -91,7 +91,7 @@ export function withholdCommand(context: ProcessContext): Command {
     examples: [
       "presence withhold 01a1fe76-130a-7000-8000-00000feb750f --reason 'Asked for by its author'",
       "presence withhold --identity Spammer --since 2026-11-01 --reason 'Advertising' --yes",
-      'presence withhold -q casino --room garden --dry-run',
+      'presence withhold -q casino --room memory-garden --dry-run',
     ],
     exitCodes: [0, 1, 2],
     notes:
@@ -101,9 +101,9 @@ export function withholdCommand(context: ProcessContext): Command {
     const end = new AbortController();
     void context.stopSignal().then(() => end.abort(new Error('it was interrupted')));
     let isOpen = false;
+    const isUnexplained = options.reason === undefined && options.dryRun !== true;
     try {
-      if (options.reason === undefined && options.dryRun !== true)
-        throw new Error('--reason says why, to everyone.');
+      if (isUnexplained) throw new Error('--reason says why, to everyone.');
       const { data, language } = options;
       await using access = await openOwnerAccess({
         data,
@@ -115,7 +115,7 @@ export function withholdCommand(context: ProcessContext): Command {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       context.stderr.write(`Cannot withhold entries of "${options.data}": ${reason}\n`);
-      context.setExitCode(isOpen || options.reason === undefined ? EXIT_FAILED : EXIT_UNREACHABLE);
+      context.setExitCode(isOpen || isUnexplained ? EXIT_FAILED : EXIT_UNREACHABLE);
     }
   });
 }
