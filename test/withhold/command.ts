@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+export const COMMAND: string = join(import.meta.dirname, '../../packages/cli/presence.js');
 
 interface Run {
   readonly code: number;

@@ -8,12 +8,13 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { Gateway } from '@open-presence/client';
 
 import { filesWith } from '../files-with.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { withhold } from './command.ts';
+import { COMMAND, withhold } from './command.ts';
 
 const SECRET = 'Xyzzy4711';
 const isRoot = process.getuid?.() === 0;
@@ -134,6 +135,18 @@ suite('presence withhold', () => {
       assert.equal(count, 1);
       assert.deepEqual(await filesWith(data, `${SECRET} one`), []);
     }
+  });
+
+  test('goes on when its reader leaves', async () => {
+    await using gateway = await startGatewayProcess();
+    const { url, data } = gateway;
+    await fill(url);
+    const script = 'exec 3>&1; { "$@"; echo $? >&3; } | true';
+    const select = ['--data', data, '--identity', SECRET, '--reason', 'Spam', '--yes'];
+    const command = [process.execPath, COMMAND, 'withhold', ...select];
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script, 'sh', ...command]);
+    assert.deepEqual([stdout, stderr], ['0\n', '']);
+    assert.ok(!(await textsOf(url)).includes(SECRET));
   });
 
   test('says what is missing', async () => {

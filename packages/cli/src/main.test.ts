@@ -15,3 +15,12 @@ for (const args of [['--help'], ['config'], ['completion', 'bash']])
     const { stdout, stderr } = await promisify(execFile)('sh', shell);
     assert.deepEqual([stdout, stderr], ['0\n', '']);
   });
+
+for (const args of [['--help'], ['config'], ['completion', 'bash']])
+  test(`presence ${args.join(' ')} fails when its output cannot be written`, async () => {
+    const command = [process.execPath, COMMAND, ...args];
+    const shell = ['-c', '"$@" > /dev/full; echo $?', 'sh', ...command];
+    const { stdout, stderr } = await promisify(execFile)('sh', shell);
+    assert.equal(stdout, '2\n');
+    assert.match(stderr, /^Cannot write the output: ENOSPC: .*\n$/);
+  });

@@ -12,12 +12,20 @@ import { CommanderError } from 'commander';
 import { destination, pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
+import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createProgram } from './program.ts';
 import { terminalLog } from './terminal-log.ts';
 
 // A command goes on to its end when its reader, such as head, has enough.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+process.stderr.on('error', () => {});
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return;
+  process.stderr.write(`Cannot write the output: ${error.message}\n`);
+  process.once('exit', () => {
+    process.exitCode ||= EXIT_UNREACHABLE;
+  });
+});
 
 const context: ProcessContext = {
   stdin: process.stdin,

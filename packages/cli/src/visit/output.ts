@@ -31,7 +31,11 @@ export class Output {
 
   async write(data: string | Uint8Array): Promise<void> {
     this.#signal.throwIfAborted();
+    // Nobody reads any longer, or the disk is full: whoever owns the stream has learnt of it.
+    if (this.#stdout.errored) return;
     if (this.#stdout.write(data)) return;
-    await once(this.#stdout, 'drain', { signal: this.#signal });
+    await once(this.#stdout, 'drain', { signal: this.#signal }).catch(() => {
+      this.#signal.throwIfAborted();
+    });
   }
 }

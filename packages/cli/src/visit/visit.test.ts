@@ -1,6 +1,6 @@
 // The visitor's commands, as a script and as a person on a terminal use them.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
@@ -36,21 +36,33 @@ interface Run {
   readonly stderr: string;
 }
 
-/** Runs a program with this input until it ends. */
-async function run(
+function start(
   [program = '', ...args]: readonly string[],
-  { input = '', url = gateway.url }: { readonly input?: string; readonly url?: string } = {},
-): Promise<Run> {
-  const child = spawn(program, args, {
+  env: Readonly<Record<string, string>> = {},
+): ChildProcessWithoutNullStreams {
+  return spawn(program, args, {
     env: {
       ...process.env,
-      PRESENCE_URL: url,
+      PRESENCE_URL: gateway.url,
       XDG_CONFIG_HOME: home.path,
       NO_COLOR: '1',
       TZ: 'UTC',
+      ...env,
     },
   });
+}
+
+/** Runs a program with this input until it ends. */
+async function run(
+  command: readonly string[],
+  { input = '', url = gateway.url }: { readonly input?: string; readonly url?: string } = {},
+): Promise<Run> {
+  const child = start(command, { PRESENCE_URL: url });
   child.stdin.on('error', () => {}).end(input);
+  return await endOf(child);
+}
+
+async function endOf(child: ChildProcessWithoutNullStreams): Promise<Run> {
   const ended = new Promise<number | null>((resolve) => void child.on('close', resolve));
   const [stdout, stderr, code] = await Promise.all([
     readText(child.stdout),
@@ -62,6 +74,11 @@ async function run(
 
 function presence(...args: readonly string[]): Promise<Run> {
   return run([process.execPath, COMMAND, ...args]);
+}
+
+/** Runs the command in a shell, which has it as `"$@"`. */
+function shell(script: string, ...args: readonly string[]): Promise<Run> {
+  return run(['sh', '-c', script, 'sh', process.execPath, COMMAND, ...args]);
 }
 
 /** What stands on a terminal of so many columns. */
@@ -177,10 +194,23 @@ suite('a visitor', () => {
   });
 
   test('may stop reading whenever it likes', async () => {
-    const command = `'${process.execPath}' '${COMMAND}' read | head -c 10`;
-    const { stdout, stderr } = await run(['sh', '-c', command]);
+    const { stdout, stderr } = await shell('"$@" read | head -c 10');
     assert.equal(stdout, '{"id":"01a');
     assert.equal(stderr, '');
+  });
+
+  test('has said it, whoever reads the answer', async () => {
+    const script = 'exec 3>&1; { "$@"; echo $? >&3; } | true';
+    const { stdout, stderr } = await shell(script, 'seed', 'unread '.repeat(8000));
+    assert.deepEqual([stdout, stderr], ['0\n', '']);
+  });
+
+  test('learns that the output cannot be written', async () => {
+    for (const args of [['read'], ['trace', 'To a full disk.']]) {
+      const { code, stderr } = await shell('exec "$@" > /dev/full', ...args);
+      assert.equal(code, 2);
+      assert.match(stderr, /^Cannot write the output: ENOSPC: .*\n$/);
+    }
   });
 });
 
