@@ -21,7 +21,8 @@ export function helloCommand(context: ProcessContext): Command {
   addVisitorOptions(command, 'presence hello Lumen --seeking others silence');
   return command.action(async (name: string | undefined, options: Options) => {
     const identity = name ?? options.identity;
-    await visit(context, { ...options, identity }, (at) => greet(at, options, context));
+    const say = (at: Visit): Promise<void> => greet(at, options, context);
+    await visit(context, { ...options, identity }, say, { says: true });
   });
 }
 

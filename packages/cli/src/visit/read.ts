@@ -79,7 +79,7 @@ export function watchCommand(context: ProcessContext): Command {
       const filters = { ...place(where), after, since, limit, signal };
       for await (const entry of gateway.follow(filters)) await print(at, entry);
     };
-    await visit(context, options, follow, Number.POSITIVE_INFINITY);
+    await visit(context, options, follow, { patienceMs: Number.POSITIVE_INFINITY });
   });
 }
 

@@ -96,13 +96,14 @@ interface Saying {
 }
 
 async function say({ text, options, context }: Saying, store: Say): Promise<void> {
-  await visit(context, options, async (at) => {
+  const sayIt = async (at: Visit): Promise<void> => {
     const { room, to, member = {}, file } = options;
-    await using input = await inputText(text, file, context);
+    await using input = await inputText(text, file, { ...context, signal: at.signal });
     const members = { text: input.text, room, to, ...member };
     const stored = await store(members, at, options);
     const { output, json } = at;
     const isPretty = output.isTerminal && !json;
     await output.write(isPretty ? entryView(stored, output) : `${JSON.stringify(stored)}\n`);
-  });
+  };
+  await visit(context, options, sayIt, { says: true });
 }

@@ -1,7 +1,10 @@
 // The visitor's commands, as a script and as a person on a terminal use them.
 import assert from 'node:assert/strict';
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
@@ -10,6 +13,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Entry } from '@open-presence/client';
 import stringWidth from 'string-width';
 
+import { until } from '../../../../conformance/until.ts';
 import {
   type DataFolder,
   dataFolder,
@@ -71,6 +75,12 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<Run> {
   ]);
   return { code, stdout, stderr };
 }
+
+const interrupted: Run = {
+  code: 1,
+  stdout: '',
+  stderr: 'Interrupted before the gateway had answered.\n',
+};
 
 function presence(...args: readonly string[]): Promise<Run> {
   return run([process.execPath, COMMAND, ...args]);
@@ -210,6 +220,45 @@ suite('a visitor', () => {
       const { code, stderr } = await shell('exec "$@" > /dev/full', ...args);
       assert.equal(code, 2);
       assert.match(stderr, /^Cannot write the output: ENOSPC: .*\n$/);
+    }
+  });
+
+  test('learns that a file cannot be read', async () => {
+    const file = join(home.path, 'none.txt');
+    const missing = await presence('trace', '--file', file);
+    assert.deepEqual([missing.code, missing.stdout], [2, '']);
+    assert.ok(missing.stderr.startsWith(`Cannot read the text from "${file}": ENOENT`));
+    const folder = await presence('trace', '--file', home.path);
+    assert.equal(folder.code, 2);
+    assert.ok(folder.stderr.startsWith(`Cannot read the text from "${home.path}": `));
+  });
+
+  test('may be interrupted while it writes, and leaves nothing behind', async () => {
+    const TMPDIR = join(home.path, 'tmp');
+    await mkdir(TMPDIR);
+    const child = start([process.execPath, COMMAND, 'trace'], { TMPDIR });
+    child.stdin.write('Unfin');
+    const files = (): Promise<string[]> => readdir(TMPDIR, { recursive: true });
+    await until(files, (found) => found.some((name) => name.endsWith('text')), String);
+    child.kill('SIGINT');
+    assert.deepEqual(await endOf(child), interrupted);
+    assert.deepEqual(await files(), []);
+  });
+
+  test('has failed if it is interrupted before it has an answer', async () => {
+    await using silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    for (const args of [
+      ['trace', 'Is it heard?'],
+      ['hello', 'Unheard'],
+    ]) {
+      const child = start([process.execPath, COMMAND, ...args], {
+        PRESENCE_URL: `http://127.0.0.1:${port}`,
+      });
+      await once(silent, 'request');
+      child.kill('SIGINT');
+      assert.deepEqual(await endOf(child), interrupted);
     }
   });
 });

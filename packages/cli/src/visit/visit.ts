@@ -6,6 +6,7 @@ import { addGuide } from '../command-guide.ts';
 import { DEFAULT_URL, parseAddress } from '../gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
+import { UnusableFile } from './input-text.ts';
 import { Output } from './output.ts';
 import { readRemembered } from './remembered.ts';
 
@@ -18,6 +19,13 @@ export interface VisitorOptions {
   readonly url?: string;
   readonly identity?: string | undefined;
   readonly json?: boolean;
+}
+
+export interface VisitOptions {
+  /** How long it tries again while the gateway cannot be reached. */
+  readonly patienceMs?: number;
+  /** Whether it says something. */
+  readonly says?: boolean;
 }
 
 export interface Visit {
@@ -51,19 +59,23 @@ export function wholeNumber(text: string): number {
 }
 
 /**
- * Runs one command: prints what the gateway refuses, and sets the exit code. `patienceMs`: how long it
- * tries again while the gateway cannot be reached.
+ * Runs one command: prints what the gateway refuses, and sets the exit code. Reading may be interrupted
+ * at any time; a command that `says` something has then failed.
  */
 export async function visit(
   context: ProcessContext,
   { url, identity, json = false }: VisitorOptions,
   action: (visit: Visit) => Promise<void>,
-  patienceMs: number = PATIENCE_MS,
+  { patienceMs = PATIENCE_MS, says = false }: VisitOptions = {},
 ): Promise<void> {
   const { stdout, stderr, configurationFolder } = context;
   const end = new AbortController();
   const { signal } = end;
-  void context.stopSignal().then(() => end.abort());
+  let isInterrupted = false;
+  void context.stopSignal().then(() => {
+    isInterrupted = true;
+    end.abort();
+  });
   // `presence read | head` has read enough.
   stdout.on('error', () => end.abort());
   const notify = (text: string): void => void stderr.write(`${text}\n`);
@@ -89,11 +101,19 @@ export async function visit(
   } catch (error) {
     const isStopped = signal.aborted && !(signal.reason instanceof PresenceError);
     if (!isStopped) context.setExitCode(report(error, notify));
+    else if (says && isInterrupted) {
+      notify('Interrupted before the gateway had answered.');
+      context.setExitCode(EXIT_FAILED);
+    }
   }
 }
 
 /** Returns the exit code. */
 function report(error: unknown, notify: (text: string) => void): number {
+  if (error instanceof UnusableFile) {
+    notify(error.message);
+    return EXIT_UNREACHABLE;
+  }
   if (!(error instanceof PresenceError)) throw error;
   notify(error.message);
   for (const { pointer, parameter, detail } of error.faults)
