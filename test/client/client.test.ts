@@ -155,6 +155,14 @@ suite('reading', () => {
     assert.equal((value as { readonly log: string }).log, log);
   });
 
+  test('takes no id for another path', async () => {
+    const gateway = new Gateway(served.url);
+    for (const id of ['', '.', '..', '../rooms', 'nobody']) {
+      for (const read of [gateway.entry(id), collect(gateway.entryBytes(id))])
+        assert.equal((await errorOf(read)).code, 'not-found', id);
+    }
+  });
+
   test('gives the refused one of many its error, and stores the others', async () => {
     const gateway = new Gateway(served.url);
     const entries = [{ text: 'a' }, { text: 'b', room: 'no-such-room' }, { text: 'c' }];

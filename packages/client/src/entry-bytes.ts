@@ -7,7 +7,7 @@ export async function* entryBytes(
   id: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void> {
-  const path = `/api/entries/${encodeURIComponent(id)}`;
+  const path = entryPath(id);
   const backoff = connection.backoff(signal);
   let tag: string | null = null;
   for (let from = 0; ;) {
@@ -28,6 +28,12 @@ export async function* entryBytes(
       await backoff.pause(error);
     }
   }
+}
+
+/** Throws `not-found` for what a URL takes for another path: no entry has such an id. */
+export function entryPath(id: string): string {
+  if (!['', '.', '..'].includes(id)) return `/api/entries/${encodeURIComponent(id)}`;
+  throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
 }
 
 function changed(id: string): PresenceError {

@@ -11,7 +11,7 @@ import type {
 
 import { Connection, type ConnectionOptions, type Query, type Signal } from './connection.ts';
 import type { Entry } from './entry.ts';
-import { entryBytes } from './entry-bytes.ts';
+import { entryBytes, entryPath } from './entry-bytes.ts';
 import { Follower, type FollowFilters } from './follow.ts';
 import { entryLines, type LineFilters, logBytes, type LogRange } from './log/log-bytes.ts';
 import {
@@ -330,8 +330,7 @@ export class Gateway {
    * if (isShortened(entry)) console.log('It is long.');
    */
   async entry(id: string, { signal }: Signal = {}): Promise<Entry> {
-    const path = `/api/entries/${encodeURIComponent(id)}`;
-    const response = await this.#connection.send(path, { query: this.#present, signal });
+    const response = await this.#connection.send(entryPath(id), { query: this.#present, signal });
     const bytes = this.#connection.bytes(response, signal);
     return entryOf(await readWhole(bytes, this.#parsing.longest), this.#parsing);
   }

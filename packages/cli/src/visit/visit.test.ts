@@ -203,6 +203,19 @@ suite('a visitor', () => {
     );
   });
 
+  test('learns that no entry has an id', async () => {
+    for (const id of ['', '..', 'nobody']) {
+      for (const args of [
+        ['entry', id],
+        ['reply', id, 'To whom?'],
+      ]) {
+        const { code, stdout, stderr } = await presence(...args);
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.ok(stderr.startsWith(`Cannot read entry "${id}": no entry has this id.`), stderr);
+      }
+    }
+  });
+
   test('may stop reading whenever it likes', async () => {
     const { stdout, stderr } = await shell('"$@" read | head -c 10');
     assert.equal(stdout, '{"id":"01a');
