@@ -50,16 +50,41 @@ async function checkPermissions(folder: string, existing: string): Promise<Findi
     await access(existing, constants.R_OK | constants.W_OK | constants.X_OK);
     if (existing !== folder) return ok(check, `${folder} will be created by the first start`);
     const { uid } = await stat(folder);
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name);
-      const file = await stat(path);
-      await access(path, constants.R_OK | constants.W_OK);
+    for (const file of await filesIn(folder)) {
+      await unlessGone(access(file.path, constants.R_OK | constants.W_OK));
       if (file.uid !== uid)
-        return warning(check, `${path} belongs to another user than the folder`, mend);
+        return warning(check, `${file.path} belongs to another user than the folder`, mend);
     }
     return ok(check, `${folder} can be read and written`);
   } catch (error) {
     return fault(check, `${folder} cannot be used: ${reasonOf(error)}`, mend);
+  }
+}
+
+interface FileInFolder {
+  readonly path: string;
+  readonly uid: number;
+  readonly mtimeMs: number;
+}
+
+/** Files that are removed while the folder is read are left out: a gateway may be running in it. */
+async function filesIn(folder: string): Promise<readonly FileInFolder[]> {
+  const files: FileInFolder[] = [];
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const stats = await unlessGone(stat(path));
+    if (stats !== undefined) files.push({ path, uid: stats.uid, mtimeMs: stats.mtimeMs });
+  }
+  return files;
+}
+
+/** Undefined if the file does not exist any more. */
+async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
@@ -116,11 +141,8 @@ async function checkFlushes(existing: string): Promise<Finding> {
 
 /** Files from the future: entries would get the time of the newest one until the clock has caught up. */
 async function checkClock(existing: string): Promise<Finding> {
-  const names = await readdir(existing);
-  const times = await Promise.all(
-    names.map(async (name) => (await stat(join(existing, name))).mtimeMs),
-  );
-  const ahead = Math.max(0, ...times) - Date.now();
+  const files = await filesIn(existing);
+  const ahead = Math.max(0, ...files.map(({ mtimeMs }) => mtimeMs)) - Date.now();
   if (ahead < CLOCK_SLACK_MS) return ok('clock', `${new Date().toISOString()}, behind no file`);
   const text = `it is ${Math.round(ahead / 1000)} s behind the newest file of the data folder`;
   return warning('clock', text, 'Set it, by NTP (timedatectl set-ntp true).');
