@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
@@ -102,6 +103,28 @@ describe('a first start', () => {
     const log = await openSqliteLog({ folder });
     assert.equal(stampOf(await log.append(draftOf())).seq, 1);
     await log[Symbol.asyncDispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('that lost power before it was flushed is done again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    const [log, wal] = [join(folder, 'log.sqlite'), join(folder, 'log.sqlite-wal')];
+    {
+      using unfinished = new DatabaseSync(join(folder, 'unfinished'));
+      unfinished.exec(
+        'PRAGMA journal_mode = WAL; CREATE TABLE meta (name TEXT PRIMARY KEY, value)',
+      );
+      await copyFile(join(folder, 'unfinished'), log);
+      await copyFile(join(folder, 'unfinished-wal'), wal);
+    }
+    {
+      // The sectors of the first frame, behind the header of 32 bytes, have not reached the disk.
+      await using file = await open(wal, 'r+');
+      await file.write(Buffer.alloc(4096), 0, 4096, 32);
+    }
+    await using started = await openSqliteLog({ folder });
+    assert.equal(stampOf(await started.append(draftOf())).seq, 1);
+    await started[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 });

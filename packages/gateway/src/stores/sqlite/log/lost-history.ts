@@ -44,7 +44,9 @@ export function findLostHistory(paths: DataPaths): LostHistory | undefined {
     const contradicting = known.filter((position) => !isOf(db, end, position));
     const findings = contradicting.map((position) => describePosition(db, end, position));
     const wal = `${paths.log}-wal`;
-    if (db === undefined && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
+    // A file without tables is what an interrupted first start leaves: it has them, flushed, before the WAL
+    // has an entry.
+    if (!existsSync(paths.log) && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
       findings.push(`is not there, but its newest commits are, in ${basename(wal)}`);
     findings.push(...describeOrphans(paths, db));
     if (findings.length === 0) return undefined;
