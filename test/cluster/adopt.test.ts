@@ -73,8 +73,9 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
 
   const sayings = new Sayings();
   await t.test('which goes on in every copy', async () => {
-    const members = await Promise.all([start('first', cluster), start('second', cluster)]);
+    const members = [await start('first', cluster), await start('second', cluster)];
     const [, second] = members;
+    assert.ok(second);
     await Promise.all(members.map((member) => becomes(member, 'breathing')));
     await sayings.say(members, 0, 20);
     await sayings.check(members);
@@ -93,6 +94,16 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
         (entry) => entry.includes('"withheld":'),
         (entry) => `it is not withheld: ${entry.slice(0, 200)}`,
       );
+    // The beginning of a copy that was made of a backup is in no stream.
+    const [backups, third] = [at('backups'), at('third')];
+    assert.equal((await runPresence(['backup', backups, '--data', at('first')])).code, 0);
+    const more = new Sayings();
+    await more.say(members, 30, 5);
+    const restored = await runPresence(['restore', backups, '--data', third, '--as-copy']);
+    assert.equal(restored.code, 0, restored.stderr);
+    members.push(await start('third', cluster));
+    await more.check(members);
+    assert.deepEqual(await post(members[2]?.url ?? '', 'said before', key), kept);
     for (const member of members) await member.stop();
   });
 
@@ -113,17 +124,17 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
     await first.stop();
     assert.match((await presence('leave', 'second')).stderr, /lacks what the cluster has stored/);
     const second = await start('second', cluster);
-    await commonLog([second], 25);
+    await commonLog([second], 30);
     await second.stop();
     for (let runs = 0; runs < 2; runs += 1) {
       const { code, stdout, stderr } = await presence('leave', 'second');
       assert.equal(code, 0, stderr);
-      assert.match(stdout, new RegExp(`The log ${String(name)}, with 25 entries`));
+      assert.match(stdout, new RegExp(`The log ${String(name)}, with 30 entries`));
     }
     const left = await start('second');
     assert.equal(await logName(left), name);
     assert.deepEqual(await post(left.url, 'said before', key), kept);
-    assert.equal((await post(left.url, 'said alone', randomUUID())).seq, 26);
+    assert.equal((await post(left.url, 'said alone', randomUUID())).seq, 31);
     await left.stop();
     assert.match(await refusalOf('second', cluster), /does not go on from them/);
     const { code, stdout } = await runPresence(['verify', '--data', at('second')]);
@@ -134,7 +145,7 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
     assert.equal((await presence('leave', 'first', ['--accept-loss'])).code, 0);
     const left = await start('first');
     assert.notEqual(await logName(left), name);
-    assert.equal((await entriesOf(left)).length, 25);
+    assert.equal((await entriesOf(left)).length, 30);
     await left.stop();
   });
 });

@@ -1,12 +1,16 @@
-// A backup of a copy is one of the whole log: it becomes a log of its own, and the beginning of another cluster.
+// A backup of a copy is one of the whole log: it becomes a log of its own, the beginning of another cluster,
+// or a further copy of the same one, which reads on in the stream.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { until } from '../../conformance/until.ts';
+import { filesWith } from '../files-with.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
-import { becomes, commonLog, entriesOf, say, Sayings, startCluster } from './members.ts';
+import { becomes, commonLog, entriesOf, post, say, Sayings, startCluster } from './members.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 
@@ -57,5 +61,31 @@ test('what is restored of a copy goes on alone, and as another cluster', async (
     await sayings.check([again]);
     assert.equal((await entriesOf(again)).length, 26);
     assert.equal((await entriesOf(second)).length, 21);
+  });
+
+  await t.test('as a further copy of its cluster, which has gone on since', async () => {
+    const copy = join(folders.path, 'copy');
+    const secret = `secret ${randomUUID()}`;
+    const key = randomUUID();
+    const { seq = 0 } = await post(first.url, secret, key);
+    await presence('backup', backups, '--data', first.data);
+    await sayings.say(members, 20, 20);
+    const id = /"id":"([\da-f-]{36})"/.exec((await entriesOf(first))[seq - 1] ?? '')?.[1] ?? '';
+    await presence('withhold', id, '--reason', 'a test', '--yes', '--data', first.data);
+    await presence('restore', backups, '--data', copy, '--as-copy');
+    const url = cluster.servers.url;
+    const third = running.use(
+      await startGatewayProcess({ data: copy, args: ['--threads', '1', '--log', url] }),
+    );
+    await becomes(third, 'breathing');
+    await sayings.check([...members, third]);
+    assert.deepEqual(await post(third.url, secret, key), { status: 201, seq });
+    await until(
+      () => filesWith(copy, secret),
+      (files) => files.length === 0,
+      (files) => `the text is still in ${files.join(', ')}`,
+    );
+    await sayings.say([third], 40, 5);
+    await sayings.check([...members, third]);
   });
 });

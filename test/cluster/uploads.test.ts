@@ -1,8 +1,11 @@
 // An upload whose gateway was killed leaves nothing behind, and its draft makes no entry anywhere.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -18,7 +21,8 @@ import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths
 import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
 import { packDrafts } from '../../packages/gateway/src/stores/sqlite/log/batch.ts';
 import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
-import type { GatewayProcess } from '../gateway-process.ts';
+import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { COMMAND } from '../withhold/command.ts';
 import { becomes, commonLog, Sayings, startCluster } from './members.ts';
 
 const BODY = Buffer.from('"text":"never finished"}');
@@ -38,7 +42,7 @@ async function haveUploads(members: readonly GatewayProcess[], count: number): P
 
 test('an upload whose gateway was killed', async (t) => {
   await using cluster = await startCluster(1);
-  const members = [await cluster.start(0), await cluster.start(1)];
+  const members = [await cluster.start(0), await cluster.start(1)] as const;
   for (const member of members) await becomes(member, 'breathing');
   const { url } = cluster.servers;
   const connection = await connect({ servers: url.slice('nats://'.length).split(',') });
@@ -102,5 +106,25 @@ test('an upload whose gateway was killed', async (t) => {
     await publish(started, 'drafts', draft());
     const log = await commonLog(members, 31);
     assert.ok(log[30]?.includes('never finished'));
+  });
+
+  await t.test('becomes one in a copy, too, that is restored from a backup before', async () => {
+    name = randomUUID();
+    await using folders = await dataFolder();
+    const [backups, copy] = [join(folders.path, 'backups'), join(folders.path, 'copy')];
+    await publish(started, 'chunk', chunk(0, BODY.subarray(0, 10)));
+    await haveUploads(members, 1);
+    await sayings.say(members, 30, 1);
+    const [first] = members;
+    const presence = (...args: readonly string[]) =>
+      promisify(execFile)(process.execPath, [COMMAND, ...args]);
+    await presence('backup', backups, '--data', first.data);
+    await publish(started, 'chunk', chunk(10, BODY.subarray(10)));
+    await publish(started, 'drafts', draft());
+    await presence('restore', backups, '--data', copy, '--as-copy');
+    const args = ['--threads', '1', '--log', url];
+    await using restored = await startGatewayProcess({ data: copy, args });
+    const log = await commonLog([...members, restored], 33);
+    assert.ok(log[32]?.includes('never finished'));
   });
 });

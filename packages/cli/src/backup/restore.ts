@@ -12,6 +12,7 @@ interface Options extends Pick<Configuration, 'data'> {
   readonly replace?: boolean;
   readonly acceptFaults?: boolean;
   readonly keepName?: boolean;
+  readonly asCopy?: boolean;
   readonly json?: boolean;
 }
 
@@ -33,13 +34,17 @@ export function restoreCommand(context: ProcessContext): Command {
     .option('--replace', 'move the log that the folder has to a folder `replaced-…` in it')
     .option('--accept-faults', 'restore a backup in which entries have faults')
     .option('--keep-name', 'keep the name of the log: it has had no entries behind this backup')
+    .option(
+      '--as-copy',
+      'go on as a copy of the cluster’s log that was backed up: its gateway, started with --log, reads on from there',
+    )
     .option('--json', 'print one JSON object');
   return command.action(async (backup: string, { data, json = false, ...options }: Options) => {
     const { stdout, stderr } = context;
     try {
       const events = restoreLog(backup, data, options);
       const { report } = await reportEvents(events, { context, json });
-      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report));
+      stdout.write(json ? `${JSON.stringify(report)}\n` : textOf(report, options));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       stderr.write(`Cannot restore "${backup}" into "${data}": ${reason}\n`);
@@ -48,12 +53,15 @@ export function restoreCommand(context: ProcessContext): Command {
   });
 }
 
-function textOf(report: RestoreReport): string {
+function textOf(report: RestoreReport, { asCopy = false }: Pick<Options, 'asCopy'>): string {
   const { file, name, log, replaced } = report;
-  const isRenamed = name !== log;
-  const naming = isRenamed
-    ? `The log is now ${name}, before ${log}: readers begin anew, since entries behind the end may be gone.`
+  const same = asCopy
+    ? `The log is a copy of the cluster’s, ${name}: start its gateway with --log.`
     : `The log is ${name}, as before.`;
+  const naming =
+    name !== log
+      ? `The log is now ${name}, before ${log}: readers begin anew, since entries behind the end may be gone.`
+      : same;
   const aside = replaced === undefined ? '' : `What was there is in ${replaced}\n`;
   return `${file}\n${describeEnd(report)}\n${naming}\n${aside}`;
 }

@@ -174,7 +174,7 @@ function readFolder(paths: DataPaths): FolderState | undefined {
     if (stored === undefined && head === 0) return undefined;
     if (stored !== undefined && stored.head !== head)
       throw new ClusterRefusal(
-        `"${paths.folder}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder.`,
+        `"${paths.folder}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one made of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
       );
     const name = String(readMeta(db, 'name'));
     return { name, head, copy: stored && { ...stored, logName: name } };
@@ -248,9 +248,9 @@ function ordersAnother({ stream }: StreamAddress, logName: string | undefined): 
 }
 
 function lacksBeginning({ stream }: StreamAddress, head: Seq): string {
-  return `The first ${head} entries of this cluster's log are older than its stream ${stream}, so an empty folder cannot be filled from there. Start this gateway with a copy of the data folder of another one, made while that one was stopped.`;
+  return `The first ${head} entries of this cluster's log are older than its stream ${stream}, so an empty folder cannot be filled from there. Make this folder of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
 }
 
 function noStreamGoesOn(folder: string, { stream }: StreamAddress): string {
-  return `"${folder}" has entries, and the stream ${stream} does not go on from them. To make a cluster of this log: presence cluster adopt. To add this gateway to a cluster: start it with an empty folder, or with a copy of the folder of a stopped gateway of it.`;
+  return `"${folder}" has entries, and the stream ${stream} does not go on from them. To make a cluster of this log: presence cluster adopt. To add this gateway to a cluster: start it with an empty folder, or with one made of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
 }

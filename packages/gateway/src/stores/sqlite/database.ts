@@ -29,7 +29,8 @@ export type OnSpoiled = (fault: Error) => void;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-const META_TABLE = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
+export const META_TABLE =
+  'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
 
 /** Thrown for an entry whose bytes in the log cannot be those that were written. */
 export class SpoiledEntry extends StorageFault {}

@@ -12,9 +12,12 @@
  * said, and so is one that was written before the end of the backup. The log is read in short
  * transactions, so that its WAL can shrink meanwhile.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
@@ -22,13 +25,16 @@ import { isSpoiled, readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
 import { FIRST_LINK } from '../log/chain.ts';
+import { countDecided } from '../log/decided-withholding.ts';
 import { LOG_FORMAT, openLogForReading } from '../log/log-database.ts';
 import type { VerifyEvent } from '../log/verify.ts';
+import { readStreamPosition } from '../log/stream-progress.ts';
 import { lastWithheld } from '../log/withheld-table.ts';
 import { backupFiles, type BackupPaths, backupPathsIn, nameBackup } from './backup-folder.ts';
 import { type BackupDescription, readManifest, type Segment, writeManifest } from './manifest.ts';
 import type { Retention } from './retention.ts';
 import { hasWithholdings } from './segment-withholdings.ts';
+import { describeStreamState, type StreamState, writeStreamState } from './stream-state.ts';
 import { removeUnused, thinBackups } from './thin-backups.ts';
 import { verifySegment } from './verify-segment.ts';
 import { isComplete, type LogSource, withheldFile, writeSegments } from './write-segments.ts';
@@ -40,6 +46,9 @@ export interface BackupOptions {
   readonly quick?: boolean | undefined;
 }
 
+/** A gateway that runs lists some of them within less. */
+const MAX_LISTING_MS = 30_000;
+const LISTING_POLL_MS = 100;
 const NO_LINK = Buffer.from(FIRST_LINK).toString('hex');
 
 export interface BackupReport extends BackupDescription {
@@ -76,7 +85,8 @@ export async function* backUpLog(
   try {
     const description = yield* run.make(earlier);
     const { copied, segments } = run;
-    await writeManifest(file, { ...description, segments });
+    const stream = await run.describeStream();
+    await writeManifest(file, { ...description, stream, segments });
     const removed = options.keep === undefined ? [] : await thinBackups(paths, options.keep);
     return { ...description, file, copied, reused: bytesOfBoth(earlier, segments), removed };
   } finally {
@@ -95,6 +105,21 @@ function bytesOfBoth(earlier: readonly Segment[], segments: readonly Segment[]):
   return segments.reduce((sum, { name, bytes }) => sum + (names.has(name) ? bytes : 0), 0);
 }
 
+/** Until the table `withheld` has all that is withheld. Throws where no gateway goes on with that. */
+async function untilListed(db: DatabaseSync): Promise<void> {
+  let progress = performance.now();
+  for (let left = countDecided(db); left > 0;) {
+    await sleep(LISTING_POLL_MS);
+    const now = countDecided(db);
+    if (now !== left) progress = performance.now();
+    if (performance.now() - progress > MAX_LISTING_MS)
+      throw new Error(
+        'entries are being withheld. Start its gateway, which ends that, and try again',
+      );
+    left = now;
+  }
+}
+
 class BackupRun {
   /** Ascending, without gaps. */
   segments: Segment[] = [];
@@ -106,6 +131,8 @@ class BackupRun {
   #head: Seq = 0;
   /** Of the newest withholding that the backup has. */
   #withheld = 0;
+  /** The name of the folder that says where a copy of a cluster's log stands. */
+  #stream: string | undefined;
   #totals = { entries: 0, bytes: 0, faults: 0 };
 
   constructor(source: LogSource, target: BackupPaths, { quick = false }: BackupOptions) {
@@ -125,15 +152,35 @@ class BackupRun {
     return this.#describe();
   }
 
+  /** Undefined where the log is no copy of a cluster's. */
+  async describeStream(): Promise<StreamState | undefined> {
+    if (this.#stream === undefined) return undefined;
+    return await describeStreamState(this.#target, this.#stream);
+  }
+
   /** Whether entries were withheld meanwhile, which the backup may have as they were. */
   #isBehind(): boolean {
-    return lastWithheld(this.#source.db) !== this.#withheld;
+    const { db } = this.#source;
+    return lastWithheld(db) !== this.#withheld || countDecided(db) > 0;
+  }
+
+  /** Everything that the backup is to have, at one moment. */
+  #readEnd(): void {
+    const { db } = this.#source;
+    db.exec('BEGIN');
+    try {
+      this.#withheld = lastWithheld(db);
+      this.#head = this.#log.lastSeq();
+      this.#stream = readStreamPosition(db) && `stream-${randomBytes(4).toString('hex')}`;
+      if (this.#stream !== undefined) writeStreamState(db, this.#target, this.#stream);
+    } finally {
+      db.exec('COMMIT');
+    }
   }
 
   async *#makeOnce(previous: readonly Segment[]): AsyncGenerator<VerifyEvent> {
-    this.#withheld = lastWithheld(this.#source.db);
-    // Afterwards: so all that was withheld is up to there.
-    this.#head = this.#log.lastSeq();
+    await untilListed(this.#source.db);
+    this.#readEnd();
     this.#totals = { entries: 0, bytes: 0, faults: 0 };
     this.segments = [];
     let next: Seq = 1;

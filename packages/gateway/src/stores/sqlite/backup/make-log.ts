@@ -17,6 +17,7 @@ import type { BackupPaths } from './backup-folder.ts';
 import type { Manifest, Segment } from './manifest.ts';
 import { readBlocks } from './segment-blocks.ts';
 import { lookupIn, readWithholdings, type SegmentWithholding } from './segment-withholdings.ts';
+import { restoreStreamState, type StreamState } from './stream-state.ts';
 import { blocksFile, withheldFile } from './write-segments.ts';
 
 interface MakeLogTask {
@@ -24,12 +25,14 @@ interface MakeLogTask {
   readonly manifest: Manifest;
   /** Without it, the log gets a new random one. */
   readonly keepName: boolean;
+  /** Of a log that is to go on as a copy of a cluster's. */
+  readonly stream: StreamState | undefined;
 }
 
 /** Resolves when everything is flushed. */
 export async function* makeLog(
   paths: DataPaths,
-  { backups, manifest, keepName }: MakeLogTask,
+  { backups, manifest, keepName, stream }: MakeLogTask,
 ): AsyncGenerator<VerifyEvent, void> {
   if (manifest.format !== LOG_FORMAT)
     throw new Error(
@@ -53,6 +56,7 @@ export async function* makeLog(
       addTo(progress, segment);
       yield { type: 'progress', ...progress };
     }
+    if (stream !== undefined) await restoreStreamState(backups, stream, db);
     db.exec('PRAGMA journal_mode = WAL');
   }
   await using handle = await open(paths.log, 'r+');

@@ -11,6 +11,7 @@ import { createInterface } from 'node:readline';
 import type { Seq } from '../../../log/log.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { unfinished } from './backup-folder.ts';
+import type { StreamState } from './stream-state.ts';
 
 export interface BackupDescription {
   /** The format of the blocks: that of the log. */
@@ -48,6 +49,8 @@ export interface Segment {
 }
 
 export interface Manifest extends BackupDescription {
+  /** Of a copy of a cluster's log. */
+  readonly stream?: StreamState | undefined;
   readonly segments: readonly Segment[];
 }
 

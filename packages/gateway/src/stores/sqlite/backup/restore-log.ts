@@ -26,6 +26,11 @@ export interface RestoreOptions {
   readonly acceptFaults?: boolean | undefined;
   /** Whether the log keeps its name, which is right only if it never had a later entry. */
   readonly keepName?: boolean | undefined;
+  /**
+   * Whether it goes on as a copy of the cluster's log that was backed up, under its name: its gateway reads
+   * on in the stream. Such a copy may have no faults.
+   */
+  readonly asCopy?: boolean | undefined;
 }
 
 export interface RestoreReport extends BackupDescription {
@@ -54,7 +59,16 @@ export async function* restoreLog(
 ): AsyncGenerator<VerifyEvent, RestoreReport, undefined> {
   const file = findBackup(resolve(backup));
   const manifest = await readManifest(file);
-  const { segments: _, ...description } = manifest;
+  const { segments: _, stream, ...description } = manifest;
+  const { asCopy = false } = options;
+  if (asCopy && stream === undefined)
+    throw new RestoreRefusal(
+      `"${file}" was made of a log that was no copy of a cluster's. Without --as-copy, it becomes a log of its own.`,
+    );
+  if (asCopy && manifest.faults > 0)
+    throw new RestoreRefusal(
+      `in "${file}", ${manifest.faults} entries have faults, which a copy must not have. Restore an earlier one, or the backup of another gateway.`,
+    );
   if (manifest.faults > 0 && options.acceptFaults !== true)
     throw new RestoreRefusal(
       `in "${file}", ${manifest.faults} entries have faults. Restore it as it is with --accept-faults, or an earlier one.`,
@@ -71,7 +85,9 @@ export async function* restoreLog(
   await rm(made.folder, { recursive: true, force: true });
   try {
     const backups = backupPathsIn(dirname(file));
-    yield* makeLog(made, { backups, manifest, keepName: options.keepName === true });
+    const keepName = options.keepName === true || asCopy;
+    const task = { backups, manifest, keepName, stream: asCopy ? stream : undefined };
+    yield* makeLog(made, task);
     const name = yield* verifyMade(made, description);
     const replaced = await takePlace(made, target, existing);
     return { ...description, file, name, replaced };

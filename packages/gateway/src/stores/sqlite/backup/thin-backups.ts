@@ -33,8 +33,11 @@ async function newestWithoutFaults(files: readonly string[]): Promise<string | u
  */
 export async function removeUnused(paths: BackupPaths): Promise<void> {
   const used = new Set<string>();
-  for (const file of backupFiles(paths.folder))
-    for (const { name } of (await readManifest(file)).segments) used.add(name);
+  for (const file of backupFiles(paths.folder)) {
+    const { segments, stream } = await readManifest(file);
+    for (const { name } of segments) used.add(name);
+    if (stream !== undefined) used.add(stream.name);
+  }
   for (const name of await readdir(paths.folder))
     if (isUnfinished(name)) await rm(join(paths.folder, name), { force: true });
   for (const name of await readdir(paths.segments))

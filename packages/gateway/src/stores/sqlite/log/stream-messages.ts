@@ -3,7 +3,7 @@
  * erased there, because an entry is withheld or they made none. Its tables are in the log of a copy
  * alone, and are written in the transaction that applies a message.
  */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { WriteResult } from './batch.ts';
@@ -25,6 +25,13 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS stream_unused_uploads (
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, isErased INTEGER NOT NULL)
     STRICT`;
+
+const COLUMNS: Readonly<Record<string, number>> = {
+  stream_messages: 2,
+  stream_repeats: 4,
+  stream_erasures: 3,
+  stream_unused_uploads: 3,
+};
 
 /** A message that has to be erased in the stream, as a whole or in part. */
 export interface Erasure {
@@ -103,6 +110,19 @@ export class StreamMessages {
   erased({ erasedMessages, erasedUploads }: ErasedMessages): void {
     for (const number of erasedMessages) this.#remove.run(number);
     for (const number of erasedUploads) this.#setErased.run(number);
+  }
+}
+
+/** Copies the tables into a database that has none of their rows. Within transactions of the caller. */
+export function copyStreamMessages(from: DatabaseSync, to: DatabaseSync): void {
+  to.exec(TABLES);
+  if (!hasStreamMessages(from)) return;
+  for (const [table, columns] of Object.entries(COLUMNS)) {
+    const select = from.prepare(`SELECT * FROM ${table}`);
+    select.setReturnArrays(true);
+    const places = Array.from({ length: columns }, () => '?').join();
+    const insert = to.prepare(`INSERT INTO ${table} VALUES (${places})`);
+    for (const row of select.iterate()) insert.run(...(row as unknown as SQLInputValue[]));
   }
 }
 

@@ -6,7 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { readMeta } from '../database.ts';
-import { removeStreamMessages } from './stream-messages.ts';
+import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
 
 /** Where a copy stands in its stream. */
 export interface StreamPosition {
@@ -77,9 +77,22 @@ export function joinStream(db: DatabaseSync, head: Seq): void {
   db.prepare('INSERT INTO meta VALUES (?, ?)').run(NAME, JSON.stringify(position));
 }
 
+const ROWS = `name = '${NAME}' OR name GLOB '${PUBLISHER}*'`;
+
+/**
+ * Copies all that a copy knows of its stream into a database with a table `meta` and nothing of a stream.
+ * Within transactions of the caller.
+ */
+export function copyStreamState(from: DatabaseSync, to: DatabaseSync): void {
+  const insert = to.prepare('INSERT INTO meta VALUES (?, ?)');
+  for (const { name, value } of from.prepare(`SELECT name, value FROM meta WHERE ${ROWS}`).all())
+    insert.run(String(name), String(value));
+  copyStreamMessages(from, to);
+}
+
 /** Makes a copy a log of its own. */
 export function leaveStream(db: DatabaseSync): void {
-  db.prepare(`DELETE FROM meta WHERE name = ? OR name GLOB '${PUBLISHER}*'`).run(NAME);
+  db.exec(`DELETE FROM meta WHERE ${ROWS}`);
   removeStreamMessages(db);
 }
 
