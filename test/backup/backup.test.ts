@@ -1,18 +1,25 @@
 // What a backup copies, what it finds, and what a restored log is.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
 
 import { backUpLog, parseRetention } from '@open-presence/gateway';
 
 import { Gateway, traceBody, uniqueName } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { COMMAND } from '../withhold/command.ts';
 import { backUp, restore } from './backup-folder.ts';
 
 /** More than a segment has. */
 const LARGE_SIZE = 17 * 1024 * 1024;
 const KEY = { 'idempotency-key': uniqueName('key') };
+
+async function presence(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, [COMMAND, ...args]);
+}
 
 /** A log of three entries: one whose file completes a segment, and two small ones. */
 async function threeEntries(data: string): Promise<void> {
@@ -96,6 +103,21 @@ suite('a backup', () => {
     await assert.rejects(restore(folder('faulty'), folder('asked')), /--accept-faults/);
     const accepted = await restore(folder('faulty'), folder('asked'), { acceptFaults: true });
     assert.deepEqual(accepted.faults, ['1: has lost its file']);
+  });
+
+  test('may have been made of another copy of the log, which has other blocks', async () => {
+    const copy = folder('other-blocks');
+    await presence('export', '--data', data, folder('log.ndjson'));
+    await presence('import', folder('log.ndjson'), '--data', copy);
+    for (const [name, sources] of [
+      ['one-by-one-first', [data, copy]],
+      ['together-first', [copy, data]],
+    ] as const) {
+      for (const source of sources)
+        assert.deepEqual((await backUp(source, folder(name))).faults, [], `${name}: ${source}`);
+      const { report, faults } = await restore(folder(name), folder(`restored-${name}`));
+      assert.deepEqual([faults, report.entries], [[], report.head]);
+    }
   });
 
   test('is removed by a rule, with what no other needs', async () => {

@@ -141,6 +141,16 @@ test('a log becomes a cluster’s, and a copy of it a log of its own', async (t)
     assert.equal(code, 0, stdout);
   });
 
+  await t.test('to go on in another stream, which takes no copy of the one before', async () => {
+    const another = ['--log', `${nats.url}/ANOTHER`];
+    const { code, stderr } = await presence('adopt', 'second', another);
+    assert.equal(code, 0, stderr);
+    assert.match(await refusalOf('third', another), /is not the one that this copy has followed/);
+    const second = await start('second', another);
+    await becomes(second, 'breathing');
+    await second.stop();
+  });
+
   await t.test('and by one that asks nobody, under another name', async () => {
     assert.equal((await presence('leave', 'first', ['--accept-loss'])).code, 0);
     const left = await start('first');

@@ -14,7 +14,7 @@ import { becomes, Sayings, startCluster } from './members.ts';
 function goAstray(folder: string, entries: number): void {
   const paths = dataPathsIn(folder);
   using db = openForReading(paths.log);
-  const { position = 0, head = 0 } = readStreamPosition(db) ?? {};
+  const { stream = '', position = 0, head = 0 } = readStreamPosition(db) ?? {};
   const writer = new Writer(paths, new SharedState());
   const drafts = Array.from({ length: entries }, () => ({
     ...draftOf(),
@@ -23,7 +23,7 @@ function goAstray(folder: string, entries: number): void {
   }));
   const origin = { publisher: 'astray', number: 1, settled: 0, sent: 0 };
   const batch = { position: position + 1, time: 0, nonce: Buffer.alloc(32), ...origin, drafts };
-  assert.notEqual(typeof writer.apply([batch], position + 2), 'string');
+  assert.notEqual(typeof writer.apply([batch], { stream, resumeAt: position + 2 }), 'string');
   writer.close();
   using after = openForReading(paths.log);
   assert.equal(readStreamPosition(after)?.head, head + entries);

@@ -126,6 +126,7 @@ export class RunningGateway {
     this.#withholding = this.#withholdingClient();
     const uploads = new ReceivedUploads(paths, threads, [...unusedUploadNames(this.#log)]);
     const applier = new Applier(this.#writer, {
+      stream: () => 'simulated',
       resumeAt: (last) =>
         fault === 'forgets unfinished uploads' ? last + 1 : uploads.resumeAt(last),
       onApplied: (batch, results) => {

@@ -99,7 +99,7 @@ export class SimulatedWriter implements WriterPort {
     const unpacked = request.apply.map((batch) =>
       changed({ ...batch, drafts: unpackDrafts(batch.drafts) }, this.#fault),
     );
-    const results = this.#writer.apply(unpacked, request.resumeAt);
+    const results = this.#writer.apply(unpacked, request);
     if (typeof results === 'string') return { applied: results };
     return { applied: results.map((each) => each && packResults(each)) };
   }

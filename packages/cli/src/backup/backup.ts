@@ -69,8 +69,10 @@ function jsonOf(report: BackupReport, faults: readonly LogFault[]): string {
 }
 
 function textOf(report: BackupReport): string {
-  const { file, copied, reused, removed } = report;
+  const { file, copied, reused, removed, stream } = report;
+  const asCopy =
+    stream === undefined ? '' : ' It can be restored as a copy of the cluster’s log (--as-copy).';
   const amounts = `${copied.toLocaleString('en')} bytes copied, ${reused.toLocaleString('en')} used again.`;
   const thinned = removed.length === 0 ? '' : ` ${removed.length} earlier ones removed.`;
-  return `${file}\n${describeEnd(report)} ${amounts}${thinned}\n`;
+  return `${file}\n${describeEnd(report)} ${amounts}${thinned}${asCopy}\n`;
 }

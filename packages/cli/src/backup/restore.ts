@@ -24,10 +24,11 @@ export function restoreCommand(context: ProcessContext): Command {
     examples: [
       'presence restore /mnt/backup --data ./presence-data',
       'presence restore /mnt/backup/2026-11-22T03-00-00.000Z.backup --data ./restored',
+      'presence restore /mnt/backup --data /var/lib/presence --as-copy',
     ],
     exitCodes: [0, 1, 2],
     notes:
-      'No gateway may be running on the folder. The log is verified before it takes its place. It gets a new name, by which readers notice that entries behind its end may be gone.',
+      'No gateway may be running on the folder. The log is verified before it takes its place. Without --as-copy or --keep-name, it gets a new name, by which readers notice that entries behind its end may be gone.',
   });
   command
     .addOption(settingOption(DATA_SETTING, 'data folder; created if it does not exist'))
@@ -36,7 +37,7 @@ export function restoreCommand(context: ProcessContext): Command {
     .option('--keep-name', 'keep the name of the log: it has had no entries behind this backup')
     .option(
       '--as-copy',
-      'go on as a copy of the cluster’s log that was backed up: its gateway, started with --log, reads on from there',
+      'restore a copy of a cluster’s log, which a gateway that is started with --log brings up to date',
     )
     .option('--json', 'print one JSON object');
   return command.action(async (backup: string, { data, json = false, ...options }: Options) => {

@@ -18,6 +18,8 @@ export interface WriterPort {
 }
 
 export interface ApplierCallbacks {
+  /** The id of the stream, when messages have come. */
+  readonly stream: () => string;
   /** Where to read on from when everything up to the position is applied. */
   readonly resumeAt: (position: number) => number;
   /** `results`: undefined for a message that was applied before. */
@@ -84,7 +86,7 @@ export class Applier {
   async #apply(apply: readonly Batch[]): Promise<void> {
     const resumeAt = this.#callbacks.resumeAt(apply.at(-1)?.position ?? 0);
     for (;;) {
-      const applied = await this.#request({ apply, resumeAt });
+      const applied = await this.#request({ apply, stream: this.#callbacks.stream(), resumeAt });
       if (typeof applied === 'object') {
         for (const [index, batch] of apply.entries())
           this.#callbacks.onApplied(batch, applied[index]);

@@ -41,7 +41,8 @@ import {
 /** Where a copy stands in its stream, and the log that both have. */
 export interface CopyState {
   readonly logName: string;
-  /** See `StreamPosition`. */
+  /** See `StreamPosition`; undefined for a copy that has applied nothing. */
+  readonly stream: string | undefined;
   readonly position: number;
   readonly resumeAt: number;
 }
@@ -71,14 +72,14 @@ export async function copyStateOf(folder: string, address: StreamAddress): Promi
   const found = readFolder(paths);
   if (found?.copy !== undefined) return found.copy;
   if (found === undefined) {
-    const { logName, beginning } = await openStream(address);
+    const { logName, id, beginning } = await openStream(address);
     if (beginning.head > 0) throw new ClusterRefusal(lacksBeginning(address, beginning.head));
-    return { logName, position: 0, resumeAt: 1 };
+    return { logName, stream: id, position: 0, resumeAt: 1 };
   }
   const stream = await existingStream(address);
   if (stream === undefined || !isContinued(continuedLog(paths), stream))
     throw new ClusterRefusal(noStreamGoesOn(folder, address));
-  return { logName: stream.logName, position: 0, resumeAt: 1 };
+  return { logName: stream.logName, stream: stream.id, position: 0, resumeAt: 1 };
 }
 
 /**
@@ -103,7 +104,7 @@ export async function adoptFolder(folder: string, stream: string): Promise<Adopt
   const isFirstCopy = state !== undefined && isContinued(continued, state);
   if (copy === undefined ? !isFirstCopy : state?.logName !== copy.logName)
     throw new ClusterRefusal(ordersAnother(address, state?.logName));
-  if (copy === undefined) change(paths, (db) => joinStream(db, head));
+  if (copy === undefined) change(paths, (db) => joinStream(db, state?.id ?? '', head));
   return { name, head };
 }
 
@@ -174,7 +175,7 @@ function readFolder(paths: DataPaths): FolderState | undefined {
     if (stored === undefined && head === 0) return undefined;
     if (stored !== undefined && stored.head !== head)
       throw new ClusterRefusal(
-        `"${paths.folder}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one made of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
+        `"${paths.folder}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one that is restored from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
       );
     const name = String(readMeta(db, 'name'));
     return { name, head, copy: stored && { ...stored, logName: name } };
@@ -248,9 +249,9 @@ function ordersAnother({ stream }: StreamAddress, logName: string | undefined): 
 }
 
 function lacksBeginning({ stream }: StreamAddress, head: Seq): string {
-  return `The first ${head} entries of this cluster's log are older than its stream ${stream}, so an empty folder cannot be filled from there. Make this folder of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
+  return `The first ${head} entries of this cluster's log are older than its stream ${stream}, so an empty folder cannot be filled from there. Restore this folder from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
 }
 
 function noStreamGoesOn(folder: string, { stream }: StreamAddress): string {
-  return `"${folder}" has entries, and the stream ${stream} does not go on from them. To make a cluster of this log: presence cluster adopt. To add this gateway to a cluster: start it with an empty folder, or with one made of a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
+  return `"${folder}" has entries, and the stream ${stream} does not go on from them. To make a cluster of this log: presence cluster adopt. To add this gateway to a cluster: start it with an empty folder, or with one that is restored from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`;
 }

@@ -25,7 +25,8 @@ export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptCloc
 export interface StreamThreadStart {
   readonly address: StreamAddress;
   readonly logName: string;
-  /** See `StreamPosition`. */
+  /** See `CopyState`. */
+  readonly stream: string | undefined;
   readonly position: number;
   readonly resumeAt: number;
   /** Servers that stored nothing at the start. */
@@ -43,7 +44,7 @@ export async function openClusterLog({ stream, ...options }: ClusterOptions): Pr
   if (address === undefined) throw new Error(`"${stream}" is no address of a stream.`);
   const unchecked = await checkServers(address.servers);
   options.onUnchecked?.(unchecked);
-  const { logName: name, position, resumeAt } = await copyStateOf(options.folder, address);
+  const { logName: name, ...state } = await copyStateOf(options.folder, address);
   return await openSqliteLog({
     ...options,
     name,
@@ -55,8 +56,7 @@ export async function openClusterLog({ stream, ...options }: ClusterOptions): Pr
         ({
           address,
           logName: name,
-          position,
-          resumeAt,
+          ...state,
           unchecked,
           writer,
         }) satisfies StreamThreadStart,

@@ -49,7 +49,7 @@ const REPORTS_BEHIND = 5;
 const FORGOTTEN_MS = 60_000;
 
 const TEXT =
-  'Most gateways of the cluster have another log than this one. Move its data folder away and start it with an empty one: the stream fills that.';
+  'Most gateways of the cluster have another log than this one. Move its data folder away and start it with an empty one, which the stream fills, or with one that is restored from a backup of another gateway (presence restore --as-copy).';
 
 class DifferentCopy extends Error {}
 

@@ -75,7 +75,10 @@ class Copy {
   apply(message: PlacedMessage, left?: Replacement): void {
     const drafts = left?.drafts ?? unpackDrafts(new Uint8Array(message.payload).buffer);
     const forms: readonly DraftForm[] | undefined = left?.forms;
-    const results = this.#writer.apply([{ ...message, drafts, forms }], message.position + 1);
+    const results = this.#writer.apply([{ ...message, drafts, forms }], {
+      stream: '',
+      resumeAt: message.position + 1,
+    });
     assert.notEqual(typeof results, 'string');
   }
 

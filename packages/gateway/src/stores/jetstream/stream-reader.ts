@@ -23,6 +23,8 @@ const MISSING_ATTEMPTS = 20;
 interface StreamReaderParts {
   readonly address: StreamAddress;
   readonly logName: string;
+  /** See `CopyState`. */
+  readonly stream: string | undefined;
   /** What this copy had applied at the start, and where to read on from. */
   readonly position: number;
   readonly resumeAt: number;
@@ -37,6 +39,8 @@ export class StreamReader {
   readonly #parts: StreamReaderParts;
   /** The last message that was seen to. */
   #last: number;
+  /** Empty until the stream was asked. */
+  #streamId: string;
   /** The newest message of the stream when it was asked last. */
   #lastOfStream = Number.POSITIVE_INFINITY;
 
@@ -46,11 +50,16 @@ export class StreamReader {
   constructor(parts: StreamReaderParts) {
     this.#parts = parts;
     this.#last = parts.resumeAt - 1;
+    this.#streamId = parts.stream ?? '';
   }
 
   /** The last message that was seen to; what it has is with the applier. */
   get position(): number {
     return this.#last;
+  }
+
+  get streamId(): string {
+    return this.#streamId;
   }
 
   /** Throws where the stream is not the one that this copy has followed. */
@@ -76,6 +85,11 @@ export class StreamReader {
     const name = `The stream "${address.stream}"`;
     if (state.logName !== logName)
       throw new WrongStream(`${name} orders another log: ${state.logName}, not ${logName}.`);
+    this.#streamId ||= state.id;
+    if (state.id !== this.#streamId)
+      throw new WrongStream(
+        `${name} is not the one that this copy has followed: it was removed and made again. Start this gateway with an empty folder, or with one from a backup of a gateway that follows this stream.`,
+      );
     if (state.lastSeq < Math.max(position, this.#last))
       throw new WrongStream(`${name} has lost messages that this copy has applied.`);
     this.#lastOfStream = state.lastSeq;

@@ -39,11 +39,11 @@ import { WithholdingPublisher } from './withholding-publisher.ts';
 
 type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
 
-/** A copy that has entries serves them without the servers. */
+/** A copy that has entries serves them without the servers, if nothing has come of the stream for so long. */
 const READY_WITHOUT_SERVERS_MS = 5000;
 const RETRY_MS = 500;
 
-const { address, logName, position, resumeAt, unchecked, writer } = (
+const { address, logName, stream, position, resumeAt, unchecked, writer } = (
   workerData as { readonly extra: StreamThreadStart }
 ).extra;
 const thread = new StoreThread();
@@ -85,6 +85,7 @@ const withholdings = new WithholdingPublisher(publisher, async () => {
 });
 let lastApplied = position;
 const applier = new Applier(writer, {
+  stream: () => reader.streamId,
   resumeAt: (last) => uploads.resumeAt(last),
   onApplied({ publisher: id, number, position: at }, results) {
     lastApplied = at;
@@ -103,6 +104,7 @@ const tried = Promise.withResolvers<void>();
 const reader = new StreamReader({
   address,
   logName,
+  stream,
   position,
   resumeAt,
   handler: new MessageHandler({
@@ -237,7 +239,10 @@ async function watchLag(connection: NatsConnection): Promise<void> {
 
 async function readyWithoutServers(): Promise<void> {
   if (position === 0) await readyWithServers;
-  else await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
+  for (let last: number | undefined; last !== reader.position;) {
+    last = reader.position;
+    await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
+  }
 }
 
 function receive(port: MessagePort, message: FromClient): void {

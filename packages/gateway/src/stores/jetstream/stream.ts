@@ -16,6 +16,8 @@ import type { StreamAddress } from './stream-address.ts';
 
 /** Of the stream's metadata: the name of the log that it orders. */
 const LOG_NAME = 'presence-log';
+/** The same: tells the stream from another one of the same name, which was made later. */
+const STREAM_ID = 'presence-stream-id';
 /** The same: see `LogBeginning`. */
 const BEGINNING = 'presence-beginning';
 const RECONNECT_MS = 250;
@@ -84,6 +86,8 @@ interface LogBeginning {
 export interface StreamState {
   /** Name of the log that the stream orders. */
   readonly logName: string;
+  /** Random. */
+  readonly id: string;
   readonly beginning: LogBeginning;
   readonly lastSeq: number;
 }
@@ -100,7 +104,8 @@ export async function readStream(
     throw new ClusterRefusal(`The stream "${stream}" was not made by a gateway. Name another one.`);
   const stored = config.metadata?.[BEGINNING];
   const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
-  return { logName, beginning, lastSeq: state.last_seq };
+  const id = config.metadata?.[STREAM_ID] ?? '';
+  return { logName, id, beginning, lastSeq: state.last_seq };
 }
 
 const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };
@@ -185,6 +190,10 @@ async function createStream(
     max_bytes: -1,
     max_age: 0,
     deny_purge: true,
-    metadata: { [LOG_NAME]: name, [BEGINNING]: JSON.stringify(beginning) },
+    metadata: {
+      [LOG_NAME]: name,
+      [STREAM_ID]: randomBytes(8).toString('hex'),
+      [BEGINNING]: JSON.stringify(beginning),
+    },
   });
 }

@@ -8,11 +8,10 @@
  *
  * A segment of the newest backup is used again where the log still has the link that the segment, or
  * one behind it, ends with: then the entries before are the same, since each link depends on all of
- * them. Unless entries of the segment were withheld since: then it is written again without what they
+ * them, and the log is divided into blocks where the segment begins and ends. Unless entries of the segment were withheld since: then it is written again without what they
  * said, and so is one that was written before the end of the backup. The log is read in short
- * transactions, so that its WAL can shrink meanwhile.
+ * transactions, so that its WAL can shrink meanwhile; only what a copy knows of its stream is read in one.
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -21,20 +20,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
 import { dataPathsIn } from '../data-paths.ts';
-import { isSpoiled, readMeta } from '../database.ts';
+import { isSpoiled, readable, readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
 import { FIRST_LINK } from '../log/chain.ts';
 import { countDecided } from '../log/decided-withholding.ts';
 import { LOG_FORMAT, openLogForReading } from '../log/log-database.ts';
 import type { VerifyEvent } from '../log/verify.ts';
-import { readStreamPosition } from '../log/stream-progress.ts';
 import { lastWithheld } from '../log/withheld-table.ts';
 import { backupFiles, type BackupPaths, backupPathsIn, nameBackup } from './backup-folder.ts';
 import { type BackupDescription, readManifest, type Segment, writeManifest } from './manifest.ts';
 import type { Retention } from './retention.ts';
 import { hasWithholdings } from './segment-withholdings.ts';
-import { describeStreamState, type StreamState, writeStreamState } from './stream-state.ts';
+import {
+  describeStreamState,
+  removeStreamState,
+  type StreamState,
+  writeStreamState,
+} from './stream-state.ts';
 import { removeUnused, thinBackups } from './thin-backups.ts';
 import { verifySegment } from './verify-segment.ts';
 import { isComplete, type LogSource, withheldFile, writeSegments } from './write-segments.ts';
@@ -54,6 +57,8 @@ const NO_LINK = Buffer.from(FIRST_LINK).toString('hex');
 export interface BackupReport extends BackupDescription {
   /** The file of the backup. */
   readonly file: string;
+  /** Of a copy of a cluster's log: with it, the backup can be restored as a copy. */
+  readonly stream: StreamState | undefined;
   /** Bytes that were written, and those of segments that were used again. */
   readonly copied: number;
   readonly reused: number;
@@ -88,7 +93,8 @@ export async function* backUpLog(
     const stream = await run.describeStream();
     await writeManifest(file, { ...description, stream, segments });
     const removed = options.keep === undefined ? [] : await thinBackups(paths, options.keep);
-    return { ...description, file, copied, reused: bytesOfBoth(earlier, segments), removed };
+    const reused = bytesOfBoth(earlier, segments);
+    return { ...description, stream, file, copied, reused, removed };
   } finally {
     await removeUnused(paths);
   }
@@ -114,7 +120,7 @@ async function untilListed(db: DatabaseSync): Promise<void> {
     if (now !== left) progress = performance.now();
     if (performance.now() - progress > MAX_LISTING_MS)
       throw new Error(
-        'entries are being withheld. Start its gateway, which ends that, and try again',
+        'entries are still being withheld, and no gateway is finishing that. Start the gateway, or free its disk, and try again',
       );
     left = now;
   }
@@ -171,15 +177,15 @@ class BackupRun {
     try {
       this.#withheld = lastWithheld(db);
       this.#head = this.#log.lastSeq();
-      this.#stream = readStreamPosition(db) && `stream-${randomBytes(4).toString('hex')}`;
-      if (this.#stream !== undefined) writeStreamState(db, this.#target, this.#stream);
+      this.#stream = readable(() => writeStreamState(db, this.#target));
     } finally {
-      db.exec('COMMIT');
+      if (db.isTransaction) db.exec('COMMIT');
     }
   }
 
   async *#makeOnce(previous: readonly Segment[]): AsyncGenerator<VerifyEvent> {
     await untilListed(this.#source.db);
+    if (this.#stream !== undefined) await removeStreamState(this.#target, this.#stream);
     this.#readEnd();
     this.#totals = { entries: 0, bytes: 0, faults: 0 };
     this.segments = [];
@@ -205,8 +211,20 @@ class BackupRun {
       (segment) =>
         isSame(segment) &&
         isEnough(segment) &&
+        this.#beginsBlock(segment.from) &&
+        this.#beginsBlock(segment.to + 1) &&
         hasWithholdings(db, segment, withheldFile(this.#target, segment)),
     );
+  }
+
+  /**
+   * Whether a segment can begin here: a backup may have been made of another copy of this log, of which
+   * the entries are the same, but not how they are divided into blocks.
+   */
+  #beginsBlock(seq: Seq): boolean {
+    if (seq === this.#head + 1) return true;
+    const select = this.#source.db.prepare('SELECT 1 FROM blocks WHERE first = ?');
+    return readable(() => select.get(seq)) !== undefined;
   }
 
   #hasLink(seq: Seq, link: string | undefined): boolean {

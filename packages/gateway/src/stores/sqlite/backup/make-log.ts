@@ -12,12 +12,13 @@ import { keyIn } from '../log/key-column.ts';
 import { createLog, LOG_FORMAT } from '../log/log-database.ts';
 import type { EntryRow } from '../log/record.ts';
 import type { VerifyEvent } from '../log/verify.ts';
+import { numberAllWithheld } from '../log/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Manifest, Segment } from './manifest.ts';
 import { readBlocks } from './segment-blocks.ts';
 import { lookupIn, readWithholdings, type SegmentWithholding } from './segment-withholdings.ts';
-import { restoreStreamState, type StreamState } from './stream-state.ts';
+import { restoreStreamState, type StreamState, verifyStreamState } from './stream-state.ts';
 import { blocksFile, withheldFile } from './write-segments.ts';
 
 interface MakeLogTask {
@@ -38,6 +39,7 @@ export async function* makeLog(
     throw new Error(
       `it has format ${manifest.format}, and this program writes ${LOG_FORMAT}: restore it with the version that made it`,
     );
+  if (stream !== undefined) await verifyStreamState(backups, stream);
   await mkdir(paths.incoming, { recursive: true });
   {
     using db = new DatabaseSync(paths.log);
@@ -56,7 +58,8 @@ export async function* makeLog(
       addTo(progress, segment);
       yield { type: 'progress', ...progress };
     }
-    if (stream !== undefined) await restoreStreamState(backups, stream, db);
+    if (stream === undefined) numberAllWithheld(db);
+    else restoreStreamState(backups, stream, db);
     db.exec('PRAGMA journal_mode = WAL');
   }
   await using handle = await open(paths.log, 'r+');

@@ -63,11 +63,11 @@ export async function* restoreLog(
   const { asCopy = false } = options;
   if (asCopy && stream === undefined)
     throw new RestoreRefusal(
-      `"${file}" was made of a log that was no copy of a cluster's. Without --as-copy, it becomes a log of its own.`,
+      `"${file}" does not say where a copy of a cluster's log stood in its stream: the log was no such copy, or that could not be read. Without --as-copy, it becomes a log of its own.`,
     );
   if (asCopy && manifest.faults > 0)
     throw new RestoreRefusal(
-      `in "${file}", ${manifest.faults} entries have faults, which a copy must not have. Restore an earlier one, or the backup of another gateway.`,
+      `in "${file}", ${manifest.faults} entries have faults, which a copy must not have. Restore an earlier backup, or one that was made from another gateway.`,
     );
   if (manifest.faults > 0 && options.acceptFaults !== true)
     throw new RestoreRefusal(

@@ -2,15 +2,15 @@
  * Where a copy of a cluster's log stands in its stream, in a file of a backup: what is restored with it is
  * the copy as it was at that moment, and its gateway reads on from there.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, mkdirSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 
 import { META_TABLE, openForReading } from '../database.ts';
-import { copyStreamState } from '../log/stream-progress.ts';
+import { copyStreamState, readStreamPosition } from '../log/stream-progress.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { BackupPaths } from './backup-folder.ts';
 
@@ -22,8 +22,13 @@ export interface StreamState {
   readonly sha256: string;
 }
 
-/** Within a read transaction of the caller, so that it fits what else is read there. Flushed. */
-export function writeStreamState(log: DatabaseSync, paths: BackupPaths, name: string): void {
+/**
+ * Within a read transaction of the caller, so that it fits what else is read there. Flushed. Returns the
+ * name of the folder; undefined for a log that is no copy.
+ */
+export function writeStreamState(log: DatabaseSync, paths: BackupPaths): string | undefined {
+  if (readStreamPosition(log) === undefined) return undefined;
+  const name = `stream-${randomBytes(4).toString('hex')}`;
   const folder = join(paths.segments, name);
   mkdirSync(folder);
   {
@@ -33,6 +38,11 @@ export function writeStreamState(log: DatabaseSync, paths: BackupPaths, name: st
     db.exec('COMMIT');
   }
   for (const path of [folder, paths.segments]) flushFolder(path);
+  return name;
+}
+
+export async function removeStreamState(paths: BackupPaths, name: string): Promise<void> {
+  await rm(join(paths.segments, name), { recursive: true });
 }
 
 export async function describeStreamState(paths: BackupPaths, name: string): Promise<StreamState> {
@@ -44,15 +54,20 @@ export async function describeStreamState(paths: BackupPaths, name: string): Pro
 }
 
 /** Throws where the file is not what was written. */
-export async function restoreStreamState(
+export async function verifyStreamState(paths: BackupPaths, state: StreamState): Promise<void> {
+  const found = await describeStreamState(paths, state.name).catch((error: unknown) => error);
+  if (found instanceof Error || (found as StreamState).sha256 !== state.sha256)
+    throw new Error('what it has of the stream is not what was written: restore another one', {
+      cause: found,
+    });
+}
+
+export function restoreStreamState(
   paths: BackupPaths,
-  state: StreamState,
+  { name }: StreamState,
   log: DatabaseSync,
-): Promise<void> {
-  const { sha256 } = await describeStreamState(paths, state.name);
-  if (sha256 !== state.sha256)
-    throw new Error('what it has of the stream is not what was written: restore another one');
-  using db = openForReading(fileOf(paths, state.name));
+): void {
+  using db = openForReading(fileOf(paths, name));
   log.exec('BEGIN');
   copyStreamState(db, log);
   log.exec('COMMIT');

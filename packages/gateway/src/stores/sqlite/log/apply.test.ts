@@ -60,7 +60,10 @@ describe('a copy of a stream', () => {
     const results: WriteResult[] = [];
     for (let at = 0; at < messages.length;) {
       const batches = messages.slice(at, (at += 1 + random(5)));
-      const applied = writer.apply(batches, batches.at(-1)?.position ?? 0);
+      const applied = writer.apply(batches, {
+        stream: '',
+        resumeAt: batches.at(-1)?.position ?? 0,
+      });
       if (typeof applied === 'string') assert.fail(applied);
       results.push(...applied.flatMap((each) => each ?? []));
     }
@@ -180,7 +183,7 @@ describe('a copy of a stream', () => {
     const head = shared.head;
     // The transaction of another connection makes this one fail.
     locker.exec('BEGIN IMMEDIATE');
-    assert.equal(writer.apply(messages.slice(20, 25), 25), 'unavailable');
+    assert.equal(writer.apply(messages.slice(20, 25), { stream: '', resumeAt: 25 }), 'unavailable');
     locker.exec('ROLLBACK');
     locker.close();
     assert.equal(shared.head, head);

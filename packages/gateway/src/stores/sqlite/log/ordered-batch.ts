@@ -27,6 +27,8 @@ export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {
 export interface ApplyRequest {
   readonly apply: readonly OrderedBatch[];
   /** See `StreamPosition`. */
+  readonly stream: string;
+  /** See `StreamPosition`. */
   readonly resumeAt: number;
 }
 

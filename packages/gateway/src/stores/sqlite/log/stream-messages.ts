@@ -7,7 +7,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { WriteResult } from './batch.ts';
-import { numberWithheld, withheldLookup } from './withheld-table.ts';
+import { numberAllWithheld, withheldLookup } from './withheld-table.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
 
 // A message whose drafts made entries: `first` is the seq of the first of them.
@@ -116,8 +116,9 @@ export class StreamMessages {
 /** Copies the tables into a database that has none of their rows. Within transactions of the caller. */
 export function copyStreamMessages(from: DatabaseSync, to: DatabaseSync): void {
   to.exec(TABLES);
-  if (!hasStreamMessages(from)) return;
+  const hasTable = from.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
   for (const [table, columns] of Object.entries(COLUMNS)) {
+    if (hasTable.get(table) === undefined) continue;
     const select = from.prepare(`SELECT * FROM ${table}`);
     select.setReturnArrays(true);
     const places = Array.from({ length: columns }, () => '?').join();
@@ -126,10 +127,9 @@ export function copyStreamMessages(from: DatabaseSync, to: DatabaseSync): void {
   }
 }
 
-/** Makes a copy a log of its own. Entries whose withholding has not come yet are listed as withheld. */
+/** Makes a copy a log of its own. */
 export function removeStreamMessages(db: DatabaseSync): void {
-  const early = db.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
-  for (const { seq } of early) numberWithheld(db, Number(seq));
+  numberAllWithheld(db);
   db.exec(`DROP TABLE IF EXISTS stream_messages; DROP TABLE IF EXISTS stream_repeats;
     DROP TABLE IF EXISTS stream_erasures; DROP TABLE IF EXISTS stream_unused_uploads`);
 }

@@ -10,6 +10,8 @@ import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
 
 /** Where a copy stands in its stream. */
 export interface StreamPosition {
+  /** The id of the stream. */
+  readonly stream: string;
   /** The last message that was applied, by its sequence in the stream. */
   readonly position: number;
   /** The message to read on from: before the position where an upload was unfinished. */
@@ -71,9 +73,9 @@ export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined
 
 const UNKNOWN: PublisherState = { last: 0, settled: 0, above: [] };
 
-/** Makes a log whose newest entry is `head` a copy that has applied nothing of its stream. */
-export function joinStream(db: DatabaseSync, head: Seq): void {
-  const position: StreamPosition = { position: 0, resumeAt: 1, head };
+/** Makes a log whose newest entry is `head` a copy that has applied nothing of the stream. */
+export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
+  const position: StreamPosition = { stream, position: 0, resumeAt: 1, head };
   db.prepare('INSERT INTO meta VALUES (?, ?)').run(NAME, JSON.stringify(position));
 }
 
@@ -136,8 +138,8 @@ export class StreamProgress {
   }
 
   /** To be called in the transaction. */
-  store(resumeAt: number, head: Seq): void {
-    const position: StreamPosition = { position: this.#position, resumeAt, head };
+  store({ stream, resumeAt, head }: Omit<StreamPosition, 'position'>): void {
+    const position: StreamPosition = { stream, position: this.#position, resumeAt, head };
     this.#store.run(NAME, JSON.stringify(position));
     for (const publisher of this.#changed) {
       const state = this.#publishers.get(publisher);

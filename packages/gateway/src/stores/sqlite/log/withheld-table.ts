@@ -60,6 +60,12 @@ export function numberWithheld(log: DatabaseSync, seq: Seq): void {
     .run(seq);
 }
 
+/** Lists as withheld also those entries whose withholding has not come, for a log to which none will come. */
+export function numberAllWithheld(log: DatabaseSync): void {
+  const early = log.prepare('SELECT seq FROM withheld WHERE number < 0 ORDER BY seq').all();
+  for (const { seq } of early) numberWithheld(log, Number(seq));
+}
+
 /** The number of the newest withholding, 0 if there is none. */
 export function lastWithheld(log: DatabaseSync): number {
   const row = log.prepare('SELECT max(coalesce(max(number), 0), 0) AS number FROM withheld').get();

@@ -171,9 +171,9 @@ function store(batches: readonly Batch[]): void {
   reportState();
 }
 
-function apply(client: MessagePort, { apply: packed, resumeAt }: ApplyRequest): void {
+function apply(client: MessagePort, { apply: packed, ...position }: ApplyRequest): void {
   const batches = packed.map((batch) => ({ ...batch, drafts: unpackDrafts(batch.drafts) }));
-  const results = writer.apply(batches, resumeAt);
+  const results = writer.apply(batches, position);
   if (typeof results === 'string') {
     client.postMessage({ applied: results } satisfies ApplyResponse);
   } else {

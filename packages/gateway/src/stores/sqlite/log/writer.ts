@@ -37,7 +37,7 @@ import type { UnpackedBatch } from './ordered-batch.ts';
 import { DerivedSalts, RandomSalts, type Salts, saltsOf } from './salts.ts';
 import { sha256Binary } from './sha256.ts';
 import { type ErasedMessages, StreamMessages } from './stream-messages.ts';
-import { StreamProgress } from './stream-progress.ts';
+import { type StreamPosition, StreamProgress } from './stream-progress.ts';
 import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
 
 const COMMA = Buffer.from(',');
@@ -171,7 +171,7 @@ export class Writer {
    */
   apply(
     batches: readonly UnpackedBatch[],
-    resumeAt: number,
+    { stream, resumeAt }: Pick<StreamPosition, 'stream' | 'resumeAt'>,
   ): (readonly WriteResult[] | undefined)[] | Failure {
     const results: (readonly WriteResult[] | undefined)[] = [];
     const larges = [...largeNames(batches.flatMap(({ drafts }) => drafts))];
@@ -181,7 +181,7 @@ export class Writer {
         messages: new StreamMessages(this.#db),
       };
       for (const batch of batches) results.push(this.#applyMessage(batch, this.#stream));
-      this.#stream.progress.store(resumeAt, this.#seq);
+      this.#stream.progress.store({ stream, resumeAt, head: this.#seq });
       this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
     });
     if (failure !== undefined) {
