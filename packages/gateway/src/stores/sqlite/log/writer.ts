@@ -1,48 +1,35 @@
 /**
- * The only writer of the log. Assigns seq, time, id and link to each draft, and commits many drafts
- * in one transaction; or stores copies of another gateway's entries, whose links it verifies. What it
- * reports as stored is flushed. When a commit fails, it reports none of its entries as stored, and the
+ * The only writer of the log. Commits many drafts in one transaction, or copies of another gateway's
+ * entries, or the messages of a stream; `EntryAppender` makes the entries of them. Owns what faults
+ * of the disk leave, and the files of large bodies once their entry is committed. What it reports as
+ * stored is flushed. When a commit fails, it reports none of its entries as stored, and the
  * next drafts get the same seqs.
  */
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-import { entryHead, entryId, SALTS } from '@open-presence/protocol';
-
-import { facet } from '../../../log/facet.ts';
-import type { CopyFault, CopyResult } from '../../../log/log-copier.ts';
-import type { Seq } from '../../../log/log.ts';
-import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
+import type { CopyResult } from '../../../log/log-copier.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled, readMeta } from '../database.ts';
+import { readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
 import type { LargeBody, Outcome, PackedDraft, WriteResult } from './batch.ts';
-import { BlockReader } from './block-reader.ts';
-import { BlockWriter } from './block-writer.ts';
-import type { EntryRow, NewRecord } from './record.ts';
-import { FIRST_LINK, Linker } from './chain.ts';
 import type { PackedCopy } from './copy-batch.ts';
-import type { DraftForm } from './draft-form.ts';
-import { keyColumn, keyIn } from './key-column.ts';
-import { KeyLookup } from './key-lookup.ts';
+import { EntryAppender } from './entry-appender.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
 import { flushWal, openLogForWriting } from './log-database.ts';
 import { LogClock } from './log-clock.ts';
+import { MessageApplier } from './message-applier.ts';
 import { OpenFiles } from './open-files.ts';
 import type { UnpackedBatch } from './ordered-batch.ts';
-import { DerivedSalts, RandomSalts, type Salts, saltsOf } from './salts.ts';
-import { sha256Binary } from './sha256.ts';
+import { RandomSalts } from './salts.ts';
 import { type ErasedMessages, StreamMessages } from './stream-messages.ts';
-import { type StreamPosition, StreamProgress } from './stream-progress.ts';
-import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
+import type { StreamPosition } from './stream-progress.ts';
 
-const COMMA = Buffer.from(',');
-const BRACE = Buffer.from('}');
-const NO_SALT = Buffer.alloc(16);
 const SQLITE_FULL = 13;
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
@@ -53,28 +40,16 @@ interface WithLarge {
   readonly large: LargeBody | undefined;
 }
 
-interface AppliedStream {
-  readonly progress: StreamProgress;
-  readonly messages: StreamMessages;
-}
-
 export class Writer {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #db: DatabaseSync;
   readonly #begin: StatementSync;
   readonly #end: StatementSync;
-  readonly #blocks: BlockWriter;
-  readonly #reader: BlockReader;
-  readonly #keys: KeyLookup;
-  readonly #insertWithheld: ReturnType<typeof withheldInserter>;
-  readonly #linker = new Linker();
-  readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
+  readonly #entries: EntryAppender;
   readonly #random = new RandomSalts();
   readonly #lastCommit: LastCommitFile;
   readonly #clock: LogClock;
-  #seq = 0;
-  #time = 0;
   /** Set before the first write. */
   #openFiles: OpenFiles | undefined;
   /** Whether the data folder and the folders in it have been flushed. */
@@ -83,12 +58,11 @@ export class Writer {
   #walIsFlushed = false;
   /** Whether seq, time and link are those of the last entry. */
   #lastIsLoaded = false;
-  #hasWithheld = false;
   #fault: Error | undefined;
   #uploadFault: Error | undefined;
   #flushMs = 0;
   /** Set once a stream's messages are applied. */
-  #stream: AppliedStream | undefined;
+  #stream: MessageApplier | undefined;
   /** Uploads of failed commits: the next commit shows whether an entry has them. */
   #unconfirmedUploads: string[] = [];
 
@@ -102,17 +76,14 @@ export class Writer {
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
-    this.#blocks = new BlockWriter(this.#db);
-    this.#reader = new BlockReader(this.#db, () => shared.withheldInLog);
-    this.#keys = new KeyLookup(this.#db, paths, this.#reader, this.#blocks);
-    this.#insertWithheld = withheldInserter(this.#db);
+    this.#entries = new EntryAppender(this.#db, paths, () => shared.withheldInLog);
     this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
-    this.#clock = new LogClock(this.#time, onClock);
+    this.#clock = new LogClock(this.#entries.time, onClock);
     this.checkClock();
     try {
       this.#recover();
-      this.#lastCommit.write(this.#seq, this.#linker.link);
+      this.#lastCommit.write(this.#entries.seq, this.#entries.link);
     } catch (error) {
       // The entries can be read all the same.
       this.#failed(error);
@@ -143,22 +114,20 @@ export class Writer {
 
   /** Why idempotency keys were made again from the entries since the last call, if they were. */
   takeKeysFault(): Error | undefined {
-    return this.#keys.takeRebuilt();
+    return this.#entries.takeKeysFault();
   }
 
   /** Whether copies of withheld entries were stored since the last call. */
   takeWithheld(): boolean {
-    const hasWithheld = this.#hasWithheld;
-    this.#hasWithheld = false;
-    return hasWithheld;
+    return this.#entries.takeWithheld();
   }
 
   /** Stores the drafts in their order, in one transaction. */
   commit(drafts: readonly PackedDraft[]): WriteResult[] {
     const results: WriteResult[] = [];
     const failure = this.#transact(drafts, () => {
-      const now = Math.max(this.#time, this.checkClock());
-      for (const draft of drafts) results.push(this.#append(draft, now, this.#random));
+      const now = Math.max(this.#entries.time, this.checkClock());
+      for (const draft of drafts) results.push(this.#entries.append(draft, now, this.#random));
     });
     if (failure === undefined) return results;
     return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
@@ -176,12 +145,9 @@ export class Writer {
     const results: (readonly WriteResult[] | undefined)[] = [];
     const larges = [...largeNames(batches.flatMap(({ drafts }) => drafts))];
     const failure = this.#transact([], () => {
-      this.#stream ??= {
-        progress: new StreamProgress(this.#db),
-        messages: new StreamMessages(this.#db),
-      };
-      for (const batch of batches) results.push(this.#applyMessage(batch, this.#stream));
-      this.#stream.progress.store({ stream, resumeAt, head: this.#seq });
+      this.#stream ??= new MessageApplier(this.#db, this.#entries);
+      for (const batch of batches) results.push(this.#stream.apply(batch));
+      this.#stream.store({ stream, resumeAt });
       this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
     });
     if (failure !== undefined) {
@@ -199,68 +165,6 @@ export class Writer {
     });
   }
 
-  #applyMessage(
-    batch: UnpackedBatch,
-    { progress, messages }: AppliedStream,
-  ): readonly WriteResult[] | undefined {
-    const { position, drafts } = batch;
-    const action = progress.advance(position, batch.time, batch);
-    if (action !== 'skip')
-      for (const name of batch.unusedUploads ?? []) messages.unusedUpload(name);
-    if (action === 'unused' && drafts.length > 0) messages.unused(position);
-    if (action !== 'apply') return undefined;
-    const first = this.#seq + 1;
-    const results = this.#applyDrafts(batch);
-    messages.applied(position, first, results);
-    for (const [index, { outcome }] of results.entries()) {
-      const large = drafts[index]?.large;
-      if (large !== undefined && outcome !== 'appended') messages.unusedUpload(large.name);
-    }
-    return results;
-  }
-
-  #applyDrafts({ drafts, nonce, time, forms }: UnpackedBatch): WriteResult[] {
-    const now = Math.max(this.#time, time);
-    return drafts.map((draft, index) => {
-      const form = forms?.[index] ?? { salts: saltsOf(nonce, index) };
-      if ('isRefused' in form) return this.#refuse(draft);
-      const result = this.#applyDraft(draft, now, form);
-      // The other copies can read the entry that this one cannot.
-      if (result.outcome === 'unavailable')
-        throw new StorageFault('An entry with the idempotency key of a draft cannot be read.');
-      return result;
-    });
-  }
-
-  #applyDraft(draft: PackedDraft, time: number, form: DraftForm): WriteResult {
-    if ('salts' in form) return this.#append(draft, time, new DerivedSalts(form.salts));
-    if ('repeats' in form) return this.#repeated(form.repeats);
-    const { digest, key, idSalt } = form;
-    const { kind, room } = draft;
-    const seq = this.#seq + 1;
-    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
-    this.#linker.add(head, Buffer.from(digest).toString('latin1'), key && sha256Binary(key));
-    const facets = Buffer.concat([facet('kind', kind), facet('room', room)]);
-    const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
-    this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
-    if (key !== undefined) this.#keys.put(keyIn(key), seq);
-    insertWithheldEarly(this.#db, seq, form);
-    return { outcome: 'appended', seq, time, salt: idSalt };
-  }
-
-  /** Without its body; an entry that has its key is the same all the same. */
-  #refuse(draft: PackedDraft): WriteResult {
-    const existing = draft.key && this.#find(draft.key, draft, digestOf(draft));
-    return existing ?? { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
-  }
-
-  #repeated(seq: Seq): WriteResult {
-    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
-    const entry = this.#reader.entry(seq);
-    const stamp = entry === undefined ? { time: 0, salt: 0 } : stampOf(entry);
-    return { outcome: 'repeated', seq, ...stamp };
-  }
-
   /** Stores the copies in their order, in one transaction, as far as each follows the one before. */
   commitCopies(copies: Iterable<PackedCopy>): CopyResult {
     let result: CopyResult = { outcome: 'stored' };
@@ -271,7 +175,7 @@ export class Writer {
         if (large !== undefined) larges.push({ large });
         // The files of those behind one that is refused are removed with its own.
         if (result.outcome === 'refused') continue;
-        const fault = this.#appendCopy(copy);
+        const fault = this.#entries.appendCopy(copy);
         if (fault !== undefined) result = { outcome: 'refused', seq, fault };
       }
     });
@@ -301,7 +205,7 @@ export class Writer {
       this.#recover();
       this.#begin.run();
       append();
-      this.#blocks.flush();
+      this.#entries.flush();
       const flushing = performance.now();
       this.#end.run();
       this.#flushMs = performance.now() - flushing;
@@ -309,8 +213,8 @@ export class Writer {
     } catch (error) {
       return this.#fail(error, entries);
     }
-    this.#shared.head = this.#seq;
-    this.#lastCommit.write(this.#seq, this.#linker.link);
+    this.#shared.head = this.#entries.seq;
+    this.#lastCommit.write(this.#entries.seq, this.#entries.link);
     this.#unconfirmedUploads.push(...largeNames(entries));
     this.#committed();
     return undefined;
@@ -374,81 +278,6 @@ export class Writer {
     for (const name of this.#unconfirmedUploads.splice(0)) this.#finishUpload(name);
   }
 
-  #append(draft: PackedDraft, time: number, salts: Salts): WriteResult {
-    const digest = digestOf(draft);
-    const existing = draft.key && this.#find(draft.key, draft, digest);
-    if (existing !== undefined) return existing;
-    const seq = this.#seq + 1;
-    const idSalt = salts.idSalt();
-    const { kind, room } = draft;
-    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
-    const salt = salts.next();
-    const key = draft.key && keyColumn(salts.next(), draft.key);
-    this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
-    this.#store(draft, { time, salt, key });
-    if (draft.key) this.#keys.put(draft.key, seq);
-    return { outcome: 'appended', seq, time, salt: idSalt };
-  }
-
-  /** Returns why it does not follow, if so. */
-  #appendCopy(copy: PackedCopy): CopyFault | undefined {
-    const { seq, time, head, salt, link, keyHash, withheld } = copy;
-    if (seq <= this.#seq) return this.#hasLink(seq, link) ? undefined : 'differs';
-    if (seq > this.#seq + 1) return 'gap';
-    if (time < this.#time) return 'changed';
-    const linker = this.#linker;
-    this.#previousLink.set(linker.link);
-    const digest = withheld
-      ? Buffer.from(withheld.digest).toString('latin1')
-      : linker.digestOf(salt, digestOf(copy));
-    linker.add(head, digest, keyHash && Buffer.from(keyHash).toString('latin1'));
-    if (!linker.link.equals(link)) {
-      linker.continueAfter(this.#previousLink);
-      return 'changed';
-    }
-    this.#store(copy, { time, salt, key: keyHash, isWithheld: withheld !== undefined });
-    if (withheld !== undefined) {
-      this.#insertWithheld(seq, withheld, true);
-      this.#hasWithheld = true;
-    }
-    return undefined;
-  }
-
-  /** Also where the entry that is stored cannot be read. */
-  #hasLink(seq: Seq, link: Uint8Array): boolean {
-    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
-    try {
-      return this.#reader.entry(seq)?.link.equals(link) ?? true;
-    } catch (error) {
-      if (isSpoiled(error)) return true;
-      throw error;
-    }
-  }
-
-  /** Stores the entry of which the link was made last. */
-  #store(
-    { kind, room, facets, body, large }: Omit<PackedDraft, 'key'>,
-    stamp: Pick<NewRecord, 'time' | 'salt' | 'key' | 'isWithheld'>,
-  ): void {
-    const { head: own, link } = this.#linker;
-    let text: Uint8Array[];
-    if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
-    else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
-    const marked = large?.marked === true;
-    const fields = { kind, room, head: own.length, large, marked, facets, text, link };
-    this.#blocks.add(this.#seq + 1, { ...fields, ...stamp });
-    this.#seq += 1;
-    this.#time = stamp.time;
-  }
-
-  #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
-    const found = this.#keys.find(key, draft, Buffer.from(digest, 'latin1'));
-    if (found === undefined) return undefined;
-    const { outcome, entry } = found;
-    if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
-    return { outcome, seq: entry.seq, ...stampOf(entry) };
-  }
-
   /**
    * Keeps the connection: its next commit overwrites what the failed one left in the WAL. A new
    * connection would take that for committed, although it was never flushed.
@@ -458,8 +287,7 @@ export class Writer {
     const isFull = isDiskFull(error);
     const uploads = [...largeNames(entries)];
     this.#lastIsLoaded = false;
-    this.#blocks.discard();
-    this.#reader.forget();
+    this.#entries.discard();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#saveLostWal();
@@ -500,18 +328,10 @@ export class Writer {
   }
 
   #loadLast(): void {
-    const last = this.#reader.last();
-    this.#seq = last?.seq ?? 0;
-    this.#time = last?.time ?? 0;
-    this.#linker.continueAfter(last?.link ?? FIRST_LINK);
-    this.#shared.head = this.#seq;
+    this.#entries.loadLast();
+    this.#shared.head = this.#entries.seq;
     this.#lastIsLoaded = true;
   }
-}
-
-function stampOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'> {
-  const id = text.toString('latin1', 7, 43);
-  return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
 }
 
 export function isDiskFull(error: Error): boolean {
@@ -520,10 +340,4 @@ export function isDiskFull(error: Error): boolean {
 
 function* largeNames(entries: readonly WithLarge[]): Generator<string> {
   for (const { large } of entries) if (large !== undefined) yield large.name;
-}
-
-/** SHA-256 of the body, as a binary string. */
-function digestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
-  if (large === undefined) return sha256Binary(body);
-  return Buffer.from(large.digest, 'hex').toString('latin1');
 }
