@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Brings the Debian packages that tests need and that are not there. Needs root.
+# With the argument `faults`, also those for faults of a cluster (test/cluster/faults).
 set -euo pipefail
 
 # Where Debian has what only root needs, whatever the caller's PATH.
@@ -15,6 +16,11 @@ done
 command -v xmllint >/dev/null || missing+=(libxml2-utils)
 command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
+if [ "${1:-}" = faults ]; then
+  command -v ip >/dev/null || missing+=(iproute2)
+  command -v iptables >/dev/null || missing+=(iptables)
+  compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || missing+=(libfaketime)
+fi
 { command -v prometheus && command -v promtool; } >/dev/null || wants_prometheus=yes
 [ ${#missing[@]} -gt 0 ] || [ -n "${wants_prometheus:-}" ] || exit 0
 export DEBIAN_FRONTEND=noninteractive

@@ -14,7 +14,7 @@ export interface Clock {
 /** `file`: for how far it is ahead. */
 export async function makeClock(file: string): Promise<Clock> {
   const [library] = globSync(LIBRARY);
-  if (library === undefined) throw new Error('Cannot set clocks: install libfaketime.');
+  if (library === undefined) throw new Error('Cannot set clocks: libfaketime is missing.');
   const set = (seconds: number): Promise<void> =>
     writeFile(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
   await set(0);

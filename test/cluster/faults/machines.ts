@@ -1,6 +1,6 @@
 /**
  * Three machines in one: network namespaces on a bridge, each with disks of its own (tmpfs) that can
- * be filled. Needs root, `ip` and `iptables` (Debian: iproute2, iptables, libfaketime).
+ * be filled. Needs root.
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -39,6 +39,7 @@ const BALLAST = 'ballast';
 
 export async function startMachines(count: number): Promise<Machines> {
   await using stack = new AsyncDisposableStack();
+  await run(join(import.meta.dirname, '../../install.sh'), 'faults');
   const folder = stack.use(await dataFolder());
   const id = randomInt(1, 250);
   const network = `10.213.${id}`;
