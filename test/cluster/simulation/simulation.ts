@@ -1,10 +1,11 @@
 /**
  * A cluster in one process, in virtual time: the gateways' own code for publishing and applying, over a
  * stream that loses, delays, repeats and reorders what goes to it and its answers, and gateways that
- * lose their connection, and crash between any two steps. What happens follows from a seed.
+ * lose their connection, and crash between any two steps. In the end, one copy is made from nothing, and one
+ * from a backup of any of them. What happens follows from a seed.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import { mock } from 'node:test';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { draftOf } from '../../../packages/gateway/src/log/log.fixture.ts';
+import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { backUp, restore } from '../../backup/backup-folder.ts';
 import { SeededRandom } from '../../seeded-random.ts';
 import { type Attempt, type Coverage, judge } from './judge.ts';
 import type { Fault } from './faults.ts';
@@ -42,11 +45,13 @@ const IN_WORK: ReadonlySet<string> = new Set([
 const TICK_MS = 10;
 const LAST_TICK_MS = 100;
 
+type SimulationCoverage = Coverage & { readonly restoredCopies: number };
+
 /**
  * Throws an `AssertionError` where something is wrong in the end. Resolves with how often things happened.
  * `fault`: of the first gateway.
  */
-export async function simulate(seed: number, fault?: Fault): Promise<Coverage> {
+export async function simulate(seed: number, fault?: Fault): Promise<SimulationCoverage> {
   const folder = mkdtempSync(join(tmpdir(), 'presence-'));
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: START });
   syncBuiltinESMExports();
@@ -70,10 +75,14 @@ class Simulation {
   readonly #attempts: Attempt[] = [];
   readonly #withheld: number[] = [];
   readonly #folder: string;
+  readonly #backups: string;
+  /** The file of a backup of which a copy can be made; undefined if there is none. */
+  #backup: string | undefined;
 
   constructor(seed: number, folder: string, fault: Fault | undefined) {
     this.#random = new SeededRandom(seed);
     this.#folder = folder;
+    this.#backups = join(folder, 'backups');
     this.#stream = new SimulatedStream(this.#random.fork());
     this.#gateways = Array.from({ length: GATEWAYS }, (_, index) => {
       const own = index === 0 ? fault : undefined;
@@ -82,9 +91,11 @@ class Simulation {
     });
   }
 
-  async run(): Promise<Coverage> {
+  async run(): Promise<SimulationCoverage> {
+    const backupStep = this.#random.below(STEPS);
     for (let step = 0; step < STEPS; step += 1) {
       this.#act(this.#random.below(GATEWAYS));
+      if (step === backupStep) await this.#backUp(this.#random.below(GATEWAYS));
       await pass(this.#random.below(MAX_STEP_MS), TICK_MS);
       if (this.#random.chance(0.01)) mock.timers.tick(this.#random.below(MAX_LEAP_MS));
     }
@@ -93,25 +104,43 @@ class Simulation {
     for (const [index, gateway] of this.#gateways.entries()) this.#append(gateway, index);
     await this.#finish(this.#gateways);
     // What is erased by now is not needed to make another copy.
-    const late = new SimulatedGateway(
-      join(this.#folder, 'late'),
-      this.#stream,
-      this.#random.fork(),
-      undefined,
-    );
-    const all = [...this.#gateways, late];
+    const late = [this.#further('late')];
+    if (this.#backup !== undefined) {
+      await restore(this.#backup, join(this.#folder, 'restored'), { asCopy: true });
+      late.push(this.#further('restored'));
+    }
+    const all = [...this.#gateways, ...late];
     await this.#finish(all);
     const copies = all.map((gateway) => ({
       entries: gateway.entries(),
       publishers: gateway.publishers(),
     }));
-    late.crash();
+    for (const gateway of late) gateway.crash();
     const { messages } = this.#stream;
-    return judge({ messages, attempts: this.#attempts, withheld: this.#withheld, copies });
+    const coverage = judge({
+      messages,
+      attempts: this.#attempts,
+      withheld: this.#withheld,
+      copies,
+    });
+    return { ...coverage, restoredCopies: this.#backup === undefined ? 0 : 1 };
   }
 
   end(): void {
     for (const gateway of this.#gateways) gateway.crash();
+  }
+
+  #further(name: string): SimulatedGateway {
+    const folder = join(this.#folder, name);
+    return new SimulatedGateway(folder, this.#stream, this.#random.fork(), undefined);
+  }
+
+  /** Of the folder of a gateway, whether it runs or not. */
+  async #backUp(index: number): Promise<void> {
+    const data = join(this.#folder, String(index));
+    if (!existsSync(dataPathsIn(data).log)) return;
+    const { report } = await backUp(data, this.#backups);
+    if (report.stream !== undefined) this.#backup = report.file;
   }
 
   #act(index: number): void {
