@@ -18,6 +18,11 @@ async function presence(...args: readonly string[]): Promise<void> {
   await promisify(execFile)(process.execPath, [COMMAND, ...args]);
 }
 
+async function withholdAt(gateway: GatewayProcess, seq: number): Promise<void> {
+  const id = /"id":"([\da-f-]{36})"/.exec((await entriesOf(gateway))[seq - 1] ?? '')?.[1] ?? '';
+  await presence('withhold', id, '--reason', 'a test', '--yes', '--data', gateway.data);
+}
+
 test('what is restored of a copy goes on alone, and as another cluster', async (t) => {
   await using cluster = await startCluster(1);
   await using folders = await dataFolder();
@@ -68,10 +73,11 @@ test('what is restored of a copy goes on alone, and as another cluster', async (
     const secret = `secret ${randomUUID()}`;
     const key = randomUUID();
     const { seq = 0 } = await post(first.url, secret, key);
+    const other = `secret ${randomUUID()}`;
+    await post(second.url, other, randomUUID());
     await presence('backup', backups, '--data', first.data);
     await sayings.say(members, 20, 20);
-    const id = /"id":"([\da-f-]{36})"/.exec((await entriesOf(first))[seq - 1] ?? '')?.[1] ?? '';
-    await presence('withhold', id, '--reason', 'a test', '--yes', '--data', first.data);
+    await withholdAt(first, seq);
     await presence('restore', backups, '--data', copy, '--as-copy');
     const url = cluster.servers.url;
     const third = running.use(
@@ -87,5 +93,9 @@ test('what is restored of a copy goes on alone, and as another cluster', async (
     );
     await sayings.say([third], 40, 5);
     await sayings.check([...members, third]);
+    // It knows which messages of the stream made the entries that it was restored with.
+    for (const member of members) await member.stop();
+    await withholdAt(third, seq + 1);
+    assert.deepEqual(await filesWith(cluster.servers.folder, other), []);
   });
 });
