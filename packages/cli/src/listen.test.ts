@@ -118,9 +118,9 @@ suite('a gateway on a socket that systemd holds', () => {
         const before = load.said;
         while (load.said < before + 100)
           await Promise.race([callers, send({ port, path: '/healthz' })]);
-        const starts = gateway.output().split('breathing: ').length;
+        const starts = gateway.output().split('serving: ').length;
         process.kill(newestPid(gateway), 'SIGTERM');
-        while (gateway.output().split('breathing: ').length === starts)
+        while (gateway.output().split('serving: ').length === starts)
           await Promise.race([callers, send({ port, path: '/healthz' })]);
       }
       load.stopped = true;

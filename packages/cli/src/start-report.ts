@@ -55,7 +55,7 @@ function logReport(logger: Logger, settings: ReportedSettings): StartReport {
     serving(address) {
       const serving = { address, data, threads };
       if (!CAN_SHARE_PORT || !canShareAddress) logger.info(`threads: ${describeThreads(settings)}`);
-      logger.info(serving, `breathing: ${firstSteps(address)}`);
+      logger.info(serving, `serving: ${firstSteps(address)}`);
     },
   };
 }
@@ -82,7 +82,7 @@ function describeThreads({ threads, canShareAddress }: ReportedSettings): string
 
 function firstSteps(address: string): string {
   if (isUrl(address)) return `open ${address} or try curl ${address}/api`;
-  return `serving at ${address}`;
+  return `at ${address}`;
 }
 
 function isUrl(address: string): boolean {

@@ -126,7 +126,7 @@ test('a stream is taken that loses nothing, and refused for each setting that wo
     return refusalBy(() => checkStream(info.config, replicas));
   };
   assert.equal(await refusal({}), undefined);
-  assert.match((await refusal({}, 3)) ?? '', /1 replicas; it needs 3/);
+  assert.match((await refusal({}, 3)) ?? '', /1 replica; it needs 3/);
   for (const [config, expected] of [
     [{ storage: 'memory' }, /in memory/],
     [{ retention: 'workqueue' }, /retention: workqueue/],

@@ -131,7 +131,7 @@ export function checkStream(config: StreamConfig, replicas: 1 | 3): void {
     ],
     [
       config.num_replicas < replicas,
-      `it has ${config.num_replicas} replicas; it needs ${replicas}: nats stream edit ${config.name} --replicas ${replicas}`,
+      `it has ${config.num_replicas} ${config.num_replicas === 1 ? 'replica' : 'replicas'}; it needs ${replicas}: nats stream edit ${config.name} --replicas ${replicas}`,
     ],
     [
       config.retention !== 'limits',
@@ -143,7 +143,7 @@ export function checkStream(config: StreamConfig, replicas: 1 | 3): void {
     ],
     [
       config.max_age > 0,
-      'its messages expire (max_age); they must stay: nats stream edit --max-age 0',
+      `its messages expire (max_age); they must stay: nats stream edit ${config.name} --max-age 0`,
     ],
     [
       [

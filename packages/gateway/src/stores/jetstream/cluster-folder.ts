@@ -133,6 +133,11 @@ async function requireAll(address: StreamAddress, { logName, position }: CopySta
   const connection = await connectOnce(address);
   try {
     const manager = await jetstreamManager(connection);
+    const names = await Array.fromAsync(manager.streams.names());
+    if (!names.includes(address.stream))
+      throw new ClusterRefusal(
+        `There is no stream ${address.stream} any more, so nobody can say whether this copy has everything: --accept-loss goes on with what it has, under a new name.`,
+      );
     const state = await readStream(manager, address);
     if (state.logName !== logName) throw new ClusterRefusal(ordersAnother(address, state.logName));
     let isAnotherHere = false;

@@ -13,7 +13,9 @@ import type { StreamAddress } from './stream-address.ts';
 import { readStream } from './stream.ts';
 
 const RETRY_MS = 500;
-const SILENCE_MS = 5000;
+/** How often it is looked whether messages are missing, and for how long they may be. */
+const WATCH_MS = 1000;
+const SILENCE_MS = 2000;
 /** Of each request for messages: its heartbeats come at half of it. */
 const EXPIRES_MS = 10_000;
 /** Bytes of messages that the servers send ahead. */
@@ -124,10 +126,13 @@ export class StreamReader {
   /** A consumer whose server was killed may be silent for long: it is made again where messages are missing. */
   #watch(onSilence: () => void): NodeJS.Timeout {
     let seen = this.#last;
+    let silentMs = 0;
     return setInterval(() => {
-      if (this.#last === seen && this.#parts.publisher.acknowledged > seen) onSilence();
+      const isMissing = this.#last === seen && this.#parts.publisher.acknowledged > seen;
+      silentMs = isMissing ? silentMs + WATCH_MS : 0;
       seen = this.#last;
-    }, SILENCE_MS);
+      if (silentMs >= SILENCE_MS) onSilence();
+    }, WATCH_MS);
   }
 
   #reportProgress(): void {

@@ -62,7 +62,7 @@ const publisher = new Publisher(
   (cause) => {
     hold();
     tried.resolve();
-    const fault = cause && new StorageFault(`the stream takes no messages: ${cause.message}`);
+    const fault = cause && new StorageFault(`the stream takes no messages: ${reasonOf(cause)}`);
     thread.report('stream', fault && causeOf(fault));
     if (cause !== undefined) catchingUp.giveUp();
     if (cause !== undefined && thread.stopping.aborted) drafts.giveUp();
@@ -146,6 +146,13 @@ function hold(): void {
 function readUnused(): string[] {
   using log = openForReading(paths.log, 256);
   return [...unusedUploadNames(log)];
+}
+
+/** Where nobody answers for a stream, the client says that JetStream is off, whatever the reason. */
+function reasonOf({ message }: Error): string {
+  return /jetstream is not enabled/i.test(message)
+    ? 'no server leads it now. Most of them have to run, with JetStream on and room on their disks'
+    : message;
 }
 
 /** Until the store closes. */

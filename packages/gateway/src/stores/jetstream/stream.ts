@@ -152,7 +152,12 @@ async function askServers<Answer>(
   address: StreamAddress,
   ask: (manager: JetStreamManager) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await connectOnce(address);
+  const connection = await connectOnce(address).catch((error: unknown) => {
+    throw new Error(
+      `None of the NATS servers can be reached: ${address.servers.join(', ')}. Start them first.`,
+      { cause: error },
+    );
+  });
   try {
     for (let attempts = 1; ; attempts += 1) {
       try {
