@@ -37,6 +37,7 @@ export function describeEnd(
   const { head, timestamp, entries, faults } = description;
   if (head === 0) return 'No entries.';
   const time = timestamp === undefined ? '' : ` of ${timestamp}`;
+  const count = entries === 1 ? 'One entry' : `${entries.toLocaleString('en')} entries`;
   const state = faults === 0 ? 'unbroken' : `${faults} with faults`;
-  return `${entries.toLocaleString('en')} entries, ${state}, up to entry ${head}${time}.`;
+  return `${count}, ${state}, up to entry ${head}${time}.`;
 }
