@@ -8,9 +8,10 @@
  *
  * A segment of the newest backup is used again where the log still has the link that the segment, or
  * one behind it, ends with: then the entries before are the same, since each link depends on all of
- * them, and the log is divided into blocks where the segment begins and ends. Unless entries of the segment were withheld since: then it is written again without what they
- * said, and so is one that was written before the end of the backup. The log is read in short
- * transactions, so that its WAL can shrink meanwhile; only what a copy knows of its stream is read in one.
+ * them. Unless a block of this log reaches across its begin or its end, or entries of it were withheld
+ * since: then it is written again, without what they said, and so is one that was written before the end
+ * of the backup. The log is read in short transactions, so that its WAL can shrink meanwhile; only what a
+ * copy knows of its stream is read in one.
  */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -211,20 +212,19 @@ class BackupRun {
       (segment) =>
         isSame(segment) &&
         isEnough(segment) &&
-        this.#beginsBlock(segment.from) &&
-        this.#beginsBlock(segment.to + 1) &&
+        this.#mayBegin(segment.from) &&
+        this.#mayBegin(segment.to + 1) &&
         hasWithholdings(db, segment, withheldFile(this.#target, segment)),
     );
   }
 
   /**
-   * Whether a segment can begin here: a backup may have been made of another copy of this log, of which
-   * the entries are the same, but not how they are divided into blocks.
+   * Whether no block of the log reaches across this place: a backup may have been made of another copy, of
+   * which the entries are the same, but not how they are divided into blocks.
    */
-  #beginsBlock(seq: Seq): boolean {
-    if (seq === this.#head + 1) return true;
-    const select = this.#source.db.prepare('SELECT 1 FROM blocks WHERE first = ?');
-    return readable(() => select.get(seq)) !== undefined;
+  #mayBegin(seq: Seq): boolean {
+    const first = readable(() => this.#log.firstInBlock(seq));
+    return first === undefined || first === seq;
   }
 
   #hasLink(seq: Seq, link: string | undefined): boolean {

@@ -83,6 +83,12 @@ export class BlockReader {
     throw new SpoiledEntry(`Entry ${seq} cannot be read: it is erased.`);
   }
 
+  /** The first entry in the block that has this one; undefined if none has. Throws where it cannot be read. */
+  firstInBlock(seq: Seq): Seq | undefined {
+    const block = this.#blockWith(seq);
+    return block !== undefined && seq <= block.last ? block.first : undefined;
+  }
+
   #blockWith(seq: Seq): Block | undefined {
     const version = this.#version();
     const isHeld = this.#block !== undefined && this.#blockVersion === version;
