@@ -31,6 +31,17 @@ async function threeEntries(data: string): Promise<void> {
   await gateway.stop();
 }
 
+/** A log in which a segment ends amid small entries, each in a block of its own. */
+async function smallEntriesAcrossSegments(data: string): Promise<void> {
+  await using gateway = await startGatewayProcess({ data });
+  using visitor = new Gateway(gateway.url);
+  for (let count = 0; count < 277; count += 1)
+    await visitor.contribute('garden', traceBody('Lumen', { text: 'x'.repeat(60_000) }));
+  for (let count = 0; count < 400; count += 1)
+    await visitor.contribute('garden', traceBody('Lumen'));
+  await gateway.stop();
+}
+
 async function addEntry(data: string): Promise<void> {
   await using gateway = await startGatewayProcess({ data });
   using visitor = new Gateway(gateway.url);
@@ -106,15 +117,19 @@ suite('a backup', () => {
   });
 
   test('may have been made of another copy of the log, which has other blocks', async () => {
-    const copy = folder('other-blocks');
-    await presence('export', '--data', data, folder('log.ndjson'));
-    await presence('import', folder('log.ndjson'), '--data', copy);
-    for (const [name, sources] of [
-      ['one-by-one-first', [data, copy]],
-      ['together-first', [copy, data]],
+    const [oneByOne, together] = [folder('one-by-one'), folder('together')];
+    await smallEntriesAcrossSegments(oneByOne);
+    await backUp(oneByOne, folder('one-by-one-first'));
+    await addEntry(oneByOne);
+    await presence('export', '--data', oneByOne, folder('log.ndjson'));
+    await presence('import', folder('log.ndjson'), '--data', together);
+    await backUp(together, folder('together-first'));
+    await addEntry(oneByOne);
+    for (const [source, name] of [
+      [together, 'one-by-one-first'],
+      [oneByOne, 'together-first'],
     ] as const) {
-      for (const source of sources)
-        assert.deepEqual((await backUp(source, folder(name))).faults, [], `${name}: ${source}`);
+      assert.deepEqual((await backUp(source, folder(name))).faults, [], name);
       const { report, faults } = await restore(folder(name), folder(`restored-${name}`));
       assert.deepEqual([faults, report.entries], [[], report.head]);
     }
