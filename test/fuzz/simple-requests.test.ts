@@ -104,7 +104,9 @@ function comparable(received: string): string {
   for (let rest = received; rest !== '';) {
     const headEnd = rest.indexOf('\r\n\r\n') + 4;
     const head = headEnd < 4 ? rest : rest.slice(0, headEnd);
-    const length = Number(/Content-Length: (\d+)\r\n/.exec(head)?.[1] ?? rest.length);
+    // An interim response has no body; the final one follows.
+    const unknownLength = head.startsWith('HTTP/1.1 1') ? 0 : rest.length;
+    const length = Number(/Content-Length: (\d+)\r\n/.exec(head)?.[1] ?? unknownLength);
     const body = Buffer.from(rest.slice(head.length, head.length + length), 'latin1');
     rest = rest.slice(head.length + length);
     const encoding = ENCODED.exec(head)?.[1];
