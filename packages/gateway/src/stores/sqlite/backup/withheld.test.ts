@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 
 import { filesWith } from '../../../../../../test/files-with.ts';
 import { draftOf, fill, stampOf } from '../../../log/log.fixture.ts';
 import type { Log, Seq } from '../../../log/log.ts';
+import { storeDecided, takeDecided } from '../log/decided-withholding.ts';
 import { verifyLog, type VerifyResult } from '../log/verify.ts';
 import { openSqliteLog, type OwnedLog } from '../store.ts';
 import { backUpLog, type BackupReport } from './back-up.ts';
@@ -84,6 +86,18 @@ describe('a backup after entries were withheld', () => {
     assert.equal(restored.withheld(), 2);
     const again = await backUp(folder('data'), folder('backups'));
     assert.equal(again.copied, 0, 'what has not changed is not copied again');
+  });
+
+  it('waits until entries that are being withheld are listed', async () => {
+    using db = new DatabaseSync(join(folder('data'), 'log.sqlite'));
+    storeDecided(db, [{ seq: 1, time: 0, reason: 'spam', digest: new Uint8Array(0) }]);
+    let isListed = false;
+    setTimeout(() => {
+      takeDecided(db);
+      isListed = true;
+    }, 300);
+    await backUp(folder('data'), folder('waiting'));
+    assert.ok(isListed);
   });
 
   it('has nothing of what was withheld while it was made', async () => {

@@ -3,7 +3,7 @@
  * erased there, because an entry is withheld or they made none. Its tables are in the log of a copy
  * alone, and are written in the transaction that applies a message.
  */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { WriteResult } from './batch.ts';
@@ -26,6 +26,7 @@ const TABLES = `
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, isErased INTEGER NOT NULL)
     STRICT`;
 
+/** How many each table has. */
 const COLUMNS: Readonly<Record<string, number>> = {
   stream_messages: 2,
   stream_repeats: 4,
@@ -120,10 +121,9 @@ export function copyStreamMessages(from: DatabaseSync, to: DatabaseSync): void {
   for (const [table, columns] of Object.entries(COLUMNS)) {
     if (hasTable.get(table) === undefined) continue;
     const select = from.prepare(`SELECT * FROM ${table}`);
-    select.setReturnArrays(true);
     const places = Array.from({ length: columns }, () => '?').join();
     const insert = to.prepare(`INSERT INTO ${table} VALUES (${places})`);
-    for (const row of select.iterate()) insert.run(...(row as unknown as SQLInputValue[]));
+    for (const row of select.iterate()) insert.run(...Object.values(row));
   }
 }
 
