@@ -5,10 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InlineDraft } from '../../../packages/gateway/src/log/log.fixture.ts';
 import { Applier } from '../../../packages/gateway/src/stores/jetstream/applier.ts';
-import {
-  type ClientPort,
-  DraftPublisher,
-} from '../../../packages/gateway/src/stores/jetstream/draft-publisher.ts';
+import { DraftPublisher } from '../../../packages/gateway/src/stores/jetstream/draft-publisher.ts';
 import { gatewayIdentity } from '../../../packages/gateway/src/stores/jetstream/gateway-identity.ts';
 import { placeMessage } from '../../../packages/gateway/src/stores/jetstream/message.ts';
 import { MessageHandler } from '../../../packages/gateway/src/stores/jetstream/message-handler.ts';
@@ -23,6 +20,7 @@ import {
 } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
 import {
+  type AppendingPort,
   packDrafts,
   unpackResult,
   type WriteResult,
@@ -161,7 +159,7 @@ export class RunningGateway {
 
   append(draft: InlineDraft, onResult: (result: WriteResult) => void): void {
     this.#pending += 1;
-    const client: ClientPort = {
+    const client: AppendingPort = {
       postMessage: ({ results }) => {
         if (this.#ended.signal.aborted) return;
         this.#pending -= 1;

@@ -1,17 +1,18 @@
 /**
  * Publishes the drafts of the gateway's threads, and answers each when this copy has applied it. One
- * message is on its way at a time; drafts that come meanwhile travel together in the next one.
+ * message is on its way at a time; drafts that come meanwhile travel together in the next one, with
+ * those that the callers who were just answered say next.
  */
 
 import { GatewayError } from '@open-presence/protocol';
 
 import {
   type AppendRequest,
-  type AppendResponse,
+  type AppendingPort,
   type LargeBody,
   packDrafts,
   type PackedDraft,
-  packResults,
+  sendResults,
   unpackDrafts,
   unpackResult,
   type WriteResult,
@@ -22,11 +23,16 @@ const MAX_MESSAGE_SIZE = 512 * 1024;
 /** A longer one travels in chunks. */
 const MAX_BODY_SIZE = 256 * 1024;
 
+/** The next message waits for callers at most for this share of the time that the last one took. */
+const WAITING_SHARE = 0.5;
+const MAX_WAITING_MS = 20;
+
 /** The results of a batch that are there, and how many are not. */
 interface PendingBatch {
+  readonly client: AppendingPort;
+  readonly batch: number;
   readonly results: WriteResult[];
   missing: number;
-  readonly respond: (results: readonly WriteResult[]) => void;
 }
 
 /** Consecutive drafts of a batch, packed. */
@@ -35,11 +41,6 @@ interface Piece {
   readonly from: number;
   readonly count: number;
   readonly packed: Uint8Array;
-}
-
-/** Leads to a thread that appends. */
-export interface ClientPort {
-  postMessage(response: AppendResponse, transfer: ArrayBuffer[]): void;
 }
 
 export interface UploadSending {
@@ -52,28 +53,27 @@ export interface UploadSending {
 }
 
 export class DraftPublisher {
-  readonly #publisher: Publisher;
+  readonly #publisher: Pick<Publisher, 'publish'>;
   readonly #uploads: UploadSending;
   readonly #queue: Piece[] = [];
+  /** Drafts in the queue. */
+  #queued = 0;
   /** Those that are published, by the number of their message. */
   readonly #published = new Map<number, readonly Piece[]>();
-  #isSending = false;
+  /** The message that is on its way, and since when, in ms since 1970. */
+  #onItsWay: { readonly number: number; readonly since: number } | undefined;
+  /** The next message waits until there are so many drafts, or the timer ends. */
+  #expected = 0;
+  #waiting: NodeJS.Timeout | undefined;
 
-  constructor(publisher: Publisher, uploads: UploadSending) {
+  constructor(publisher: Pick<Publisher, 'publish'>, uploads: UploadSending) {
     this.#publisher = publisher;
     this.#uploads = uploads;
   }
 
-  add(client: ClientPort, { batch: id, drafts: packed }: AppendRequest): void {
+  add(client: AppendingPort, { batch: id, drafts: packed }: AppendRequest): void {
     const drafts = unpackDrafts(packed);
-    const batch: PendingBatch = {
-      results: [],
-      missing: drafts.length,
-      respond: (results) => {
-        const response: AppendResponse = { batch: id, results: packResults(results) };
-        client.postMessage(response, [response.results.buffer]);
-      },
-    };
+    const batch: PendingBatch = { client, batch: id, results: [], missing: drafts.length };
     if (packed.byteLength <= MAX_MESSAGE_SIZE && drafts.every(({ large }) => large === undefined)) {
       this.#enqueue({ batch, from: 0, count: drafts.length, packed: new Uint8Array(packed) });
       return;
@@ -93,71 +93,99 @@ export class DraftPublisher {
       this.#enqueue({ ...piece, packed: new Uint8Array(packed) });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      answer(piece, 0, UNAVAILABLE);
+      answer([piece], undefined);
     }
   }
 
   /** Answers that none of the drafts is stored, without publishing them. */
-  refuse(client: ClientPort, { batch, drafts: packed }: AppendRequest): void {
+  refuse(client: AppendingPort, { batch, drafts: packed }: AppendRequest): void {
     const drafts = unpackDrafts(packed);
     for (const { large } of drafts) if (large !== undefined) this.#uploads.discard(large);
-    const results = packResults(drafts.map(() => UNAVAILABLE));
-    client.postMessage({ batch, results } satisfies AppendResponse, [results.buffer]);
+    sendResults([{ client, batch, results: drafts.map(() => UNAVAILABLE) }]);
   }
 
   /** To be called when a message of this gateway was applied. `results`: packed. */
   applied(number: number, results: Float64Array | undefined): void {
     const pieces = this.#published.get(number) ?? [];
     this.#published.delete(number);
-    let at = 0;
-    for (const piece of pieces)
-      for (let index = 0; index < piece.count; index += 1, at += 1)
-        answer(piece, index, results === undefined ? UNAVAILABLE : unpackResult(results, at));
+    const answered = answer(pieces, results);
+    if (number === this.#onItsWay?.number) this.#next(answered, Date.now() - this.#onItsWay.since);
   }
 
   /** Answers what is not applied yet as if it could not be stored: whether it will be is unknown. */
   giveUp(): void {
     const numbers = [...this.#published.keys()];
     for (const number of numbers) this.applied(number, undefined);
-    for (const piece of this.#queue.splice(0))
-      for (let index = 0; index < piece.count; index += 1) answer(piece, index, UNAVAILABLE);
+    this.#queued = 0;
+    answer(this.#queue.splice(0), undefined);
   }
 
   #enqueue(piece: Piece): void {
     this.#queue.push(piece);
+    this.#queued += piece.count;
     this.#publish();
   }
 
+  /**
+   * Publishes the next message once the callers who were answered, `answered` of them, have said more, or
+   * a while later. `ms`: how long the last one was on its way.
+   */
+  #next(answered: number, ms: number): void {
+    this.#onItsWay = undefined;
+    this.#expected = answered + this.#queued;
+    this.#waiting = setTimeout(
+      () => {
+        this.#expected = 0;
+        this.#publish();
+      },
+      Math.min(MAX_WAITING_MS, ms * WAITING_SHARE),
+    );
+  }
+
   #publish(): void {
-    if (this.#isSending || this.#queue.length === 0) return;
+    if (this.#onItsWay !== undefined || this.#queued === 0) return;
+    if (this.#queued < this.#expected) return;
+    clearTimeout(this.#waiting);
     const pieces = this.#takeMessage();
-    const [number, sent] = this.#publisher.publish(
+    const [number] = this.#publisher.publish(
       'drafts',
       pieces.map(({ packed }) => packed),
     );
     this.#published.set(number, pieces);
-    this.#isSending = true;
-    void sent.then(() => {
-      this.#isSending = false;
-      this.#publish();
-    });
+    this.#onItsWay = { number, since: Date.now() };
   }
 
   #takeMessage(): Piece[] {
-    let [count, size] = [0, 0];
-    for (const { packed } of this.#queue) {
+    let [pieces, drafts, size] = [0, 0, 0];
+    for (const { packed, count } of this.#queue) {
       size += packed.length;
-      if (count > 0 && size > MAX_MESSAGE_SIZE) break;
-      count += 1;
+      if (pieces > 0 && size > MAX_MESSAGE_SIZE) break;
+      pieces += 1;
+      drafts += count;
     }
-    return this.#queue.splice(0, count);
+    this.#queued -= drafts;
+    return this.#queue.splice(0, pieces);
   }
 }
 
 const UNAVAILABLE: WriteResult = { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
 
-function answer({ batch, from }: Omit<Piece, 'packed'>, index: number, result: WriteResult): void {
-  batch.results[from + index] = result;
-  batch.missing -= 1;
-  if (batch.missing === 0) batch.respond(batch.results);
+/**
+ * Notes the results of the pieces, and answers the batches that have all. `results`: of the drafts in
+ * their order; undefined where none is stored. Returns how many drafts there were.
+ */
+function answer(
+  pieces: readonly Omit<Piece, 'packed'>[],
+  results: Float64Array | undefined,
+): number {
+  const complete: PendingBatch[] = [];
+  let at = 0;
+  for (const { batch, from, count } of pieces) {
+    for (let index = from; index < from + count; index += 1, at += 1)
+      batch.results[index] = results === undefined ? UNAVAILABLE : unpackResult(results, at);
+    batch.missing -= count;
+    if (batch.missing === 0) complete.push(batch);
+  }
+  sendResults(complete);
+  return at;
 }

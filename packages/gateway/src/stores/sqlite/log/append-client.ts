@@ -32,11 +32,13 @@ export class AppendClient {
     this.#port = port;
     port.on('message', (message: AppendResponse | object) => {
       if (!('results' in message)) return;
-      const { batch, results } = message;
-      const pending = this.#inFlight.get(batch) ?? [];
-      this.#inFlight.delete(batch);
+      const { batches, results } = message;
       let index = 0;
-      for (const { onResult } of pending) onResult(unpackResult(results, index++));
+      for (const batch of batches) {
+        const pending = this.#inFlight.get(batch) ?? [];
+        this.#inFlight.delete(batch);
+        for (const { onResult } of pending) onResult(unpackResult(results, index++));
+      }
     });
   }
 

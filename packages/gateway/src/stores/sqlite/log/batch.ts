@@ -19,10 +19,21 @@ export interface UploadReport {
 
 export type ToWriter = AppendRequest | UploadReport;
 
-/** `results` are packed by `packResults`. */
+/** `results`: those of all these batches, in their order, packed by `packResults`. */
 export interface AppendResponse {
-  readonly batch: number;
+  readonly batches: readonly number[];
   readonly results: Float64Array<ArrayBuffer>;
+}
+
+/** Leads to a thread that appends. */
+export interface AppendingPort {
+  postMessage(response: AppendResponse, transfer: ArrayBuffer[]): void;
+}
+
+export interface CompleteBatch {
+  readonly client: AppendingPort;
+  readonly batch: number;
+  readonly results: readonly WriteResult[];
 }
 
 /** A draft for the writer. Unpacked ones are views of the batch. */
@@ -139,4 +150,13 @@ export function unpackResult(numbers: Float64Array, index: number): WriteResult 
     time: numbers[at + 2] ?? 0,
     salt: numbers[at + 3] ?? 0,
   };
+}
+
+/** Answers batches, all those of one client in one message. */
+export function sendResults(complete: readonly CompleteBatch[]): void {
+  for (const [client, own] of Map.groupBy(complete, (batch) => batch.client)) {
+    const batches = own.map(({ batch }) => batch);
+    const results = packResults(own.flatMap((batch) => batch.results));
+    client.postMessage({ batches, results }, [results.buffer]);
+  }
 }

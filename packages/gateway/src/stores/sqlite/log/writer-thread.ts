@@ -13,9 +13,9 @@ import {
 } from '../../../storage-fault.ts';
 import { StoreThread } from '../store-thread.ts';
 import {
-  type AppendResponse,
   type PackedDraft,
   packResults,
+  sendResults,
   type ToWriter,
   unpackDrafts,
   type WriteResult,
@@ -164,10 +164,13 @@ function store(batches: readonly Batch[]): void {
   const results = writer.commit(drafts);
   if (metrics !== undefined) recordCommit(metrics, drafts, results);
   let from = 0;
-  for (const { client, batch, drafts } of batches) {
-    const packed = packResults(results.slice(from, (from += drafts.length)));
-    client.postMessage({ batch, results: packed } satisfies AppendResponse, [packed.buffer]);
-  }
+  sendResults(
+    batches.map(({ client, batch, drafts: own }) => ({
+      client,
+      batch,
+      results: results.slice(from, (from += own.length)),
+    })),
+  );
   reportState();
 }
 
