@@ -53,4 +53,6 @@ test('machines, containers and units name the same servers and settings', async 
     assert.match(unit ?? '', new RegExp(`^Environment=${name}=`, 'm'));
   }
   assert.equal(variables.size, 3);
+  assert.match(compose ?? '', /^ +GOMEMLIMIT: 512MiB$/m);
+  assert.match(unit ?? '', /^Environment=GOMEMLIMIT=512MiB$/m);
 });

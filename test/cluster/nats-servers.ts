@@ -164,6 +164,8 @@ function natsServer(
     },
     start: () => {
       child = spawn(program, [...before, '--config', file], {
+        // As in `deploy/cluster/`.
+        env: { ...process.env, GOMEMLIMIT: '512MiB' },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
       child.stderr?.pipe(createWriteStream(`${file}.stderr.txt`));

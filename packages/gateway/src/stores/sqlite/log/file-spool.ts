@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Filter, GatewayError } from '@open-presence/protocol';
 
 import type { Spool } from '../../../log/log.ts';
+import { collectBuffers } from '../../../idle-memory.ts';
 import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { LargeBody } from './batch.ts';
@@ -56,6 +57,7 @@ export class FileSpool implements Spool {
       if (this.#unflushed < FLUSH_INTERVAL) return;
       this.#unflushed = 0;
       await file.datasync();
+      collectBuffers();
     });
   }
 
