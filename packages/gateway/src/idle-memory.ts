@@ -35,24 +35,27 @@ function heldBytes(): number {
 
 /** Collects until nothing more comes free, and gives empty pages back. */
 function collectGarbage(): void {
-  collect(`{ type: 'major', flavor: 'last-resort' }`);
+  collect(`{ type: 'major', flavor: 'last-resort' }`, collectorContext());
 }
+
+/** Kept by threads that take large bodies: an idle one would have it for nothing. */
+let contextForBuffers: Context | undefined;
 
 /**
  * Frees the buffers of this thread that came and went since the last time. V8 hardly counts them: on its
  * own it lets some 64 MB of them gather, in pages that the process then keeps.
  */
 export function collectBuffers(): void {
-  collect(`{ type: 'minor' }`);
+  contextForBuffers ??= collectorContext();
+  collect(`{ type: 'minor' }`, contextForBuffers);
 }
 
-let context: Context | undefined;
+function collect(options: string, context: Context): void {
+  runInContext(`gc(${options})`, context);
+}
 
 /** Node offers the collector in contexts that are created after the flag was set. */
-function collect(options: string): void {
-  if (context === undefined) {
-    setFlagsFromString('--expose-gc');
-    context = createContext();
-  }
-  runInContext(`gc(${options})`, context);
+function collectorContext(): Context {
+  setFlagsFromString('--expose-gc');
+  return createContext();
 }
