@@ -67,27 +67,35 @@ suite('drafts', () => {
     assert.deepEqual(stream.messages, [1, 3]);
   });
 
-  test('of one who says one thing after the other do not wait', () => {
+  test('of one who says one thing after the other do not wait, and nothing is sent behind them', () => {
     const stream = new TestStream();
     for (let said = 0; said < 3; said += 1) {
       stream.append();
       stream.apply();
     }
+    mock.timers.tick(WAY_MS);
     assert.deepEqual(stream.messages, [1, 1, 1]);
   });
 
-  test('wait for those that callers say who were just answered, but not for long', () => {
+  test('wait until callers who were just answered have said as much again', () => {
     const stream = new TestStream();
-    stream.append();
-    stream.append(3);
-    stream.apply();
-    assert.deepEqual(stream.messages, [1]);
-    stream.append();
-    assert.deepEqual(stream.messages, [1, 4]);
+    stream.append(2);
     stream.append();
     stream.apply();
+    stream.append();
+    assert.deepEqual(stream.messages, [2], 'one of the two has said nothing yet');
+    stream.append();
+    assert.deepEqual(stream.messages, [2, 3]);
+  });
+
+  test('do not wait for long for callers who were just answered', () => {
+    const stream = new TestStream();
+    stream.append(2);
+    stream.apply();
+    stream.append();
+    assert.deepEqual(stream.messages, [2]);
     mock.timers.tick(WAY_MS / 2);
-    assert.deepEqual(stream.messages, [1, 4, 1]);
+    assert.deepEqual(stream.messages, [2, 1]);
   });
 
   test('are answered for a thread in one message', () => {
