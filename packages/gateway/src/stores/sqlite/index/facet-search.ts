@@ -48,7 +48,8 @@ interface ConditionCursor {
 
 /** Finds the seqs for which all of some conditions hold, in the index and the unindexed tail. */
 export class FacetSearch implements SeqSource {
-  readonly #conditions: readonly ConditionCursor[];
+  /** Those that hold for few entries come first, as far as that has shown. */
+  readonly #conditions: ConditionCursor[];
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
@@ -102,14 +103,21 @@ export class FacetSearch implements SeqSource {
   /** One round over all conditions: the seq that meets all, or the first seq that may meet all. */
   #intersect(from: Seq, places: Places): SeekResult {
     let common: Seq | undefined;
-    for (const condition of this.#conditions) {
+    for (const [at, condition] of this.#conditions.entries()) {
       const found = this.#seekAny(condition, common ?? from, places);
-      if (found === 'none' || 'nothingUntil' in found) return found;
-      if (common !== undefined && found.seq !== common)
-        return { nothingUntil: found.seq, parts: 0 };
+      if (found === 'none') return found;
+      if ('nothingUntil' in found || (common !== undefined && found.seq !== common)) {
+        this.#putFirst(at);
+        return 'nothingUntil' in found ? found : { nothingUntil: found.seq, parts: 0 };
+      }
       common = found.seq;
     }
     return common === undefined ? 'none' : { seq: common };
+  }
+
+  /** What nearly all entries have, such as a kind, is looked up last: only where the others hold. */
+  #putFirst(at: number): void {
+    this.#conditions.unshift(...this.#conditions.splice(at, 1));
   }
 
   /** The nearest of what the cursors of a condition find. */
