@@ -90,6 +90,15 @@ const HEADERS = [
   'Content-Encoding: gzip',
   'Prefer: return=minimal',
   'Idempotency-Key: "k"',
+  'idempotency-key: k',
+  'Idempotency-Key: 0',
+  'Idempotency-Key:0',
+  'Idempotency-Key: two words',
+  'Idempotency-Key: k ',
+  'Idempotency-Key: "a\\"b"',
+  'Idempotency-Key: \u00e9',
+  'Idempotency-Key: ""',
+  'Idempotency-Key: ',
   'If-None-Match: *',
   'If-Match: "x"',
   'If-Modified-Since: Mon, 23 Nov 2026 07:00:00 GMT',
@@ -153,6 +162,8 @@ const DIFFERENT: readonly Post[] = [
   ...VERSIONS.map((version) => ({ ...SIMPLE, version })),
   ...LENGTHS.map((lengthOf) => ({ ...SIMPLE, lengthOf })),
   ...HOSTS.map((host) => ({ ...SIMPLE, host })),
+  // The key of another entry.
+  { ...SIMPLE, others: ['Idempotency-Key: k'], text: entry('not what the key stands for') },
 ];
 
 const bodies = fc.oneof(
@@ -264,6 +275,9 @@ export function divide(stream: readonly string[], division: Division): string[] 
 
 /** Bypasses `node:http` if nothing comes before it that is not answered yet. */
 export const SIMPLE_POST = textOf(SIMPLE);
+export function keyedPost(key: string): string {
+  return textOf({ ...SIMPLE, others: [`Idempotency-Key: "${key}"`] });
+}
 /** Each with a simple request before and behind it. */
 export const differentStreams: readonly string[][] = DIFFERENT.map((post) => [
   SIMPLE_POST,

@@ -6,7 +6,7 @@ import { entryHead, KINDS, type Stamp } from '@open-presence/protocol';
 
 import { alternatives, facet, FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
 import type {
-  AppendResult,
+  SmallAppendResult,
   Draft,
   Entry,
   Log,
@@ -37,6 +37,10 @@ export interface ExpectedReading {
   readonly end: ReadEnd;
 }
 
+export async function appendSmall(log: Log, draft: InlineDraft): Promise<SmallAppendResult> {
+  return await new Promise((resolve) => log.appendSmall(draft, resolve));
+}
+
 export class CheckedLog {
   log: Log;
   /** In the order of seq. */
@@ -47,14 +51,13 @@ export class CheckedLog {
     this.log = log;
   }
 
-  /** Appends, by one of both ways if there is no key, and remembers. */
+  /** Appends, by one of both ways in turn, and remembers. */
   async append(fields: DraftFields = {}): Promise<Stamp> {
     const draft = draftOf(fields);
-    const isSmall = draft.key === undefined && (this.#appended += 1) % 2 === 0;
-    const { log } = this;
-    const result = await (isSmall
-      ? new Promise<AppendResult>((resolve) => log.appendSmall(draft, resolve))
-      : log.append(draft));
+    this.#appended += 1;
+    const result = await (this.#appended % 2 === 0
+      ? appendSmall(this.log, draft)
+      : this.log.append(draft));
     return this.remember(draft, result);
   }
 
@@ -71,8 +74,8 @@ export class CheckedLog {
     return this.remember(draft, await this.log.append({ ...draft, body: spool }));
   }
 
-  remember(draft: InlineDraft, appended: AppendResult): Stamp {
-    assert.equal(appended.outcome, 'appended');
+  remember(draft: InlineDraft, appended: SmallAppendResult): Stamp {
+    assert.ok(appended.outcome === 'appended', appended.outcome);
     const stamp = stampOf(appended);
     assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
     this.entries[stamp.seq - 1] = { stamp, text: textOf(stamp, draft), facets: facetsOf(draft) };

@@ -14,7 +14,7 @@ import {
   type DraftFields,
 } from '../../packages/gateway/src/log/log.fixture.ts';
 import { type Open } from './fixtures.ts';
-import { CheckedLog, sharedLog } from './checked-log.ts';
+import { appendSmall, CheckedLog, sharedLog } from './checked-log.ts';
 
 function fieldsWith(key: string): DraftFields {
   return { key, body: '"text":"once"', members: { to: ['Mova'] } };
@@ -46,6 +46,7 @@ function describeOneAfterAnother(open: Open): void {
     const { seq } = await checked.append(fields);
     for (let times = 0; times < 3; times++) {
       assertAnswer(await log.append(draftOf(fields)), 'repeated', seq, checked);
+      assert.deepEqual(await appendSmall(log, draftOf(fields)), await log.append(draftOf(fields)));
       await checked.appendAll(Array.from({ length: 100 }, () => ({})));
     }
     await checked.checkAll();
@@ -58,7 +59,9 @@ function describeOneAfterAnother(open: Open): void {
     await checked.append();
     const { seq } = await checked.append(fields);
     for (const change of CHANGES) {
-      assertAnswer(await log.append(draftOf({ ...fields, ...change })), 'conflict', seq, checked);
+      const draft = draftOf({ ...fields, ...change });
+      assertAnswer(await log.append(draft), 'conflict', seq, checked);
+      assert.equal((await appendSmall(log, draft)).outcome, 'conflict');
     }
     assertAnswer(await log.append(draftOf(fields)), 'repeated', seq, checked);
     await checked.checkAll();

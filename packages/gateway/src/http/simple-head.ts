@@ -3,7 +3,7 @@
  * is known.
  */
 
-/** What the head of a simple request says, but the length of its body. */
+/** What the head of a simple request says, but the length of its body and its idempotency key. */
 export interface SimpleHead {
   /** Without a query, as it was sent. */
   readonly path: string;
@@ -12,6 +12,7 @@ export interface SimpleHead {
   readonly host: string;
   /** Whether a browser says of which page it is. */
   readonly isFromPage: boolean;
+  readonly isKeyed: boolean;
 }
 
 const LINE_END = '\r\n';
@@ -23,7 +24,7 @@ const LINES = /^(?:[!-~][ -~]*\r\n)+$/;
 /** Neither a form nor lines: what the body is does not depend on it. */
 const PLAIN_TYPE = /^(?:application\/json|text\/plain)(?: *; *charset="?utf-8"?)? *$/i;
 
-type HeaderUse = 'host' | 'length' | 'type' | 'connection' | 'encoding' | 'page' | 'none';
+type HeaderUse = 'host' | 'length' | 'type' | 'connection' | 'encoding' | 'key' | 'page' | 'none';
 
 /**
  * Headers that may be there. Those of use `none` have no effect on the response to a `POST`; none says
@@ -39,6 +40,7 @@ const HEADERS: Readonly<Record<string, HeaderUse>> = {
   'Accept-Language': 'none',
   'Cache-Control': 'none',
   DNT: 'none',
+  'Idempotency-Key': 'key',
   Origin: 'page',
   Pragma: 'none',
   Priority: 'none',
@@ -69,7 +71,8 @@ const USES: ReadonlyMap<string, HeaderUse> = new Map(
  */
 export function isSimpleGet(head: string): boolean {
   const headers = simpleHeaders(head.slice(0, -LINE_END.length), GET);
-  return headers?.host !== undefined && headers.length === undefined && headers.type === undefined;
+  if (headers?.host === undefined || headers.key !== undefined) return false;
+  return headers.length === undefined && headers.type === undefined;
 }
 
 /** `head`: the request line and the headers, without the empty line. */
@@ -82,6 +85,7 @@ export function simplePostHead(head: string): SimpleHead | undefined {
     acceptsEncoding: headers.encoding !== undefined,
     host: headers.host,
     isFromPage: headers.page !== undefined,
+    isKeyed: headers.key !== undefined,
   };
 }
 

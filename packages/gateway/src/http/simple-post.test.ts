@@ -74,6 +74,7 @@ test('a POST is simple with headers that clients send, and with no others', () =
       'sec-fetch-mode: cors',
       'user-agent: node',
       'accept-encoding: gzip, deflate',
+      'idempotency-key: "8e03978e-40d5-43dd-bc93-6894a57f9324"',
     ),
   );
   for (const header of [
@@ -82,7 +83,12 @@ test('a POST is simple with headers that clients send, and with no others', () =
     'Content-Type: application/x-ndjson',
     'Expect: 100-continue',
     'Host: localhost',
-    'Idempotency-Key: a',
+    'Idempotency-Key: ',
+    'Idempotency-Key: a b',
+    'Idempotency-Key:  a',
+    'Idempotency-Key:a',
+    'Idempotency-Key: \u00e9',
+    'Idempotency-Key: a\r\nIdempotency-Key: a',
     'Prefer: return=minimal',
     'Transfer-Encoding: chunked',
     'Upgrade: h2c',

@@ -6,17 +6,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { simplePostHead, type SimpleHead } from './simple-head.ts';
 
-export interface SimplePost extends SimpleHead {
+export interface SimplePost extends Omit<SimpleHead, 'isKeyed'> {
   /** Neither encoded nor a form by its type. A view of what was received. */
   readonly body: Buffer;
+  /** The value of `Idempotency-Key`. */
+  readonly key: string | undefined;
 }
 
 /** To be called once, now or later. */
 export interface SimplePostResponder {
   /** Sends a response. `headers` are lines; `text` is in Latin-1, one byte a character. */
   send(status: string, headers: string, text: string): void;
-  /** Gives the request to `node:http` after all, and its response to the callback. */
-  handOver(respond: (request: IncomingMessage, response: ServerResponse) => void): void;
+  /** Gives the request to `node:http` after all, and its response to the callback, or to its route. */
+  handOver(respond?: (request: IncomingMessage, response: ServerResponse) => void): void;
 }
 
 /** Returns false if the request must go through `node:http`; nothing has been done then. */
@@ -32,9 +34,12 @@ const P = 0x50;
 const LENGTH_LINE = /\r\nContent-Length: ([0-9]{1,9})\r\n/i;
 /** Where the digits of its match are. */
 const LENGTH_DIGITS = '\r\nContent-Length: '.length;
+/** A key as most clients make them; others are left to `node:http`. */
+const KEY_LINE = /\r\nIdempotency-Key: ([!-~]+)\r\n/i;
+const KEY_VALUE = '\r\nIdempotency-Key: '.length;
 /**
- * The results for recent heads, whose lengths are replaced by 0: a client sends the same one with each
- * entry.
+ * The results for recent heads, whose lengths and keys are replaced by 0: a client sends the same one with
+ * each entry.
  */
 const recentHeads = new Map<string, SimpleHead | undefined>();
 const MAX_RECENT_HEADS = 256;
@@ -50,11 +55,20 @@ export function simplePostIn(bytes: Buffer): SimplePost | undefined {
   const found = LENGTH_LINE.exec(text);
   const length = found?.[1] ?? '';
   if (found === null || Number(length) !== bytes.length - headSize) return undefined;
-  const at = found.index + LENGTH_DIGITS;
-  const head = recentHead(`${text.slice(0, at)}0${text.slice(at + length.length)}`);
-  if (head === undefined) return undefined;
+  const general = withZero(text, found.index + LENGTH_DIGITS, length);
+  const keyed = KEY_LINE.exec(general);
+  const key = keyed?.[1];
+  const head = recentHead(
+    keyed === null || key === undefined ? general : withZero(general, keyed.index + KEY_VALUE, key),
+  );
+  // A key that is spelled in another way is left to `node:http`.
+  if (head === undefined || head.isKeyed !== (key !== undefined)) return undefined;
   const { path, acceptsEncoding, host, isFromPage } = head;
-  return { path, body: bytes.subarray(headSize), acceptsEncoding, host, isFromPage };
+  return { path, body: bytes.subarray(headSize), acceptsEncoding, host, isFromPage, key };
+}
+
+function withZero(text: string, at: number, value: string): string {
+  return `${text.slice(0, at)}0${text.slice(at + value.length)}`;
 }
 
 function recentHead(text: string): SimpleHead | undefined {

@@ -58,8 +58,8 @@ export interface Draft {
   readonly key?: Uint8Array;
 }
 
-/** A draft whose body is in memory, without an idempotency key. */
-export type SmallDraft = Omit<Draft, 'key'> & { readonly body: Uint8Array };
+/** A draft whose body is in memory. */
+export type SmallDraft = Draft & { readonly body: Uint8Array };
 
 export type AppendResult =
   /**
@@ -77,6 +77,9 @@ export type AppendResult =
 
 /** The result for a draft whose key, if it has one, no other entry has. */
 export type AppendOutcome = Exclude<AppendResult, { readonly outcome: 'conflict' }>;
+
+/** The result for a small draft: with which entry its key conflicts, only `append` tells. */
+export type SmallAppendResult = AppendOutcome | { readonly outcome: 'conflict' };
 
 export type Order = 'newest' | 'oldest';
 
@@ -262,8 +265,8 @@ export interface Log extends AsyncDisposable {
   spool(): Spool;
   /** Takes ownership of a spooled body, whatever the outcome. Only spools of this log are accepted. */
   append(draft: Draft): Promise<AppendResult>;
-  /** As `append`, for a body in memory without an idempotency key. Does not throw. */
-  appendSmall(draft: SmallDraft, onResult: (result: AppendOutcome) => void): void;
+  /** As `append`, for a body in memory. Does not throw. */
+  appendSmall(draft: SmallDraft, onResult: (result: SmallAppendResult) => void): void;
   /**
    * Takes away what was said in these entries: all or none, also where the process is killed meanwhile.
    * Resolves with the number of those that were not withheld before, once nothing of what they said is

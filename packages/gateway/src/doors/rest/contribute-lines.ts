@@ -123,10 +123,19 @@ class LineStore {
   }
 
   /** Without a promise: there are many of these. */
-  #appendSmall(number: number, draft: SmallDraft, onResult: (result: string) => void): void {
-    this.#context.app.log.appendSmall(draft, (outcome) => {
+  #appendSmall(
+    number: number,
+    draft: ParsedDraft & SmallDraft,
+    onResult: (result: string) => void,
+  ): void {
+    this.#context.app.log.appendSmall(draft, (result) => {
+      // Finds out in what they differ.
+      if (result.outcome === 'conflict') {
+        void this.#store(number, draft).then(onResult);
+        return;
+      }
       try {
-        onResult(resultOf(number, stampOf(outcome)));
+        onResult(resultOf(number, stampOf(result)));
       } catch (error) {
         onResult(this.#describeError(number, error));
       }
@@ -212,7 +221,7 @@ class LineResults {
 
 /** Whether nothing has to be looked up for it. */
 function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
-  return draft.body instanceof Uint8Array && draft.key === undefined && draft.replyTo === undefined;
+  return draft.body instanceof Uint8Array && draft.replyTo === undefined;
 }
 
 /** `notes`: see `notesMember`. */

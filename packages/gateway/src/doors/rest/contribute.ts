@@ -22,6 +22,7 @@ import {
 import { discardBody, readBody } from '../../http/request/request-body.ts';
 import { MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { isDisconnected, localeFor } from '../../http/context.ts';
+import { hashIdempotencyKey } from '../../intake/idempotency-key.ts';
 import { firstContactBody } from '../../operations/first-contact.ts';
 import { sendError } from '../../http/response/problem.ts';
 import { runHandler } from '../../http/router.ts';
@@ -74,12 +75,14 @@ export function contribute(kind: Kind): DoorHandler {
  * the other, and leaves to that one what this does not take.
  */
 export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
-  return (app, { body, acceptsEncoding }, responder) => {
+  return (app, { body, acceptsEncoding, key: header }, responder) => {
     if (app.mirror !== undefined) return false;
     const grammar = app.grammar.kinds[kind];
     const small = parseSmallBody(grammar, body);
     if (small === undefined || small.replyTo !== undefined || hasManyFacets(small)) return false;
-    app.log.appendSmall({ kind, room: grammar.room, ...small }, (result) => {
+    const key = header === undefined ? undefined : hashIdempotencyKey(header, null);
+    const draft = { kind, room: grammar.room, ...small, ...(key === undefined ? {} : { key }) };
+    app.log.appendSmall(draft, (result) => {
       if (result.outcome === 'appended') {
         const { stamp } = result;
         const text = entryText(stamp, small.body);
@@ -88,6 +91,11 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
           responder.send('201 Created', createdLines(stamp, text), text);
           return;
         }
+      }
+      // What has the key already is answered in its place.
+      if (key !== undefined || result.outcome === 'conflict') {
+        responder.handOver();
+        return;
       }
       responder.handOver((request, response) => {
         const context = { app, request, response, params: {} };

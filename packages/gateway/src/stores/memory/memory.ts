@@ -18,7 +18,6 @@ import { alternatives, facet, type Facet, FACET_SIZE } from '../../log/facet.ts'
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
-  AppendOutcome,
   AppendResult,
   ChainRange,
   Damage,
@@ -32,6 +31,7 @@ import type {
   ReadEnd,
   Selection,
   Seq,
+  SmallAppendResult,
   SmallDraft,
   Spool,
   RoomCount,
@@ -144,10 +144,8 @@ class MemoryLog implements Log {
     return { outcome: 'appended', stamp };
   }
 
-  appendSmall(draft: SmallDraft, onResult: (result: AppendOutcome) => void): void {
-    void this.append(draft).then((result) => {
-      if (result.outcome !== 'conflict') onResult(result);
-    });
+  appendSmall(draft: SmallDraft, onResult: (result: SmallAppendResult) => void): void {
+    void this.append(draft).then(onResult);
   }
 
   async withhold(seqs: readonly Seq[], reason: string): Promise<number> {

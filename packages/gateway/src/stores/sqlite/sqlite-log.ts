@@ -10,6 +10,7 @@ import type {
   Draft,
   Log,
   Seq,
+  SmallAppendResult,
   SmallDraft,
   Spool,
 } from '../../log/log.ts';
@@ -41,6 +42,7 @@ export interface SqliteConnection {
 /** How often it is looked whether reads have what is decided to be withheld. */
 const WITHHOLDING_INTERVAL_MS = 5;
 const NO_BODY = new Uint8Array(0);
+const CONFLICT = { outcome: 'conflict' } as const;
 
 export class SqliteLog extends LogReader implements Log {
   readonly #paths: DataPaths;
@@ -88,15 +90,17 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   appendSmall(
-    { kind, room, facets, body }: SmallDraft,
-    onResult: (result: AppendOutcome) => void,
+    { kind, room, facets, key, body }: SmallDraft,
+    onResult: (result: SmallAppendResult) => void,
   ): void {
     if (this.#closing !== undefined) {
       onResult({ outcome: 'refused', code: 'unavailable' });
       return;
     }
-    const draft = { kind, room, facets, body, key: undefined, large: undefined };
-    this.#writer.append(draft, (result) => onResult(outcomeOf(draft, result)));
+    const draft = { kind, room, facets, key, body, large: undefined };
+    this.#writer.append(draft, (result) => {
+      onResult(result.outcome === 'conflict' ? CONFLICT : outcomeOf(draft, result));
+    });
   }
 
   async withhold(seqs: readonly Seq[], reason: string): Promise<number> {
