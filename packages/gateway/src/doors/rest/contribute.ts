@@ -92,8 +92,8 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
           return;
         }
       }
-      // What has the key already is answered in its place.
-      if (key !== undefined || result.outcome === 'conflict') {
+      // The route answers with the entry that has the key, or says in what that differs.
+      if (result.outcome === 'repeated' || result.outcome === 'conflict') {
         responder.handOver();
         return;
       }
