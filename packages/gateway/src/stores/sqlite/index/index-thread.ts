@@ -23,7 +23,7 @@ const BUSY_ENTRIES = 1000;
 const BUSY_DELAY_MS = 750;
 
 /** What a start spends on checking the newest parts of the index. The others are checked behind it. */
-const MAX_START_CHECK_MS = 50;
+const MAX_START_CHECK_MS = 10;
 
 /** Of the thread's time, one part in so many goes into looking for changes on the disk. */
 const SCRUB_SHARE = 50;
