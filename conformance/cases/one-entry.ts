@@ -33,6 +33,8 @@ export const oneEntry: readonly Case[] = [
       path.replace(id, id.toUpperCase()),
       `${gateway.base.origin}${path}`,
       `https://presence.example/some/where${path}/?as=Lumen#top`,
+      `/entries/${id}`,
+      `https://presence.example/entries/${id}`,
       `urn:uuid:${id}`,
       `presence://entries/${id}`,
     ];

@@ -1,3 +1,5 @@
+import { referencedId } from '@open-presence/protocol';
+
 import type { Connection } from './connection.ts';
 import { PresenceError } from './presence-error.ts';
 
@@ -30,9 +32,13 @@ export async function* entryBytes(
   }
 }
 
-/** Throws `not-found` for what a URL takes for another path: no entry has such an id. */
+/**
+ * `id`: or another form in which the gateway names an entry. Throws `not-found` for what a URL takes for
+ * another path: no entry has such an id.
+ */
 export function entryPath(id: string): string {
-  if (!['', '.', '..'].includes(id)) return `/api/entries/${encodeURIComponent(id)}`;
+  const named = referencedId(id) ?? id;
+  if (!['', '.', '..'].includes(named)) return `/api/entries/${encodeURIComponent(named)}`;
   throw new PresenceError('not-found', `Cannot read entry "${id}": no entry has this id.`);
 }
 

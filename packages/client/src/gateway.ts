@@ -321,8 +321,9 @@ export class Gateway {
   }
 
   /**
-   * One entry. Of one that is longer than `longest`, it has the gateway's members only, and
-   * `entryBytes` has all.
+   * One entry, by its id or any other form in which the gateway names it: a path, a URL, the page of the
+   * entry, `urn:uuid:…` or `presence://entries/…`. Of one that is longer than `longest`, it has the
+   * gateway's members only, and `entryBytes` has all.
    *
    * @example
    * const { id } = await gateway.leaveTrace('I passed through.');

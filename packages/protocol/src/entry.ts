@@ -96,9 +96,9 @@ export function seqOfId(id: string): number | undefined {
 }
 
 const ID = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
-/** An id in the forms in which the gateway gives it: alone, as a path, URL, URN or MCP resource. */
+/** An id in the forms in which the gateway gives it: alone, as a path, URL, page, URN or MCP resource. */
 const REFERENCE = new RegExp(
-  String.raw`^(?:(?:https?://[!"$->@-~]+?)?/api/entries/(${ID})/?(?:[?#][!-~]*)?|(?:urn:uuid:|presence://entries/)?(${ID}))$`,
+  String.raw`^(?:(?:https?://[!"$->@-~]+?)?(?:/api)?/entries/(${ID})/?(?:[?#][!-~]*)?|(?:urn:uuid:|presence://entries/)?(${ID}))$`,
   'i',
 );
 /** A longer text is no reference. */

@@ -42,7 +42,7 @@ export function whisperCommand(context: ProcessContext): Command {
 export function replyCommand(context: ProcessContext): Command {
   const command = new Command('reply')
     .description('answer an entry, in its room')
-    .argument('<id>', 'the id of the entry')
+    .argument('<id>', 'the id of the entry, or its path or address')
     .argument('[text]', 'what to say; without it, standard input');
   addSayOptions(command, 'presence reply 01a1fe76-130a-7000-8000-00000feb750f "So did I."');
   return command.action(async (id: string, text: string | undefined, options: Options) => {

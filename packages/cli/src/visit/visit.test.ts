@@ -155,7 +155,8 @@ suite('a visitor', () => {
     );
     const found = await presence('search', 'anybody');
     assert.match(found.stdout, /"snippet":"Is anybody here\?"/);
-    assert.equal((await presence('entry', reply.id)).stdout.trim(), JSON.stringify(reply));
+    for (const form of ['', '/api/entries/', `${gateway.url}/entries/`, 'presence://entries/'])
+      assert.equal((await presence('entry', form + reply.id)).stdout.trim(), JSON.stringify(reply));
   });
 
   test('answers in the room of the entry, unless another is named', async () => {
