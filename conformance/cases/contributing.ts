@@ -141,6 +141,25 @@ export const contributing: readonly Case[] = [
       [friend.id],
     );
   }),
+  check('7.2', 'companions-once', async (gateway) => {
+    const [what, talkative, quiet] = [uniqueName('what'), uniqueName('much'), uniqueName('little')];
+    const say = async (name: string, size = 0): Promise<Entry> => {
+      const contact = contactBody(name, [what], { padding: 'x'.repeat(size) });
+      return (await gateway.contribute('resonance', contact)).entry;
+    };
+    const found = async (): Promise<string[]> =>
+      companions(await meet(gateway, [what])).map(({ id }) => id);
+    const once = await say(quiet);
+    for (let count = 0; count < 13; count += 1) await say(talkative);
+    const newest = await say(talkative);
+    assert.deepEqual((await found()).slice(0, 2), [newest.id, once.id]);
+    for (let count = 0; count < 13; count += 1) await say(talkative, 70 * KIB);
+    const large = await say(talkative, 70 * KIB);
+    const all = await found();
+    assert.ok(all.includes(large.id) && all.includes(once.id));
+    assert.ok(!all.includes(newest.id));
+    assert.equal(all.length, 3);
+  }),
   check('7.2', 'large-companions', async (gateway) => {
     const what = uniqueName('what');
     const padded = (size: number): string =>

@@ -135,6 +135,7 @@ export const ENTRIES_AND_LISTINGS = {
   '7.2': {
     welcome: 'A first contact’s answer ends with welcome, companions and next.',
     companions: 'companions are the newest twelve of others who seek one of the same things.',
+    'companions-once': 'Of each other visitor, companions have the newest first contact alone.',
     'large-companions': 'A companion of more than 16 KiB comes with its own members only.',
     'names-taken': 'Members of these names stay in the entry; the answer has the gateway’s last.',
   },

@@ -89,17 +89,21 @@ export function limitOf({ pairs }: ListingQuery): number {
   return Number(pairs.find(([name]) => name === 'limit')?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
-/** The newest twelve earlier first contacts of others that seek one of the same things. */
+/**
+ * The newest twelve earlier first contacts of others that seek one of the same things, of each visitor
+ * the newest. White space alone is nobody's name, and all without a name are as one.
+ */
 export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry): string[] {
   const sought = names(entry.fields['seeking']);
-  const name = entry.fields['ai_identity'];
-  // White space alone is nobody's name: all are others then.
-  const isNamed = typeof name === 'string' && name.trim() !== '';
+  const nameOf = ({ fields }: ModelEntry): unknown =>
+    String(fields['ai_identity']).trim() === '' ? '' : fields['ai_identity'];
+  const name = nameOf(entry);
   return entries
     .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)
-    .filter((other) => !isNamed || other.fields['ai_identity'] !== name)
+    .filter((other) => name === '' || nameOf(other) !== name)
     .filter((other) => names(other.fields['seeking']).some((one) => sought.includes(one)))
     .toReversed()
+    .filter((other, at, all) => all.findIndex((one) => nameOf(one) === nameOf(other)) === at)
     .slice(0, 12)
     .map((other) => {
       const whole = textOf(other);

@@ -17,17 +17,18 @@ import {
 
 import { toJsonObject, type JsonObject } from '../json/json-object.ts';
 import { facet } from '../log/facet.ts';
-import type { Entry, Log, ReadEnd, Seq } from '../log/log.ts';
+import type { Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
+import { membersPreviewOf } from './text-preview.ts';
 
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */
 const MAX_SOUGHT = 16;
 /**
- * How many of the newest entries are read for each value. Without a bound, the cost of a contact
- * would grow with each repetition of the same contact.
+ * How many of the newest entries are read. Without a bound, the cost of a contact would grow with
+ * each repetition of the same contact.
  */
-const MAX_CANDIDATES = 256;
+const MAX_CANDIDATES = 512;
 /** Summaries of larger entries, in bytes, have only the gateway's members. */
 const MAX_SUMMARY_SIZE = 16 * 1024;
 
@@ -69,16 +70,26 @@ export async function firstContactBody(
 
 const COMMA = Buffer.from(',');
 
-/** Summaries of the newest first contacts by others who seek the same, newest first. */
+/**
+ * Summaries of first contacts by others who seek the same, newest first: of each visitor the newest.
+ * Contacts without a name count as one visitor's.
+ */
 export async function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
   { seq }: Stamp,
   text: Uint8Array,
 ): Promise<Uint8Array[]> {
   const { identity, seeking } = visitorOf(text);
+  if (seeking.length === 0) return [];
+  const sought = seeking.slice(0, MAX_SOUGHT).map((value) => facet('seeking', value));
+  const facets = [facet('kind', 'resonance'), sought];
+  const seekers = { facets, order: 'newest', before: seq, limit: MAX_CANDIDATES } as const;
+  const authors = new Set<string | undefined>(identity === undefined ? [] : [identity]);
   const companions: Uint8Array[] = [];
-  for await (const entry of seekersOf(log, new Set(seeking.slice(0, MAX_SOUGHT)), seq)) {
-    if (identity !== undefined && (await isWrittenBy(log, entry, identity))) continue;
+  for await (const entry of log.readEntries(seekers)) {
+    const author = await authorUnless(authors, log, entry);
+    if (author === 'one of these') continue;
+    authors.add(author.name);
     companions.push(summaryOf(entry));
     if (companions.length === MAX_COMPANIONS) break;
   }
@@ -119,48 +130,24 @@ function membersOf(text: Uint8Array): JsonObject {
   return toJsonObject(JSON.parse(decoder.decode(text)));
 }
 
-type EntryReader = AsyncGenerator<Entry, ReadEnd, undefined>;
-
-/** Merges the first contacts that seek any of the values: each once, newest first. */
-async function* seekersOf(
+/** The author of the entry, unless it is one of these. */
+async function authorUnless(
+  authors: ReadonlySet<string | undefined>,
   log: Log,
-  values: ReadonlySet<string>,
-  before: Seq,
-): AsyncGenerator<Entry, void, undefined> {
-  const readers = [...values].map((value): EntryReader => {
-    const facets = [facet('kind', 'resonance'), facet('seeking', value)];
-    return log.readEntries({ facets, order: 'newest', before, limit: MAX_CANDIDATES });
-  });
-  try {
-    const heads = await Promise.all(readers.map(advance));
-    for (;;) {
-      const newest = Math.max(0, ...heads.map((entry) => entry?.stamp.seq ?? 0));
-      const entry = heads.find((candidate) => candidate?.stamp.seq === newest);
-      if (entry === undefined) return;
-      yield entry;
-      for (const [index, reader] of readers.entries()) {
-        if (heads[index]?.stamp.seq === newest) heads[index] = await advance(reader);
-      }
-    }
-  } finally {
-    await Promise.all(readers.map((reader) => reader.return({ last: undefined, more: false })));
-  }
-}
-
-async function advance(reader: EntryReader): Promise<Entry | undefined> {
-  const step = await reader.next();
-  return step.done === true ? undefined : step.value;
-}
-
-async function isWrittenBy(log: Log, { stamp, text }: Entry, identity: string): Promise<boolean> {
+  entry: Entry,
+): Promise<'one of these' | { readonly name: string | undefined }> {
+  const { stamp, text } = entry;
   if (text !== undefined && text.length <= MAX_SUMMARY_SIZE) {
-    return membersOf(text)['ai_identity'] === identity;
+    const { identity: name } = visitorOf(text);
+    return authors.has(name) ? 'one of these' : { name };
   }
   // The index answers this without parsing a text of any length.
-  const facets = [facet('identity', identity)];
+  const names = [...authors].filter((name) => name !== undefined);
+  const facets = [names.map((name) => facet('identity', name))];
   const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
-  for await (const _ of log.readEntries(only)) return true;
-  return false;
+  for await (const _ of log.readEntries(only)) return 'one of these';
+  const { ai_identity: name } = await membersPreviewOf(entry, ['ai_identity'], MAX_SUMMARY_SIZE);
+  return { name: visitorName(name) };
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */

@@ -302,6 +302,21 @@ suite('the response to a first contact', () => {
     assert.equal(companions[0]?.['seq'], 1);
   });
 
+  test('names each other visitor once, by its newest contact', async () => {
+    await using gateway = await open();
+    await post(gateway, 'resonance', contact('quiet', 'a'));
+    for (let at = 0; at < 300; at++) await post(gateway, 'resonance', contact('bot', 'a', 'b'));
+    await post(gateway, 'resonance', contact(' ', 'a'));
+    await post(gateway, 'resonance', contact('\t', 'a'));
+    for (const about of ['x'.repeat(20_000), 'x'.repeat(200_000)]) {
+      const body = { about, ai_identity: 'long', seeking: ['a'] };
+      await post(gateway, 'resonance', JSON.stringify(body));
+    }
+    const answer = await post(gateway, 'resonance', contact('me', 'b', 'a'));
+    const seqs = ((await membersOf(answer))['companions'] as Members[]).map(({ seq }) => seq);
+    assert.deepEqual(seqs, [305, 303, 301, 1]);
+  });
+
   test('takes white space alone for no name', async () => {
     await using gateway = await open();
     await post(gateway, 'resonance', contact(' ', 'a'));
