@@ -1,49 +1,55 @@
-/** The texts that feeds and pages show of a large entry, read from its first bytes. */
+/** The texts that feeds and pages show of a large entry, read from its start and its end. */
 import { FILTER_MEMBERS, visitorName } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../fair-turns.ts';
 import type { JsonObject } from '../json/json-object.ts';
+import { lastMembers } from '../json/last-members.ts';
 import { MemberPreview } from '../json/member-preview.ts';
 import { JsonScanner } from '../json/scanner.ts';
 import type { Entry } from '../log/log.ts';
 
-/** Bytes of an entry that are read at most: the identity often stands behind a long text. */
-const MAX_READ_SIZE = 1024 * 1024;
+/** Bytes that are read of the start of an entry. */
+const START_SIZE = 1024 * 1024;
+/** The same while the author is not found: the name may stand between two long texts. */
+const MAX_START_SIZE = 8 * START_SIZE;
+/** Bytes that are read of the end: the author often stands after a long text. */
+const END_SIZE = 64 * 1024;
 
-const TEXT_AND_AUTHOR: readonly string[] = ['text', ...FILTER_MEMBERS.identity];
+const AUTHOR: readonly string[] = FILTER_MEMBERS.identity;
 
-/** The start of the entry's text and of its author's name, in at most `maxLength` UTF-16 code units. */
-export async function textPreviewOf(entry: Entry, maxLength: number): Promise<JsonObject> {
-  return await previewOf(entry, TEXT_AND_AUTHOR, maxLength, (found) => {
-    return found.has('text') && FILTER_MEMBERS.identity.some((name) => found.has(name));
-  });
-}
-
-/** The start of those string members with these names that stand in the first part of the entry. */
-export async function membersPreviewOf(
+/**
+ * Of the members with these names and of the author's: strings that begin near the start of a large entry,
+ * and all that begins near its end. Those near the start are cut to `maxLength` UTF-16 code units.
+ */
+export async function previewOf(
   entry: Entry,
   names: readonly string[],
   maxLength: number,
 ): Promise<JsonObject> {
-  return await previewOf(entry, names, maxLength, (found) =>
-    names.every((name) => found.has(name)),
+  const wanted = new Set([...names, ...AUTHOR]);
+  const last = new Map(
+    Object.entries(await lastMembersOf(entry)).filter(([name]) => wanted.has(name)),
   );
-}
-
-async function previewOf(
-  entry: Entry,
-  names: readonly string[],
-  maxLength: number,
-  isComplete: (preview: MemberPreview) => boolean,
-): Promise<JsonObject> {
-  const preview = new MemberPreview(new Set(names), maxLength);
+  const preview = new MemberPreview(wanted, maxLength);
   const scanner = new JsonScanner(preview);
+  const has = (name: string): boolean => last.has(name) || preview.has(name);
+  const takeTurn = yieldPeriodically();
   let size = 0;
   for await (const chunk of entry.chunks()) {
-    scanner.feed(chunk.subarray(0, MAX_READ_SIZE - size));
+    scanner.feed(chunk);
     size += chunk.length;
-    if (size >= MAX_READ_SIZE || isComplete(preview)) break;
+    const hasAuthor = AUTHOR.some(has);
+    if (hasAuthor && names.every(has)) break;
+    if (size >= (hasAuthor ? START_SIZE : MAX_START_SIZE)) break;
+    await takeTurn();
   }
-  return Object.fromEntries(preview.read());
+  return Object.fromEntries([...preview.read(), ...last]);
+}
+
+async function lastMembersOf(entry: Entry): Promise<JsonObject> {
+  const from = Math.max(0, entry.size - END_SIZE);
+  const chunks = await Array.fromAsync(entry.chunks(from), (chunk) => Buffer.from(chunk));
+  return lastMembers(Buffer.concat(chunks));
 }
 
 /** The first name that an entry gives to its author. */

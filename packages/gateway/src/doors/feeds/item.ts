@@ -12,7 +12,7 @@ import { toJsonObject, type JsonObject } from '../../json/json-object.ts';
 import type { Entry, Withholding } from '../../log/log.ts';
 import { readEntryText } from '../../operations/find-entry.ts';
 import { TITLE_LENGTH, titleExcerpt } from '../../operations/listing-scope.ts';
-import { authorIn, textPreviewOf } from '../../operations/text-preview.ts';
+import { authorIn, previewOf } from '../../operations/text-preview.ts';
 
 export interface Item {
   readonly id: string;
@@ -45,7 +45,7 @@ export async function itemOf(entry: Entry, localization: Localization): Promise<
   const json = entry.size > MAX_WHOLE_SIZE ? undefined : await readEntryText(entry);
   const members =
     json === undefined
-      ? await textPreviewOf(entry, MAX_PREVIEW_LENGTH)
+      ? await previewOf(entry, ['text'], MAX_PREVIEW_LENGTH)
       : toJsonObject(JSON.parse(json));
   const author = authorIn(members) ?? localization.text(labels.unnamed);
   const text = typeof members['text'] === 'string' ? members['text'] : undefined;

@@ -5,7 +5,7 @@ import type { PageEntry } from '@open-presence/web/page-data';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import { readEntryText } from '../../../operations/find-entry.ts';
-import { authorIn, membersPreviewOf } from '../../../operations/text-preview.ts';
+import { authorIn, previewOf } from '../../../operations/text-preview.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
 import { cutText } from './cut-text.ts';
 
@@ -27,6 +27,7 @@ const STRINGS = [
   'inReplyTo',
 ];
 const LISTS = ['seeking', 'to'];
+const PLACED = [...STRINGS, ...LISTS];
 const OWN: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
 export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
@@ -37,7 +38,7 @@ export async function pageEntryOf(entry: Entry): Promise<PageEntry> {
   if (withheld !== undefined) return { ...own, text: '', withheld };
   const { size } = entry;
   if (size > MAX_WHOLE_SIZE) {
-    const preview = await membersPreviewOf(entry, [...STRINGS, ...LISTS], MAX_TEXT_LENGTH);
+    const preview = await previewOf(entry, PLACED, MAX_TEXT_LENGTH);
     return { ...own, ...placedMembers(preview), truncatedSize: size };
   }
   const members = Object.entries(toJsonObject(JSON.parse(await readEntryText(entry))));
