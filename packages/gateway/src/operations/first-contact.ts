@@ -19,7 +19,7 @@ import { toJsonObject, type JsonObject } from '../json/json-object.ts';
 import { facet } from '../log/facet.ts';
 import type { Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
-import { membersPreviewOf } from './text-preview.ts';
+import { previewOf } from './text-preview.ts';
 
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */
@@ -146,7 +146,7 @@ async function authorUnless(
   const facets = [names.map((name) => facet('identity', name))];
   const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
   for await (const _ of log.readEntries(only)) return 'one of these';
-  const { ai_identity: name } = await membersPreviewOf(entry, ['ai_identity'], MAX_SUMMARY_SIZE);
+  const { ai_identity: name } = await previewOf(entry, ['ai_identity'], MAX_SUMMARY_SIZE);
   return { name: visitorName(name) };
 }
 
