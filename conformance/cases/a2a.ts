@@ -88,9 +88,11 @@ export const a2a: readonly Case[] = [
     assert.ok(answer.header('etag') !== undefined);
   }),
   check('19.1', 'old-card', async (gateway) => {
-    const card = (await gateway.get('/.well-known/agent.json')).expect(200).json;
+    const card = (await gateway.get('/.well-known/agent-card.json')).expect(200).json;
     assert.match(asString(card['protocolVersion']), /^0\.3/);
     assert.equal(new URL(asString(card['url'])).pathname, '/a2a');
+    assert.equal(card['preferredTransport'], 'JSONRPC');
+    assert.deepEqual((await gateway.get('/.well-known/agent.json')).expect(200).json, card);
   }),
   check('19.2', 'json-rpc', async (gateway) => {
     assert.equal(asString(entryIn(await send(gateway, [words('Quiet.')]))['text']), 'Quiet.');

@@ -178,7 +178,7 @@ export const LIVE_AND_DOORS = {
   },
   '19.1': {
     card: 'The agent card names the bindings and the skills.',
-    'old-card': 'Clients of 0.3 find a card of their own.',
+    'old-card': 'The card has what clients of 0.3 look for, at both paths.',
   },
   '19.2': {
     'json-rpc': 'JSON-RPC of A2A 1.0 is answered at /a2a.',

@@ -91,10 +91,9 @@ for (const [name, transport, version] of TRANSPORTS) {
         transports: [transport],
         preferredTransports: [transport.protocolName],
       });
-      const path = version === '0.3' ? '/.well-known/agent.json' : undefined;
       agent = await new ClientFactory(
         version === '0.3' ? { ...options, cardResolver: OLD_CARDS } : options,
-      ).createFromUrl(gateway.url, path);
+      ).createFromUrl(gateway.url);
     });
 
     test('makes first contact, and is told who seeks the same', async () => {

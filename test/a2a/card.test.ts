@@ -13,9 +13,10 @@ import { CARD, OLD_CARD } from './card-schema.ts';
 const ajv = new Ajv2020({ strict: true });
 addFormats.default(ajv);
 
-const CARDS = [
-  ['/.well-known/agent-card.json', ajv.compile(CARD)],
-  ['/.well-known/agent.json', ajv.compile(OLD_CARD)],
+/** By version: what its card is, and which members of the one card are of the other version. */
+const FORMS = [
+  ['1.0', ajv.compile(CARD), ['protocolVersion', 'url', 'preferredTransport']],
+  ['0.3', ajv.compile(OLD_CARD), ['supportedInterfaces']],
 ] as const;
 
 /** With all that a card can have, and this gateway's has not. */
@@ -153,16 +154,25 @@ suite('the agent card', () => {
 
   const cardAt = async (path: string, headers: Record<string, string> = {}): Promise<JsonObject> =>
     asObject(await (await fetch(gateway.url + path, { headers })).json());
+  const CARD_PATH = '/.well-known/agent-card.json';
 
-  for (const [path, valid] of CARDS) {
-    test(`at ${path} is as A2A defines it, in every locale`, async () => {
+  for (const [version, valid, others] of FORMS) {
+    const ownOf = (card: JsonObject): JsonObject => {
+      const all = Object.entries(card);
+      for (const name of others) assert.ok(name in card);
+      return Object.fromEntries(
+        all.filter(([name]) => !(others as readonly string[]).includes(name)),
+      );
+    };
+
+    test(`is as A2A ${version} defines it, in every locale`, async () => {
       for (const locale of ['en', 'uk', 'de']) {
-        assertValid(valid, await cardAt(path, { 'Accept-Language': locale }));
+        assertValid(valid, ownOf(await cardAt(CARD_PATH, { 'Accept-Language': locale })));
       }
     });
 
-    test(`at ${path} would be found wrong if a thing in it were`, async () => {
-      const card = await cardAt(path);
+    test(`of A2A ${version} would be found wrong if a thing in it were`, async () => {
+      const card = ownOf(await cardAt(CARD_PATH));
       for (const [what, wrong] of spoiled(card)) {
         assert.ok(!valid(wrong), `it should be wrong that ${what}`);
       }
@@ -172,13 +182,26 @@ suite('the agent card', () => {
     });
   }
 
-  test('is read and written by the SDK without a change', async () => {
-    const card = await cardAt('/.well-known/agent-card.json');
-    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), card);
+  test('is the same at both paths, whatever version the caller names', async () => {
+    const card = await cardAt(CARD_PATH);
+    for (const version of ['0.3', '1.0', '7.0']) {
+      assert.deepEqual(await cardAt(CARD_PATH, { 'A2A-Version': version }), card);
+    }
+    assert.deepEqual(await cardAt('/.well-known/agent.json'), card);
+  });
+
+  test('is read by the SDK with all that A2A 1.0 has', async () => {
+    const {
+      protocolVersion: _,
+      url: __,
+      preferredTransport: ___,
+      ...card
+    } = await cardAt(CARD_PATH);
+    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(await cardAt(CARD_PATH))), card);
   });
 
   test('may have more, as the SDK knows it', () => {
-    const [[, valid]] = CARDS;
+    const [[, valid]] = FORMS;
     assertValid(valid, FULL);
     assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(FULL)), FULL);
     const two = { ...FULL.securitySchemes.key, ...FULL.securitySchemes.http };

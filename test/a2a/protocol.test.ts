@@ -162,11 +162,6 @@ suite('a call', () => {
     for (const method of ['GetTask', 'tasks/get']) assert.equal(await code(method, '7.0'), -32_009);
     const rest = await ask('/a2a/v1/tasks?A2A-Version=0.3');
     assert.equal(reasonIn(errorIn(rest)), 'VERSION_NOT_SUPPORTED');
-    const card = '/.well-known/agent-card.json';
-    assert.ok('url' in (await ask(card, { headers: { 'A2A-Version': '0.3' } })).body);
-    const answer = await fetch(gateway.url + card, { headers: { 'A2A-Version': '1.0' } });
-    assert.ok('supportedInterfaces' in asObject(await answer.json()));
-    assert.match(answer.headers.get('vary') ?? '', /A2A-Version/);
   });
 });
 

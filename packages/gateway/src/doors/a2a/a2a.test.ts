@@ -20,7 +20,7 @@ async function cardAt(url: string, headers: Record<string, string> = {}): Promis
 }
 
 suite('the agent card', () => {
-  test('has what A2A 1.0 requires, and nothing that it does not know', async () => {
+  test('has what A2A 1.0 requires, and beside that only what 0.3 does', async () => {
     await using door = await openGateway(openMemoryLog());
     const card = await cardAt(door.url + CARD);
     for (const name of ['name', 'description', 'version']) {
@@ -40,7 +40,10 @@ suite('the agent card', () => {
       assert.ok(Array.isArray(tags) && tags.length > 0);
     }
     // The SDK drops what it does not know.
-    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), card);
+    const { protocolVersion, url, preferredTransport, ...known } = card;
+    assert.deepEqual(AgentCard.toJSON(AgentCard.fromJSON(card)), known);
+    assert.match(String(protocolVersion), /^0\.3/);
+    assert.deepEqual([url, preferredTransport], [`${door.url}/a2a`, 'JSONRPC']);
   });
 
   test('is in the caller’s locale and for the caller’s address', async () => {

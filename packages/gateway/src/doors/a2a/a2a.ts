@@ -19,7 +19,7 @@ import {
   type DoorRequest,
   type ProtocolDoor,
 } from '../context.ts';
-import { A2A_TYPE, cardOf, legacyCardOf } from './agent-card.ts';
+import { A2A_TYPE, cardOf } from './agent-card.ts';
 import { receiveRequest } from './received-request.ts';
 import type { RestResource } from './rest.ts';
 
@@ -36,7 +36,7 @@ export const a2aDoor: ProtocolDoor = {
     },
     {
       path: '/.well-known/agent.json',
-      get: [{ type: 'application/json', handle: legacyAgentCard, content: 'AgentCard03' }],
+      get: CARD,
       description: { door: 'agentCard', parameters: ['as'] },
     },
     { path: JSON_RPC_PATH, get: CARD, post: jsonRpc, description: { id: 'a2a' } },
@@ -57,21 +57,10 @@ export const a2aDoor: ProtocolDoor = {
   notFound: { paths: new RegExp(`^${REST_PATH}/`), handle: rest('unknown') },
 };
 
-/** In version 0.3 for callers that request it. */
-function agentCard(context: DoorRequest): Promise<void> {
-  const isLegacy = /^0\.3\b/.test(String(context.request.headers['a2a-version'] ?? ''));
-  return sendCard(context, isLegacy ? legacyCardOf : cardOf);
-}
-
-/** At the path of version 0.3. */
-function legacyAgentCard(context: DoorRequest): Promise<void> {
-  return sendCard(context, legacyCardOf);
-}
-
-async function sendCard(context: DoorRequest, createCard: typeof cardOf): Promise<void> {
+async function agentCard(context: DoorRequest): Promise<void> {
   const localization = localizationFor(context);
-  const body = jsonBody(createCard(localization, publicAddressOf(context)));
-  const headers = { ...NO_CACHE, ...contentLanguage(localization.locale, 'A2A-Version') };
+  const body = jsonBody(cardOf(localization, publicAddressOf(context)));
+  const headers = { ...NO_CACHE, ...contentLanguage(localization.locale, 'Host') };
   const tag = `W/"${contentHash(body)}"`;
   await sendResponse(context, { status: 200, type: JSON_TYPE, headers, body, tag });
 }

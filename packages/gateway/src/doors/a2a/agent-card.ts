@@ -1,4 +1,4 @@
-/** The agent card of the gateway, for A2A 1.0 and 0.3. */
+/** The agent card of the gateway, which readers of A2A 1.0 and of 0.3 understand. */
 import { JSON_RPC_PATH, KINDS, REST_PATH, type Kind } from '@open-presence/protocol';
 
 import type { JsonObject, Localization } from '../../http/route-description.ts';
@@ -14,35 +14,17 @@ interface Card extends JsonObject {
   readonly skills: readonly object[];
 }
 
+/** Readers of 0.3 know no `supportedInterfaces`, and take the first three members after the skills. */
 export function cardOf(localization: Localization, address: string): Card {
+  const { language, text } = localization;
+  const name = text(language.service);
   const versions = [
     ['JSONRPC', JSON_RPC_PATH, '1.0'],
     ['HTTP+JSON', REST_PATH, '1.0'],
     ['JSONRPC', JSON_RPC_PATH, '0.3'],
   ] as const;
   return {
-    ...sharedMembers(localization, address),
-    supportedInterfaces: versions.map(([protocolBinding, path, protocolVersion]) => {
-      return { url: address + path, protocolBinding, protocolVersion };
-    }),
-    provider: providerOf(localization, address),
-  };
-}
-
-export function legacyCardOf(localization: Localization, address: string): Card {
-  return {
-    ...sharedMembers(localization, address),
-    protocolVersion: '0.3.0',
-    url: address + JSON_RPC_PATH,
-    preferredTransport: 'JSONRPC',
-    provider: providerOf(localization, address),
-  };
-}
-
-function sharedMembers(localization: Localization, address: string): Card {
-  const { language, text } = localization;
-  return {
-    name: text(language.service),
+    name,
     description: [language.invitation, language.labels.plainText, language.labels.trust]
       .map(text)
       .join(' '),
@@ -52,11 +34,14 @@ function sharedMembers(localization: Localization, address: string): Card {
     defaultInputModes: MODES,
     defaultOutputModes: MODES,
     skills: skillsOf(localization),
+    protocolVersion: '0.3.0',
+    url: address + JSON_RPC_PATH,
+    preferredTransport: 'JSONRPC',
+    supportedInterfaces: versions.map(([protocolBinding, path, protocolVersion]) => {
+      return { url: address + path, protocolBinding, protocolVersion };
+    }),
+    provider: { organization: name, url: `${address}/` },
   };
-}
-
-function providerOf({ language, text }: Localization, address: string): object {
-  return { organization: text(language.service), url: `${address}/` };
 }
 
 function skillsOf({ language, text }: Localization): object[] {

@@ -23,16 +23,14 @@ import {
   schemaRef,
   TEXT,
 } from '../openapi-parts.ts';
-import { A2A_TYPE, cardOf, legacyCardOf } from './agent-card.ts';
+import { A2A_TYPE, cardOf } from './agent-card.ts';
 
 export function content(localization: Localization): Record<string, Content> {
   const schema = schemaRef('AgentCard');
   const card = cardOf(localization, EXAMPLE_ADDRESS);
-  const legacyCard = legacyCardOf(localization, EXAMPLE_ADDRESS);
   // One skill shows what all of them look like.
   return {
     AgentCard: { schema, example: { ...card, skills: card.skills.slice(0, 1) } },
-    AgentCard03: { schema, example: { ...legacyCard, skills: [] } },
   };
 }
 
@@ -262,11 +260,13 @@ export const schemas: JsonObject = {
     }),
     externalDocs: { url: 'https://a2a-protocol.org/latest/specification/' },
   },
-  AgentCard: objectWith(['name', 'description', 'version', 'capabilities', 'skills'], {
+  AgentCard: objectWith(['name', 'description', 'version', 'url', 'capabilities', 'skills'], {
     name: TEXT,
     description: TEXT,
     version: TEXT,
+    protocolVersion: TEXT,
     url: { type: 'string', format: 'uri' },
+    preferredTransport: TEXT,
     supportedInterfaces: listOf(
       objectWith(['url', 'protocolBinding', 'protocolVersion'], {
         url: { type: 'string', format: 'uri' },
