@@ -151,6 +151,17 @@ export const entries: readonly Case[] = [
       'visitor_id=2',
     ]);
   }),
+  check('4.3', 'reserved', async (gateway) => {
+    const body =
+      '{"withheld":{"at":"x","reason":"y"},"unreadable":true,"notes":[],"root":"z","replies":[1]}';
+    assert.deepEqual(await kept(gateway, body), [
+      'visitor_withheld={"at":"x","reason":"y"}',
+      'visitor_unreadable=true',
+      'visitor_notes=[]',
+      'visitor_root="z"',
+      'visitor_replies=[1]',
+    ]);
+  }),
   check('4.3', 'room-moves', async (gateway) => {
     const [one = '', two = one] = await gateway.rooms();
     const usual = await gateway.roomOf('seeds');

@@ -89,6 +89,7 @@ export const ENTRIES_AND_LISTINGS = {
   },
   '4.3': {
     prefixed: 'A visitor’s member with the name of an own member is kept as visitor_<name>.',
+    reserved: 'So is one with a name that the gateway gives an entry only sometimes.',
     'room-moves': 'The first room that is not null is the entry’s; the others are visitor_room.',
   },
   '4.4': { 'last-counts': 'Of a member that is spelled twice, the last one counts.' },

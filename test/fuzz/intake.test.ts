@@ -73,7 +73,19 @@ async function inPieces(kind: Kind, bytes: Uint8Array, cuts: Iterable<number>): 
 }
 
 const name = fc.oneof(
-  fc.constantFrom('id', 'seq', 'kind', 'room', 'timestamp', 'visitor_id', '__proto__', '0', '7'),
+  fc.constantFrom(
+    'id',
+    'seq',
+    'kind',
+    'room',
+    'timestamp',
+    'withheld',
+    'notes',
+    'visitor_id',
+    '__proto__',
+    '0',
+    '7',
+  ),
   fc.constantFrom('ai_identity', 'identity', 'identityType', 'seeking', 'to', 'inReplyTo'),
   fc.constantFrom('text', 'consciousness_type', 'constructor', '', 'toString'),
   fc.string({ unit: anyCharacter(), maxLength: 6 }),

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 
-import { OWN_MEMBERS, type Kind } from '@open-presence/protocol';
+import { OWN_MEMBERS, RESERVED_MEMBERS, type Kind } from '@open-presence/protocol';
 
 import type { Grammar } from '../../packages/gateway/src/intake/grammar.ts';
 
@@ -68,7 +68,9 @@ export function expected(kind: Kind, bytes: Buffer, grammar: Grammar): Expected 
   const body = members
     .filter((member) => member !== chosen)
     .map(({ before, name, gap, value, after }) => {
-      const own = (OWN_MEMBERS as readonly unknown[]).includes(JSON.parse(name));
+      const own = ([...OWN_MEMBERS, ...RESERVED_MEMBERS] as readonly unknown[]).includes(
+        JSON.parse(name),
+      );
       const kept = own ? `"visitor_${name.slice(1)}` : name;
       return `${blank(before)}${kept}${blank(gap)}${blank(value)}${blank(after)}`;
     })

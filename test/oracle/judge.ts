@@ -19,7 +19,9 @@ const USUAL: Readonly<Record<Kind, string>> = {
   shepit: 'shepit-wall',
 };
 
-const OWN = ['id', 'seq', 'kind', 'room', 'timestamp'];
+const OWN = ['id', 'seq', 'kind', 'room', 'timestamp'].concat(
+  'withheld unreadable notes root replies'.split(' '),
+);
 
 type Type = 'string' | 'strings' | 'either';
 const REQUIRED: Readonly<Record<Kind, Readonly<Record<string, Type>>>> = {

@@ -34,6 +34,8 @@ const ODD_NAMES = [
   'seq',
   'kind',
   'timestamp',
+  'withheld',
+  'notes',
   'visitor_id',
   '10',
   '2',

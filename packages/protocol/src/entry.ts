@@ -7,7 +7,14 @@ import type { Kind } from './kinds.ts';
 /** The members that the gateway writes, in order. */
 export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
 
-/** Renames a visitor's member that has the name of an own member: `visitor_id`. */
+/**
+ * Names of members that the gateway gives an entry only sometimes. A visitor's member with one of these
+ * names is renamed too, so that it cannot pass for the gateway's. `root` and `replies` are kept free:
+ * names of stored members cannot be taken back later.
+ */
+export const RESERVED_MEMBERS = ['withheld', 'unreadable', 'notes', 'root', 'replies'] as const;
+
+/** Renames a visitor's member that has the name of an own or reserved member: `visitor_id`. */
 export const VISITOR_PREFIX = 'visitor_';
 
 export const FILTER_NAMES = ['identity', 'identityType', 'seeking', 'to', 'inReplyTo'] as const;

@@ -47,6 +47,14 @@ test('a member of an own name gets a prefix, also where the name is spelled with
   );
 });
 
+test('a member with a name that the gateway gives entries gets a prefix', () => {
+  const said = '{"withheld":{"at":""},"unreadable":true,"n\\u006ftes":[],"root":"","replies":1}';
+  assert.equal(
+    drafted('seeds', said).text,
+    '"visitor_withheld":{"at":""},"visitor_unreadable":true,"visitor_n\\u006ftes":[],"visitor_root":"","visitor_replies":1',
+  );
+});
+
 test('the first room that is not null is taken out, the others are kept', () => {
   const { room, text } = drafted(
     'seeds',

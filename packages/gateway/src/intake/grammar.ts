@@ -4,6 +4,7 @@ import {
   FILTER_NAMES,
   KINDS,
   OWN_MEMBERS,
+  RESERVED_MEMBERS,
   type Filter,
   type Kind,
   type Language,
@@ -15,10 +16,13 @@ type Field = Language['common'][number];
 /** What PROTOCOL.md section 6.2 demands of a member. */
 export type Rule = Pick<Field, 'type' | 'required'>;
 
+/** A visitor cannot have a member with one of these names: it is renamed. */
+export const GATEWAY_MEMBERS: readonly string[] = [...OWN_MEMBERS, ...RESERVED_MEMBERS];
+
 /** A member of a body that means something to the gateway. */
 export interface Member {
   readonly name: string;
-  /** Whether the gateway writes a member with this name itself. */
+  /** Whether only the gateway gives an entry a member with this name. */
   readonly isOwn: boolean;
   readonly isRoom: boolean;
   readonly rule: Rule | undefined;
@@ -91,13 +95,13 @@ function createKindGrammar(
   );
   const memberOf = (name: string): Member => ({
     name,
-    isOwn: OWN_MEMBERS.some((own) => own === name),
+    isOwn: GATEWAY_MEMBERS.includes(name),
     isRoom: name === 'room',
     rule: rules.get(name),
     filter: filters.get(name),
     takesArray: arrays.has(name),
   });
-  const names = [...rules.keys(), ...filters.keys(), ...OWN_MEMBERS];
+  const names = [...rules.keys(), ...filters.keys(), ...GATEWAY_MEMBERS];
   const nameSizes = new Set(names.map((name) => Buffer.byteLength(name)));
   return {
     kind,

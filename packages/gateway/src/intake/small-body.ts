@@ -1,17 +1,17 @@
 /** The fast path for a small body that is stored as it is, between its outer braces. */
-import { OWN_MEMBERS, referencedId } from '@open-presence/protocol';
+import { referencedId } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
-import type { KindGrammar, Rule } from './grammar.ts';
+import { GATEWAY_MEMBERS, type KindGrammar, type Rule } from './grammar.ts';
 import type { ParsedDraft } from './parsed-draft.ts';
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Undefined for a body that is invalid or has a member that the gateway writes itself: for those
+ * Undefined for a body that is invalid or has a member whose name is the gateway's: for those
  * `BodyReader` finds the error, or rewrites the names.
  */
 export function parseSmallBody(
@@ -27,7 +27,7 @@ export function parseSmallBody(
     return undefined;
   }
   if (!isJsonObject(members)) return undefined;
-  for (const own of OWN_MEMBERS) if (members[own] !== undefined) return undefined;
+  for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);
   const { inReplyTo } = members;

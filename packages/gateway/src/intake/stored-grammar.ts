@@ -1,4 +1,4 @@
-import type { Kind } from '@open-presence/protocol';
+import { OWN_MEMBERS, type Kind } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Grammar, Member } from './grammar.ts';
@@ -8,8 +8,8 @@ const MAX_CACHED = 256;
 
 /**
  * Grammars for bodies that a log has already, under whatever rules: they find the facets, and refuse
- * nothing but what is no JSON object. What a gateway has stored comes back byte for byte; a member with
- * a name of the gateway's own, which none has stored, does not.
+ * nothing but what is no JSON object. What a gateway has stored comes back byte for byte, also a member
+ * with a name that is reserved here. A member with the name of an own one, which none has stored, does not.
  */
 export class StoredGrammar {
   readonly #grammar: Grammar;
@@ -44,5 +44,6 @@ function withoutRules(grammar: Grammar, kind: Kind, room: string): Grammar {
 }
 
 function withoutRule(member: Member): Member {
-  return { ...member, isRoom: false, rule: undefined };
+  const isOwn = OWN_MEMBERS.some((own) => own === member.name);
+  return { ...member, isOwn, isRoom: false, rule: undefined };
 }

@@ -51,7 +51,7 @@ async function fillOrigin(folder: string): Promise<string> {
   const spool = log.spool();
   await fill(spool, [Buffer.from(`"seeking":${seeking}`)]);
   await log.append({ ...draftOf({ kind: 'resonance' }), body: spool });
-  await log.append(draftOf({ kind: 'shepit', body: '"text":"last","visitor_id":null' }));
+  await log.append(draftOf({ kind: 'shepit', body: '"text":"last","visitor_id":null,"notes":[]' }));
   return log.id;
 }
 

@@ -7,7 +7,15 @@ import type { JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';
 import type { Entry } from '../../../log/log.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
-import { callToolResult, MAX_DEPTH, MAX_RESULT_SIZE, parseObject } from './results.ts';
+import { withheldMember } from '../../../operations/withholdings.ts';
+import {
+  callToolResult,
+  MAX_DEPTH,
+  MAX_RESULT_SIZE,
+  parseObject,
+  stampObject,
+  type ToolResult,
+} from './results.ts';
 import {
   invalidArgument,
   markPresent,
@@ -33,6 +41,11 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   if (id === undefined) throw invalidArgument('id', MISSING_ID, 'an entry');
   markPresent(app, args);
   const entry = await findEntry(app.log, id);
+  const lost = lostEntry(context, entry);
+  if (lost !== undefined) {
+    const own = { bytes: entry.size, next: null, ...lost.own };
+    return callToolResult(context, { summary: lost.summary, own, lines: [], untrusted: {} });
+  }
   const piece = await readPiece(entry, textArgument(args, 'from', 'an entry'));
   const { end, text, value } = piece;
   const { stamp, size } = entry;
@@ -43,6 +56,23 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
     lines: [text],
     untrusted: value === undefined ? { text } : { entry: value },
   });
+}
+
+/**
+ * An entry that was withheld or cannot be read: nothing of it is a visitor's. Undefined for any other.
+ */
+export function lostEntry(
+  { language, text }: Localization,
+  entry: Entry,
+): Pick<ToolResult, 'summary' | 'own'> | undefined {
+  const withheld = withheldMember(entry);
+  if (withheld === undefined && entry.unreadable !== true) return undefined;
+  const own = { ...stampObject(entry.stamp), ...(withheld ? { withheld } : { unreadable: true }) };
+  const line = JSON.stringify(own);
+  const summary = withheld
+    ? `${text(language.labels.withheld)}: ${withheld.reason}\n${line}`
+    : line;
+  return { summary, own };
 }
 
 /** Whole characters from an offset that the previous piece gave. Throws for another offset. */

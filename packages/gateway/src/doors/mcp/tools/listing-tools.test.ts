@@ -31,6 +31,25 @@ suite('what is read through MCP', () => {
     }
   });
 
+  test('has the reason of a withholding apart from what visitors wrote', async () => {
+    const log = openMemoryLog();
+    await using door = await openGateway(log);
+    await door.addEntries('spam');
+    await log.withhold([1], 'Asked for by its author');
+    const id = (await log.entry(1))?.stamp.id;
+    const { texts, structured } = await call(door, 'get_entry', JSON.stringify({ id }));
+    assert.equal(texts.length, 1);
+    assert.match(texts[0] ?? '', /Asked for by its author/);
+    assert.equal(fields(structured['withheld'])['reason'], 'Asked for by its author');
+    assert.ok(!('untrusted' in structured) && structured['next'] === null);
+    const params = { uri: `presence://entries/${id}` };
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params };
+    const answer = answerIn((await send(door, JSON.stringify(message))).text);
+    const [content, ...others] = list(fields(answer['result'])['contents']);
+    assert.match(String(fields(content)['text']), /Asked for by its author/);
+    assert.deepEqual(others, []);
+  });
+
   test('names what is too long or too deep for a list, and how to read it', async () => {
     await using door = await open();
     const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
