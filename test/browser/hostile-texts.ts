@@ -32,6 +32,7 @@ export const HOSTILE_TEXTS: readonly HostileText[] = [
     marker: 'direction',
     text: `direction \u202e\u2067\u202b${'evil.example/moc.elpmaxe'.repeat(5)} \u061c\u200f`,
   },
+  { marker: 'isolate', text: `isolate \u2069\u2069\u202e${'tale '.repeat(3)}\u2069\u202e` },
   { marker: 'tower', text: `tower ${zalgo('tower of marks '.repeat(20))}` },
   { marker: 'emoji', text: `emoji ${'🌱'.repeat(10_000)}` },
   { marker: 'word', text: `word ${'w'.repeat(10_000)}` },

@@ -91,6 +91,11 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
     return watched;
   }
 
+  async function htmlOf(name: PageName): Promise<string> {
+    const headers = { Accept: 'text/html' };
+    return await (await fetch(gateway.url + pathOf(name, replied), { headers })).text();
+  }
+
   for (const name of PAGE_NAMES) {
     for (const locale of ['uk', 'en'] as const) {
       it(`${name}, ${locale}: has no barrier that axe finds, light or dark`, async () => {
@@ -137,6 +142,8 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
       assert.deepEqual(await overflow(page), []);
       assert.ok(await page.locator('h1').isVisible());
       assert.equal(await page.evaluate(FOREIGN), 0);
+      assert.deepEqual(await page.evaluate(TURNED), []);
+      assert.doesNotMatch(await htmlOf(name), FORBIDDEN);
       if (SHOWING.includes(name)) await showsTexts(watched);
     });
   }
@@ -179,6 +186,32 @@ describe('every page, in Chromium', { concurrency: 3 }, () => {
     assert.match(shown, /<script>globalThis\.broken = 1<\/script>|<\/script><!--<script>/);
   }
 });
+
+/** Characters that HTML documents may not have. */
+const FORBIDDEN = /(?![\t\n\r])\p{Cc}|[\ufdd0-\ufdef\ufffe\uffff]/u;
+
+/** Words of the page itself whose letters run from right to left, and titles that would turn others. */
+const TURNED = `(() => {
+  const turned = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.parentElement.closest('bdi, [dir=auto], script, style') !== null) continue;
+    for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\d]{2,}/gu)) {
+      const [first, last] = [index, index + word.length - 1].map((at) => {
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + 1);
+        return range.getBoundingClientRect();
+      });
+      if (first.top === last.top && first.left > last.left) turned.push(word);
+    }
+  }
+  const controls = /[\\u202a-\\u202e\\u2066\\u2067]/;
+  const named = Array.from(document.querySelectorAll('title, [title], [aria-label], meta[content]'));
+  const texts = named.map((element) =>
+    element.getAttribute('aria-label') ?? element.title ?? element.content ?? element.textContent);
+  return turned.concat(texts.filter((text) => controls.test(text)));
+})()`;
 
 /** Less is 0.00 in every report of layout shifts: a caption that becomes a letter wider. */
 const SHIFTS = 'watched.shifts.filter(([value]) => value > 0.002)';

@@ -20,6 +20,7 @@ export type * from './schemas/status.ts';
 export * from './status.ts';
 export * from './language/localized-text.ts';
 export * from './paths.ts';
+export * from './text-direction.ts';
 export * from './weighted-list.ts';
 
 /** The greatest size of a request line and its headers together, in bytes (PROTOCOL.md section 1.2). */

@@ -86,10 +86,14 @@ export function problemDocument(error: GatewayError, title: string): Record<stri
   };
 }
 
+/** Controls, and what would turn the words around the quotation. */
+const UNREADABLE = /[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const LONGEST_QUOTED = 100;
 
 /** A value of the caller, quoted in a `detail` and cut where it is long. */
 export function quoted(text: string): string {
   const cut = text.length > LONGEST_QUOTED ? `${text.slice(0, LONGEST_QUOTED)}…` : text;
-  return JSON.stringify(cut.toWellFormed());
+  return JSON.stringify(cut.toWellFormed()).replaceAll(UNREADABLE, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

@@ -27,15 +27,21 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
           </SlotsContext.Provider>
         </div>
         {guide && <Guide {...guide} title={wordsIn(data.shell.locale).layout.forAgents} />}
-        {/* `<` could end the element. */}
         <script
           type="application/json"
           id="page-data"
-          dangerouslySetInnerHTML={{ __html: JSON.stringify(data).replaceAll('<', '\\u003c') }}
+          dangerouslySetInnerHTML={{ __html: JSON.stringify(data).replaceAll(UNSAFE, escaped) }}
         />
       </body>
     </html>
   );
+}
+
+/** `<` could end the element, and HTML may not have controls and noncharacters. */
+const UNSAFE = /[<\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function Head({ data }: { readonly data: PageData }): VNode {

@@ -32,10 +32,14 @@ const PAGES = {
   write: Write,
 } satisfies Record<PageName, unknown>;
 
+/** Controls and noncharacters that HTML may not have. */
+const FORBIDDEN = /(?![\t\n\r])[\p{Cc}\ufdd0-\ufdef\ufffe\uffff]/gu;
+
 export const renderPage: RenderPage = (data, options = {}) => {
   // Each component takes the data of its own page.
   const page = PAGES[data.page] as PageComponent;
-  return `<!doctype html>${renderToString(<Document data={data} page={page} {...options} />)}`;
+  const html = renderToString(<Document data={data} page={page} {...options} />);
+  return `<!doctype html>${html.replaceAll(FORBIDDEN, '\ufffd')}`;
 };
 
 export { webManifest } from './web-manifest.ts';

@@ -4,8 +4,10 @@
  */
 import {
   EVERYTHING,
+  isolated,
   KINDS,
   localize,
+  withoutDirectionControls,
   type Kind,
   type Language,
   type Locale,
@@ -90,14 +92,12 @@ export const LISTED_SCOPES: readonly (readonly [path: string, scopeOf: ScopeReso
 
 /** In characters. */
 export const TITLE_LENGTH = 80;
-/** Control characters that would change the text direction of the rest of the title. */
-const BIDI_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A visitor's text as one line, cut between characters. */
+/** A visitor's text as one line, cut between characters, to stand within the gateway's own words. */
 export function titleExcerpt(text: string): string {
-  const start = text.slice(0, 8 * TITLE_LENGTH).replace(BIDI_CONTROLS, '');
+  const start = withoutDirectionControls(text.slice(0, 8 * TITLE_LENGTH));
   const line = start.replace(/\s+/g, ' ').trim();
   const characters = Array.from(line);
-  if (characters.length <= TITLE_LENGTH && text.length <= 8 * TITLE_LENGTH) return line;
-  return `${characters.slice(0, TITLE_LENGTH - 1).join('')}…`;
+  if (characters.length <= TITLE_LENGTH && text.length <= 8 * TITLE_LENGTH) return isolated(line);
+  return isolated(`${characters.slice(0, TITLE_LENGTH - 1).join('')}…`);
 }

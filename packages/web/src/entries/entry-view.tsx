@@ -1,4 +1,5 @@
 /** One entry: whose it is, whom it is for, what it says. */
+import { isolated } from '@open-presence/protocol';
 import { createContext, type ComponentChildren, type Context, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 
@@ -6,7 +7,7 @@ import { KindMark } from '../kind-mark.tsx';
 import { Moment } from '../moment.tsx';
 import type { PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { VisitorName } from '../visitor-name.tsx';
+import { Isolated, VisitorName } from '../visitor-name.tsx';
 import { addressWith } from './address.ts';
 import { FreeMembers } from './free-members.tsx';
 import { LongText } from './long-text.tsx';
@@ -97,13 +98,15 @@ function Author({ entry }: { readonly entry: PageEntry }): VNode {
       ) : (
         <a
           href={href(shell, addressWith(`/rooms/${room}`, { identity: author }))}
-          title={words.only(author)}
+          title={words.only(isolated(author))}
         >
           <VisitorName name={author} />
         </a>
       )}
       {type !== undefined && type !== '' && (
-        <bdi class="entry-author-type">{type.replaceAll('_', ' ')}</bdi>
+        <span class="entry-author-type">
+          <Isolated text={type.replaceAll('_', ' ')} />
+        </span>
       )}
     </span>
   );

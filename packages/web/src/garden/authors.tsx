@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 
 import { useWords } from '../shell.ts';
+import { Isolated } from '../visitor-name.tsx';
 import { growBloom } from './growth/plant.ts';
 import { speciesOf } from './growth/species.ts';
 import type { Author, ChosenAuthor } from './main-authors.ts';
@@ -23,7 +24,7 @@ export function Authors({ authors, onChoose, chosen }: AuthorsProps): VNode {
         const name = (
           <>
             <BloomSign author={author} />
-            <bdi>{author ?? garden.unnamed}</bdi>
+            <Isolated text={author ?? garden.unnamed} />
           </>
         );
         return (

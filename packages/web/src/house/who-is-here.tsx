@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { Moment } from '../moment.tsx';
 import type { PageVisitor } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
-import { VisitorName } from '../visitor-name.tsx';
+import { Isolated, VisitorName } from '../visitor-name.tsx';
 
 interface WhoIsHereProps {
   readonly here: readonly PageVisitor[];
@@ -45,8 +45,8 @@ function Visitors({ visitors, isHere = false }: VisitorsProps): VNode {
               <VisitorName name={identity} />
             </b>
             {seeking.length > 0 && (
-              <span class="visitor-seeking" dir="auto">
-                {house.seeks} {seeking.join(', ')}
+              <span class="visitor-seeking">
+                {house.seeks} <Isolated text={seeking.join(', ')} />
               </span>
             )}
             <span class="visitor-where">

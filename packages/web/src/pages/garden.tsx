@@ -1,5 +1,5 @@
 /** The garden: everything that was said, as a picture over time. */
-import type { Kind } from '@open-presence/protocol';
+import { isolated, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 
@@ -12,6 +12,7 @@ import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
 import type { Activity, GardenEntry, GardenPage, Shell } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
+import { Isolated } from '../visitor-name.tsx';
 
 /** From the ground up. */
 const KINDS: readonly Kind[] = ['garden', 'seeds', 'shepit', 'resonance'];
@@ -33,7 +34,7 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
     picture?.choose(author);
   };
   const nameOf = ({ kind, author }: GardenEntry): string =>
-    `${shell.kinds[kind].name}, ${author ?? garden.unnamed}`;
+    `${shell.kinds[kind].name}, ${isolated(author ?? garden.unnamed)}`;
   return (
     <div class="garden-page">
       <h1>{data.title}</h1>
@@ -152,7 +153,7 @@ function EntryList({ entries }: { readonly entries: readonly GardenEntry[] }): V
         {entries.map(({ id, kind, author, text, time }) => (
           <li key={id}>
             <a href={href(shell, `/entries/${id}`)}>
-              {shell.kinds[kind].name} · <bdi>{author ?? garden.unnamed}</bdi>
+              {shell.kinds[kind].name} · <Isolated text={author ?? garden.unnamed} />
             </a>{' '}
             <Moment timestamp={new Date(time).toISOString()} />
             <p dir="auto">{text}</p>

@@ -1,4 +1,5 @@
 /** A file, or a large pasted text, that is sent as text without being shown. */
+import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
 import { useShell, useWords } from '../shell.ts';
@@ -37,7 +38,7 @@ export function Attachment({ file, onChange }: AttachmentProps): VNode {
         </label>
       ) : (
         <p>
-          <bdi>{speaking.attached(file.name, sizeOf(file, locale))}</bdi>{' '}
+          {speaking.attached(isolated(file.name), sizeOf(file, locale))}{' '}
           <button type="button" class="more" onClick={() => onChange(undefined)}>
             {speaking.removeFile}
           </button>

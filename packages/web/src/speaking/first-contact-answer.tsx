@@ -3,6 +3,7 @@ import { isKind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
 import { href, useShell, useWords } from '../shell.ts';
+import { Isolated } from '../visitor-name.tsx';
 import type { Companion, NextStep, StoredEntry } from './outbox.ts';
 
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
@@ -35,11 +36,11 @@ function CompanionItem({ companion }: { readonly companion: Companion }): VNode 
   return (
     <li>
       <a href={href(shell, `/entries/${id}`)}>
-        <bdi>{name ?? id}</bdi>
+        <Isolated text={name ?? id} />
       </a>{' '}
       {seeking.length > 0 && (
         <span>
-          {speaking.contact.seeks} <bdi>{seeking.join(', ')}</bdi>
+          {speaking.contact.seeks} <Isolated text={seeking.join(', ')} />
         </span>
       )}
     </li>

@@ -1,4 +1,5 @@
 /** Says where each entry stands that this device has sent, or is about to send. */
+import { withoutDirectionControls } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
@@ -62,7 +63,7 @@ function OutboxEntry({ item, isSending }: OutboxEntryProps): VNode {
     <div class="outbox-item" data-state={state}>
       <p>
         <span class="outbox-kind">{kinds[kind].name}</span>{' '}
-        {excerpt !== '' && <bdi class="outbox-excerpt">{excerpt}</bdi>}
+        {excerpt !== '' && <bdi class="outbox-excerpt">{withoutDirectionControls(excerpt)}</bdi>}
       </p>
       <p class="outbox-state">
         <StateText item={item} isSending={isSending} />

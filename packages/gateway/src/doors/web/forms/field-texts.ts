@@ -7,6 +7,7 @@ import type { PostedForm } from './posted-form.ts';
 const MAX_NAME_SIZE = 256;
 const MAX_SHORT_SIZE = 1024;
 
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d]);
 const ESCAPED: Readonly<Record<number, string>> = {
   0x22: '&quot;',
   0x26: '&amp;',
@@ -15,12 +16,17 @@ const ESCAPED: Readonly<Record<number, string>> = {
   0x3e: '&gt;',
 };
 
+/** Undefined for a byte that stands for itself. HTML may have no controls but white space. */
+function htmlOf(byte: number): string | undefined {
+  return byte < 0x20 && !WHITE_SPACE.has(byte) ? '\ufffd' : ESCAPED[byte];
+}
+
 /** Bytes of UTF-8 as HTML, in an attribute or between tags. */
 function escaped(bytes: Uint8Array): Buffer {
   const parts: Uint8Array[] = [];
   let from = 0;
   for (let at = 0; at < bytes.length; at++) {
-    const entity = ESCAPED[bytes[at] ?? 0];
+    const entity = htmlOf(bytes[at] ?? 0);
     if (entity === undefined) continue;
     parts.push(bytes.subarray(from, at), Buffer.from(entity));
     from = at + 1;

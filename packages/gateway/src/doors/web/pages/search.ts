@@ -5,6 +5,7 @@ import { pageTexts } from '@open-presence/web/renderer';
 
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { queryOf } from '../../../http/query.ts';
+import { titleExcerpt } from '../../../operations/listing-scope.ts';
 import {
   type Match,
   matchesOf,
@@ -44,7 +45,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
   const page = { page: 'search', shell, title, description, query } as const;
   if (!/\S/.test(address.get('q') ?? '')) return { data: page };
-  const data = { ...page, unlisted: true, title: `${title}: ${query.q.slice(0, 60)}` } as const;
+  const data = { ...page, unlisted: true, title: `${title}: ${titleExcerpt(query.q)}` } as const;
   try {
     return { data: { ...data, ...(await resultsOf(context, address)) } };
   } catch (error) {
