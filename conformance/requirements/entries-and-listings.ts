@@ -7,9 +7,9 @@ export const ENTRIES_AND_LISTINGS = {
     'one-connection': 'Requests sent ahead over one connection are answered in order.',
   },
   '1.2': {
-    'long-url': 'A query of 1 MiB is read.',
-    'long-header': 'A header of 1 MiB is read.',
-    'long-path': 'A path of 1 MiB is answered as a short one.',
+    'long-url': 'A query of 1 MB is read.',
+    'long-header': 'Headers of 1 MB together are read.',
+    'long-path': 'A path of 1 MB is answered as a short one.',
     'long-text': 'Texts of 64 KiB to 5 MiB are kept and found.',
     'long-parts': 'Names, numbers and escapes of 1 MiB are kept as spelled.',
     'deep-nesting': 'A hundred thousand levels of nesting are kept.',

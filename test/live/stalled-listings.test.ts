@@ -76,7 +76,7 @@ test('readers who stall in a listing hold no page of it', async () => {
 test('the memory of a long question is given back', async () => {
   await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
   const before = await residentOf(gateway.pid);
-  const words = Array.from({ length: 1_000_000 }, (_, index) => index.toString(36)).join('+');
+  const words = Array.from({ length: 200_000 }, (_, index) => index.toString(36)).join('+');
   const answer = await fetch(`${gateway.url}/api/search?q=${words}`);
   assert.equal(answer.status, 200);
   await answer.arrayBuffer();

@@ -24,4 +24,4 @@ export * from './text-direction.ts';
 export * from './weighted-list.ts';
 
 /** The greatest size of a request line and its headers together, in bytes (PROTOCOL.md section 1.2). */
-export const MAX_HEADER_SIZE: number = 16 * 1024 * 1024;
+export const MAX_HEADER_SIZE: number = 1024 * 1024;

@@ -13,7 +13,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { LongHead } from './long-head.ts';
+import { MAX_HEADER_SIZE } from '@open-presence/protocol';
+
 import { rawCached, rawResponse } from './raw-response.ts';
 import { isOneHead, type RepeatedGet } from './repeated-get.ts';
 import {
@@ -56,6 +57,8 @@ export interface ConnectionCallbacks {
   repeatedGet(bytes: Buffer): RepeatedGet | undefined;
   /** Called with a `GET` that goes through it, once its handler was called. */
   remember(bytes: Buffer, request: IncomingMessage, route: RouteName): void;
+  /** Called when the head of a request takes more than `MAX_HEADER_SIZE`. */
+  headTooLong(): void;
   /** Called once for each request, when its response has ended. `response`: undefined for simple ones. */
   readonly finished:
     | ((request: Omit<FinishedRequest, 'isStream'>, response: ServerResponse | undefined) => void)
@@ -81,7 +84,8 @@ export class Connection implements SimplePostResponder {
   #matched = 0;
   /** Whether the bytes that were found last end a head, or a chunked body. */
   #isPartWhole = false;
-  readonly #head = new LongHead();
+  /** In bytes: what came of a head that has not ended. */
+  #headSize = 0;
   /** What follows the request that is being answered. */
   #held: NonSharedBuffer | undefined;
   #parsing = true;
@@ -269,7 +273,7 @@ export class Connection implements SimplePostResponder {
 
   /** Whether the next bytes begin a request. */
   get #isIdle(): boolean {
-    const isBetween = !this.isResponding && !this.isReceiving && !this.#head.isIncomplete;
+    const isBetween = !this.isResponding && !this.isReceiving && this.#headSize === 0;
     return this.#parsing && isBetween && this.#matched === 0;
   }
 
@@ -292,11 +296,19 @@ export class Connection implements SimplePostResponder {
       }
       const isHead = this.#response === undefined;
       const end = this.#endOfPart(bytes, start);
-      const part = end - start === bytes.length ? bytes : bytes.subarray(start, end);
-      const ready = isHead ? this.#head.take(part, this.#isPartWhole) : part;
-      if (ready !== undefined) this.#parse(ready);
+      if (isHead && this.#isTooLong(end - start)) return;
+      this.#parse(end - start === bytes.length ? bytes : bytes.subarray(start, end));
       start = end;
     }
+  }
+
+  /** Node counts names and values only: not the spaces between them, nor the ends of lines. */
+  #isTooLong(size: number): boolean {
+    const total = this.#headSize + size;
+    this.#headSize = this.#isPartWhole ? 0 : total;
+    if (total <= MAX_HEADER_SIZE) return false;
+    this.#callbacks.headTooLong();
+    return true;
   }
 
   /** Returns false if the bytes must be parsed. */

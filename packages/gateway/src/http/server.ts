@@ -17,7 +17,7 @@ import type { ClientError } from './malformed-request.ts';
 import { createServer } from './node-http.ts';
 import type { RouteName } from './request-observer.ts';
 
-export interface Callbacks extends ConnectionCallbacks {
+export interface Callbacks extends Omit<ConnectionCallbacks, 'headTooLong'> {
   /** Returns what answers the request. */
   request(request: IncomingMessage, response: ServerResponse): RouteName;
   /** Called when connections can no longer be accepted, and without an error when they can again. */
@@ -60,6 +60,11 @@ const OPTIONS = {
   keepAlive: true,
   keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 } as const;
+
+/** As Node calls it. */
+const HEAD_TOO_LONG = Object.assign(new Error('The head of a request is too long.'), {
+  code: 'HPE_HEADER_OVERFLOW',
+});
 
 export class HttpServer implements AsyncDisposable {
   readonly #server: Server;
@@ -117,6 +122,7 @@ export class HttpServer implements AsyncDisposable {
           this.#stopping ? undefined : callbacks.simplePost(post, responder),
         repeatedGet: (bytes) => (this.#stopping ? undefined : callbacks.repeatedGet(bytes)),
         remember: (bytes, request, route) => callbacks.remember(bytes, request, route),
+        headTooLong: () => malformed(HEAD_TOO_LONG, socket),
         finished: callbacks.finished,
       });
       this.#connections.set(socket, connection);
