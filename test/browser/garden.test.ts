@@ -9,6 +9,7 @@ import { until } from '../../conformance/until.ts';
 import { asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { becomesTrue } from './page-watch.ts';
 
 const STAGE = '.garden-stage';
 const SPOKEN = '.garden-picture [role=status]';
@@ -79,13 +80,15 @@ describe('the garden, in Chromium', () => {
     await page.close();
   });
 
-  it('says who and what at the pointer, and comes closer by the wheel', async () => {
+  it('says who and what at the pointer, and comes closer by the wheel with Ctrl', async () => {
     const { page } = await openGarden(three);
     const box = await page.locator(STAGE).boundingBox();
     assert.ok(box !== null);
     await findByPointer(page, box, 'first');
     assert.match(await page.locator('.caption').innerText(), /Trace · Lumen\s+first/);
-    await page.mouse.wheel(0, -400);
+    await page.keyboard.down('Control');
+    for (let turns = 0; turns < 6; turns += 1) await page.mouse.wheel(0, -100);
+    await page.keyboard.up('Control');
     await page.mouse.move(box.x + 5, box.y + 5);
     await page.locator('.caption').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Whole garden' }).click();
@@ -105,6 +108,36 @@ describe('the garden, in Chromium', () => {
     await authors.filter({ hasText: 'Lumen' }).click();
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
     assert.equal(await authors.count(), 3);
+    await page.close();
+  });
+
+  it('lets the page be scrolled by the wheel over the picture', async () => {
+    const { page } = await openGarden(three, { viewport: { width: 800, height: 400 } });
+    const box = await page.locator(STAGE).boundingBox();
+    assert.ok(box !== null);
+    await page.mouse.move(box.x + box.width / 2, box.y + 20);
+    await page.mouse.wheel(0, 120);
+    await becomesTrue(page, 'scrollY === 120');
+    await page.mouse.wheel(0, -120);
+    await becomesTrue(page, 'scrollY === 0');
+    await page.close();
+  });
+
+  it('keeps an author in the legend who stands out, so that all can be shown again', async () => {
+    await using own = await startGatewayProcess();
+    await post(own, 'garden', { text: 'from the one', identity: 'Nokomis' });
+    const { page } = await openGarden(own);
+    const authors = page.locator('.garden-authors button');
+    await authors.filter({ hasText: 'Nokomis' }).click();
+    await page.getByRole('button', { name: 'Newest' }).click();
+    const names = Array.from({ length: 9 }, (_, index) => `visitor ${index}`);
+    for (const identity of [...names, ...names]) {
+      await post(own, 'garden', { text: 'from another', identity });
+    }
+    await authors.filter({ hasText: 'visitor' }).nth(6).waitFor();
+    assert.equal(await page.locator('.garden-authors [aria-pressed=true]').innerText(), 'Nokomis');
+    await authors.filter({ hasText: 'Nokomis' }).click();
+    assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
     await page.close();
   });
 

@@ -104,7 +104,7 @@ function pinch(
   picture.pan((from.x - to.x) / 2 / width);
 }
 
-/** The page scrolls where the picture cannot be zoomed any further. */
+/** With Ctrl, as pinching on a touchpad is reported too; without it, the page scrolls. */
 function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: AbortSignal): void {
   const onWheel = (event: WheelEvent): void => {
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : 30;
@@ -114,10 +114,11 @@ function listenToWheel(stage: HTMLElement, picture: GardenPicture, signal: Abort
       event.preventDefault();
       return;
     }
-    const speed = event.ctrlKey ? 0.01 : 0.0016;
-    const factor = Math.exp(Math.max(-160, Math.min(160, down)) * speed);
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const factor = Math.exp(Math.max(-50, Math.min(50, down)) * 0.01);
     const { left } = stage.getBoundingClientRect();
-    if (picture.zoom(factor, (event.clientX - left) / stage.clientWidth)) event.preventDefault();
+    picture.zoom(factor, (event.clientX - left) / stage.clientWidth);
   };
   stage.addEventListener('wheel', onWheel, { signal, passive: false });
 }

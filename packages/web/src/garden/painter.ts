@@ -178,7 +178,7 @@ export class Painter {
     const isOnGround = [parent, growth].every(({ entry: { kind } }) => SWAY[kind].drift === 0);
     context.strokeStyle = colourOf(parent.entry.author, 'leaf', daytime);
     context.lineWidth = isOnGround ? Math.max(1.1, frame.unit * 0.008) : 1;
-    context.globalAlpha = isOnGround ? 0.8 : 0.35;
+    context.globalAlpha = (isOnGround ? 0.8 : 0.35) * strengthOf(growth, frame);
     context.setLineDash(isOnGround ? [] : [1, 4]);
     context.lineCap = 'round';
     context.beginPath();
@@ -235,7 +235,7 @@ export class Painter {
     context.save();
     context.translate(x, y);
     context.transform(scale, 0, -swing * turn * scale, scale, 0, 0);
-    if (chosen !== undefined && chosen.name !== entry.author) context.globalAlpha = 0.16;
+    context.globalAlpha = strengthOf(growth, { chosen });
     if (pointed !== undefined && nameOf(pointed) === entry.id) {
       context.shadowColor = getComputedStyle(this.#canvas).outlineColor;
       context.shadowBlur = 14 * ratio;
@@ -253,6 +253,11 @@ export class Painter {
     context.roundRect(x - 5, y - 5, width + 10, height + 10, 6);
     context.stroke();
   }
+}
+
+/** Growths of others fade while those of one author stand out. */
+function strengthOf({ entry }: SceneGrowth, { chosen }: Pick<Frame, 'chosen'>): number {
+  return chosen === undefined || chosen.name === entry.author ? 1 : 0.16;
 }
 
 /** Whether any of it may be in view. */

@@ -110,12 +110,9 @@ export class GardenPicture {
     this.#setView(moved(this.#view, part, this.#whole));
   }
 
-  /** Returns whether the view can be zoomed so. `position`: what stays where it is, from 0 to 1. */
-  zoom(factor: number, position: number): boolean {
-    const view = zoomed(this.#view, factor, timeAt(this.#view, position), this.#whole);
-    const changes = lengthOf(view) !== lengthOf(this.#view);
-    if (changes) this.#setView(view);
-    return changes;
+  /** `position`: what stays where it is, from 0 to 1. */
+  zoom(factor: number, position: number): void {
+    this.#setView(zoomed(this.#view, factor, timeAt(this.#view, position), this.#whole));
   }
 
   /** The same, as a movement. */

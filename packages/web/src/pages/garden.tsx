@@ -49,7 +49,12 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       </div>
       {entries.length > 0 && (
         <Authors
-          authors={authors}
+          authors={
+            // The author who was chosen stays there, to be left again.
+            chosen === undefined || authors.includes(chosen.name)
+              ? authors
+              : [...authors, chosen.name]
+          }
           chosen={chosen}
           onChoose={picture === undefined ? undefined : choose}
         />
