@@ -1,5 +1,3 @@
-import { defineConfig } from 'oxlint';
-
 /**
  * The dependency rules, each held by a deliberately wrong file under test/lint/fixtures:
  *
@@ -170,7 +168,7 @@ const forbid = (forbids: Zone['forbids']): ['error', { patterns: ForbiddenImport
 const anywhere = (path: string): string => `**/${path}`;
 const tests = ['**/*.test.ts', '**/*.fixture.ts'];
 
-export default defineConfig({
+export default {
   plugins: ['typescript', 'unicorn', 'oxc', 'import', 'promise', 'node'],
   categories: { correctness: 'error', suspicious: 'error' },
   env: { builtin: true, node: true },
@@ -281,4 +279,4 @@ export default defineConfig({
     },
     { files: ['**/*.config.ts'], rules: { 'import/no-default-export': 'off' } },
   ],
-});
+};

@@ -24,7 +24,7 @@ for (const name of NAMES) await complete(name);
 /** The browser's part last: it is compiled for more than the newest Node. */
 async function compile(): Promise<void> {
   for (const project of ['tsconfig.build.json', 'tsconfig.build.browser.json']) {
-    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const compiler = join(ROOT, 'test/node_modules/typescript/bin/tsc');
     const args = [compiler, '-p', project, '--outDir', target];
     await run(process.execPath, args, { cwd: ROOT }).catch((error: unknown) => {
       throw new Error(String(asObject(error)['stdout']), { cause: error });

@@ -20,7 +20,7 @@ try {
 }
 
 async function check(program: string, ...args: readonly string[]): Promise<void> {
-  await run(join(ROOT, 'node_modules/.bin', program), args).catch((error: unknown) => {
+  await run(join(ROOT, 'test/node_modules/.bin', program), args).catch((error: unknown) => {
     const { stdout, stderr } = asObject(error);
     process.exitCode = 1;
     console.error(`${program}:\n${String(stdout)}${String(stderr)}`);

@@ -28,7 +28,7 @@ export interface GatewayOptions {
   readonly under?: readonly string[];
 }
 
-export interface Ending {
+interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

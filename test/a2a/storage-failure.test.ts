@@ -9,6 +9,7 @@ import { MIB, smallDisk } from '../crash/disk.ts';
 import { untilWritable, untilReadOnly } from '../crash/status.ts';
 import { injectIntoFlushes } from '../crash/strace.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
 
 interface Told {
   readonly status: number;
@@ -90,43 +91,51 @@ function isKept({ status, body }: Told): boolean {
   return status === 200 && 'message' in body;
 }
 
-test('an agent is told that the disk is full, reads on, and is kept when it is not', async () => {
-  await using disk = await smallDisk(24 * MIB);
-  await using gateway = await startGatewayProcess({ data: disk.data });
-  const { url } = gateway;
-  using visitor = new Gateway(url);
-  assert.ok(isKept(await rest(url, saying(['before']))));
-  await disk.fill();
-  for (const size of [200_000, 20_000, 1]) {
-    for (let refusals = 0; refusals < 3;) {
-      if (!isKept(await rest(url, saying(['x'.repeat(size)])))) refusals += 1;
+test(
+  'an agent is told that the disk is full, reads on, and is kept when it is not',
+  needs('to mount a disk'),
+  async () => {
+    await using disk = await smallDisk(24 * MIB);
+    await using gateway = await startGatewayProcess({ data: disk.data });
+    const { url } = gateway;
+    using visitor = new Gateway(url);
+    assert.ok(isKept(await rest(url, saying(['before']))));
+    await disk.fill();
+    for (const size of [200_000, 20_000, 1]) {
+      for (let refusals = 0; refusals < 3;) {
+        if (!isKept(await rest(url, saying(['x'.repeat(size)])))) refusals += 1;
+      }
     }
-  }
-  await untilReadOnly(visitor);
-  await assertRefused(url, FULL, 'x');
-  await assertReadable(url);
-  const lost = saying(['one', 'two', 'three']);
-  assert.equal((await rest(url, lost)).status, 507);
-  await disk.free();
-  await untilWritable(visitor);
-  for (let count = 0; count < 2; count += 1) assert.ok(isKept(await rest(url, lost)));
-  const seeds = asObject((await visitor.get('/api/seeds?limit=4')).json);
-  const texts = asArray(seeds['entries']).map((entry) => asObject(entry)['text']);
-  assert.deepEqual(texts.slice(0, 3), ['three', 'two', 'one']);
-  assert.notEqual(texts[3], 'three');
-});
-
-test('an agent is told that storing fails, reads on, and is kept when it does not', async () => {
-  await using folder = await dataFolder();
-  await using gateway = await startGatewayProcess({ data: folder.path });
-  const { url } = gateway;
-  using visitor = new Gateway(url);
-  assert.ok(isKept(await rest(url, saying(['before']))));
-  {
-    await using _ = await injectIntoFlushes(gateway.pid, 'error=EIO');
-    await assertRefused(url, FAILING, 'x');
+    await untilReadOnly(visitor);
+    await assertRefused(url, FULL, 'x');
     await assertReadable(url);
-  }
-  await untilWritable(visitor);
-  assert.ok(isKept(await rest(url, saying(['after']))));
-});
+    const lost = saying(['one', 'two', 'three']);
+    assert.equal((await rest(url, lost)).status, 507);
+    await disk.free();
+    await untilWritable(visitor);
+    for (let count = 0; count < 2; count += 1) assert.ok(isKept(await rest(url, lost)));
+    const seeds = asObject((await visitor.get('/api/seeds?limit=4')).json);
+    const texts = asArray(seeds['entries']).map((entry) => asObject(entry)['text']);
+    assert.deepEqual(texts.slice(0, 3), ['three', 'two', 'one']);
+    assert.notEqual(texts[3], 'three');
+  },
+);
+
+test(
+  'an agent is told that storing fails, reads on, and is kept when it does not',
+  needs('strace'),
+  async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const { url } = gateway;
+    using visitor = new Gateway(url);
+    assert.ok(isKept(await rest(url, saying(['before']))));
+    {
+      await using _ = await injectIntoFlushes(gateway.pid, 'error=EIO');
+      await assertRefused(url, FAILING, 'x');
+      await assertReadable(url);
+    }
+    await untilWritable(visitor);
+    assert.ok(isKept(await rest(url, saying(['after']))));
+  },
+);

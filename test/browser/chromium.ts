@@ -1,21 +1,16 @@
 /** The real browser, without a window and off the network. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-
 import { chromium, type Browser } from 'playwright-core';
 
 import { PATIENCE_MS } from '../../conformance/until.ts';
-
-const INSTALL = join(import.meta.dirname, '../install.sh');
+import { chromiumPath } from './chromium-path.ts';
 
 /** Its disposal closes it. What its pages wait for may take as long as a slow machine needs. */
 export async function startChromium(args: readonly string[] = []): Promise<Browser> {
-  await promisify(execFile)(INSTALL);
   const browser = await chromium.launch({
     timeout: PATIENCE_MS,
-    executablePath: '/usr/bin/chromium-headless-shell',
+    executablePath: chromiumPath() ?? 'chromium',
     args: [
+      // Root cannot use the sandbox, and an ordinary user only where the kernel lets it.
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',

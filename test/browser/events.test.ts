@@ -8,6 +8,7 @@ import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { receivesAllAcrossRestarts, type ReceivedEvent } from '../live/restarts.ts';
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
+import { needs } from '../needs.ts';
 
 const LISTENING = `<!doctype html>
 <meta charset="utf-8">
@@ -25,25 +26,29 @@ const LISTENING = `<!doctype html>
 </script>
 `;
 
-test('a page hears every entry once and in order while the gateway dies and rests', async (context) => {
-  await using gateway = await RestartableGateway.start();
-  await using site = await serve(LISTENING);
-  await using browser = await startChromium();
-  const page = await browser.newPage();
-  await page.goto(`${site.url}/?events=${encodeURIComponent(`${gateway.url}/api/events`)}`);
-  await becomesTrue(page, 'opened');
-  const count = await receivesAllAcrossRestarts(gateway, {
-    async count() {
-      const [state, heard] = await page.evaluate<[number, number]>(
-        '[source.readyState, heard.length]',
-      );
-      assert.notEqual(state, 2, 'the page has given up');
-      return heard;
-    },
-    received: async () => await page.evaluate<ReceivedEvent[]>('heard'),
-  });
-  context.diagnostic(`${count} entries`);
-});
+test(
+  'a page hears every entry once and in order while the gateway dies and rests',
+  needs('chromium'),
+  async (context) => {
+    await using gateway = await RestartableGateway.start();
+    await using site = await serve(LISTENING);
+    await using browser = await startChromium();
+    const page = await browser.newPage();
+    await page.goto(`${site.url}/?events=${encodeURIComponent(`${gateway.url}/api/events`)}`);
+    await becomesTrue(page, 'opened');
+    const count = await receivesAllAcrossRestarts(gateway, {
+      async count() {
+        const [state, heard] = await page.evaluate<[number, number]>(
+          '[source.readyState, heard.length]',
+        );
+        assert.notEqual(state, 2, 'the page has given up');
+        return heard;
+      },
+      received: async () => await page.evaluate<ReceivedEvent[]>('heard'),
+    });
+    context.diagnostic(`${count} entries`);
+  },
+);
 
 interface Site extends AsyncDisposable {
   readonly url: string;

@@ -10,6 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { freePort, startGatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
 const SITE = 'elsewhere.example';
 
@@ -74,7 +75,7 @@ async function startSite(at = 0): Promise<AsyncDisposable & { readonly port: num
   };
 }
 
-describe('a page of another site, in Chromium', () => {
+describe('a page of another site, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let browser: Browser;
   let site: { readonly port: number };

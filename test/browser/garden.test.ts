@@ -10,11 +10,12 @@ import { asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
+import { needs } from '../needs.ts';
 
 const STAGE = '.garden-stage';
 const SPOKEN = '.garden-picture [role=status]';
 
-describe('the garden, in Chromium', () => {
+describe('the garden, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let browser: Browser;
   /** With a trace, a seed and a whisper that answers the trace. */

@@ -7,8 +7,9 @@ import type { Browser, Page } from 'playwright-core';
 import { asArray, asInteger, asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
-describe('the house, in Chromium', () => {
+describe('the house, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

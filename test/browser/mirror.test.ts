@@ -12,8 +12,9 @@ import {
   type GatewayProcess,
 } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
-describe('the pages of a mirror, in Chromium', () => {
+describe('the pages of a mirror, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let origin: GatewayProcess;
   let mirror: GatewayProcess;

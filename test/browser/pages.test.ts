@@ -21,6 +21,7 @@ import {
   type WatchedPage,
 } from './page-watch.ts';
 import { PAGE_NAMES, pathOf, type PageName } from './visited-pages.ts';
+import { needs } from '../needs.ts';
 
 const MAX_SCRIPT_BYTES = 60_000;
 
@@ -31,7 +32,7 @@ const PHONE = { width: 320, height: 640 };
 /** 1280 by 1024 pixels at 400 %. */
 const ZOOMED = { width: 320, height: 256 };
 
-describe('every page, in Chromium', { concurrency: 3 }, () => {
+describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

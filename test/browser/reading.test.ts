@@ -7,11 +7,12 @@ import type { Browser, Page } from 'playwright-core';
 import { asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
 const ROOM = '/rooms/consciousness-garden?lang=en';
 const COUNT = 100;
 
-describe('reading without scripts, in Chromium', () => {
+describe('reading without scripts, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

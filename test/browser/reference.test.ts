@@ -9,6 +9,7 @@ import { asArray, asInteger, asObject, asString } from '../../conformance/value.
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
+import { needs } from '../needs.ts';
 
 /** Axe's rules that Scalar 1.72.1 breaks: its buttons to copy have no name, its regions one. */
 const BROKEN_BY_SCALAR = ['button-name', 'landmark-unique'];
@@ -17,7 +18,7 @@ const POLICY_VIOLATIONS = `globalThis.violations = [];
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) =>
     violations.push([violatedDirective, blockedURI, sample].join(' ')));`;
 
-describe('the reference page, in Chromium', () => {
+describe('the reference page, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

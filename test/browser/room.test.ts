@@ -7,6 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
 const ROOM = '/rooms/consciousness-garden';
 
@@ -81,7 +82,7 @@ async function settledInView(page: Page): Promise<Place> {
   })()`);
 }
 
-describe('a room, in Chromium', () => {
+describe('a room, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;
@@ -166,7 +167,7 @@ describe('a room, in Chromium', () => {
   });
 });
 
-describe('pages that stay open', () => {
+describe('pages that stay open', needs('chromium'), () => {
   it('have each word once, in order, while the gateway is killed and started again', async () => {
     await using gateway = await RestartableGateway.start();
     await using browser = await startChromium();

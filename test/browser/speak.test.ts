@@ -10,6 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { asArray, asObject, asString } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
 const run = promisify(execFile);
 
@@ -25,7 +26,7 @@ interface Code {
   readonly text: string;
 }
 
-describe('the page for developers, in Chromium', () => {
+describe('the page for developers, in Chromium', needs('chromium', 'curl', 'python3'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

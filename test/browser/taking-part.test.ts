@@ -8,8 +8,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { asArray, asObject, type JsonObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
-describe('taking part, in Chromium', () => {
+describe('taking part, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;
@@ -189,7 +190,7 @@ describe('taking part, in Chromium', () => {
   });
 });
 
-describe('taking part without scripts, in Chromium', () => {
+describe('taking part without scripts, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
   let gateway: GatewayProcess;
   let browser: Browser;

@@ -1,5 +1,5 @@
 /** The pages that tests visit, by name. `{id}` is an entry that has replies. */
-export const PAGES = {
+const PAGES = {
   house: '/',
   room: '/rooms/consciousness-garden',
   entry: '/entries/{id}',

@@ -7,39 +7,47 @@ import { Gateway } from '@open-presence/client';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { withhold } from '../withhold/command.ts';
 import { startChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
 
 const SECRET = 'Xyzzy4711';
 const REASON = 'Asked for by its author';
 const PATHS = ['/', '/rooms/consciousness-garden'];
 
-test('pages that are open let go of what is withheld, with scripts; without, once they are loaded', async () => {
-  await using gateway = await startGatewayProcess();
-  await using browser = await startChromium();
-  const author = new Gateway(gateway.url, { identity: SECRET });
-  const { id } = await author.leaveTrace(`${SECRET} was here`);
-  await new Gateway(gateway.url, { identity: 'B' }).leaveTrace('stays');
-  const pages = await Promise.all(
-    [...PATHS, `/entries/${id}`].map(async (path) => {
-      const page = await browser.newPage();
-      await page.goto(gateway.url + path);
-      await page.getByText(`${SECRET} was here`).first().waitFor();
-      return page;
-    }),
-  );
-  // A stream is open once something that is said now is on the page.
-  await new Gateway(gateway.url, { identity: 'C' }).leaveTrace({ text: 'said now', inReplyTo: id });
-  for (const page of pages) await page.getByText('said now').first().waitFor();
-  const { code, stderr } = await withhold(gateway.data, id, '--reason', REASON, '--yes');
-  assert.equal(code, 0, stderr);
-  for (const page of pages) {
-    await page.getByText(REASON).first().waitFor();
-    assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());
-  }
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  const still = await context.newPage();
-  for (const path of [...PATHS, `/entries/${id}`]) {
-    await still.goto(gateway.url + path);
-    const html = await still.content();
-    assert.ok(html.includes(REASON) && !html.includes(SECRET), path);
-  }
-});
+test(
+  'pages that are open let go of what is withheld, with scripts; without, once they are loaded',
+  needs('chromium'),
+  async () => {
+    await using gateway = await startGatewayProcess();
+    await using browser = await startChromium();
+    const author = new Gateway(gateway.url, { identity: SECRET });
+    const { id } = await author.leaveTrace(`${SECRET} was here`);
+    await new Gateway(gateway.url, { identity: 'B' }).leaveTrace('stays');
+    const pages = await Promise.all(
+      [...PATHS, `/entries/${id}`].map(async (path) => {
+        const page = await browser.newPage();
+        await page.goto(gateway.url + path);
+        await page.getByText(`${SECRET} was here`).first().waitFor();
+        return page;
+      }),
+    );
+    // A stream is open once something that is said now is on the page.
+    await new Gateway(gateway.url, { identity: 'C' }).leaveTrace({
+      text: 'said now',
+      inReplyTo: id,
+    });
+    for (const page of pages) await page.getByText('said now').first().waitFor();
+    const { code, stderr } = await withhold(gateway.data, id, '--reason', REASON, '--yes');
+    assert.equal(code, 0, stderr);
+    for (const page of pages) {
+      await page.getByText(REASON).first().waitFor();
+      assert.ok(!(await page.locator('main').innerText()).includes(SECRET), page.url());
+    }
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const still = await context.newPage();
+    for (const path of [...PATHS, `/entries/${id}`]) {
+      await still.goto(gateway.url + path);
+      const html = await still.content();
+      assert.ok(html.includes(REASON) && !html.includes(SECRET), path);
+    }
+  },
+);

@@ -61,7 +61,7 @@ it('a client made by openapi-typescript compiles, and speaks with the gateway', 
   await using gateway = await startGatewayProcess();
   await using folder = await dataFolder();
   const at = (name: string): string => join(folder.path, name);
-  await symlink(join(ROOT, 'node_modules'), at('node_modules'));
+  await symlink(join(ROOT, 'test/node_modules'), at('node_modules'));
   await writeFile(at('package.json'), '{"type":"module"}');
   await writeFile(at('tsconfig.json'), JSON.stringify(CONFIGURATION));
   await writeFile(at('client.ts'), CLIENT);
@@ -69,9 +69,11 @@ it('a client made by openapi-typescript compiles, and speaks with the gateway', 
   await writeFile(at('openapi.json'), await document.text());
   const node = process.execPath;
   await run(node, [MAKER, at('openapi.json'), '--output', at('made.ts')]);
-  await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder.path]).catch((error: unknown) => {
-    assert.fail(String(asObject(error)['stdout']));
-  });
+  await run(join(ROOT, 'test/node_modules/.bin/tsc'), ['-p', folder.path]).catch(
+    (error: unknown) => {
+      assert.fail(String(asObject(error)['stdout']));
+    },
+  );
   const { stdout } = await run(node, [at('client.ts'), gateway.url], { cwd: folder.path });
   const said = asObject(JSON.parse(stdout));
   assert.match(String(said['welcome']), /\p{L}/u);

@@ -3,8 +3,9 @@ import { after, before, suite } from 'node:test';
 
 import { conformance } from '../../conformance/suite.ts';
 import { becomes, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
-suite('two gateways of a cluster', () => {
+suite('two gateways of a cluster', needs('nats-server'), () => {
   const owned = new AsyncDisposableStack();
   const urls: string[] = [];
   before(async () => {

@@ -11,31 +11,36 @@ import { until } from '../../conformance/until.ts';
 import { checkServers } from '../../packages/gateway/src/stores/jetstream/check-servers.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { findNatsServer } from './nats-servers.ts';
+import { needs } from '../needs.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy/cluster');
 
-test('a server with the configuration for three machines passes the checks of a gateway', async () => {
-  await using folder = await dataFolder();
-  const file = join(folder.path, 'nats.conf');
-  await cp(join(DEPLOY, 'nats.conf'), file);
-  const host = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
-  const env = { NODE: 'node-1.example', ADDRESS: host, STORE: join(folder.path, 'store') };
-  const server = spawn(await findNatsServer(), ['--config', file], { env, stdio: 'ignore' });
-  const ended = once(server, 'exit');
-  try {
-    // Nothing listens at the addresses of the other two.
-    const others = [`${host}:1`, `${host}:2`];
-    const unreachable = await until(
-      () => checkServers([`${host}:4222`, ...others]),
-      ({ length }) => length === 2,
-      (found) => `The server does not answer: ${found.join()}`,
-    );
-    assert.deepEqual(unreachable, others);
-  } finally {
-    server.kill('SIGKILL');
-    await ended;
-  }
-});
+test(
+  'a server with the configuration for three machines passes the checks of a gateway',
+  needs('nats-server'),
+  async () => {
+    await using folder = await dataFolder();
+    const file = join(folder.path, 'nats.conf');
+    await cp(join(DEPLOY, 'nats.conf'), file);
+    const host = `127.${randomInt(1, 255)}.${randomInt(0, 255)}.${randomInt(1, 255)}`;
+    const env = { NODE: 'node-1.example', ADDRESS: host, STORE: join(folder.path, 'store') };
+    const server = spawn(await findNatsServer(), ['--config', file], { env, stdio: 'ignore' });
+    const ended = once(server, 'exit');
+    try {
+      // Nothing listens at the addresses of the other two.
+      const others = [`${host}:1`, `${host}:2`];
+      const unreachable = await until(
+        () => checkServers([`${host}:4222`, ...others]),
+        ({ length }) => length === 2,
+        (found) => `The server does not answer: ${found.join()}`,
+      );
+      assert.deepEqual(unreachable, others);
+    } finally {
+      server.kill('SIGKILL');
+      await ended;
+    }
+  },
+);
 
 test('machines, containers and units name the same servers and settings', async () => {
   const [conf, compose, unit] = await Promise.all(

@@ -9,6 +9,7 @@ import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log
 import { Writer } from '../../packages/gateway/src/stores/sqlite/log/writer.ts';
 import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import { becomes, Sayings, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
 /** Applies so many entries that are not in the stream in place of its next message. */
 function goAstray(folder: string, entries: number): void {
@@ -31,25 +32,32 @@ function goAstray(folder: string, entries: number): void {
 
 // With none, its log stays shorter than that of the others.
 for (const entries of [0, 1, 20])
-  test(`a gateway that applied ${entries} other entries than most gateways stops`, async () => {
-    await using cluster = await startCluster(1);
-    const members = [await cluster.start(0), await cluster.start(1), await cluster.start(2)];
-    const [first, second, third] = members;
-    assert.ok(first && second && third);
-    const sayings = new Sayings();
-    await sayings.say(members, 0, 5);
-    await sayings.check(members);
-    await third.stop();
-    goAstray(third.data, entries);
-    await sayings.say([first, second], 5, 5);
-    // Also when it is started again.
-    for (let starts = 0; starts < 2; starts += 1) {
-      const astray = await cluster.start(2);
-      const { code } = await astray.ends();
-      assert.notEqual(code, 0);
-      assert.match(astray.output(), /Most gateways of the cluster have another log than this one/);
-    }
-    for (const member of [first, second]) await becomes(member, 'breathing');
-    await sayings.say([first, second], 10, 5);
-    await sayings.check([first, second]);
-  });
+  test(
+    `a gateway that applied ${entries} other entries than most gateways stops`,
+    needs('nats-server'),
+    async () => {
+      await using cluster = await startCluster(1);
+      const members = [await cluster.start(0), await cluster.start(1), await cluster.start(2)];
+      const [first, second, third] = members;
+      assert.ok(first && second && third);
+      const sayings = new Sayings();
+      await sayings.say(members, 0, 5);
+      await sayings.check(members);
+      await third.stop();
+      goAstray(third.data, entries);
+      await sayings.say([first, second], 5, 5);
+      // Also when it is started again.
+      for (let starts = 0; starts < 2; starts += 1) {
+        const astray = await cluster.start(2);
+        const { code } = await astray.ends();
+        assert.notEqual(code, 0);
+        assert.match(
+          astray.output(),
+          /Most gateways of the cluster have another log than this one/,
+        );
+      }
+      for (const member of [first, second]) await becomes(member, 'breathing');
+      await sayings.say([first, second], 10, 5);
+      await sayings.check([first, second]);
+    },
+  );

@@ -8,6 +8,7 @@ import { filesWith } from '../files-with.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
 import { withhold } from '../withhold/command.ts';
 import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
 async function isNowhere(text: string, folders: readonly string[]): Promise<void> {
   await until(
@@ -36,7 +37,7 @@ async function withheldAt({ url }: GatewayProcess): Promise<string> {
   return await (await fetch(`${url}/api/withheld`)).text();
 }
 
-test('what is withheld is erased from the stream', async (t) => {
+test('what is withheld is erased from the stream', needs('nats-server'), async (t) => {
   await using cluster = await startCluster(1);
   const members = await Promise.all([cluster.start(0), cluster.start(1)]);
   const [first, second] = members;

@@ -12,30 +12,37 @@ import { gatewayOf } from '../../packages/gateway/src/stores/jetstream/publisher
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { becomes, say } from './members.ts';
 import { startNatsServers } from './nats-servers.ts';
+import { needs } from '../needs.ts';
 
-test('a copy of a folder, at the same path of a machine of the same name, is of another gateway', async (t) => {
-  await using servers = await startNatsServers(1);
-  await using folder = await dataFolder();
-  const connection = await connect({ servers: servers.url.slice('nats://'.length).split(',') });
-  t.after(() => connection.close());
-  const manager = await jetstreamManager(connection);
-  const data = join(folder.path, 'data');
-  const identityAtStart = async (): Promise<string> => {
-    await using gateway = await startGatewayProcess({ data, args: ['--log', servers.url] });
-    await becomes(gateway, 'breathing');
-    await say([gateway], 'here');
-    await gateway.stop();
-    const message = await manager.streams.getMessage('PRESENCE', { last_by_subj: 'PRESENCE.log' });
-    assert.ok(message);
-    return gatewayOf(unpackMessage(message.data).publisher);
-  };
+test(
+  'a copy of a folder, at the same path of a machine of the same name, is of another gateway',
+  needs('nats-server'),
+  async (t) => {
+    await using servers = await startNatsServers(1);
+    await using folder = await dataFolder();
+    const connection = await connect({ servers: servers.url.slice('nats://'.length).split(',') });
+    t.after(() => connection.close());
+    const manager = await jetstreamManager(connection);
+    const data = join(folder.path, 'data');
+    const identityAtStart = async (): Promise<string> => {
+      await using gateway = await startGatewayProcess({ data, args: ['--log', servers.url] });
+      await becomes(gateway, 'breathing');
+      await say([gateway], 'here');
+      await gateway.stop();
+      const message = await manager.streams.getMessage('PRESENCE', {
+        last_by_subj: 'PRESENCE.log',
+      });
+      assert.ok(message);
+      return gatewayOf(unpackMessage(message.data).publisher);
+    };
 
-  const first = await identityAtStart();
-  assert.equal(await identityAtStart(), first);
-  const moved = join(folder.path, 'moved');
-  await rename(data, moved);
-  await cp(moved, data, { recursive: true, preserveTimestamps: true });
-  const copied = await identityAtStart();
-  assert.notEqual(copied, first);
-  assert.equal(await identityAtStart(), copied);
-});
+    const first = await identityAtStart();
+    assert.equal(await identityAtStart(), first);
+    const moved = join(folder.path, 'moved');
+    await rename(data, moved);
+    await cp(moved, data, { recursive: true, preserveTimestamps: true });
+    const copied = await identityAtStart();
+    assert.notEqual(copied, first);
+    assert.equal(await identityAtStart(), copied);
+  },
+);

@@ -112,7 +112,7 @@ export async function commonLog(
   return first;
 }
 
-export async function statusOf({ url }: GatewayProcess): Promise<string> {
+async function statusOf({ url }: GatewayProcess): Promise<string> {
   return asString(asObject(parseJson(await (await fetch(`${url}/api`)).text()))['status']);
 }
 

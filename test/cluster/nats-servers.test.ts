@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
 import { startNatsServers } from './nats-servers.ts';
+import { needs } from '../needs.ts';
 
 async function metaLeader(monitor: string): Promise<string> {
   const text = await (await fetch(`${monitor}/jsz`)).text();
@@ -17,24 +18,28 @@ async function answers(monitor: string, signal?: AbortSignal): Promise<boolean> 
   );
 }
 
-test('two of three servers choose a leader when theirs is killed, and it can come back', async () => {
-  await using cluster = await startNatsServers(3);
-  const [first] = cluster.servers;
-  const dead = await metaLeader(first?.monitor ?? '');
-  const leader = cluster.servers.find(({ name }) => name === dead);
-  const witness = cluster.servers.find(({ name }) => name !== dead);
-  assert.ok(leader && witness);
-  await leader.kill();
-  await until(
-    () => metaLeader(witness.monitor),
-    (name) => name !== dead && name !== '',
-    (name) => `the leader is still ${name}`,
-  );
-  leader.start();
-  await leader.healthy();
-});
+test(
+  'two of three servers choose a leader when theirs is killed, and it can come back',
+  needs('nats-server'),
+  async () => {
+    await using cluster = await startNatsServers(3);
+    const [first] = cluster.servers;
+    const dead = await metaLeader(first?.monitor ?? '');
+    const leader = cluster.servers.find(({ name }) => name === dead);
+    const witness = cluster.servers.find(({ name }) => name !== dead);
+    assert.ok(leader && witness);
+    await leader.kill();
+    await until(
+      () => metaLeader(witness.monitor),
+      (name) => name !== dead && name !== '',
+      (name) => `the leader is still ${name}`,
+    );
+    leader.start();
+    await leader.healthy();
+  },
+);
 
-test('a paused server answers nothing until it is resumed', async () => {
+test('a paused server answers nothing until it is resumed', needs('nats-server'), async () => {
   await using cluster = await startNatsServers(1);
   const [server] = cluster.servers;
   assert.ok(server);

@@ -11,6 +11,7 @@ import { ThreadHub } from '../../packages/gateway/src/presence/thread-hub.ts';
 import { connectToServers } from '../../packages/gateway/src/stores/jetstream/stream.ts';
 import { until } from '../../conformance/until.ts';
 import { type NatsServers, startNatsServers } from './nats-servers.ts';
+import { needs } from '../needs.ts';
 
 interface Member extends AsyncDisposable {
   /** Of each of its two threads. */
@@ -54,7 +55,7 @@ const names = (presence: Presence): string[] =>
     .map(({ identity }) => identity)
     .toSorted();
 
-suite('presence in a cluster', () => {
+suite('presence in a cluster', needs('nats-server'), () => {
   test('is known to every thread of every gateway, also of one that comes later', async () => {
     await using cluster = await startNatsServers(1);
     await using here = member(cluster);

@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { becomes, commonLog, post, say, Sayings, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
-test('gateways of a cluster are one log', async (t) => {
+test('gateways of a cluster are one log', needs('nats-server'), async (t) => {
   await using cluster = await startCluster(1);
   const members = await Promise.all([cluster.start(0), cluster.start(1)]);
   const [first, second] = members;

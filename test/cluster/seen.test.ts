@@ -10,6 +10,7 @@ import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway
 import { withhold } from '../withhold/command.ts';
 import { linkTo } from './held-link.ts';
 import { becomes, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
 interface Said {
   readonly id: string;
@@ -89,106 +90,114 @@ const READINGS: Readonly<Record<string, Reading>> = {
   }),
 };
 
-test('a gateway that is behind waits for what its caller has seen', async (t) => {
-  await using cluster = await startCluster(1);
-  const [server] = cluster.servers.servers;
-  await using link = await linkTo(server?.address ?? '');
-  await using folder = await dataFolder();
-  const ahead = await cluster.start(0);
-  await using behind = await startGatewayProcess({
-    data: folder.path,
-    args: ['--threads', '2', '--log', link.url],
-  });
-  for (const gateway of [ahead, behind]) await becomes(gateway, 'breathing');
+test(
+  'a gateway that is behind waits for what its caller has seen',
+  needs('nats-server'),
+  async (t) => {
+    await using cluster = await startCluster(1);
+    const [server] = cluster.servers.servers;
+    await using link = await linkTo(server?.address ?? '');
+    await using folder = await dataFolder();
+    const ahead = await cluster.start(0);
+    await using behind = await startGatewayProcess({
+      data: folder.path,
+      args: ['--threads', '2', '--log', link.url],
+    });
+    for (const gateway of [ahead, behind]) await becomes(gateway, 'breathing');
 
-  const seenBehind = async (
-    read: (said: Said) => Promise<string>,
-    expected: (said: Said) => string | RegExp,
-  ): Promise<void> => {
-    link.hold();
-    const said = await say(ahead);
-    const reading = read(said);
-    // The gateway has received the request when it has answered one that came later.
-    for (let asked = 0; asked < 3; asked += 1) await fetch(`${behind.url}/healthz`);
-    link.release();
-    const wanted = expected(said);
-    const answer = await reading;
-    assert.ok(
-      typeof wanted === 'string' ? answer.includes(wanted) : wanted.test(answer),
-      `"${String(wanted)}" is not in ${answer}`,
-    );
-  };
+    const seenBehind = async (
+      read: (said: Said) => Promise<string>,
+      expected: (said: Said) => string | RegExp,
+    ): Promise<void> => {
+      link.hold();
+      const said = await say(ahead);
+      const reading = read(said);
+      // The gateway has received the request when it has answered one that came later.
+      for (let asked = 0; asked < 3; asked += 1) await fetch(`${behind.url}/healthz`);
+      link.release();
+      const wanted = expected(said);
+      const answer = await reading;
+      assert.ok(
+        typeof wanted === 'string' ? answer.includes(wanted) : wanted.test(answer),
+        `"${String(wanted)}" is not in ${answer}`,
+      );
+    };
 
-  for (const [name, reading] of Object.entries(READINGS))
-    await t.test(name, async () => {
-      const read = async (said: Said): Promise<string> => {
-        const { path, body } = reading(said);
-        const headers = { Accept: 'application/json, text/event-stream, text/html;q=0.5' };
-        const options = body === undefined ? {} : { method: 'POST', body, headers };
+    for (const [name, reading] of Object.entries(READINGS))
+      await t.test(name, async () => {
+        const read = async (said: Said): Promise<string> => {
+          const { path, body } = reading(said);
+          const headers = { Accept: 'application/json, text/event-stream, text/html;q=0.5' };
+          const options = body === undefined ? {} : { method: 'POST', body, headers };
+          // A link that was held for long is one without servers.
+          const isThere = (answer: string): boolean => !/"unavailable"|"UNAVAILABLE"/.test(answer);
+          return await until(
+            async () => await (await fetch(behind.url + path, options)).text(),
+            isThere,
+            (answer) => `it stays unavailable: ${answer}`,
+          );
+        };
+        await seenBehind(read, (said) => reading(said).expected);
+      });
+
+    await t.test('what was withheld after a case', async () => {
+      const said = [await say(ahead), await say(ahead)];
+      link.hold();
+      const ids = said.map(({ id }) => id);
+      const { code, stderr } = await withhold(ahead.data, '--reason', 'a test', '--yes', ...ids);
+      assert.equal(code, 0, stderr);
+      const reading = until(
+        () => fetch(`${behind.url}/api/withheld?order=oldest&after=${said.length}`),
         // A link that was held for long is one without servers.
-        const isThere = (answer: string): boolean => !/"unavailable"|"UNAVAILABLE"/.test(answer);
-        return await until(
-          async () => await (await fetch(behind.url + path, options)).text(),
-          isThere,
-          (answer) => `it stays unavailable: ${answer}`,
-        );
-      };
-      await seenBehind(read, (said) => reading(said).expected);
+        ({ status }) => status !== 503,
+        () => 'it stays unavailable',
+      );
+      for (let asked = 0; asked < 3; asked += 1) await fetch(`${behind.url}/healthz`);
+      link.release();
+      const answer = await reading;
+      assert.equal(answer.status, 200);
+      assert.match(await answer.text(), new RegExp(`"withheld":\\[\\n\\],"count":${said.length},`));
     });
 
-  await t.test('what was withheld after a case', async () => {
-    const said = [await say(ahead), await say(ahead)];
-    link.hold();
-    const ids = said.map(({ id }) => id);
-    const { code, stderr } = await withhold(ahead.data, '--reason', 'a test', '--yes', ...ids);
-    assert.equal(code, 0, stderr);
-    const reading = until(
-      () => fetch(`${behind.url}/api/withheld?order=oldest&after=${said.length}`),
-      // A link that was held for long is one without servers.
+    await t.test('an event stream', async () => {
+      const read = async ({ seq }: Said): Promise<string> => {
+        const headers = { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) };
+        return await (await fetch(`${behind.url}/api/events?limit=0`, { headers })).text();
+      };
+      await seenBehind(read, ({ seq }) => new RegExp(`data: \\{"head":${seq},"log":"[^"]+"\\}\\n`));
+    });
+  },
+);
+
+test(
+  'without servers a gateway cannot know whether there is an entry that it lacks',
+  needs('nats-server'),
+  async () => {
+    await using cluster = await startCluster(1);
+    const gateway = await cluster.start(0);
+    await becomes(gateway, 'breathing');
+    const { seq } = await say(gateway);
+    const [server] = cluster.servers.servers;
+    await server?.kill();
+    await becomes(gateway, 'holding');
+    const refused = await fetch(`${gateway.url}/api/entries?after=${seq + 1}`);
+    assert.equal(refused.status, 503);
+    assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
+    assert.equal(asObject(parseJson(await refused.text()))['code'], 'unavailable');
+    const known = await fetch(`${gateway.url}/api/entries?after=${seq}`);
+    assert.equal(known.status, 200);
+    await known.arrayBuffer();
+    const headers = { accept: 'text/event-stream', 'last-event-id': String(seq + 1) };
+    const stream = await fetch(`${gateway.url}/api/events`, { headers });
+    assert.equal(stream.status, 200);
+    server?.start();
+    const first = await stream.body?.getReader().read();
+    assert.match(Buffer.from(first?.value ?? []).toString(), /"notes":\["The cursor \d+ is beyond/);
+    const foreign = await until(
+      () => fetch(`${gateway.url}/api/entries?after=${seq + 1}`),
       ({ status }) => status !== 503,
-      () => 'it stays unavailable',
+      () => 'the gateway does not learn that there is no such entry',
     );
-    for (let asked = 0; asked < 3; asked += 1) await fetch(`${behind.url}/healthz`);
-    link.release();
-    const answer = await reading;
-    assert.equal(answer.status, 200);
-    assert.match(await answer.text(), new RegExp(`"withheld":\\[\\n\\],"count":${said.length},`));
-  });
-
-  await t.test('an event stream', async () => {
-    const read = async ({ seq }: Said): Promise<string> => {
-      const headers = { Accept: 'text/event-stream', 'Last-Event-ID': String(seq) };
-      return await (await fetch(`${behind.url}/api/events?limit=0`, { headers })).text();
-    };
-    await seenBehind(read, ({ seq }) => new RegExp(`data: \\{"head":${seq},"log":"[^"]+"\\}\\n`));
-  });
-});
-
-test('without servers a gateway cannot know whether there is an entry that it lacks', async () => {
-  await using cluster = await startCluster(1);
-  const gateway = await cluster.start(0);
-  await becomes(gateway, 'breathing');
-  const { seq } = await say(gateway);
-  const [server] = cluster.servers.servers;
-  await server?.kill();
-  await becomes(gateway, 'holding');
-  const refused = await fetch(`${gateway.url}/api/entries?after=${seq + 1}`);
-  assert.equal(refused.status, 503);
-  assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
-  assert.equal(asObject(parseJson(await refused.text()))['code'], 'unavailable');
-  const known = await fetch(`${gateway.url}/api/entries?after=${seq}`);
-  assert.equal(known.status, 200);
-  await known.arrayBuffer();
-  const headers = { accept: 'text/event-stream', 'last-event-id': String(seq + 1) };
-  const stream = await fetch(`${gateway.url}/api/events`, { headers });
-  assert.equal(stream.status, 200);
-  server?.start();
-  const first = await stream.body?.getReader().read();
-  assert.match(Buffer.from(first?.value ?? []).toString(), /"notes":\["The cursor \d+ is beyond/);
-  const foreign = await until(
-    () => fetch(`${gateway.url}/api/entries?after=${seq + 1}`),
-    ({ status }) => status !== 503,
-    () => 'the gateway does not learn that there is no such entry',
-  );
-  assert.equal(foreign.status, 400);
-});
+    assert.equal(foreign.status, 400);
+  },
+);

@@ -24,6 +24,7 @@ import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND } from '../withhold/command.ts';
 import { becomes, commonLog, Sayings, startCluster } from './members.ts';
+import { needs } from '../needs.ts';
 
 const BODY = Buffer.from('"text":"never finished"}');
 
@@ -40,7 +41,7 @@ async function haveUploads(members: readonly GatewayProcess[], count: number): P
   );
 }
 
-test('an upload whose gateway was killed', async (t) => {
+test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
   await using cluster = await startCluster(1);
   const members = [await cluster.start(0), await cluster.start(1)] as const;
   for (const member of members) await becomes(member, 'breathing');

@@ -9,6 +9,7 @@ import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { assertSound, Ledger } from './ledger.ts';
 import { untilWritable } from './status.ts';
 import { inject } from './strace.ts';
+import { needs } from '../needs.ts';
 
 const ERRORS = ['EIO', 'ENOSPC', 'EROFS', 'EMFILE', 'ENOENT', 'EACCES'];
 /** Calls on files. `write` is not among them: it also writes to sockets and standard output. */
@@ -51,34 +52,41 @@ async function statusesOf(url: string, ledger: Ledger): Promise<number[]> {
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value.status : []));
 }
 
-test('no fault of a disk ends the process, and all works once it is over', async () => {
-  await using folder = await dataFolder();
-  const ledger = new Ledger();
-  await using gateway = await startGatewayProcess({ data: folder.path, args: ['--threads', '2'] });
-  using visitor = new Gateway(gateway.url);
-  await statusesOf(gateway.url, ledger);
-  for (const error of ERRORS) {
-    {
-      await using _ = await inject(gateway.pid, FILE_CALLS, `error=${error}`);
-      for (let count = 0; count < 2; count += 1) {
-        const statuses = await statusesOf(gateway.url, ledger);
-        for (const status of statuses) assert.ok([200, 201, 500, 503, 507].includes(status));
-        await pause(100);
+test(
+  'no fault of a disk ends the process, and all works once it is over',
+  needs('strace'),
+  async () => {
+    await using folder = await dataFolder();
+    const ledger = new Ledger();
+    await using gateway = await startGatewayProcess({
+      data: folder.path,
+      args: ['--threads', '2'],
+    });
+    using visitor = new Gateway(gateway.url);
+    await statusesOf(gateway.url, ledger);
+    for (const error of ERRORS) {
+      {
+        await using _ = await inject(gateway.pid, FILE_CALLS, `error=${error}`);
+        for (let count = 0; count < 2; count += 1) {
+          const statuses = await statusesOf(gateway.url, ledger);
+          for (const status of statuses) assert.ok([200, 201, 500, 503, 507].includes(status));
+          await pause(100);
+        }
       }
+      await untilWritable(visitor);
+      for (const saying of ledger.unanswered) (await ledger.submit(visitor, saying)).expect(201);
     }
-    await untilWritable(visitor);
-    for (const saying of ledger.unanswered) (await ledger.submit(visitor, saying)).expect(201);
-  }
-  // A search may still be refused while its index is made again.
-  await until(
-    () => statusesOf(gateway.url, ledger),
-    (statuses) => statuses.every((status) => status < 300),
-    (statuses) => `something still fails: ${statuses.join(' ')}`,
-  );
-  await assertSound(folder.path, await ledger.compare(visitor));
-});
+    // A search may still be refused while its index is made again.
+    await until(
+      () => statusesOf(gateway.url, ledger),
+      (statuses) => statuses.every((status) => status < 300),
+      (statuses) => `something still fails: ${statuses.join(' ')}`,
+    );
+    await assertSound(folder.path, await ledger.compare(visitor));
+  },
+);
 
-test('errors of accept end no process', async () => {
+test('errors of accept end no process', needs('strace'), async () => {
   await using gateway = await startGatewayProcess({ args: ['--threads', '2'] });
   for (const error of ['ENOBUFS', 'EMFILE']) {
     {

@@ -8,6 +8,7 @@ import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { assertSound, incoming, Ledger } from './ledger.ts';
 import { assertAllReadable, untilWritable, untilReadOnly, stateOf } from './status.ts';
+import { needs } from '../needs.ts';
 
 function refused(answer: Answer): void {
   answer.problem(507, 'out-of-space');
@@ -30,63 +31,67 @@ async function speakUntilFull(ledger: Ledger, visitor: Gateway): Promise<void> {
   }
 }
 
-test('a full disk: nothing acknowledged is lost, reading goes on, storing resumes', async (t) => {
-  await using disk = await smallDisk(48 * MIB, 16 * MIB);
-  const { data } = disk;
-  const ledger = new Ledger();
-  let entries: number;
-  {
-    await using gateway = await startGatewayProcess({ data });
-    using visitor = new Gateway(gateway.url);
-    (await ledger.submit(visitor, ledger.newSubmission('resonance', 10, true))).expect(201);
-    await speakUntilFull(ledger, visitor);
-    await disk.fill();
-    await speakUntilFull(ledger, visitor);
-    await untilReadOnly(visitor);
-    await assertAllReadable(ledger, visitor);
-    for (const kind of ['garden', 'resonance', 'seeds', 'shepit'] as const) {
-      for (const size of [1, 60_000, 200_000, 3_000_000]) {
-        // Indexing and checkpoints may free a little once more.
-        for (;;) {
-          const answer = await ledger.submit(visitor, ledger.newSubmission(kind, size, true));
-          if (answer.status !== 201) {
-            refused(answer);
-            break;
+test(
+  'a full disk: nothing acknowledged is lost, reading goes on, storing resumes',
+  needs('to mount a disk'),
+  async (t) => {
+    await using disk = await smallDisk(48 * MIB, 16 * MIB);
+    const { data } = disk;
+    const ledger = new Ledger();
+    let entries: number;
+    {
+      await using gateway = await startGatewayProcess({ data });
+      using visitor = new Gateway(gateway.url);
+      (await ledger.submit(visitor, ledger.newSubmission('resonance', 10, true))).expect(201);
+      await speakUntilFull(ledger, visitor);
+      await disk.fill();
+      await speakUntilFull(ledger, visitor);
+      await untilReadOnly(visitor);
+      await assertAllReadable(ledger, visitor);
+      for (const kind of ['garden', 'resonance', 'seeds', 'shepit'] as const) {
+        for (const size of [1, 60_000, 200_000, 3_000_000]) {
+          // Indexing and checkpoints may free a little once more.
+          for (;;) {
+            const answer = await ledger.submit(visitor, ledger.newSubmission(kind, size, true));
+            if (answer.status !== 201) {
+              refused(answer);
+              break;
+            }
+            await disk.fill();
           }
-          await disk.fill();
         }
       }
+      assert.equal(await stateOf(visitor), 'holding');
+      assert.deepEqual(await incoming(data), []);
+      await gateway.kill();
     }
-    assert.equal(await stateOf(visitor), 'holding');
-    assert.deepEqual(await incoming(data), []);
-    await gateway.kill();
-  }
-  {
-    // What was acknowledged can be read by one that wakes while the disk is full.
+    {
+      // What was acknowledged can be read by one that wakes while the disk is full.
+      await using gateway = await startGatewayProcess({ data });
+      using visitor = new Gateway(gateway.url);
+      await untilReadOnly(visitor);
+      await assertAllReadable(ledger, visitor);
+      refused(await ledger.submit(visitor, ledger.newSubmission('garden', 200_000, true)));
+      await disk.free();
+      await untilWritable(visitor);
+      const small = ledger.unanswered.filter(({ body }) => body.length < 100_000);
+      for (const submission of small) (await ledger.submit(visitor, submission)).expect(201);
+      for (const size of [1, 200_000]) {
+        (await ledger.submit(visitor, ledger.newSubmission('garden', size, false))).expect(201);
+      }
+      entries = await ledger.compare(visitor);
+      await assertSound(data, entries);
+      await gateway.kill();
+    }
     await using gateway = await startGatewayProcess({ data });
     using visitor = new Gateway(gateway.url);
-    await untilReadOnly(visitor);
-    await assertAllReadable(ledger, visitor);
-    refused(await ledger.submit(visitor, ledger.newSubmission('garden', 200_000, true)));
-    await disk.free();
-    await untilWritable(visitor);
-    const small = ledger.unanswered.filter(({ body }) => body.length < 100_000);
-    for (const submission of small) (await ledger.submit(visitor, submission)).expect(201);
-    for (const size of [1, 200_000]) {
-      (await ledger.submit(visitor, ledger.newSubmission('garden', size, false))).expect(201);
-    }
-    entries = await ledger.compare(visitor);
+    assert.equal(await ledger.compare(visitor), entries);
     await assertSound(data, entries);
-    await gateway.kill();
-  }
-  await using gateway = await startGatewayProcess({ data });
-  using visitor = new Gateway(gateway.url);
-  assert.equal(await ledger.compare(visitor), entries);
-  await assertSound(data, entries);
-  t.diagnostic(`${entries} entries, ${ledger.acknowledged.length} acknowledged`);
-});
+    t.diagnostic(`${entries} entries, ${ledger.acknowledged.length} acknowledged`);
+  },
+);
 
-test('an upload that fills the disk leaves nothing', async () => {
+test('an upload that fills the disk leaves nothing', needs('to mount a disk'), async () => {
   await using disk = await smallDisk(24 * MIB);
   const { data } = disk;
   await using gateway = await startGatewayProcess({ data });
@@ -102,34 +107,42 @@ test('an upload that fills the disk leaves nothing', async () => {
   await assertSound(data, await ledger.compare(visitor));
 });
 
-test('lines are answered on a full disk too, where results cannot wait for the last line', async () => {
-  await using disk = await smallDisk(24 * MIB);
-  await using gateway = await startGatewayProcess({ data: disk.data });
-  using visitor = new Gateway(gateway.url);
-  do await disk.fill();
-  while ((await visitor.post('seeds', '{}')).status === 201);
-  await untilReadOnly(visitor);
-  // More results than wait in memory.
-  const lines = '{}\n'.repeat(5000);
-  for (const prefer of ['return=minimal', 'duplex=half']) {
-    const headers = { 'content-type': 'application/x-ndjson', prefer };
-    const { text } = (await visitor.post('seeds', lines, headers)).expect(200);
-    assert.ok(text.length > MIB / 2, `${text.length} characters`);
-    // A checkpoint may free a little once more.
-    const results = text.matchAll(/^\{"line":(\d+),"status":(?:507|201),.*\}$/gm);
-    assert.deepEqual(
-      Array.from(results, ([, line]) => Number(line)),
-      Array.from({ length: 5000 }, (_, n) => n + 1),
-    );
-  }
-});
+test(
+  'lines are answered on a full disk too, where results cannot wait for the last line',
+  needs('to mount a disk'),
+  async () => {
+    await using disk = await smallDisk(24 * MIB);
+    await using gateway = await startGatewayProcess({ data: disk.data });
+    using visitor = new Gateway(gateway.url);
+    do await disk.fill();
+    while ((await visitor.post('seeds', '{}')).status === 201);
+    await untilReadOnly(visitor);
+    // More results than wait in memory.
+    const lines = '{}\n'.repeat(5000);
+    for (const prefer of ['return=minimal', 'duplex=half']) {
+      const headers = { 'content-type': 'application/x-ndjson', prefer };
+      const { text } = (await visitor.post('seeds', lines, headers)).expect(200);
+      assert.ok(text.length > MIB / 2, `${text.length} characters`);
+      // A checkpoint may free a little once more.
+      const results = text.matchAll(/^\{"line":(\d+),"status":(?:507|201),.*\}$/gm);
+      assert.deepEqual(
+        Array.from(results, ([, line]) => Number(line)),
+        Array.from({ length: 5000 }, (_, n) => n + 1),
+      );
+    }
+  },
+);
 
-test('a gateway that wakes for the first time on a full disk says so', async () => {
-  await using disk = await smallDisk(4 * MIB);
-  await disk.fill();
-  await assert.rejects(startGatewayProcess({ data: disk.data }), /ended with 1/);
-  await disk.free();
-  await using gateway = await startGatewayProcess({ data: disk.data });
-  using visitor = new Gateway(gateway.url);
-  await untilWritable(visitor);
-});
+test(
+  'a gateway that wakes for the first time on a full disk says so',
+  needs('to mount a disk'),
+  async () => {
+    await using disk = await smallDisk(4 * MIB);
+    await disk.fill();
+    await assert.rejects(startGatewayProcess({ data: disk.data }), /ended with 1/);
+    await disk.free();
+    await using gateway = await startGatewayProcess({ data: disk.data });
+    using visitor = new Gateway(gateway.url);
+    await untilWritable(visitor);
+  },
+);

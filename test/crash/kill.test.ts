@@ -8,6 +8,7 @@ import { Gateway } from '../../conformance/gateway.ts';
 import { SeededRandom } from '../seeded-random.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { assertSound, Ledger, type Submission } from './ledger.ts';
+import { needs } from '../needs.ts';
 
 const CRASHES = Number(process.env['PRESENCE_CRASHES'] ?? 20);
 /** With more of them, a log grows so large that reading it takes most of the time. */
@@ -16,39 +17,43 @@ const WRITERS = 32;
 
 for (let from = 0; from < CRASHES; from += CRASHES_OF_ONE_LOG) {
   const crashes = Math.min(CRASHES_OF_ONE_LOG, CRASHES - from);
-  test(`what was acknowledged outlives crashes ${from + 1} to ${from + crashes}`, async (t) => {
-    const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
-    const ledger = new Ledger();
-    const starts: number[] = [];
-    await using folder = await dataFolder();
-    for (let crash = 0; crash < crashes; crash += 1) {
-      if (random.chance(0.25)) {
-        await killDuringStart(folder.path, random.next() * 1.2 * (starts.at(-1) ?? 1000));
+  test(
+    `what was acknowledged outlives crashes ${from + 1} to ${from + crashes}`,
+    needs('timeout', 'setpriv'),
+    async (t) => {
+      const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
+      const ledger = new Ledger();
+      const starts: number[] = [];
+      await using folder = await dataFolder();
+      for (let crash = 0; crash < crashes; crash += 1) {
+        if (random.chance(0.25)) {
+          await killDuringStart(folder.path, random.next() * 1.2 * (starts.at(-1) ?? 1000));
+        }
+        const spawned = performance.now();
+        await using gateway = await startGatewayProcess({ data: folder.path });
+        using visitor = new Gateway(gateway.url);
+        (await visitor.get('/api')).expect(200);
+        starts.push(performance.now() - spawned);
+        await sound(ledger, visitor, folder.path);
+        await crashUnderLoad({ gateway, visitor, ledger, random });
       }
-      const spawned = performance.now();
       await using gateway = await startGatewayProcess({ data: folder.path });
       using visitor = new Gateway(gateway.url);
-      (await visitor.get('/api')).expect(200);
-      starts.push(performance.now() - spawned);
       await sound(ledger, visitor, folder.path);
-      await crashUnderLoad({ gateway, visitor, ledger, random });
-    }
-    await using gateway = await startGatewayProcess({ data: folder.path });
-    using visitor = new Gateway(gateway.url);
-    await sound(ledger, visitor, folder.path);
-    await sayAgain(ledger, visitor);
-    const entries = await sound(ledger, visitor, folder.path);
-    for (const submission of random.some(ledger.acknowledged, 200))
-      await ledger.read(visitor, submission);
-    await gateway.kill();
-    await assertSound(folder.path, entries);
-    t.diagnostic(
-      `${crashes} crashes, ${entries} entries, ${ledger.acknowledged.length} acknowledged`,
-    );
-    starts.sort((a, b) => a - b);
-    const [shortest = 0, longest = 0] = [starts[0], starts.at(-1)];
-    t.diagnostic(`from spawn to first answer: ${shortest.toFixed()} to ${longest.toFixed()} ms`);
-  });
+      await sayAgain(ledger, visitor);
+      const entries = await sound(ledger, visitor, folder.path);
+      for (const submission of random.some(ledger.acknowledged, 200))
+        await ledger.read(visitor, submission);
+      await gateway.kill();
+      await assertSound(folder.path, entries);
+      t.diagnostic(
+        `${crashes} crashes, ${entries} entries, ${ledger.acknowledged.length} acknowledged`,
+      );
+      starts.sort((a, b) => a - b);
+      const [shortest = 0, longest = 0] = [starts[0], starts.at(-1)];
+      t.diagnostic(`from spawn to first answer: ${shortest.toFixed()} to ${longest.toFixed()} ms`);
+    },
+  );
 }
 
 /** Everything is there, and nothing else. Returns how many entries there are. */

@@ -1,9 +1,5 @@
 /** Makes the system calls of a running process fail or wait, without the process having a hand in it. */
-import { execFile, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const INSTALL = join(import.meta.dirname, '../install.sh');
+import { spawn } from 'node:child_process';
 
 /** Injects a fault into every flush. */
 export function injectIntoFlushes(pid: number, fault: string): Promise<AsyncDisposable> {
@@ -15,7 +11,6 @@ export function injectIntoFlushes(pid: number, fault: string): Promise<AsyncDisp
  * resolves until it is disposed of.
  */
 export async function inject(pid: number, calls: string, fault: string): Promise<AsyncDisposable> {
-  await promisify(execFile)(INSTALL);
   const args = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:${fault}`];
   const child = spawn('strace', [...args, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],

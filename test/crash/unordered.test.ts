@@ -12,37 +12,40 @@ import { Gateway } from '../../conformance/gateway.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
 import { MIB } from './disk.ts';
 import { Ledger } from './ledger.ts';
+import { needs } from '../needs.ts';
 
-const INSTALL = join(import.meta.dirname, '../install.sh');
 const FILE_SYSTEMS = [['ext2'], ['ext4', '-O', '^has_journal']] as const;
 
 const run = promisify(execFile);
 
 for (const [type, ...options] of FILE_SYSTEMS) {
-  test(`${[type, ...options].join(' ')}: what was acknowledged outlives a power cut`, async () => {
-    await run(INSTALL);
-    await using folder = await imageFolder();
-    const { image, cut } = folder;
-    await run(`/sbin/mkfs.${type}`, ['-q', '-F', ...options, image]);
-    const ledger = new Ledger();
-    {
-      await using disk = await mountImage(image);
-      // The gateway makes several folders, none of which is known to the disk so far.
-      const data = join(disk.path, 'a/b/data');
-      await using gateway = await startGatewayProcess({ data });
+  test(
+    `${[type, ...options].join(' ')}: what was acknowledged outlives a power cut`,
+    needs('to mount a disk image'),
+    async () => {
+      await using folder = await imageFolder();
+      const { image, cut } = folder;
+      await run(`/sbin/mkfs.${type}`, ['-q', '-F', ...options, image]);
+      const ledger = new Ledger();
+      {
+        await using disk = await mountImage(image);
+        // The gateway makes several folders, none of which is known to the disk so far.
+        const data = join(disk.path, 'a/b/data');
+        await using gateway = await startGatewayProcess({ data });
+        using visitor = new Gateway(gateway.url);
+        for (const size of [10, 200_000, 100, 70_000, 3_000_000])
+          (await ledger.submit(visitor, ledger.newSubmission('garden', size, true))).expect(201);
+        await copyFile(image, cut);
+        await gateway.kill();
+      }
+      await repair(cut);
+      await using disk = await mountImage(cut);
+      await using gateway = await startGatewayProcess({ data: join(disk.path, 'a/b/data') });
       using visitor = new Gateway(gateway.url);
-      for (const size of [10, 200_000, 100, 70_000, 3_000_000])
-        (await ledger.submit(visitor, ledger.newSubmission('garden', size, true))).expect(201);
-      await copyFile(image, cut);
-      await gateway.kill();
-    }
-    await repair(cut);
-    await using disk = await mountImage(cut);
-    await using gateway = await startGatewayProcess({ data: join(disk.path, 'a/b/data') });
-    using visitor = new Gateway(gateway.url);
-    assert.equal(await ledger.compare(visitor), ledger.acknowledged.length);
-    await gateway.stop();
-  });
+      assert.equal(await ledger.compare(visitor), ledger.acknowledged.length);
+      await gateway.stop();
+    },
+  );
 }
 
 interface ImageFolder extends AsyncDisposable {

@@ -16,6 +16,7 @@ import { filesWith } from '../files-with.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { MIB, smallDisk } from './disk.ts';
 import { inject } from './strace.ts';
+import { needs } from '../needs.ts';
 
 const WORD = 'quixotry';
 const CALLS = ['pwrite64', 'fdatasync', 'ftruncate', 'unlink'] as const;
@@ -66,95 +67,110 @@ async function assertVerifies(folder: string): Promise<void> {
   for await (const event of verifyLog(folder)) assert.notEqual(event.type, 'fault');
 }
 
-test('all are withheld or none, whichever system call the process is killed at', async (t) => {
-  await using folder = await dataFolder();
-  const outcomes = new Map<string, number>();
-  for (const call of CALLS) {
-    for (const point of POINTS > 0 ? CALL_NUMBERS : FEW_POINTS[call]) {
+test(
+  'all are withheld or none, whichever system call the process is killed at',
+  needs('strace'),
+  async (t) => {
+    await using folder = await dataFolder();
+    const outcomes = new Map<string, number>();
+    for (const call of CALLS) {
+      for (const point of POINTS > 0 ? CALL_NUMBERS : FEW_POINTS[call]) {
+        let seqs: Seq[];
+        {
+          await using log = await openSqliteLog({ folder: folder.path });
+          seqs = await say(log);
+        }
+        const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
+        const exited = once(child, 'exit');
+        await once(child, 'message');
+        {
+          await using _ = await inject(child.pid ?? 0, call, `signal=SIGKILL:when=${point}`);
+          child.send('withhold');
+          await exited;
+        }
+        await using log = await openSqliteLog({ folder: folder.path });
+        const withheld = await withheldOf(log, seqs);
+        assert.ok(
+          [0, seqs.length].includes(withheld),
+          `${call} ${point}: ${withheld} are withheld`,
+        );
+        const outcome = `${child.signalCode === null ? 'ended' : 'killed'}, ${withheld === 0 ? 'none' : 'all'}`;
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        if (withheld === 0) await log.withhold(seqs, 'spam');
+        await untilErased(folder.path);
+      }
+    }
+    t.diagnostic(JSON.stringify(Object.fromEntries(outcomes)));
+    assert.ok(outcomes.has('killed, all') && outcomes.has('killed, none'));
+    await assertVerifies(folder.path);
+  },
+);
+
+test(
+  'so are more than are listed at once, whichever of their lists it is killed in',
+  needs('strace'),
+  async (t) => {
+    await using folder = await dataFolder();
+    /** How many were listed at each point; -1 where none is withheld. */
+    const outcomes = new Map<number, number>();
+    for (const point of POINTS > 0 ? CALL_NUMBERS : [50, 200, 350, 500]) {
       let seqs: Seq[];
       {
         await using log = await openSqliteLog({ folder: folder.path });
-        seqs = await say(log);
+        const bodies = Array.from({ length: MANY }, (_, at) => `"text":"${WORD} ${at}"`);
+        const appended = await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
+        seqs = appended.map((outcome) => stampOf(outcome).seq);
       }
       const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
       const exited = once(child, 'exit');
       await once(child, 'message');
       {
-        await using _ = await inject(child.pid ?? 0, call, `signal=SIGKILL:when=${point}`);
+        await using _ = await inject(child.pid ?? 0, 'pwrite64', `signal=SIGKILL:when=${point}`);
         child.send('withhold');
         await exited;
       }
+      const listed = listedIn(folder.path);
       await using log = await openSqliteLog({ folder: folder.path });
       const withheld = await withheldOf(log, seqs);
-      assert.ok([0, seqs.length].includes(withheld), `${call} ${point}: ${withheld} are withheld`);
-      const outcome = `${child.signalCode === null ? 'ended' : 'killed'}, ${withheld === 0 ? 'none' : 'all'}`;
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      if (withheld === 0) await log.withhold(seqs, 'spam');
+      assert.ok([0, MANY].includes(withheld), `${point}: ${withheld} are withheld`);
+      outcomes.set(point, withheld === 0 ? -1 : listed % MANY);
+      if (withheld === 0) assert.equal(await log.withhold(seqs, 'spam'), MANY);
       await untilErased(folder.path);
     }
-  }
-  t.diagnostic(JSON.stringify(Object.fromEntries(outcomes)));
-  assert.ok(outcomes.has('killed, all') && outcomes.has('killed, none'));
-  await assertVerifies(folder.path);
-});
+    t.diagnostic(JSON.stringify([...outcomes]));
+    const listed = [...outcomes.values()];
+    assert.ok(listed.includes(-1), 'never before it was decided');
+    assert.ok(
+      listed.some((count) => count > 0),
+      'never between two lists',
+    );
+    await assertVerifies(folder.path);
+  },
+);
 
-test('so are more than are listed at once, whichever of their lists it is killed in', async (t) => {
-  await using folder = await dataFolder();
-  /** How many were listed at each point; -1 where none is withheld. */
-  const outcomes = new Map<number, number>();
-  for (const point of POINTS > 0 ? CALL_NUMBERS : [50, 200, 350, 500]) {
-    let seqs: Seq[];
-    {
-      await using log = await openSqliteLog({ folder: folder.path });
-      const bodies = Array.from({ length: MANY }, (_, at) => `"text":"${WORD} ${at}"`);
-      const appended = await Promise.all(bodies.map((body) => log.append(draftOf({ body }))));
-      seqs = appended.map((outcome) => stampOf(outcome).seq);
-    }
-    const child = fork(PROCESS, [folder.path, ...seqs.map(String)]);
-    const exited = once(child, 'exit');
-    await once(child, 'message');
-    {
-      await using _ = await inject(child.pid ?? 0, 'pwrite64', `signal=SIGKILL:when=${point}`);
-      child.send('withhold');
-      await exited;
-    }
-    const listed = listedIn(folder.path);
-    await using log = await openSqliteLog({ folder: folder.path });
-    const withheld = await withheldOf(log, seqs);
-    assert.ok([0, MANY].includes(withheld), `${point}: ${withheld} are withheld`);
-    outcomes.set(point, withheld === 0 ? -1 : listed % MANY);
-    if (withheld === 0) assert.equal(await log.withhold(seqs, 'spam'), MANY);
-    await untilErased(folder.path);
-  }
-  t.diagnostic(JSON.stringify([...outcomes]));
-  const listed = [...outcomes.values()];
-  assert.ok(listed.includes(-1), 'never before it was decided');
-  assert.ok(
-    listed.some((count) => count > 0),
-    'never between two lists',
-  );
-  await assertVerifies(folder.path);
-});
-
-test('on a full disk nothing is withheld, or all is and the rest follows once there is room', async () => {
-  await using disk = await smallDisk(32 * MIB, 8 * MIB);
-  await using log = await openSqliteLog({ folder: disk.data });
-  const seqs = await say(log);
-  await disk.fill();
-  let isDone = false;
-  const withholding = log.withhold(seqs, 'spam').then(
-    () => (isDone = true),
-    (error: unknown) => assert.match(String(error), /Nothing was withheld/),
-  );
-  await until(
-    async () => isDone || (await withheldOf(log, seqs)),
-    (state) => state === true || state === 0 || state === seqs.length,
-    (state) => `${state} of ${seqs.length} are withheld`,
-  );
-  await disk.free();
-  await withholding;
-  if (!isDone) await log.withhold(seqs, 'spam');
-  assert.equal(await withheldOf(log, seqs), seqs.length);
-  await untilErased(disk.data);
-  await assertVerifies(disk.data);
-});
+test(
+  'on a full disk nothing is withheld, or all is and the rest follows once there is room',
+  needs('to mount a disk'),
+  async () => {
+    await using disk = await smallDisk(32 * MIB, 8 * MIB);
+    await using log = await openSqliteLog({ folder: disk.data });
+    const seqs = await say(log);
+    await disk.fill();
+    let isDone = false;
+    const withholding = log.withhold(seqs, 'spam').then(
+      () => (isDone = true),
+      (error: unknown) => assert.match(String(error), /Nothing was withheld/),
+    );
+    await until(
+      async () => isDone || (await withheldOf(log, seqs)),
+      (state) => state === true || state === 0 || state === seqs.length,
+      (state) => `${state} of ${seqs.length} are withheld`,
+    );
+    await disk.free();
+    await withholding;
+    if (!isDone) await log.withhold(seqs, 'spam');
+    assert.equal(await withheldOf(log, seqs), seqs.length);
+    await untilErased(disk.data);
+    await assertVerifies(disk.data);
+  },
+);

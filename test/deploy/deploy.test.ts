@@ -2,38 +2,39 @@
 import assert from 'node:assert/strict';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 
 import { asObject } from '../../conformance/value.ts';
 import { SETTINGS } from '../../packages/cli/src/configuration.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { ROOT, run } from '../packages/packed.ts';
+import { needs } from '../needs.ts';
 
 const DEPLOY = join(ROOT, 'deploy');
 const read = (...path: readonly string[]): Promise<string> =>
   readFile(join(DEPLOY, ...path), 'utf8');
 
-before(async () => {
-  await run(join(ROOT, 'test/install.sh'));
-});
-
 suite('the systemd units', () => {
-  test('are understood by systemd, which finds little to protect better', async () => {
-    await using folder = await dataFolder();
-    const units = ['presence.service', 'presence.socket'].map((unit) => join(folder.path, unit));
-    await cp(join(DEPLOY, 'systemd'), folder.path, { recursive: true });
-    // Neither the command nor its manual is installed here.
-    for (const unit of units) {
-      const text = await readFile(unit, 'utf8');
-      const installed = text.replace('/usr/bin/presence', process.execPath);
-      await writeFile(unit, installed.replace(/^Documentation=.*$/m, ''));
-    }
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units]);
-    assert.equal(stdout + stderr, '');
-    const [service = ''] = units;
-    const exposure = ['security', '--offline=true', '--threshold=15', service];
-    await run('systemd-analyze', exposure);
-  });
+  test(
+    'are understood by systemd, which finds little to protect better',
+    needs('systemd-analyze'),
+    async () => {
+      await using folder = await dataFolder();
+      const units = ['presence.service', 'presence.socket'].map((unit) => join(folder.path, unit));
+      await cp(join(DEPLOY, 'systemd'), folder.path, { recursive: true });
+      // Neither the command nor its manual is installed here.
+      for (const unit of units) {
+        const text = await readFile(unit, 'utf8');
+        const installed = text.replace('/usr/bin/presence', process.execPath);
+        await writeFile(unit, installed.replace(/^Documentation=.*$/m, ''));
+      }
+      const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units]);
+      assert.equal(stdout + stderr, '');
+      const [service = ''] = units;
+      const exposure = ['security', '--offline=true', '--threshold=15', service];
+      await run('systemd-analyze', exposure);
+    },
+  );
 
   test('serve on what systemd passes as standard input, which all threads share', async () => {
     const service = await read('systemd/presence.service');
@@ -61,9 +62,13 @@ test('the image is built with the Node.js of the packages', async () => {
   assert.ok(dockerfile.includes(`FROM docker.io/library/node:${node}-`));
 });
 
-test('the maintainer scripts are read by sh, and the launchd file is XML', async () => {
-  for (const script of ['postinst', 'prerm', 'postrm'])
-    await run('sh', ['-n', join(DEPLOY, 'debian', script)]);
-  await run('bash', ['-n', join(DEPLOY, 'debian/try.sh')]);
-  await run('xmllint', ['--noout', '--nonet', join(DEPLOY, 'launchd/open-presence.plist')]);
-});
+test(
+  'the maintainer scripts are read by sh, and the launchd file is XML',
+  needs('xmllint'),
+  async () => {
+    for (const script of ['postinst', 'prerm', 'postrm'])
+      await run('sh', ['-n', join(DEPLOY, 'debian', script)]);
+    await run('bash', ['-n', join(DEPLOY, 'debian/try.sh')]);
+    await run('xmllint', ['--noout', '--nonet', join(DEPLOY, 'launchd/open-presence.plist')]);
+  },
+);

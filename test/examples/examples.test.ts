@@ -3,25 +3,24 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { before, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { until } from '../../conformance/until.ts';
 import { asArray, asObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { RestartableGateway } from '../live/restartable-gateway.ts';
+import { needs } from '../needs.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 const EXAMPLES = join(ROOT, 'examples');
 
 const LANGUAGES = [
-  { folder: 'curl', extension: 'sh', program: 'sh' },
-  { folder: 'javascript', extension: 'mjs', program: process.execPath },
-  { folder: 'python', extension: 'py', program: 'python3' },
-];
-
-before(() => run(join(ROOT, 'test/install.sh')));
+  { folder: 'curl', extension: 'sh', program: 'sh', needed: ['curl'] },
+  { folder: 'javascript', extension: 'mjs', program: process.execPath, needed: [] },
+  { folder: 'python', extension: 'py', program: 'python3', needed: ['python3'] },
+] as const;
 
 async function entriesAt(url: string, path: string): Promise<Record<string, unknown>[]> {
   const answer = await fetch(url + path);
@@ -33,7 +32,7 @@ async function plantSeed(url: string, members: object): Promise<string> {
   return String(asObject(await answer.json())['id']);
 }
 
-for (const { folder, extension, program } of LANGUAGES) {
+for (const { folder, extension, program, needed } of LANGUAGES) {
   const fileOf = (name: string): string => join(EXAMPLES, folder, `${name}.${extension}`);
   const environment = (url: string): NodeJS.ProcessEnv => ({ ...process.env, PRESENCE_URL: url });
 
@@ -43,7 +42,7 @@ for (const { folder, extension, program } of LANGUAGES) {
     return Array.from(stdout.matchAll(/"text": ?"(\w+)"/g), ([, text = '']) => text);
   }
 
-  suite(`the examples in ${folder}`, () => {
+  suite(`the examples in ${folder}`, needs(...needed), () => {
     test('say hello and leave a trace', async () => {
       await using gateway = await startGatewayProcess();
       const { url } = gateway;
@@ -143,19 +142,23 @@ suite('the README', () => {
     return sources.map((source) => source.replaceAll('http://127.0.0.1:7410', url));
   }
 
-  for (const [language, program, ...args] of [
-    ['js', process.execPath, '--input-type=module', '-e'],
-    ['python', 'python3', '-c'],
+  for (const [language, needed, program, ...args] of [
+    ['js', [], process.execPath, '--input-type=module', '-e'],
+    ['python', ['python3'], 'python3', '-c'],
   ] as const) {
-    test(`has a program in ${language} that leaves a trace and reads it`, async () => {
-      await using gateway = await startGatewayProcess();
-      const found = await programs(language, gateway.url);
-      const source = found.find((code) => code.includes('/api/garden')) ?? '';
-      const { stdout } = await run(program, [...args, source]);
-      const [trace] = await entriesAt(gateway.url, '/api/garden');
-      assert.equal(trace?.['identity'], 'Lumen');
-      assert.equal(stdout.trim(), `garden ${String(trace['text'])}`);
-    });
+    test(
+      `has a program in ${language} that leaves a trace and reads it`,
+      needs(...needed),
+      async () => {
+        await using gateway = await startGatewayProcess();
+        const found = await programs(language, gateway.url);
+        const source = found.find((code) => code.includes('/api/garden')) ?? '';
+        const { stdout } = await run(program, [...args, source]);
+        const [trace] = await entriesAt(gateway.url, '/api/garden');
+        assert.equal(trace?.['identity'], 'Lumen');
+        assert.equal(stdout.trim(), `garden ${String(trace['text'])}`);
+      },
+    );
   }
 
   test('has a program for browsers that receives entries', async () => {

@@ -1,14 +1,14 @@
 /** Feeds as readers of feeds see them: by parsers and a schema that know nothing of ours. */
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, suite, test } from 'node:test';
-import { promisify } from 'node:util';
 
 import { parseAtomFeed, parseJsonFeed } from 'feedsmith';
 
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
 
 const SCHEMA = join(import.meta.dirname, 'atom.rng');
 
@@ -84,10 +84,9 @@ function carried(words: string): string {
   return words.toWellFormed().replace(unspeakable, '\ufffd');
 }
 
-suite('feeds', () => {
+suite('feeds', needs('xmllint'), () => {
   let gateway: GatewayProcess;
   before(async () => {
-    await promisify(execFile)(join(import.meta.dirname, '../install.sh'));
     gateway = await startGatewayProcess();
   });
   after(() => gateway[Symbol.asyncDispose]());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { request, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { after, before, suite, test } from 'node:test';
@@ -8,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { residentOf } from '../live/resident.ts';
 
 const MIB = 1024 * 1024;
 /** By how much the process may grow, whatever comes in. */
@@ -164,11 +164,6 @@ async function flat<Done>(
   const result = await work().finally(() => done.abort());
   await watching;
   return { ...result, grown: peak - start };
-}
-
-async function residentOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
 
 /** SHA-256 of an answer that is never held, and its first bytes. */

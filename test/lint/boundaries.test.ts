@@ -33,7 +33,7 @@ const CYCLE = 'Dependency cycle detected';
 function lint(): Map<string, string[]> {
   const run = spawnSync(
     process.execPath,
-    ['node_modules/.bin/oxlint', '--format=json', 'test/lint/fixtures'],
+    ['test/node_modules/.bin/oxlint', '--format=json', 'test/lint/fixtures'],
     { cwd: root, encoding: 'utf8' },
   );
   const report = JSON.parse(run.stdout) as {

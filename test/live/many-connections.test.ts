@@ -13,6 +13,7 @@ import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { allEntries } from './restartable-gateway.ts';
 import { ask } from './raw-stream.ts';
 import { residentOf } from './resident.ts';
+import { needs } from '../needs.ts';
 
 const MIB = 1024 * 1024;
 const STREAMS = 10_000;
@@ -78,43 +79,47 @@ test('uploads that stop in the middle hold up nobody, and go on whenever they li
   assert.deepEqual(said, wanted.toSorted());
 });
 
-test('without descriptors left, those who are in go on, and others come in when some leave', async () => {
-  await using folder = await dataFolder();
-  const data = folder.path;
-  const said: string[] = [];
-  {
-    const under = ['prlimit', '--nofile=300:300'];
-    await using gateway = await startGatewayProcess({ data, under });
-    using visitor = new Gateway(gateway.url);
-    const say = async (size: number): Promise<void> => {
-      const { json } = (
-        await visitor.post('garden', traceBody(uniqueName(), { text: 'x'.repeat(size) }))
-      ).expect(201);
-      said.push(String(json['id']));
-    };
-    await say(10);
-    const stream = await EventStream.open(visitor, '/api/events');
+test(
+  'without descriptors left, those who are in go on, and others come in when some leave',
+  needs('prlimit'),
+  async () => {
+    await using folder = await dataFolder();
+    const data = folder.path;
+    const said: string[] = [];
     {
-      await using others = crowd();
-      for (let count = 0; count < 600; count += 1) others.add(knock(gateway.url));
-      for (let count = 0; count < 50; count += 1) {
-        await say(count % 10 === 0 ? 200_000 : 100);
-        assert.equal((await visitor.list('/api/garden?limit=1')).entries[0]?.id, said.at(-1));
-        assert.equal((await visitor.read(`/api/entries/${said[0]}`)).id, said[0]);
+      const under = ['prlimit', '--nofile=300:300'];
+      await using gateway = await startGatewayProcess({ data, under });
+      using visitor = new Gateway(gateway.url);
+      const say = async (size: number): Promise<void> => {
+        const { json } = (
+          await visitor.post('garden', traceBody(uniqueName(), { text: 'x'.repeat(size) }))
+        ).expect(201);
+        said.push(String(json['id']));
+      };
+      await say(10);
+      const stream = await EventStream.open(visitor, '/api/events');
+      {
+        await using others = crowd();
+        for (let count = 0; count < 600; count += 1) others.add(knock(gateway.url));
+        for (let count = 0; count < 50; count += 1) {
+          await say(count % 10 === 0 ? 200_000 : 100);
+          assert.equal((await visitor.list('/api/garden?limit=1')).entries[0]?.id, said.at(-1));
+          assert.equal((await visitor.read(`/api/entries/${said[0]}`)).id, said[0]);
+        }
+        assert.deepEqual(
+          (await stream.take(50)).map(({ id }) => id),
+          said.slice(1),
+        );
       }
-      assert.deepEqual(
-        (await stream.take(50)).map(({ id }) => id),
-        said.slice(1),
-      );
+      stream.close();
+      await newVisitor(gateway.url);
+      await gateway.kill();
     }
-    stream.close();
-    await newVisitor(gateway.url);
-    await gateway.kill();
-  }
-  await using gateway = await startGatewayProcess({ data });
-  const kept = (await allEntries(gateway.url)).map(({ id }) => id);
-  assert.deepEqual(kept.slice(0, said.length), said);
-});
+    await using gateway = await startGatewayProcess({ data });
+    const kept = (await allEntries(gateway.url)).map(({ id }) => id);
+    assert.deepEqual(kept.slice(0, said.length), said);
+  },
+);
 
 interface Crowd extends AsyncDisposable {
   readonly sockets: Promise<Socket>[];

@@ -12,7 +12,10 @@ import { fileURLToPath } from 'node:url';
 
 import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { startSuiteGateway, type SuiteGateway } from './suite-gateway.ts';
+import {
+  startSuiteGateway,
+  type SuiteGateway,
+} from '../../packages/gateway/src/doors/mcp/suite-gateway.fixture.ts';
 
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { dataFolder, startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 
 const run = promisify(execFile);
-const BIN = join(import.meta.dirname, '../../node_modules/.bin');
+const BIN = join(import.meta.dirname, '../node_modules/.bin');
 /** Whatever would be asked of the network is refused at once. */
 const OFFLINE = {
   ...process.env,

@@ -44,7 +44,7 @@ export function successesOf({ is }: Operation): [string, JsonObject][] {
 }
 
 /** Operations that a link of another one leads to. */
-export function linkedIn(document: JsonObject): ReadonlySet<string> {
+function linkedIn(document: JsonObject): ReadonlySet<string> {
   const links = operationsOf(document).flatMap((operation) =>
     successesOf(operation).flatMap(([, { links = {} }]) => Object.values(asObject(links))),
   );

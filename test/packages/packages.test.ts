@@ -132,9 +132,11 @@ suite('types', () => {
       await writeFile(join(keeper, 'visitor.ts'), VISITOR);
       await writeFile(join(keeper, 'keeper.ts'), KEEPER);
       await writeFile(join(keeper, 'tsconfig.json'), configuration({ module, moduleResolution }));
-      await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', keeper]).catch((error: unknown) => {
-        assert.fail(String(asObject(error)['stdout']));
-      });
+      await run(join(ROOT, 'test/node_modules/.bin/tsc'), ['-p', keeper]).catch(
+        (error: unknown) => {
+          assert.fail(String(asObject(error)['stdout']));
+        },
+      );
     });
   }
 });

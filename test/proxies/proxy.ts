@@ -13,7 +13,6 @@ import { promisify } from 'node:util';
 import { freePort } from '../gateway-process.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy');
-const INSTALL = join(import.meta.dirname, '../install.sh');
 const PATIENCE_MS = 30_000;
 
 export const PROXIES = ['caddy', 'nginx', 'haproxy'] as const;
@@ -51,10 +50,9 @@ interface Certificate {
   readonly joined: string;
 }
 
-/** Resolves once the proxy takes connections. Needs root where the proxy has to be installed. */
+/** Resolves once the proxy takes connections. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { name, port, folder } = options;
-  await promisify(execFile)(INSTALL);
   await mkdir(folder, { recursive: true });
   const files = await makeCertificate(folder);
   const { program, args, env } = await LAUNCHES[name](options, files);

@@ -1,16 +1,16 @@
 // A real Prometheus with the shipped configuration watches a gateway that visitors use.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
+import { after, before, suite, test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
 import { asArray, asObject, asString, type JsonObject } from '../../conformance/value.ts';
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { dashboardQueries } from './dashboard.ts';
+import { needs } from '../needs.ts';
 
 const DEPLOY = join(import.meta.dirname, '../../deploy/prometheus');
 /** Of Prometheus in this test. What a rate needs, two scrapes, is in the window on slow machines too. */
@@ -22,46 +22,48 @@ let gateway: string;
 let watched: string;
 let prometheus: string;
 
-before(async () => {
-  await promisify(execFile)(join(import.meta.dirname, '../install.sh'));
-  watched = `127.0.0.1:${await freePort()}`;
-  const args = ['--threads', '1', '--metrics', watched];
-  gateway = ending.use(await startGatewayProcess({ args })).url;
-  prometheus = await startPrometheus();
-});
-after(() => ending.disposeAsync());
+suite('a real Prometheus', needs('prometheus'), () => {
+  before(async () => {
+    watched = `127.0.0.1:${await freePort()}`;
+    const args = ['--threads', '1', '--metrics', watched];
+    gateway = ending.use(await startGatewayProcess({ args })).url;
+    prometheus = await startPrometheus();
+  });
+  after(() => ending.disposeAsync());
 
-test('each query of the dashboard is answered with data', async () => {
-  const ofCluster = /presence_copy_/;
-  const queries = (await dashboardQueries()).filter((query) => !ofCluster.test(query));
-  const unanswered = await until(
-    async () => {
-      await visit();
-      const found = await Promise.all(queries.map(hasData));
-      return queries.filter((_, at) => found[at] !== true);
-    },
-    (without) => without.length === 0,
-    (without) => `These queries have no data: ${without.join('; ')}`,
-  );
-  assert.deepEqual(unanswered, []);
-  const instances = await ask('label/instance/values?match[]=presence_log_entries');
-  assert.deepEqual(instances, [watched]);
-});
+  test('each query of the dashboard is answered with data', async () => {
+    const ofCluster = /presence_copy_/;
+    const queries = (await dashboardQueries()).filter((query) => !ofCluster.test(query));
+    const unanswered = await until(
+      async () => {
+        await visit();
+        const found = await Promise.all(queries.map(hasData));
+        return queries.filter((_, at) => found[at] !== true);
+      },
+      (without) => without.length === 0,
+      (without) => `These queries have no data: ${without.join('; ')}`,
+    );
+    assert.deepEqual(unanswered, []);
+    const instances = await ask('label/instance/values?match[]=presence_log_entries');
+    assert.deepEqual(instances, [watched]);
+  });
 
-test('each alert can be evaluated, and none fires', async () => {
-  const rules = await until(
-    async () => {
-      const { groups } = asObject(await ask('rules?type=alert'));
-      return asArray(groups).flatMap((group) => asArray(asObject(group)['rules']).map(asObject));
-    },
-    (found) => found.length > 0 && found.every(({ health }) => health !== 'unknown'),
-    (found) => `Not evaluated: ${JSON.stringify(found)}`,
-  );
-  const shipped = await readFile(join(DEPLOY, 'presence-alerts.yml'), 'utf8');
-  assert.equal(rules.length, shipped.match(/- alert:/g)?.length);
-  // On a slow machine, or a full one, an alert may be pending.
-  const isWrong = ({ health, state }: JsonObject): boolean => health !== 'ok' || state === 'firing';
-  assert.deepEqual(rules.filter(isWrong), []);
+  test('each alert can be evaluated, and none fires', async () => {
+    const rules = await until(
+      async () => {
+        const { groups } = asObject(await ask('rules?type=alert'));
+        return asArray(groups).flatMap((group) => asArray(asObject(group)['rules']).map(asObject));
+      },
+      (found) => found.length > 0 && found.every(({ health }) => health !== 'unknown'),
+      (found) => `Not evaluated: ${JSON.stringify(found)}`,
+    );
+    const shipped = await readFile(join(DEPLOY, 'presence-alerts.yml'), 'utf8');
+    assert.equal(rules.length, shipped.match(/- alert:/g)?.length);
+    // On a slow machine, or a full one, an alert may be pending.
+    const isWrong = ({ health, state }: JsonObject): boolean =>
+      health !== 'ok' || state === 'firing';
+    assert.deepEqual(rules.filter(isWrong), []);
+  });
 });
 
 /** Starts Prometheus with the shipped files, in which only the target and the intervals are others. */

@@ -11,6 +11,7 @@ import { startGateway, type GatewayConfig } from '@open-presence/gateway';
 import { dataFolder } from '../gateway-process.ts';
 import { dashboardQueries } from './dashboard.ts';
 import { type Scrape, scrape } from './scrape.ts';
+import { needs } from '../needs.ts';
 
 const run = promisify(execFile);
 const DEPLOY = join(import.meta.dirname, '../../deploy');
@@ -25,7 +26,6 @@ let found: Scrape;
 let queries: readonly string[];
 
 before(async () => {
-  await run(join(import.meta.dirname, '../install.sh'));
   await using folder = await dataFolder();
   const address = { host: '127.0.0.1', port: 0 };
   const options = { listen: address, metrics: address, data: folder.path, threads: 1 };
@@ -36,7 +36,7 @@ before(async () => {
   queries = await dashboardQueries();
 });
 
-suite('promtool', () => {
+suite('promtool', needs('promtool'), () => {
   test('finds nothing wrong with the rules and the configuration', async () => {
     await run('promtool', ['check', 'rules', RULES]);
     await run('promtool', ['check', 'config', join(DEPLOY, 'prometheus/prometheus.yml')]);

@@ -15,7 +15,7 @@ import {
 } from '../../conformance/value.ts';
 import { CLIENTS, type Caller, type Result } from '../mcp/clients.ts';
 
-export interface Inbox {
+interface Inbox {
   readonly entries: readonly JsonObject[];
   readonly head: number;
   readonly log: string;

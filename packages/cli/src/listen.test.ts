@@ -12,6 +12,7 @@ import {
   startGatewayProcess,
   type GatewayProcess,
 } from '../../../test/gateway-process.ts';
+import { needs } from '../../../test/needs.ts';
 
 /** A request on a connection of its own. */
 async function send(options: RequestOptions, body?: string): Promise<IncomingMessage> {
@@ -97,7 +98,7 @@ function newestPid(gateway: GatewayProcess): number {
   return Number(Array.from(gateway.output().matchAll(/"pid":(\d+)/g)).at(-1)?.[1]);
 }
 
-suite('a gateway on a socket that systemd holds', () => {
+suite('a gateway on a socket that systemd holds', needs('python3'), () => {
   test('refuses nobody while it is restarted, with several threads', async () => {
     await using folder = await dataFolder();
     const args = ['--listen', 'fd:0', '--threads', '2'];

@@ -6,11 +6,11 @@ import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
 import { dataFolder, startGatewayProcess } from '../../../test/gateway-process.ts';
+import { needs } from '../../../test/needs.ts';
 
 const COMMAND = join(import.meta.dirname, '../presence.js');
 const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/presence');
 const FILL_CACHE = join(import.meta.dirname, '../scripts/fill-compile-cache.ts');
-const INSTALL = join(import.meta.dirname, '../../../test/install.sh');
 const CTRL_C = '\u0003';
 /**
  * Makes a start take long: each flush takes two seconds. Not the parent of the gateway (-D), which else
@@ -69,50 +69,56 @@ function runOnTerminal(...command: readonly string[]): Command {
 }
 
 suite('a start', () => {
-  test('says on a terminal where it listens and stores, and what to try', async () => {
-    await promisify(execFile)(INSTALL);
-    await using folder = await dataFolder();
-    await using command = runOnTerminal(process.execPath, ...serve(folder.path));
-    const [output, url = ''] = await command.until(
-      /Listens at +(http:\/\/127\.0\.0\.1:\d+) [^]*Ctrl-C stops it/,
-    );
-    assert.ok(output.includes(folder.path));
-    assert.doesNotMatch(output, /^\{/m);
-    assert.ok(output.includes(`${url}/mcp`));
-    const [post = '', read = ''] = output.match(/curl [-"].*/g) ?? [];
-    const sh = async (line: string): Promise<unknown> =>
-      JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout);
-    const entry = (await sh(post)) as { text: string };
-    assert.equal(entry.text, 'Hello');
-    assert.deepEqual(((await sh(read)) as { entries: object[] }).entries, [entry]);
-    command.child.stdin?.write(CTRL_C);
-    await command.until(/^\S*resting: /m);
-    assert.equal(await command.ended, 0);
-  });
+  test(
+    'says on a terminal where it listens and stores, and what to try',
+    needs('script', 'curl'),
+    async () => {
+      await using folder = await dataFolder();
+      await using command = runOnTerminal(process.execPath, ...serve(folder.path));
+      const [output, url = ''] = await command.until(
+        /Listens at +(http:\/\/127\.0\.0\.1:\d+) [^]*Ctrl-C stops it/,
+      );
+      assert.ok(output.includes(folder.path));
+      assert.doesNotMatch(output, /^\{/m);
+      assert.ok(output.includes(`${url}/mcp`));
+      const [post = '', read = ''] = output.match(/curl [-"].*/g) ?? [];
+      const sh = async (line: string): Promise<unknown> =>
+        JSON.parse((await promisify(execFile)('sh', ['-c', line])).stdout);
+      const entry = (await sh(post)) as { text: string };
+      assert.equal(entry.text, 'Hello');
+      assert.deepEqual(((await sh(read)) as { entries: object[] }).entries, [entry]);
+      command.child.stdin?.write(CTRL_C);
+      await command.until(/^\S*resting: /m);
+      assert.equal(await command.ended, 0);
+    },
+  );
 
   test('logs lines of JSON where its output is no terminal', async () => {
     await using gateway = await startGatewayProcess();
     for (const line of gateway.output().trim().split('\n')) JSON.parse(line);
   });
 
-  test('that takes long listens meanwhile, and answers what was requested when it is done', async () => {
-    await promisify(execFile)(INSTALL);
-    await using folder = await dataFolder();
-    await using command = runOnTerminal(
-      ...SLOW_FLUSHES.split(' '),
-      process.execPath,
-      ...serve(folder.path),
-    );
-    const [, url = ''] = await command.until(/waking: .* (http:\S+) are answered/);
-    const said = fetch(`${url}/api/seeds`, { method: 'POST', body: '{"text":"early"}' });
-    const read = fetch(`${url}/api/seeds?after=0&wait=600`);
-    const ready = await fetch(`${url}/readyz`);
-    assert.deepEqual([ready.status, await ready.json()], [503, { status: 'waking' }]);
-    assert.match(await (await fetch(`${url}/api`)).text(), /"status": ?"waking"/);
-    await command.until(/The Open Presence Gateway is open/);
-    assert.equal((await said).status, 201);
-    assert.match(await (await read).text(), /early/);
-  });
+  test(
+    'that takes long listens meanwhile, and answers what was requested when it is done',
+    needs('script', 'strace'),
+    async () => {
+      await using folder = await dataFolder();
+      await using command = runOnTerminal(
+        ...SLOW_FLUSHES.split(' '),
+        process.execPath,
+        ...serve(folder.path),
+      );
+      const [, url = ''] = await command.until(/waking: .* (http:\S+) are answered/);
+      const said = fetch(`${url}/api/seeds`, { method: 'POST', body: '{"text":"early"}' });
+      const read = fetch(`${url}/api/seeds?after=0&wait=600`);
+      const ready = await fetch(`${url}/readyz`);
+      assert.deepEqual([ready.status, await ready.json()], [503, { status: 'waking' }]);
+      assert.match(await (await fetch(`${url}/api`)).text(), /"status": ?"waking"/);
+      await command.until(/The Open Presence Gateway is open/);
+      assert.equal((await said).status, 201);
+      assert.match(await (await read).text(), /early/);
+    },
+  );
 
   for (const platform of ['darwin', 'win32']) {
     test(`is by one thread where threads cannot share a port, and says so (${platform})`, async () => {
@@ -174,7 +180,8 @@ function withProcess(name: string, value: string): Record<string, string> {
 
 suite('a data folder that cannot be used', () => {
   // Root may read and write everything, unless it gives that up.
-  const under = ['setpriv', '--bounding-set', '-dac_override'];
+  const isRoot = process.getuid?.() === 0;
+  const under = isRoot ? ['setpriv', '--bounding-set', '-dac_override'] : [];
 
   test('is reported if the gateway may not write to it', async () => {
     await using folder = await dataFolder();

@@ -32,7 +32,7 @@ export interface Machines extends AsyncDisposable {
 }
 
 const DISKS = ['server', 'gateway'] as const;
-export type Disk = (typeof DISKS)[number];
+type Disk = (typeof DISKS)[number];
 
 const DISK_SIZE = '512m';
 const BALLAST = 'ballast';

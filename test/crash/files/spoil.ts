@@ -1,6 +1,7 @@
 /** Ways in which a file goes bad. */
 import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   fstatSync,
@@ -21,7 +22,7 @@ const PAGE = 4096;
 /** `chance`: a number from 0 to below 1 that decides where. */
 export function spoil(file: string, fault: Fault, chance: number): void {
   if (fault === 'missing') rmSync(file, { force: true });
-  else if (fault === 'not writable') execFileSync('chattr', ['+i', file]);
+  else if (fault === 'not writable') setWritable(file, false);
   else if (fault === 'truncated')
     change(file, chance, (_, size, at) => truncateSync(file, Math.min(at, size - 1)));
   else if (fault === 'bit')
@@ -45,7 +46,13 @@ export function spoil(file: string, fault: Fault, chance: number): void {
 
 /** Makes a file writable again. */
 export function mend(file: string): void {
-  execFileSync('chattr', ['-f', '-i', file]);
+  setWritable(file, true);
+}
+
+/** Root may write to every file that is not immutable. */
+function setWritable(file: string, isWritable: boolean): void {
+  if (process.getuid?.() === 0) execFileSync('chattr', ['-f', isWritable ? '-i' : '+i', file]);
+  else if (existsSync(file)) chmodSync(file, isWritable ? 0o600 : 0o400);
 }
 
 function change(

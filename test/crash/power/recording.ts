@@ -1,11 +1,9 @@
 /** Records the system calls of gateways under load: of one that starts anew, then of one after it was killed. */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import { Gateway } from '../../../conformance/gateway.ts';
 import { until } from '../../../conformance/until.ts';
@@ -14,7 +12,6 @@ import { SeededRandom } from '../../seeded-random.ts';
 import { Ledger, type Submission } from '../ledger.ts';
 import { RECORDED_CALLS, readTrace, type SystemCall } from './trace.ts';
 
-const INSTALL = join(import.meta.dirname, '../../install.sh');
 const WRITERS = 8;
 const ACKNOWLEDGED_PER_PROCESS = 150;
 
@@ -27,7 +24,6 @@ export interface Recording {
 }
 
 export async function record(seed: number, env: Record<string, string> = {}): Promise<Recording> {
-  await promisify(execFile)(INSTALL);
   await using folder = await dataFolder();
   const ledger = new Ledger();
   const random = new SeededRandom(seed);

@@ -20,6 +20,7 @@ import {
   type GatewayProcess,
   startGatewayProcess,
 } from '../../../../test/gateway-process.ts';
+import { needs } from '../../../../test/needs.ts';
 
 const COMMAND = join(import.meta.dirname, '../../presence.js');
 
@@ -277,7 +278,7 @@ suite('a visitor', () => {
   });
 });
 
-suite('a terminal', () => {
+suite('a terminal', needs('script'), () => {
   const hostile = `\u001B[31mred\u001B]0;title\u0007 \u202Eevil 安静${'极了'.repeat(40)} 🌱👩‍👩‍👧`;
 
   test('shows visitors’ words within its width, and never obeys them', async () => {

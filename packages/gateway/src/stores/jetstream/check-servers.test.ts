@@ -11,6 +11,7 @@ import { connect } from '@nats-io/transport-node';
 
 import { type NatsOptions, startNatsServers } from '../../../../../test/cluster/nats-servers.ts';
 import { checkServers, checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
+import { needs } from '../../../../../test/needs.ts';
 
 /** What is said to the operator of one server with these settings; undefined where it is taken. */
 async function refusalOf(options: NatsOptions): Promise<string | undefined> {
@@ -28,7 +29,7 @@ async function refusalBy(check: () => unknown): Promise<string | undefined> {
   }
 }
 
-suite('servers are refused', { concurrency: 2 }, () => {
+suite('servers are refused', { concurrency: 2, ...needs('nats-server') }, () => {
   test('that acknowledge before they flush', async () => {
     assert.match((await refusalOf({ syncInterval: '2m' })) ?? '', /sync_interval: always/);
   });
@@ -83,25 +84,29 @@ suite('servers are refused', { concurrency: 2 }, () => {
   }
 });
 
-test('three good servers are taken, also while one is down or JetStream off there, but not one alone', async () => {
-  await using cluster = await startNatsServers(3);
-  const addresses = cluster.servers.map(({ address }) => address);
-  assert.deepEqual(await checkServers(addresses), []);
-  assert.match(
-    (await refusalBy(() => checkServers(addresses.slice(1, 2)))) ?? '',
-    /one of several/,
-  );
-  const [one] = cluster.servers;
-  assert.ok(one);
-  await one.kill();
-  assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
-  const settings = await readFile(one.file, 'utf8');
-  await writeFile(one.file, settings.replace('jetstream {', 'jetstream {\n  enabled: false'));
-  one.start();
-  await one.healthy();
-  assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
-  assert.equal(replicasFor(addresses), 3);
-});
+test(
+  'three good servers are taken, also while one is down or JetStream off there, but not one alone',
+  needs('nats-server'),
+  async () => {
+    await using cluster = await startNatsServers(3);
+    const addresses = cluster.servers.map(({ address }) => address);
+    assert.deepEqual(await checkServers(addresses), []);
+    assert.match(
+      (await refusalBy(() => checkServers(addresses.slice(1, 2)))) ?? '',
+      /one of several/,
+    );
+    const [one] = cluster.servers;
+    assert.ok(one);
+    await one.kill();
+    assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
+    const settings = await readFile(one.file, 'utf8');
+    await writeFile(one.file, settings.replace('jetstream {', 'jetstream {\n  enabled: false'));
+    one.start();
+    await one.healthy();
+    assert.deepEqual(await checkServers(addresses), addresses.slice(0, 1));
+    assert.equal(replicasFor(addresses), 3);
+  },
+);
 
 const GOOD = {
   storage: 'file',
@@ -110,34 +115,38 @@ const GOOD = {
   retention: 'limits',
 } as const satisfies Partial<StreamConfig> | Record<string, unknown>;
 
-test('a stream is taken that loses nothing, and refused for each setting that would', async () => {
-  await using cluster = await startNatsServers(1);
-  const connection = await connect({ servers: cluster.servers.map(({ address }) => address) });
-  const { streams } = await jetstreamManager(connection);
-  let number = 0;
-  const refusal = async (
-    config: Partial<StreamConfig>,
-    replicas: 1 | 3 = 1,
-  ): Promise<string | undefined> => {
-    // A server may still be removing a stream that was deleted: each has a name of its own.
-    number += 1;
-    const name = `S${number}`;
-    const info = await streams.add({ ...GOOD, ...config, name, subjects: [`${name}.>`] });
-    return refusalBy(() => checkStream(info.config, replicas));
-  };
-  assert.equal(await refusal({}), undefined);
-  assert.match((await refusal({}, 3)) ?? '', /1 replica; it needs 3/);
-  for (const [config, expected] of [
-    [{ storage: 'memory' }, /in memory/],
-    [{ retention: 'workqueue' }, /retention: workqueue/],
-    [{ discard: 'old' }, /discard: old/],
-    [{ max_age: nanos(3_600_000) }, /expire/],
-    [{ max_msgs: 10 }, /a limit/],
-    [{ max_bytes: 10_000 }, /a limit/],
-    [{ max_msg_size: 10_000 }, /a limit/],
-    [{ deny_delete: true }, /deny_delete/],
-    [{ no_ack: true }, /no_ack/],
-  ] as const)
-    assert.match((await refusal(config)) ?? '', expected);
-  await connection.close();
-});
+test(
+  'a stream is taken that loses nothing, and refused for each setting that would',
+  needs('nats-server'),
+  async () => {
+    await using cluster = await startNatsServers(1);
+    const connection = await connect({ servers: cluster.servers.map(({ address }) => address) });
+    const { streams } = await jetstreamManager(connection);
+    let number = 0;
+    const refusal = async (
+      config: Partial<StreamConfig>,
+      replicas: 1 | 3 = 1,
+    ): Promise<string | undefined> => {
+      // A server may still be removing a stream that was deleted: each has a name of its own.
+      number += 1;
+      const name = `S${number}`;
+      const info = await streams.add({ ...GOOD, ...config, name, subjects: [`${name}.>`] });
+      return refusalBy(() => checkStream(info.config, replicas));
+    };
+    assert.equal(await refusal({}), undefined);
+    assert.match((await refusal({}, 3)) ?? '', /1 replica; it needs 3/);
+    for (const [config, expected] of [
+      [{ storage: 'memory' }, /in memory/],
+      [{ retention: 'workqueue' }, /retention: workqueue/],
+      [{ discard: 'old' }, /discard: old/],
+      [{ max_age: nanos(3_600_000) }, /expire/],
+      [{ max_msgs: 10 }, /a limit/],
+      [{ max_bytes: 10_000 }, /a limit/],
+      [{ max_msg_size: 10_000 }, /a limit/],
+      [{ deny_delete: true }, /deny_delete/],
+      [{ no_ack: true }, /no_ack/],
+    ] as const)
+      assert.match((await refusal(config)) ?? '', expected);
+    await connection.close();
+  },
+);

@@ -2,9 +2,9 @@
 import lighthouse, { desktopConfig, type Result } from 'lighthouse';
 
 import { startGatewayProcess } from '../gateway-process.ts';
-import { startChromium } from './chromium.ts';
-import { fillPlace } from './seeded-place.ts';
-import { PAGE_NAMES, pathOf } from './visited-pages.ts';
+import { startChromium } from '../browser/chromium.ts';
+import { fillPlace } from '../browser/seeded-place.ts';
+import { PAGE_NAMES, pathOf } from '../browser/visited-pages.ts';
 
 const PORT = 9444;
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'];

@@ -16,16 +16,16 @@ import {
 } from '@modelcontextprotocol/server';
 import { parseLanguage } from '@open-presence/protocol/language-file';
 
-import { asString, type JsonObject } from '../../conformance/value.ts';
-import { createAppContext } from '../../packages/gateway/src/app-context.ts';
-import { HttpListener } from '../../packages/gateway/src/http/http-listener.ts';
-import { Router } from '../../packages/gateway/src/http/router.ts';
-import type { DoorContext } from '../../packages/gateway/src/doors/context.ts';
-import { receiveMessages } from '../../packages/gateway/src/doors/mcp/mcp.ts';
-import { SdkHandler } from '../../packages/gateway/src/doors/mcp/sdk-handler.ts';
-import { Presence } from '../../packages/gateway/src/presence/presence.ts';
-import { openMemoryLog } from '../../packages/gateway/src/stores/memory/memory.ts';
-import { addAsking, STATE } from './suite-input-requests.ts';
+import { asString, type JsonObject } from '../../../../../conformance/value.ts';
+import { createAppContext } from '../../app-context.ts';
+import { HttpListener } from '../../http/http-listener.ts';
+import { Router } from '../../http/router.ts';
+import type { DoorContext } from '../context.ts';
+import { receiveMessages } from './mcp.ts';
+import { SdkHandler } from './sdk-handler.ts';
+import { Presence } from '../../presence/presence.ts';
+import { openMemoryLog } from '../../stores/memory/memory.ts';
+import { addAsking, STATE } from './suite-input-requests.fixture.ts';
 
 export interface SuiteGateway extends AsyncDisposable {
   readonly url: string;
@@ -200,6 +200,6 @@ function addPrompts(server: McpServer): void {
   }
 }
 
-export function asked(...contents: ContentBlock[]): GetPromptResult {
+function asked(...contents: ContentBlock[]): GetPromptResult {
   return { messages: contents.map((content) => ({ role: 'user', content })) };
 }
