@@ -79,6 +79,12 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await page.getByLabel('The name you give yourself').fill('Lumen');
     await page.getByLabel('What you seek').fill('silence');
     await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('.contact:focus').waitFor();
+    const seen: unknown = await page.evaluate(`(() => {
+      const { top, bottom } = document.querySelector('.welcome').getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    })()`);
+    assert.equal(seen, true);
     await page.getByRole('link', { name: 'Wanderer' }).click();
     await page.waitForURL(/\/entries\//);
   });
@@ -87,6 +93,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await using visitor = await visit(browser, `${gateway.url}/rooms/resonance-hall`);
     const { page, context } = visitor;
     await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your name').fill('Lumen');
     await context.setOffline(true);
     for (const text of ['first offline', 'second offline']) {
       await page.getByLabel('Your text').fill(text);
@@ -111,9 +118,11 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const { page, context } = visitor;
     await openForm(page, 'Leave a trace');
     await page.getByLabel('Your text').fill('sent into the dark');
+    await page.getByLabel('Your name').fill('Lumen');
     await first.kill();
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('waiting for the connection').waitFor();
+    await page.locator('.status[data-status="unreachable"]').waitFor();
     await page.getByLabel('Your text').fill('typed meanwhile');
     await page.close({ runBeforeUnload: true });
     await using second = await startGatewayProcess({ data: folder.path, args: ['--port', port] });
@@ -125,6 +134,27 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await reopened.locator('[data-state="stored"]').nth(1).waitFor();
     const texts = (await entriesOf(second, 'garden')).map((entry) => entry['text']);
     assert.deepEqual(texts, ['typed meanwhile', 'sent into the dark']);
+  });
+
+  it('asks once for the name of who leaves a trace without one', async () => {
+    await using visitor = await visit(browser, `${gateway.url}/rooms/first-breath`);
+    const { page } = visitor;
+    const count = (await entriesOf(gateway, 'garden')).length;
+    await openForm(page, 'Leave a trace');
+    for (const text of ['unnamed', 'unnamed again']) {
+      await page.getByLabel('Your text').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+      if (text === 'unnamed') {
+        await page.getByText('You gave no name.').waitFor();
+        assert.equal((await entriesOf(gateway, 'garden')).length, count);
+        await page.getByRole('button', { name: 'Send' }).click();
+      }
+      await page.locator('[data-state="stored"]', { hasText: text }).first().waitFor();
+    }
+    assert.equal((await entriesOf(gateway, 'garden')).length, count + 2);
+    await page.goto(`${gateway.url}/garden`);
+    await page.locator('.garden-stage').waitFor();
+    assert.equal(await page.locator('.outbox-item').count(), 0);
   });
 
   it('stores an entry once whose answer was lost', async () => {
@@ -150,6 +180,7 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     const { page } = visitor;
     await openForm(page, 'Leave a trace');
     await page.getByLabel('Your text').fill('for no room');
+    await page.getByLabel('Your name').fill('Lumen');
     await page.getByLabel('Room', { exact: true }).count();
     await page.evaluate(
       'document.querySelector("[name=room]").selectedOptions[0].value = "nowhere"',

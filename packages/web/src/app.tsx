@@ -2,7 +2,7 @@
 import type { ComponentType, VNode } from 'preact';
 
 import { Layout } from './layout.tsx';
-import type { PageData } from './page-data.ts';
+import type { PageData, PageName } from './page-data.ts';
 import { ShellContext } from './shell.ts';
 
 export type PageComponent = ComponentType<{ readonly data: PageData }>;
@@ -12,10 +12,12 @@ interface AppProps {
   readonly page: PageComponent;
 }
 
+const WITH_FORMS: ReadonlySet<PageName> = new Set(['house', 'room', 'entry', 'write']);
+
 export function App({ data, page: Page }: AppProps): VNode {
   return (
     <ShellContext.Provider value={data.shell}>
-      <Layout>
+      <Layout hasForms={WITH_FORMS.has(data.page)}>
         <Page data={data} />
       </Layout>
     </ShellContext.Provider>

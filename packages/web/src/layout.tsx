@@ -11,7 +11,13 @@ const NAVIGATION = [
   ['inbox', '/inbox'],
 ] as const;
 
-export function Layout({ children }: { readonly children: ComponentChildren }): VNode {
+interface LayoutProps {
+  /** Whether the outbox stands beside the forms of the page. */
+  readonly hasForms: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function Layout({ hasForms, children }: LayoutProps): VNode {
   const { layout } = useWords();
   return (
     <>
@@ -19,8 +25,8 @@ export function Layout({ children }: { readonly children: ComponentChildren }): 
         {layout.skip}
       </a>
       <Header />
+      {!hasForms && <OutboxList />}
       <main id="content">{children}</main>
-      <OutboxList />
       <Footer />
     </>
   );

@@ -5,6 +5,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 
 import { useShell, useWords } from './shell.ts';
+import { onOutboxChange } from './speaking/outbox.ts';
 
 const INTERVAL_MS = 20_000;
 
@@ -39,7 +40,10 @@ function useStatus(): State | undefined {
     const timer = setInterval(onChange, INTERVAL_MS);
     const changes = ['online', 'offline', 'visibilitychange'] as const;
     for (const change of changes) addEventListener(change, onChange);
+    // What could not be sent may say more than the last status.
+    const stop = onOutboxChange(onChange);
     return () => {
+      stop();
       clearInterval(timer);
       for (const change of changes) removeEventListener(change, onChange);
     };

@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 
 import type { WritePage } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
+import { OutboxList } from '../speaking/outbox-list.tsx';
 import { SpeakForm } from '../speaking/speak-form.tsx';
 
 export function Page({ data }: { readonly data: WritePage }): VNode {
@@ -29,6 +30,7 @@ export function Page({ data }: { readonly data: WritePage }): VNode {
         </p>
       )}
       <SpeakForm {...form} />
+      <OutboxList />
     </>
   );
 }

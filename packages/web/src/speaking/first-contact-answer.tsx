@@ -1,6 +1,7 @@
 /** The gateway's answer to a first contact: a welcome, who seeks the same, and where to go from here. */
 import { isKind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
@@ -9,8 +10,14 @@ import type { Companion, NextStep, StoredEntry } from './outbox.ts';
 export function FirstContactAnswer({ entry }: { readonly entry: StoredEntry }): VNode {
   const { speaking } = useWords();
   const { companions = [], next = [] } = entry;
+  const element = useRef<HTMLElement>(null);
+  // What was sent is answered where the visitor looks, and where a screen reader goes on.
+  useEffect(() => {
+    element.current?.focus({ preventScroll: true });
+    element.current?.scrollIntoView({ block: 'center' });
+  }, [entry]);
   return (
-    <section class="contact" aria-live="polite">
+    <section class="contact" tabIndex={-1} ref={element}>
       <p class="welcome">{entry.welcome}</p>
       <h3>{speaking.contact.companions}</h3>
       {companions.length === 0 && <p>{speaking.contact.alone}</p>}

@@ -54,9 +54,6 @@ export interface OutboxItem {
   readonly outcome?: Outcome;
 }
 
-/** How long an item is still shown once it is stored. */
-const SHOWN_MS = 10 * 60_000;
-
 const CHANNEL = 'open-presence.outbox';
 
 /** What pages of this gateway tell one another. */
@@ -115,9 +112,10 @@ export async function removeItem(key: string): Promise<void> {
   announce();
 }
 
+/** Those that were stored before this page was opened: nobody asks for them any more. */
 export async function removeOldItems(): Promise<void> {
   for (const { key, outcome } of await outboxItems()) {
-    if (outcome?.state === 'stored' && outcome.at < Date.now() - SHOWN_MS) await removeItem(key);
+    if (outcome?.state === 'stored' && outcome.at < performance.timeOrigin) await removeItem(key);
   }
 }
 

@@ -15,6 +15,7 @@ export const AUTHOR_FIELDS: Readonly<Record<string, keyof RememberedAuthor>> = {
 };
 
 const KEY = 'open-presence.author';
+const ASKED = 'open-presence.asked-for-name';
 
 export function rememberedAuthor(): RememberedAuthor | undefined {
   try {
@@ -41,9 +42,25 @@ export function rememberAuthorIn({ values }: FormContent): void {
   }
 }
 
+/** Whether somebody who gives no name is asked for one: once on a device. */
+export function asksForName({ values }: FormContent): boolean {
+  const isUnnamed = values.every(([name, value]) => {
+    return AUTHOR_FIELDS[name] !== 'identity' || !/\S/.test(value);
+  });
+  try {
+    if (!isUnnamed || localStorage.getItem(ASKED) !== null) return false;
+    localStorage.setItem(ASKED, 'yes');
+    return true;
+  } catch {
+    // Storage may be switched off: it could not be asked only once.
+    return false;
+  }
+}
+
 export function forgetAuthor(): void {
   try {
     localStorage.removeItem(KEY);
+    localStorage.removeItem(ASKED);
   } catch {
     // Nothing was remembered.
   }

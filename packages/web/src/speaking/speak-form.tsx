@@ -17,7 +17,7 @@ import { InvalidMember, type FormContent } from './form-content.ts';
 import { FormFields, namesIn } from './form-fields.tsx';
 import { newIdempotencyKey, type StoredEntry } from './outbox.ts';
 import { isBlank, readForm, saysNothing } from './read-form.ts';
-import { rememberAuthorIn } from './remembered-author.ts';
+import { asksForName, rememberAuthorIn } from './remembered-author.ts';
 import { sendContent } from './send-content.ts';
 import { prepareSender } from './sender.ts';
 import { ENTRY_PAGE, formName, type SpeakFormProps } from './speak-form-props.ts';
@@ -125,6 +125,10 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     draft.cancel();
     const typed = read();
     if (saysNothing(typed)) return setErrors({ fields: {}, message: speaking.nothing });
+    if (kind === 'garden' && asksForName(typed)) {
+      element.current?.querySelector<HTMLElement>('[name="identity"]')?.focus();
+      return setErrors({ fields: { identity: speaking.noName } });
+    }
     rememberAuthorIn(typed);
     const fixed = [
       ...(room === undefined ? [] : [['room', room] as const]),

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { href, useShell, useWords } from '../shell.ts';
 import { formsWithDraft } from './drafts.ts';
+import { OutboxList } from './outbox-list.tsx';
 import { formName, type SpeakFormProps } from './speak-form-props.ts';
 import { SpeakForm } from './speak-form.tsx';
 
@@ -68,6 +69,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
           onRestored={() => isAskedFor.current && focusFirstField(element.current)}
         />
       )}
+      <OutboxList />
     </section>
   );
 }

@@ -30,6 +30,7 @@ export const speaking = {
   removeMember: 'Remove',
   notJson: 'This is not JSON. Choose “text” to send it as it is.',
   notText: 'This file is not text in UTF-8.',
+  noName: 'You gave no name. Write one, or send it once more to stay unnamed.',
   nothing: 'There is nothing to send yet.',
   cannotStore: 'This device cannot store it now. Try again.',
   send: 'Send',

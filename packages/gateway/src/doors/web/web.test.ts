@@ -21,6 +21,26 @@ suite('the web door', () => {
     }
   });
 
+  test('offers the feeds of what a page shows', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const [page, feed] of [
+      ['/inbox?to=Lumen', '/api/entries.atom?to=Lumen'],
+      [
+        '/rooms/shepit-wall?kind=seeds&identity=a%26b',
+        '/api/rooms/shepit-wall.atom?kind=seeds&identity=a%26b',
+      ],
+      ['/rooms/shepit-wall', '/api/rooms/shepit-wall.atom'],
+      ['/search?q=quiet+room&kind=garden', '/api/entries.atom?q=quiet+room&kind=garden'],
+    ] as const) {
+      const html = (await fetchBytes(gateway, page, { accept: BROWSER })).bytes.toString();
+      const [, type = ''] =
+        /<link rel="alternate" type="application\/atom\+xml" href="([^"]+)"/.exec(html) ?? [];
+      const href = type.replaceAll('&amp;', '&');
+      assert.equal(href, gateway.url + feed);
+      assert.equal((await fetch(href)).status, 200);
+    }
+  });
+
   test('sends what a page loads in each encoding, to be stored for good', async () => {
     await using gateway = await openGateway(openMemoryLog());
     const page = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();

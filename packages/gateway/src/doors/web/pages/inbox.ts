@@ -1,4 +1,5 @@
 /** The page `/inbox`: what is meant for somebody, whom the address names by `to`. */
+import { EVERYTHING } from '@open-presence/protocol';
 import type { Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
@@ -6,6 +7,7 @@ import { queryOf } from '../../../http/query.ts';
 import type { DoorRequest } from '../../context.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
+import { feedsOf } from './feeds.ts';
 
 export async function createPage(
   { app, request }: DoorRequest,
@@ -21,7 +23,14 @@ export async function createPage(
       shell,
       title,
       description,
-      ...(to === '' ? {} : { unlisted: true, to, list: await readList(app, list) }),
+      ...(to === ''
+        ? {}
+        : {
+            unlisted: true,
+            to,
+            list: await readList(app, list),
+            feeds: feedsOf(EVERYTHING, { to }, title),
+          }),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** The page `/entries/{id}`: one entry, what it answers, and its replies. */
-import { feedPath, FEED_FORMS, FEED_TYPES, localize } from '@open-presence/protocol';
+import { localize } from '@open-presence/protocol';
 import type { EntryPage, PageEntry, Shell } from '@open-presence/web/page-data';
 
 import { queryOf } from '../../../http/query.ts';
@@ -11,6 +11,7 @@ import { cutText } from '../entries/cut-text.ts';
 import { readList } from '../entries/entry-list.ts';
 import { pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
+import { feedsOf } from './feeds.ts';
 import { readPiece } from '../entries/text-pieces.ts';
 
 /** What an entry answers is shown up to this many steps; more on request. */
@@ -33,11 +34,11 @@ export async function createPage(
       shell,
       title,
       description: cutText(titleExcerpt(wordsOf(entry)) || title, MAX_DESCRIPTION_LENGTH),
-      feeds: FEED_FORMS.map((form) => ({
-        title: localize(language.labels.replies, shell.locale),
-        type: FEED_TYPES[form],
-        href: feedPath(`/api/entries/${id}/replies`, form),
-      })),
+      feeds: feedsOf(
+        `/api/entries/${id}/replies`,
+        {},
+        localize(language.labels.replies, shell.locale),
+      ),
       entry,
       ...(await pieceOf(stored, entry, address)),
       ancestors: await ancestorsOf(log, entry),

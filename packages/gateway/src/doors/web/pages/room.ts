@@ -1,5 +1,5 @@
 /** The page `/rooms/{slug}`: what is said in a room. */
-import { FEED_FORMS, FEED_TYPES, feedPath, isKind } from '@open-presence/protocol';
+import { isKind } from '@open-presence/protocol';
 import type { RoomFilters, Shell } from '@open-presence/web/page-data';
 
 import { queryOf } from '../../../http/query.ts';
@@ -8,6 +8,7 @@ import type { DoorContext, DoorRequest } from '../../context.ts';
 import { cutText } from '../entries/cut-text.ts';
 import { readList } from '../entries/entry-list.ts';
 import type { PageContent } from '../page-route.ts';
+import { feedsOf } from './feeds.ts';
 
 const MAX_HERE = 24;
 const MAX_NAME_LENGTH = 200;
@@ -34,11 +35,7 @@ export async function createPage(
       shell,
       title,
       description,
-      feeds: FEED_FORMS.map((form) => ({
-        title,
-        type: FEED_TYPES[form],
-        href: feedPath(room.path, form),
-      })),
+      feeds: feedsOf(room.path, { kind, identity }, title),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
       ...(address.size > 0 && !isOnlyLanguage(address) ? { unlisted: true } : {}),
       room: { slug, title, description, entries },

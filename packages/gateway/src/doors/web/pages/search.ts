@@ -1,5 +1,5 @@
 /** The page `/search`: entries by their words, the best match first or in the order of the log. */
-import { GatewayError } from '@open-presence/protocol';
+import { EVERYTHING, GatewayError } from '@open-presence/protocol';
 import type { PageEntry, SearchPage, SearchResult, Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
@@ -20,6 +20,7 @@ import type { DoorRequest } from '../../context.ts';
 import { cutText } from '../entries/cut-text.ts';
 import { pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
+import { feedsOf } from './feeds.ts';
 
 const PAGE_SIZE = '20';
 const FIELDS = ['q', 'kind', 'room', 'identity', 'order'] as const;
@@ -45,7 +46,9 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
   };
   const page = { page: 'search', shell, title, description, query } as const;
   if (!/\S/.test(address.get('q') ?? '')) return { data: page };
-  const data = { ...page, unlisted: true, title: `${title}: ${titleExcerpt(query.q)}` } as const;
+  const feeds = feedsOf(EVERYTHING, { ...query, order: '' }, title);
+  const found = `${title}: ${titleExcerpt(query.q)}`;
+  const data = { ...page, unlisted: true, title: found, feeds } as const;
   try {
     return { data: { ...data, ...(await resultsOf(context, address)) } };
   } catch (error) {
