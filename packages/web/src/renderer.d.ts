@@ -13,3 +13,5 @@ export declare function pageTexts(
   page: 'inbox' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
+/** What the place is, for people. */
+export declare function leadOf(locale: Locale): string;

@@ -46,6 +46,11 @@ export { webManifest } from './web-manifest.ts';
 
 export const iconPath: string = ICONS.svg;
 
+/** What the place is, for people. */
+export function leadOf(locale: Locale): string {
+  return wordsIn(locale).house.lead;
+}
+
 export function pageTexts(
   page: 'inbox' | 'search',
   locale: Locale,

@@ -21,6 +21,13 @@ suite('the web door', () => {
     }
   });
 
+  test('describes the place to previews of links as it does to people', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    const html = (await fetchBytes(gateway, '/', { accept: BROWSER })).bytes.toString();
+    const [, described = ''] = /property="og:description" content="([^"]+)"/.exec(html) ?? [];
+    assert.ok(html.includes(`<p class="house-lead">${described}</p>`), described);
+  });
+
   test('offers the feeds of what a page shows', async () => {
     await using gateway = await openGateway(openMemoryLog());
     for (const [page, feed] of [

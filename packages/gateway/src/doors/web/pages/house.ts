@@ -7,6 +7,7 @@ import {
   type PresentDocument,
 } from '@open-presence/protocol';
 import type { HouseRoom, PageEntry, PageVisitor, Shell } from '@open-presence/web/page-data';
+import { leadOf } from '@open-presence/web/renderer';
 
 import type { Seq } from '../../../log/log.ts';
 import { roomDocuments } from '../../../operations/rooms.ts';
@@ -52,7 +53,7 @@ export async function createPage(context: DoorRequest, shell: Shell): Promise<Pa
       page: 'house',
       shell,
       title: shell.service,
-      description: localize(invitation, locale),
+      description: leadOf(locale),
       feeds: FEED_FORMS.map((form) => {
         return { title, type: FEED_TYPES[form], href: SHORT_FEED_PATHS[form] };
       }),
