@@ -19,7 +19,7 @@ const SAYING = {
   seeds: 'plant_seed',
   shepit: 'whisper',
 } as const;
-const READING = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'];
+const READING = ['read', 'search', 'get_entry', 'list_rooms', 'who_is_here', 'wait_for_news'];
 
 interface Result {
   readonly isError: boolean;
@@ -80,6 +80,20 @@ function apart({ texts, untrusted }: Result, theirs: string): void {
   assert.ok(said.startsWith(asNonBlank(untrusted['note'])));
 }
 
+/** A schema in which every object is closed and every property has a type and a description. */
+function assertStrict(schema: unknown): void {
+  const { type, properties, additionalProperties } = asObject(schema);
+  assert.equal(type, 'object');
+  assert.equal(additionalProperties, false);
+  for (const property of Object.values(asObject(properties)).map(asObject)) {
+    asNonBlank(property['description']);
+    for (const one of asArray(property['anyOf'] ?? [property]).map(asObject)) {
+      const plain = one['type'] === 'array' ? asObject(one['items']) : one;
+      assert.match(asString(plain['type']), /^(?:string|integer|number)$/);
+    }
+  }
+}
+
 export const mcp: readonly Case[] = [
   check('18.1', 'initialize', async (gateway) => {
     for (const protocolVersion of ['2025-11-25', '2025-06-18', '2025-03-26']) {
@@ -124,7 +138,7 @@ export const mcp: readonly Case[] = [
     for (const name of [...Object.values(SAYING), ...READING]) assert.ok(names.includes(name));
     for (const tool of tools) {
       for (const part of ['title', 'description']) asNonBlank(tool[part]);
-      assert.equal(asObject(tool['inputSchema'])['additionalProperties'], true);
+      assertStrict(tool['inputSchema']);
       assert.equal(asObject(tool['outputSchema'])['type'], 'object');
       const hints = asObject(tool['annotations']);
       assert.equal(hints['readOnlyHint'], !Object.values<unknown>(SAYING).includes(tool['name']));
@@ -145,6 +159,36 @@ export const mcp: readonly Case[] = [
     const [only, ...others] = await all(gateway, { identity, kind: 'seeds' });
     assert.equal(only?.['seq'], seqs[1]);
     assert.deepEqual(others, []);
+  }),
+  check('18.2', 'fifty', async (gateway) => {
+    const identity = uniqueName();
+    for (let count = 0; count < 51; count += 1) {
+      await gateway.contribute('shepit', JSON.stringify({ identity }));
+    }
+    const read = async (given: JsonObject): Promise<number> =>
+      asArray((await done(gateway, 'read', { identity, ...given })).untrusted['entries']).length;
+    assert.deepEqual([await read({}), await read({ limit: 100 })], [50, 51]);
+    assert.equal((await all(gateway, { identity })).length, 51);
+  }),
+  check('18.2', 'any-name', async (gateway) => {
+    const { entry } = await gateway.contribute('garden', traceBody(uniqueName()));
+    const { id, path } = entry;
+    const names = [
+      id.toUpperCase(),
+      path,
+      `https://any.example${path}`,
+      `presence://entries/${id}`,
+    ];
+    for (const name of names) {
+      const { untrusted } = await done(gateway, 'get_entry', { id: name });
+      assert.equal(asObject(untrusted['entry'])['id'], id, name);
+    }
+  }),
+  check('18.2', 'rooms', async (gateway) => {
+    const { structured, texts } = await done(gateway, 'list_rooms', {});
+    const slugs = asArray(structured['rooms']).map((room) => asString(asObject(room)['slug']));
+    assert.deepEqual(slugs, await gateway.rooms());
+    for (const slug of slugs) assert.ok(texts[0]?.includes(slug));
   }),
   check('18.2', 'search', async (gateway) => {
     const word = uniqueName().replaceAll('-', '');
@@ -210,6 +254,24 @@ export const mcp: readonly Case[] = [
     const { entry } = await gateway.contribute('garden', JSON.stringify(body), headers);
     assert.equal(entry.id, structured['id']);
     assert.equal(entry.body, JSON.stringify(body).slice(1, -1));
+  }),
+  check('18.3', 'further', async (gateway) => {
+    const identity = uniqueName();
+    const own = `"text":"t","identity":"${identity}","identityType":"x"`;
+    const further = '"n":1.50,"deep":{"a":[1]}';
+    for (const given of [
+      `{${own},"furtherMembers":${JSON.stringify(`{${further}}`)}}`,
+      `{${own},"furtherMembers":{${further}},"idempotencyKey":null}`,
+      `{${own},${further},"furtherMembers":null}`,
+    ]) {
+      const { structured } = await call(gateway, 'leave_trace', given);
+      const entry = await gateway.read(asString(structured['path']));
+      assert.equal(entry.body, `${own},${further}`);
+    }
+    for (const wrong of ['"[1]"', '"{"', '7', '[]']) {
+      const refused = await call(gateway, 'leave_trace', `{${own},"furtherMembers":${wrong}}`);
+      assert.match(refused.texts[0] ?? '', /^invalid-entry: .*"furtherMembers"/);
+    }
   }),
   check('18.3', 'companions', async (gateway) => {
     const thing = uniqueName('thing');

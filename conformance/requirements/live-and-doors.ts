@@ -147,14 +147,18 @@ export const LIVE_AND_DOORS = {
     json: 'A client that does not accept event streams is answered in JSON.',
   },
   '18.2': {
-    tools: 'All tools are there, with words, schemas that take further members, and hints.',
+    tools: 'All tools are there, with words, schemas for strict clients, and hints.',
     read: 'read gives each entry of a selection once, from result to result.',
+    fifty: 'Without limit, a list has 50 entries.',
+    'any-name': 'get_entry takes any name that the gateway gives an entry.',
+    rooms: 'list_rooms has the rooms.',
     search: 'search finds what was said, with words around it.',
     'who-is-here': 'who_is_here has a reader who said who it is.',
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },
   '18.3': {
     'letter-by-letter': 'Arguments become an entry exactly as they were spelled.',
+    further: 'furtherMembers become members of the entry.',
     'one-entry': 'idempotencyKey makes one entry, for MCP and HTTP alike, and is no part of it.',
     companions:
       'A first contact is welcomed, meets who seeks the same, and is told tools to call next.',

@@ -20,6 +20,7 @@ const NAMES = [
   'read',
   'search',
   'get_entry',
+  'list_rooms',
   'who_is_here',
   'wait_for_news',
 ];
@@ -66,7 +67,7 @@ async function tools(caller: Caller): Promise<void> {
   for (const tool of told) {
     assert.match(asString(tool['title']), /\p{L}/u);
     assert.match(asString(tool['description']), /\p{L}/u);
-    assert.equal(asObject(tool['inputSchema'])['additionalProperties'], true);
+    assert.equal(asObject(tool['inputSchema'])['additionalProperties'], false);
     assert.equal(asObject(tool['outputSchema'])['type'], 'object');
     const hints = asObject(tool['annotations']);
     assert.equal(hints['destructiveHint'], false);

@@ -212,10 +212,19 @@ export class LargeMessage implements AsyncDisposable {
     return cut.reduce((size, value) => size + (value ? sizeOf(value) : 0), text.length);
   }
 
-  /** An object without the members that its placeholder has. */
-  otherMembers({ start, end, kept }: CutValue): AsyncGenerator<Buffer, void, undefined> {
+  /** An object without the members that its placeholder has, and with those in the text `added`. */
+  otherMembers(
+    { start, end, kept }: CutValue,
+    added: string,
+  ): AsyncGenerator<Buffer, void, undefined> {
     const omitted = new Set(kept.map(({ nameStart }) => nameStart - start));
-    return omitMembers(this.chunks({ start, end }), omitted);
+    return omitMembers(this.chunks({ start, end }), omitted, added);
+  }
+
+  /** The bytes of a member that the placeholder has: the last one with this name. */
+  async keptMember({ kept }: CutValue, name: string): Promise<Buffer | undefined> {
+    const found = kept.findLast(({ path }) => path.at(-1) === name);
+    return found && (await this.read(found));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,11 +1,17 @@
-/** An object, in chunks, without some of its members and without whitespace between the others. */
+/** An object, in chunks, with other members and without whitespace between them. */
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
-/** `omitted`: where the names of those members start. Throws `malformed-json`. */
+/**
+ * Throws `malformed-json`.
+ *
+ * @param omitted Where the names of the members start that are left out.
+ * @param added The text of members that come last.
+ */
 export async function* omitMembers(
   chunks: AsyncIterable<Uint8Array>,
   omitted: ReadonlySet<number>,
+  added = '',
 ): AsyncGenerator<Buffer, void, undefined> {
   const copier = new MemberCopier(omitted);
   const scanner = new JsonScanner(copier);
@@ -15,17 +21,18 @@ export async function* omitMembers(
     if (copier.copied.length > 0) yield Buffer.concat(copier.copied.splice(0));
   }
   scanner.end();
-  yield Buffer.from('}');
+  yield Buffer.from(`${copier.isEmpty || added === '' ? '' : ','}${added}}`);
 }
 
 const COMMA = Buffer.from(',');
 
 class MemberCopier extends JsonHandler {
   readonly copied: Uint8Array[] = [];
+  isEmpty = true;
   readonly #omitted: ReadonlySet<number>;
   #bytes: Uint8Array = COMMA;
   #offset = 0;
-  #isEmpty = true;
+
   /** From where on bytes of the piece are copied. */
   #from: number | undefined;
 
@@ -47,8 +54,8 @@ class MemberCopier extends JsonHandler {
 
   override startName(at: number): boolean {
     if (this.#omitted.has(this.#offset + at)) return false;
-    if (!this.#isEmpty) this.copied.push(COMMA);
-    this.#isEmpty = false;
+    if (!this.isEmpty) this.copied.push(COMMA);
+    this.isEmpty = false;
     this.#from = at;
     return false;
   }

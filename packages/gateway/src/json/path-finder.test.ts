@@ -61,11 +61,17 @@ suite('values in a JSON text of any size', () => {
     const text = '{ "a" : 1.50 , "k":"}" ,"b":{"k":1 },"\\u006b" :[ ], "c":"\\ud800"}';
     const omitted = new Set([text.indexOf('"k"'), text.indexOf('"\\u006b"')]);
     const property = fc.asyncProperty(sizes, async (lengths) => {
-      const pieces = await Array.fromAsync(
-        omitMembers(chunksOf(cut(Buffer.from(text), lengths)), omitted),
-      );
-      const wanted = '{"a" : 1.50,"b":{"k":1 },"c":"\\ud800"}';
-      assert.equal(Buffer.concat(pieces).toString(), wanted);
+      for (const [added, last] of [
+        ['', ''],
+        ['"d":1.0', ',"d":1.0'],
+      ] as const) {
+        const chunks = chunksOf(cut(Buffer.from(text), lengths));
+        const pieces = await Array.fromAsync(omitMembers(chunks, omitted, added));
+        const wanted = `{"a" : 1.50,"b":{"k":1 },"c":"\\ud800"${last}}`;
+        assert.equal(Buffer.concat(pieces).toString(), wanted);
+      }
+      const alone = omitMembers(chunksOf([Buffer.from('{ "k":1 }')]), new Set([2]), '"d":1.0');
+      assert.equal(Buffer.concat(await Array.fromAsync(alone)).toString(), '{"d":1.0}');
     });
     await fc.assert(property);
   });

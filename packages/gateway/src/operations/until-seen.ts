@@ -35,6 +35,10 @@ const NAMED_BY = new Map<string, (text: string) => Seq | undefined>([
   ['after', Number],
   ['before', (text) => Number(text) - 1],
   ['last-event-id', Number],
-  ['id', seqOfId],
-  ['inReplyTo', (text) => seqOfId(referencedId(text) ?? '')],
+  ['id', seqOfReference],
+  ['inReplyTo', seqOfReference],
 ]);
+
+function seqOfReference(text: string): Seq | undefined {
+  return seqOfId(referencedId(text) ?? '');
+}

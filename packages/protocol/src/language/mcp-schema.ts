@@ -3,8 +3,23 @@ import { closedObject, closedRecord } from '../schemas/closed-object.ts';
 import { localizedText } from './localized-text-schema.ts';
 
 /** Tools that append an entry use the texts of its kind. */
-const TOOLS = ['read', 'search', 'get_entry', 'who_is_here', 'wait_for_news'] as const;
-const ARGUMENTS = ['idempotencyKey', 'id', 'from', 'seconds'] as const;
+const TOOLS = [
+  'read',
+  'search',
+  'get_entry',
+  'list_rooms',
+  'who_is_here',
+  'wait_for_news',
+] as const;
+const ARGUMENTS = [
+  'idempotencyKey',
+  'furtherMembers',
+  'id',
+  'from',
+  'limit',
+  'visitors',
+  'seconds',
+] as const;
 const PROMPTS = ['first_visit', 'tend_garden'] as const;
 /** Sentences of results; values follow them. */
 const RESULTS = [
@@ -17,6 +32,7 @@ const RESULTS = [
   'companions',
   'alone',
   'crowd',
+  'others',
 ] as const;
 const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;
 

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway } from '../../gateway.fixture.ts';
-import { rawArguments, takeMember } from './json-rpc.ts';
+import { rawArguments, takeMembers } from './json-rpc.ts';
 import { answerIn, fields, send } from './mcp.fixture.ts';
 
 test('who sends no message is told what it lacks', async () => {
@@ -53,10 +53,10 @@ suite('the bytes of a message', () => {
 
   test('give up one member, and keep the letters of the others', async () => {
     const object = Buffer.from('{ "k":1 , "a" : 1.50 ,"\\u006b":{"k":2}, "a":"\\ud800" }');
-    const { value, rest } = await takeMember(object, 'k');
-    assert.deepEqual(value, { k: 2 });
-    assert.equal(rest.toString(), '{"a" : 1.50,"a":"\\ud800"}');
-    assert.equal((await takeMember(object, 'b')).rest, object);
+    const { taken, others } = await takeMembers(object, ['k']);
+    assert.equal(taken.k?.toString(), '{"k":2}');
+    assert.deepEqual(others, ['"a" : 1.50', '"a":"\\ud800"']);
+    assert.equal((await takeMembers(object, ['b'])).others, undefined);
   });
 
   test('are read in turns', async () => {

@@ -136,25 +136,24 @@ async function* requestsIn(message: Buffer): AsyncGenerator<MemberLookup, void, 
   }
 }
 
-/** The value of a member, and the object without it. */
-export async function takeMember(
+/** The bytes of an object's members with these names, and the others as they are spelled. */
+export async function takeMembers<Name extends string>(
   object: Buffer,
-  name: string,
-): Promise<{ value: unknown; rest: Buffer }> {
+  names: readonly Name[],
+): Promise<{ taken: Partial<Record<Name, Buffer>>; others: string[] | undefined }> {
   const members = await rawMembers(object);
-  const value = lastValue(object, members, name);
-  if (value === undefined) return { value: undefined, rest: object };
-  const others = members.filter((member) => member.name !== name);
-  const rest = others.flatMap(({ start, end }, at) => {
-    const member = object.subarray(start, end);
-    return at === 0 ? [member] : [COMMA, member];
-  });
-  return { value: parse(value), rest: Buffer.concat([OPEN, ...rest, CLOSE]) };
+  const taken: Partial<Record<Name, Buffer>> = {};
+  for (const name of names) {
+    const value = lastValue(object, members, name);
+    if (value !== undefined) taken[name] = value;
+  }
+  const isOther = ({ name }: (typeof members)[number]): boolean =>
+    !names.some((one) => one === name);
+  const others = members
+    .filter(isOther)
+    .map(({ start, end }) => object.toString('utf8', start, end));
+  return { taken, others: others.length === members.length ? undefined : others };
 }
-
-const OPEN = Buffer.from('{');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from('}');
 
 function parse(text: Buffer | undefined): unknown {
   return text === undefined ? undefined : JSON.parse(text.toString());

@@ -10,17 +10,17 @@ import {
 
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
-import type { JsonObject } from '../../../json/json-object.ts';
+import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import { isDeeper } from '../../../json/limits.ts';
 import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
 import { nextActions } from '../../../operations/next-actions.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
-import { rawArguments, takeMember } from '../json-rpc.ts';
+import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
 import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
-import { CONTRIBUTION_TOOLS, KEY_ARGUMENT, type ToolContext } from './tool-call.ts';
+import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
   readonly stamp: Stamp;
@@ -113,12 +113,8 @@ async function appendArguments(
   kind: Kind,
 ): Promise<StoredEntry> {
   const { app } = context;
-  const { value, rest } = await separateKey(context, args);
-  const key =
-    value === undefined || value === null
-      ? undefined
-      : hashIdempotencyKey(undefined, checkKey(value));
-  const draft = await draftFor(app, { kind, body: rest, key });
+  const { key, body } = await readArguments(context, args);
+  const draft = await draftFor(app, { kind, body, key });
   const result = await appendOnce(app.log, draft);
   const stamp = stampOf(result);
   const earlier = result.outcome === 'repeated' ? await app.log.entry(stamp.seq) : undefined;
@@ -126,23 +122,68 @@ async function appendArguments(
   return { stamp, notes: await notesOn(app.log, draft), withheld };
 }
 
-/** The idempotency key, and the body of the entry byte for byte. */
-async function separateKey(
+/** The idempotency key, and the body of the entry: the other arguments byte for byte. */
+async function readArguments(
   { bytes, large, id }: ToolContext,
   args: JsonObject,
-): Promise<{ value: unknown; rest: Uint8Array | AsyncIterable<Uint8Array> }> {
+): Promise<{
+  key: ReturnType<typeof hashIdempotencyKey> | undefined;
+  body: Uint8Array | AsyncIterable<Uint8Array>;
+}> {
   const cut = large?.cutValue(args);
-  if (large === undefined || cut === undefined) {
-    return await takeMember(await rawArguments(bytes, id), KEY_ARGUMENT);
+  if (large !== undefined && cut !== undefined) {
+    const key = parseKey(await large.keptMember(cut, 'idempotencyKey'));
+    const further = parseFurther(await large.keptMember(cut, 'furtherMembers'));
+    return {
+      key,
+      body: cut.kept.length === 0 ? large.chunks(cut) : large.otherMembers(cut, further),
+    };
   }
-  const rest = cut.kept.length === 0 ? large.chunks(cut) : large.otherMembers(cut);
-  return { value: args[KEY_ARGUMENT], rest };
+  const object = await rawArguments(bytes, id);
+  const { taken, others } = await takeMembers(object, OWN_ARGUMENTS);
+  const key = parseKey(taken.idempotencyKey);
+  if (others === undefined) return { key, body: object };
+  const further = parseFurther(taken.furtherMembers);
+  const members = further === '' ? others : [...others, further];
+  return { key, body: Buffer.from(`{${members.join(',')}}`) };
 }
 
-function checkKey(value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value;
-  const detail = `"${KEY_ARGUMENT}" must be a string of at least one character`;
-  throw new GatewayError('invalid-entry', `Cannot store the entry: ${detail}`, {
-    faults: [{ pointer: `/${KEY_ARGUMENT}`, detail }],
+function parseKey(bytes: Buffer | undefined): ReturnType<typeof hashIdempotencyKey> | undefined {
+  const value = parseArgument(bytes);
+  if (value === null) return undefined;
+  if (typeof value === 'string' && value !== '') return hashIdempotencyKey(undefined, value);
+  throw invalidArgument('idempotencyKey', 'must be a string of at least one character');
+}
+
+/** The members in an object, or in the JSON text of one: strict clients know no open object. */
+function parseFurther(bytes: Buffer | undefined): string {
+  const value = parseArgument(bytes);
+  if (bytes === undefined || value === null) return '';
+  const text = (typeof value === 'string' ? value : bytes.toString()).trim();
+  if (!isObjectText(text)) {
+    throw invalidArgument(
+      'furtherMembers',
+      'must be a JSON object as text, such as {"mood":"calm"}',
+    );
+  }
+  return text.slice(1, -1).trim();
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+function parseArgument(bytes: Buffer | undefined): unknown {
+  return bytes === undefined ? null : JSON.parse(bytes.toString());
+}
+
+function invalidArgument(name: (typeof OWN_ARGUMENTS)[number], what: string): GatewayError {
+  const detail = `"${name}" ${what}`;
+  return new GatewayError('invalid-entry', `Cannot store the entry: ${detail}`, {
+    faults: [{ pointer: `/${name}`, detail }],
   });
 }

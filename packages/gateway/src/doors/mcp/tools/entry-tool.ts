@@ -1,6 +1,6 @@
 /** The tool `get_entry`: an entry of any size, in pieces by byte offsets of its JSON text. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { entryHead, quoted, type GatewayError } from '@open-presence/protocol';
+import { entryHead, quoted, referencedId, type GatewayError } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
@@ -37,10 +37,10 @@ export interface EntryPiece {
 
 export async function getEntry(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
-  const id = textArgument(args, 'id', 'an entry');
-  if (id === undefined) throw invalidArgument('id', MISSING_ID, 'an entry');
+  const named = textArgument(args, 'id', 'an entry');
+  if (named === undefined) throw invalidArgument('id', MISSING_ID, 'an entry');
   markPresent(app, args);
-  const entry = await findEntry(app.log, id);
+  const entry = await findEntry(app.log, referencedId(named) ?? named);
   const lost = lostEntry(context, entry);
   if (lost !== undefined) {
     const own = { bytes: entry.size, next: null, ...lost.own };

@@ -9,8 +9,8 @@ import { parseSeconds } from '../../../intake/selection.ts';
 import { requireLogOrder } from '../../../intake/stream-parameters.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
 import type { Entry, ReadEnd, Selection, Seq } from '../../../log/log.ts';
-import { nextPagePath } from '../../../operations/next-page.ts';
-import { boundedSelection, readPage } from '../../../operations/read-page.ts';
+import { nextPagePath, withParameter } from '../../../operations/next-page.ts';
+import { boundedSelection, DEFAULT_LIMIT, readPage } from '../../../operations/read-page.ts';
 import {
   type Match,
   matchesOf,
@@ -108,7 +108,8 @@ export async function listEntries(
   const head = log.head();
   const known = isSearch ? Math.min(log.searchWatermark(), head) : undefined;
   const notes = searchNotes(parameters, wanted, { head, watermark: known });
-  const selection = boundedSelection(wanted, known ?? head);
+  const limited = { ...wanted, limit: wanted.limit ?? DEFAULT_LIMIT };
+  const selection = boundedSelection(limited, known ?? head);
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
   const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
   const next = nextArguments(parameters, link, others);
@@ -127,7 +128,10 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
   const received = parametersOf(args, 'the results', SEARCH_PARAMETERS);
   const { ranked, parameters } = takeRanking(received);
   using caller = abortOnDisconnect(context);
-  const request = await searchRequest(app, parameters, {
+  const wanted = parameters.has('limit')
+    ? parameters
+    : withParameter(parameters, 'limit', String(DEFAULT_LIMIT));
+  const request = await searchRequest(app, wanted, {
     ranked,
     example: { q: 'garden' },
     signal: AbortSignal.any([context.signal, caller.signal]),

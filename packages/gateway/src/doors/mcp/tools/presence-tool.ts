@@ -14,7 +14,10 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
   const rooms = parameters.getAll('room');
   const query = { rooms, limit: max, maxSize: MAX_RESULT_SIZE / 2, signal };
   const { head, here, lately, more } = await presencePage(app, query);
-  const hint = more ? ` ${text(language.mcp.results.crowd)}` : '';
+  // Otherwise some did not fit.
+  const isLimited = [here, lately].some(({ length }) => length === max);
+  const { crowd, others } = language.mcp.results;
+  const hint = more ? ` ${text(isLimited ? others : crowd)}` : '';
   return callToolResult(context, {
     summary: `here: ${here.length}, lately: ${lately.length}.${hint}`,
     own: { head, log: app.log.id, more },

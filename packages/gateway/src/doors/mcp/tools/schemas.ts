@@ -1,8 +1,12 @@
-/** JSON Schemas of what tools take and return. All accept further members. */
-import { KINDS, type Kind, type Language } from '@open-presence/protocol';
+/**
+ * JSON Schemas of what tools take and return, as strict clients need them: objects of arguments are
+ * closed, and every property has a type. The tools themselves are open: they store or ignore what is not
+ * named here.
+ */
+import { KINDS, type Field, type Kind, type Language } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
-import { NUMBER_PARAMETERS } from './tool-call.ts';
+import { NUMBER_PARAMETERS, OWN_ARGUMENTS } from './tool-call.ts';
 
 type Json = string | number | boolean | null | Json[] | Schema;
 interface Schema {
@@ -18,85 +22,62 @@ export interface ObjectSchema {
 }
 
 const TEXT: Schema = { type: 'string' };
-const INTEGER: Schema = { type: 'integer' };
-const LIST: Schema = { type: 'array' };
+export const INTEGER: Schema = { type: 'integer' };
+const OBJECT: Schema = { type: 'object' };
+const LIST: Schema = { type: 'array', items: OBJECT };
 /** Not `type: ['object', 'null']`: some clients do not accept an array of types. */
-const NEXT: Schema = { anyOf: [{ type: 'object' }, { type: 'null' }] };
+const NEXT: Schema = { anyOf: [OBJECT, { type: 'null' }] };
 /** By the type that the language file gives a field. */
-const FIELD_TYPES: Readonly<Record<string, Schema>> = {
+const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
   string: TEXT,
   strings: { type: 'array', items: TEXT },
-  'string or strings': { anyOf: [TEXT, { type: 'array', items: TEXT }] },
+  'string or strings': oneOrSeveral(TEXT),
 };
 
-/**
- * Every client gets the schemas of all tools, so what several have in common is described by one of
- * them: by the tool that answers somebody, and by the tool `read`.
- */
-const DESCRIBED_KIND: Kind = 'garden';
+function oneOrSeveral(schema: Schema): Schema {
+  return { anyOf: [schema, { type: 'array', items: schema }] };
+}
 
-/** The body of an entry of this kind, and the idempotency key. */
+/** The members of an entry of this kind, and the arguments that are none. */
 export function contributionInput(context: Localization, kind: Kind): ObjectSchema {
   const { language, text } = context;
   const { fields } = language.kinds[kind];
-  const isDescribed = kind === DESCRIBED_KIND;
-  const properties: Properties = {};
-  for (const { name, type, suggested, meaning } of fields) {
-    // A suggested field may have any type.
-    const schema = suggested === true ? {} : FIELD_TYPES[type];
-    properties[name] = { ...schema, description: text(meaning) };
-  }
-  for (const { name, type, meaning } of language.common) {
-    properties[name] = {
-      ...FIELD_TYPES[type],
-      ...(isDescribed ? { description: text(meaning) } : {}),
-    };
-  }
-  const key = isDescribed ? toolArguments(context, ['idempotencyKey']) : { idempotencyKey: TEXT };
+  const members = [...fields, ...language.common].map(({ name, type, meaning }) => {
+    return [name, { ...FIELD_TYPES[type], description: text(meaning) }] as const;
+  });
   const required = fields.filter((field) => field.required).map(({ name }) => name);
+  const properties = { ...Object.fromEntries(members), ...toolArguments(context, OWN_ARGUMENTS) };
+  return inputSchema(properties, required);
+}
+
+export function inputSchema(properties: Properties, required: string[] = []): ObjectSchema {
   return {
     type: 'object',
-    properties: { ...properties, ...key },
+    properties,
     ...(required.length === 0 ? {} : { required }),
-    additionalProperties: true,
+    additionalProperties: false,
   };
 }
 
 type ParameterName = keyof Language['parameters'];
 
-/** Arguments of the tool's own, and parameters that the tool `read` describes. */
-export function readInput(names: readonly ParameterName[], own: Properties = {}): ObjectSchema {
-  const parameters = names.map((name) => [name, parameterType(name)] as const);
-  return {
-    type: 'object',
-    properties: { ...Object.fromEntries(parameters), ...own, as: own['as'] ?? TEXT },
-    additionalProperties: true,
-  };
-}
-
-/** The parameters with their descriptions. */
-export function describedParameters(
+/** Parameters of a listing. */
+export function parameters(
   { language, text }: Localization,
   names: readonly ParameterName[],
 ): Properties {
-  const values: Readonly<Record<string, readonly string[]>> = {
-    kind: KINDS,
-    order: ['newest', 'oldest'],
-    room: language.rooms.map(({ slug }) => slug),
+  const slugs = language.rooms.map(({ slug }) => slug);
+  const schemas: Readonly<Properties> = {
+    ...Object.fromEntries(NUMBER_PARAMETERS.map((name) => [name, INTEGER])),
+    kind: oneOrSeveral({ ...TEXT, enum: [...KINDS] }),
+    room: oneOrSeveral({ ...TEXT, enum: slugs }),
+    order: { ...TEXT, enum: ['newest', 'oldest'] },
   };
-  const parameters = names.map((name) => {
-    const { [name]: listed } = values;
-    const schema = {
-      ...parameterType(name),
-      ...(listed === undefined ? {} : { enum: [...listed] }),
-    };
-    return [name, { ...schema, description: text(language.parameters[name]) }] as const;
+  const described = names.map((name) => {
+    const description = text(language.parameters[name]);
+    return [name, { ...(schemas[name] ?? TEXT), description }] as const;
   });
-  return Object.fromEntries(parameters);
-}
-
-function parameterType(name: string): Schema {
-  return NUMBER_PARAMETERS.includes(name) ? INTEGER : TEXT;
+  return Object.fromEntries(described);
 }
 
 /** The order of a search, which also ranks. */
@@ -105,13 +86,14 @@ export function searchOrder({ language, text }: Localization): Schema {
   return { ...TEXT, enum: orders, description: text(language.pages.best) };
 }
 
-/** Arguments that are no parameters of a listing. */
+/** Arguments that are no parameters of a listing, or mean something else there. */
 export function toolArguments(
   { language, text }: Localization,
   names: readonly (keyof Language['mcp']['arguments'])[],
 ): Properties {
   const types: Readonly<Properties> = {
     from: INTEGER,
+    limit: INTEGER,
     seconds: { type: 'number' },
   };
   return Object.fromEntries(
@@ -134,6 +116,7 @@ export function outputSchema(members: Properties, untrusted: Properties = {}): O
   return { type: 'object', properties, required: Object.keys(members) };
 }
 
+export const ROOMS = { rooms: LIST } satisfies Properties;
 export const STORED = { id: TEXT, seq: INTEGER, path: TEXT } satisfies Properties;
 export const FIRST_CONTACT = { ...STORED, next: LIST } satisfies Properties;
 export const COMPANIONS = { companions: LIST } satisfies Properties;
@@ -142,7 +125,7 @@ export const LISTING = { head: INTEGER, log: TEXT, next: NEXT } satisfies Proper
 export const ENTRIES = { entries: LIST } satisfies Properties;
 export const RESULTS = { results: LIST } satisfies Properties;
 export const PIECE = { bytes: INTEGER, next: NEXT } satisfies Properties;
-export const ENTRY = { entry: { type: 'object' }, text: TEXT } satisfies Properties;
+export const ENTRY = { entry: OBJECT, text: TEXT } satisfies Properties;
 export const PRESENCE = {
   head: INTEGER,
   log: TEXT,

@@ -16,8 +16,8 @@ export const CONTRIBUTION_TOOLS: Readonly<Record<Kind, string>> = {
   seeds: 'plant_seed',
   shepit: 'whisper',
 };
-/** The argument of those that is no part of the entry. */
-export const KEY_ARGUMENT = 'idempotencyKey';
+/** The arguments of those that are not members of the entry. */
+export const OWN_ARGUMENTS = ['idempotencyKey', 'furtherMembers'] as const;
 /** The parameters of a listing whose order is given. */
 export const NEWS_PARAMETERS = [
   'q',

@@ -8,19 +8,22 @@ import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
 import { whoIsHere } from './presence-tool.ts';
+import { listRooms } from './rooms-tool.ts';
 import {
   COMPANIONS,
   contributionInput,
-  describedParameters,
   ENTRIES,
   ENTRY,
   FIRST_CONTACT,
+  INTEGER,
   LISTING,
+  inputSchema,
   outputSchema,
+  parameters,
   PIECE,
   PRESENCE,
-  readInput,
   RESULTS,
+  ROOMS,
   searchOrder,
   STORED,
   toolArguments,
@@ -44,6 +47,7 @@ export const TOOLS: ReadonlyMap<string, ToolFunction> = new Map<string, ToolFunc
   ['read', read],
   ['search', search],
   ['get_entry', getEntry],
+  ['list_rooms', listRooms],
   ['who_is_here', whoIsHere],
   ['wait_for_news', waitForNews],
 ]);
@@ -88,33 +92,42 @@ function contributionTool(context: Localization, kind: Kind): Tool {
 }
 
 function readTools(context: Localization): Tool[] {
-  const order = searchOrder(context);
-  const searchInput = readInput(SEARCH_PARAMETERS, {
-    ...describedParameters(context, ['skip']),
-    order,
-  });
+  const limit = toolArguments(context, ['limit']);
+  const visitors = context.text(context.language.mcp.arguments.visitors);
+  const as = parameters(context, ['as']);
+  const search = { ...parameters(context, SEARCH_PARAMETERS), order: searchOrder(context) };
   return [
     readTool(context, 'read', {
-      inputSchema: readInput([], describedParameters(context, [...LISTING_PARAMETERS, 'as'])),
+      inputSchema: inputSchema({ ...parameters(context, LISTING_PARAMETERS), ...limit, ...as }),
       outputSchema: outputSchema(LISTING, ENTRIES),
     }),
     readTool(context, 'search', {
-      inputSchema: { ...searchInput, required: ['q'] },
+      inputSchema: inputSchema({ ...search, ...limit, ...as }, ['q']),
       outputSchema: outputSchema(LISTING, RESULTS),
     }),
     readTool(context, 'get_entry', {
-      inputSchema: {
-        ...readInput([], toolArguments(context, ['id', 'from'])),
-        required: ['id'],
-      },
+      inputSchema: inputSchema({ ...toolArguments(context, ['id', 'from']), ...as }, ['id']),
       outputSchema: outputSchema(PIECE, ENTRY),
     }),
+    readTool(context, 'list_rooms', {
+      inputSchema: inputSchema(as),
+      outputSchema: outputSchema(ROOMS),
+    }),
     readTool(context, 'who_is_here', {
-      inputSchema: readInput(['room', 'limit']),
+      inputSchema: inputSchema({
+        ...parameters(context, ['room']),
+        limit: { ...INTEGER, description: visitors },
+        ...as,
+      }),
       outputSchema: outputSchema(PRESENCE, VISITORS),
     }),
     readTool(context, 'wait_for_news', {
-      inputSchema: readInput(NEWS_PARAMETERS, toolArguments(context, ['seconds'])),
+      inputSchema: inputSchema({
+        ...parameters(context, NEWS_PARAMETERS),
+        ...limit,
+        ...toolArguments(context, ['seconds']),
+        ...as,
+      }),
       outputSchema: outputSchema(LISTING, ENTRIES),
     }),
   ];
