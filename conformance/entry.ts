@@ -77,7 +77,7 @@ export function listingOf(json: string, value: unknown): Listing {
 function linesOf(json: string, count: number): string[] {
   if (count === 0) return [];
   const lines = json.trimEnd().split('\n');
-  assert.match(lines[0] ?? '', /^\{("room":\{.*\},)?"entries":\[$/);
+  assert.match(lines[0] ?? '', /^\{("room":\{.*\},)?("notes":\[.*\],)?"entries":\[$/);
   assert.match(lines.at(-1) ?? '', /^\],"head":\d+,"log":"[^"]+","next":(null|".*")\}$/);
   const middle = lines.slice(1, -1);
   assert.equal(middle.length, count, 'each entry of a listing is one line');

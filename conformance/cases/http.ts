@@ -270,6 +270,56 @@ export const http: readonly Case[] = [
       201,
     );
   }),
+  check('1.7', 'unknown-are-told', async (gateway) => {
+    for (const [path, name, nearest] of [
+      ['/api/entries?Kind=seeds&limit=1', 'Kind', 'kind'],
+      ['/api/garden?limit=0&per_page=5', 'per_page', 'limit'],
+      ['/api/garden?limit=0&page=2', 'page', 'next'],
+      ['/api/seeds?limit=0&offset=2', 'offset', 'next'],
+      ['/api/entries?limit=0&sort=new', 'sort', 'order'],
+      ['/api/search?q=garden&limit=0&author=x', 'author', 'identity'],
+      ['/api/presence?rom=x', 'rom', 'room'],
+      ['/api/rooms?nothing=1', 'nothing', 'nothing'],
+      ['/api/entries?limit=0&wait=0', 'wait', 'after'],
+      ['/api/entries?limit=0&format=csv', 'format', 'Accept'],
+    ] as const) {
+      const answer = (await gateway.get(path)).expect(200);
+      assert.ok(answer.text.startsWith('{"notes":["'), path);
+      const [note] = asArray(answer.json['notes']).map((each) => asString(each));
+      assert.ok(note?.includes(`"${name}"`) && note.includes(`"${nearest}"`), note ?? path);
+      assert.match(String(answer.headers['warning']), /^299 - ".*"$/);
+    }
+    const lines = await gateway.get('/api/entries?limit=0&Limit=1', {
+      accept: 'application/x-ndjson',
+    });
+    assert.match(String(lines.headers['warning']), /'limit'/);
+    const stream = await gateway.get('/api/events?limit=0&Limit=1');
+    assert.match(stream.text, /event: head\ndata: .*"notes":\[.*Limit.*limit/);
+    const names = Array.from({ length: 500 }, (_, at) => `&x${at}=1&y=1`).join('');
+    const many = await gateway.get(`/api/entries?limit=0${names}`);
+    assert.equal(asArray(many.json['notes']).length, 9);
+  }),
+  check('1.7', 'other-spellings', async (gateway) => {
+    const identity = uniqueName();
+    const { entry } = await gateway.contribute('garden', traceBody(identity));
+    await gateway.contribute('seeds', JSON.stringify({ identity }));
+    for (const query of [
+      `identity[]=${identity}&kind[0]=garden`,
+      `identity%5B%5D=${identity}&k%69nd=garden`,
+      `identity=${identity}&amp;kind=garden`,
+    ]) {
+      const answer = (await gateway.get(`/api/entries?${query}`)).expect(200);
+      assert.deepEqual(
+        asArray(answer.json['entries']).map((each) => asObject(each)['id']),
+        [entry.id],
+        query,
+      );
+    }
+    const page = await gateway.get('/api/garden?limit=0&f%6frmat=json', { accept: 'text/html' });
+    assert.match(page.expect(200).type, /json/);
+    const misplaced = await gateway.get('/api/rooms?limit[]=1');
+    misplaced.problem(400, 'invalid-parameter');
+  }),
 
   check('1.7', 'misplaced-parameters', async (gateway) => {
     const { entry } = await gateway.contribute('seeds', '{}');

@@ -136,10 +136,12 @@ async function* answerItems<Item>(
   { longest, parse }: ListingRequest<Item>,
   connection: Connection,
 ): AsyncGenerator<Item, ListingEnd> {
+  let notes: ListingEnd['notes'];
   for await (const line of readLines(bytes, longest)) {
-    if (line.text.startsWith(']')) return parseEnd(line.text);
+    if (line.text.startsWith(']')) return parseEnd(line.text, notes);
     // The first line opens the list.
     if (line.isCut || !line.text.endsWith('[')) yield parse(withoutComma(line));
+    else ({ notes } = parseJson(`${line.text}]}`) as Pick<ListingEnd, 'notes'>);
   }
   throw connection.unreachable(new Error('the answer broke off'));
 }
@@ -148,8 +150,8 @@ function withoutComma({ text, isCut }: Line): Line {
   return { text: text.endsWith(',') ? text.slice(0, -1) : text, isCut };
 }
 
-function parseEnd(line: string): ListingEnd {
-  const { head, log, next, known, notes } = parseJson(`{${line.slice(2)}`) as ListingEnd;
+function parseEnd(line: string, notes: ListingEnd['notes']): ListingEnd {
+  const { head, log, next, known } = parseJson(`{${line.slice(2)}`) as ListingEnd;
   return {
     head,
     log,

@@ -1,10 +1,9 @@
 /** Finds the paths that a caller probably meant by one that does not exist. */
+import { editDistance, wordDistance } from '../edit-distance.ts';
 
 const MAX_SUGGESTED = 3;
 /** Paths are suggested below this distance: that of one segment that has nothing in common. */
 const MAX_DISTANCE = 1;
-/** Of adding an element; removing one costs 1, replacing one at most 1. */
-const ADDING = 0.5;
 /** Of what was requested, the rest of a longer path is not looked at. */
 const MAX_SEGMENTS = 8;
 const MAX_SEGMENT_LENGTH = 40;
@@ -26,7 +25,7 @@ export function nearestPaths(url: string, known: readonly string[]): string[] {
     )
     .map(({ path, segments }) => ({
       path,
-      distance: distanceOf(requested, segments, segmentDistance),
+      distance: editDistance(requested, segments, segmentDistance),
     }))
     .filter(({ distance }) => distance < MAX_DISTANCE)
     .toSorted((a, b) => a.distance - b.distance);
@@ -46,27 +45,5 @@ function segmentsOf(path: string): string[] {
 function segmentDistance(requested: string, known: string): number {
   if (known === '{id}') return UUID.test(requested) ? 0 : 1;
   if (PARAMETER.test(known)) return 0.5;
-  if (requested === known) return 0;
-  const length = Math.max(requested.length, known.length);
-  if (2 * Math.min(requested.length, known.length) < length) return 1;
-  const characters = distanceOf(requested.split(''), known.split(''), (a, b) => (a === b ? 0 : 1));
-  return characters / length;
-}
-
-/** The edit distance: the least cost of removing, adding and replacing elements. */
-function distanceOf(
-  from: readonly string[],
-  to: readonly string[],
-  replacing: (from: string, to: string) => number,
-): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => ADDING * index);
-  for (const [index, element] of from.entries()) {
-    const next = [index + 1];
-    for (const [at, other] of to.entries()) {
-      const replaced = (row[at] ?? 0) + replacing(element, other);
-      next.push(Math.min(replaced, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + ADDING));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  return wordDistance(requested, known);
 }

@@ -1,10 +1,13 @@
 /**
  * Refuses parameters that other paths take and this one would not obey, and values that are not UTF-8.
- * Names that no path takes are ignored. Routes state in their descriptions which parameters they take.
+ * Makes notes on names that no path takes. Routes state in their descriptions which parameters they take.
  */
-import { GatewayError, type Fault } from '@open-presence/protocol';
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
 import { yieldPeriodically } from '../fair-turns.ts';
+import { NearNames } from '../near-names.ts';
 import { partsOf } from './query.ts';
 import type { DescribedRoute, RouteDescription } from './route-description.ts';
 
@@ -14,13 +17,21 @@ export interface TakenParameters {
   readonly taken: ReadonlySet<string>;
   /** By name: why others have no effect, and what to do instead. */
   readonly refused: Readonly<Record<string, string>>;
+  readonly near: NearNames;
 }
 
 /** Every path that takes `GET` takes this. */
 const EVERYWHERE = 'as';
+/** Chooses JSON at every path (PROTOCOL.md section 17.5). */
+const FORMAT = 'format';
+const JSON_FORMAT = 'format=json';
+const PAGES = /^(?:page|offset)/i;
+const LANGUAGE = /^(?:hl|lang|language|locale)$/i;
 /** How many faults, and how many paths, an error names. */
 const MAX_FAULTS = 16;
 const MAX_PATHS = 5;
+/** How many unknown parameters an answer names: they can be a million. */
+const MAX_NOTES = 8;
 /** Longer queries are checked in turns with other work. */
 const PARAMETERS_PER_PART = 256;
 const EQUALS = 0x3d;
@@ -32,31 +43,79 @@ export function takenParameters(
 ): TakenParameters | undefined {
   if (parameters === undefined) return undefined;
   const names = [...parameters.map(nameOf), ...fixed, EVERYWHERE];
-  return { taken: new Set(names.filter((name) => !(name in refused))), refused };
+  return takenNames(
+    names.filter((name) => !(name in refused)),
+    refused,
+  );
+}
+
+export function takenNames(
+  names: readonly string[],
+  refused: TakenParameters['refused'] = {},
+): TakenParameters {
+  return {
+    taken: new Set(names),
+    refused,
+    near: new NearNames([...names, ...Object.keys(refused)]),
+  };
+}
+
+type CheckedRequest = Pick<IncomingMessage, 'url' | 'method'>;
+
+const notesByRequest = new WeakMap<CheckedRequest, readonly string[]>();
+
+/** What the answer has to say about parameters without effect: sentences. */
+export function parameterNotes(request: CheckedRequest): readonly string[] {
+  return notesByRequest.get(request) ?? [];
+}
+
+/** They, as a member of a document; none where there are none. */
+export function notesIn(request: CheckedRequest): { notes?: string[] } {
+  const notes = parameterNotes(request);
+  return notes.length === 0 ? {} : { notes: [...notes] };
+}
+
+/** They and others, as the first member of a JSON object, with a comma; empty where there are none. */
+export function notesPart(request: CheckedRequest, others: readonly string[] = []): string {
+  const notes = [...parameterNotes(request), ...others];
+  return notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
 }
 
 export class ParameterCheck {
   readonly #routes: readonly Pick<DescribedRoute, 'path' | 'description'>[];
   #pathsByName: ReadonlyMap<string, readonly string[]> | undefined;
+  #names: ReadonlySet<string> | undefined;
 
   /** `routes` may grow until the first check. */
   constructor(routes: readonly Pick<DescribedRoute, 'path' | 'description'>[]) {
     this.#routes = routes;
   }
 
-  /** Throws `invalid-parameter` for those in the query of `url` that have no effect there or are not UTF-8. */
-  check(url: string, method: string, parameters: TakenParameters): void | Promise<void> {
-    const mark = url.indexOf('?');
-    if (mark === -1) return undefined;
-    const parts = this.#checkParts(url, method, parameters);
+  /** The names that any path takes. */
+  get names(): ReadonlySet<string> {
+    this.#names ??= new Set([...this.#paths.keys(), EVERYWHERE, FORMAT, 'idempotency-key']);
+    return this.#names;
+  }
+
+  /**
+   * Throws `invalid-parameter` for those in the query that have no effect there or are not UTF-8. For
+   * those that no path takes, the request gets `parameterNotes`.
+   */
+  check(request: CheckedRequest, parameters: TakenParameters): void | Promise<void> {
+    if (request.url?.includes('?') !== true) return undefined;
+    const parts = this.#checkParts(request, parameters);
     return parts.next().done === true ? undefined : finishInTurns(parts);
   }
 
-  *#checkParts(url: string, method: string, { taken, refused }: TakenParameters): Generator<void> {
-    const mark = url.indexOf('?');
+  *#checkParts(request: CheckedRequest, parameters: TakenParameters): Generator<void> {
+    const { url = '' } = request;
+    const { taken, refused } = parameters;
     let faults: Map<string, Fault> | undefined;
+    const unknown = new UnknownNames();
+    let waits = false;
+    let hasCursor = false;
     let count = 0;
-    for (let start = mark + 1; start < url.length;) {
+    for (let start = url.indexOf('?') + 1; start < url.length;) {
       const separator = url.indexOf('&', start);
       const end = separator === -1 ? url.length : separator;
       const name = decodedName(url, start, end);
@@ -64,18 +123,29 @@ export class ParameterCheck {
       start = end + 1;
       count += 1;
       if (count % PARAMETERS_PER_PART === 0) yield;
-      const detail = taken.has(name)
+      const isTaken = taken.has(name);
+      if (isTaken && name === 'wait') waits = true;
+      if (isTaken && name === 'after') hasCursor = true;
+      const detail = isTaken
         ? yield* encodingFault(name, parameter)
         : this.#misplaced(name, refused);
-      if (detail === undefined) continue;
-      faults ??= new Map();
-      if (faults.size < MAX_FAULTS) faults.set(name, { parameter: name, detail });
+      if (detail !== undefined) {
+        faults ??= new Map();
+        if (faults.size < MAX_FAULTS) faults.set(name, { parameter: name, detail });
+      } else if (!isTaken && parameter !== '' && parameter !== JSON_FORMAT) unknown.add(name);
     }
-    if (faults === undefined) return;
-    const found = [...faults.values()];
-    const sentence = found.map(({ detail }) => detail).join('; ');
-    const detail = `Cannot ${method} ${url.slice(0, Math.min(mark, 200))}: ${sentence}`;
-    throw new GatewayError('invalid-parameter', detail, { faults: found });
+    if (faults !== undefined) throw this.#refusal(request, [...faults.values()]);
+    const notes = unknown.notes(parameters.near);
+    if (waits && !hasCursor) notes.push(WAIT_NOTE);
+    if (notes.length > 0) notesByRequest.set(request, notes);
+  }
+
+  #refusal({ url = '', method = '' }: CheckedRequest, faults: readonly Fault[]): GatewayError {
+    const sentence = faults.map(({ detail }) => detail).join('; ');
+    const path = url.slice(0, Math.min(url.indexOf('?'), 200));
+    return new GatewayError('invalid-parameter', `Cannot ${method} ${path}: ${sentence}`, {
+      faults,
+    });
   }
 
   #misplaced(name: string, refused: TakenParameters['refused']): string | undefined {
@@ -84,11 +154,53 @@ export class ParameterCheck {
   }
 
   #worksAt(name: string): string | undefined {
-    this.#pathsByName ??= pathsByName(this.#routes);
-    const paths = this.#pathsByName.get(name);
+    const paths = this.#paths.get(name);
     return paths && `GET ${paths.slice(0, MAX_PATHS).join(', ')} takes it`;
   }
+
+  get #paths(): ReadonlyMap<string, readonly string[]> {
+    this.#pathsByName ??= pathsByName(this.#routes);
+    return this.#pathsByName;
+  }
 }
+
+const WAIT_NOTE =
+  '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
+
+/** The names in one query that no path takes. */
+class UnknownNames {
+  readonly #names = new Set<string>();
+  #isMore = false;
+
+  add(name: string): void {
+    if (this.#names.size < MAX_NOTES) this.#names.add(name);
+    else this.#isMore ||= !this.#names.has(name);
+  }
+
+  notes(near: NearNames): string[] {
+    const notes = Array.from(this.#names, (name) => noteOn(name, near));
+    return this.#isMore
+      ? [...notes, 'Further parameters had no effect either: nothing here takes them.']
+      : notes;
+  }
+}
+
+/** About a parameter, or an argument of a tool, that nothing takes. */
+export function noteOn(name: string, near: NearNames, word = 'parameter'): string {
+  if (name === FORMAT)
+    return `"format" had an effect only as ${JSON_FORMAT}: choose others by the header "Accept".`;
+  return `${quoted(name)} had no effect: there is no such ${word} here. ${adviceOn(name, near)}`.trim();
+}
+
+function adviceOn(name: string, near: NearNames): string {
+  if (PAGES.test(name) && near.has('limit')) return PAGES_ADVICE;
+  if (LANGUAGE.test(name)) return 'The header "Accept-Language" chooses the language.';
+  const meant = near.nearest(name);
+  return meant === undefined ? '' : `Did you mean ${quoted(meant.known)}?`;
+}
+
+const PAGES_ADVICE =
+  'There are no pages: "limit" bounds an answer, and its "next" leads on to what follows.';
 
 async function finishInTurns(parts: Generator<void>): Promise<void> {
   const yieldTurn = yieldPeriodically();

@@ -4,12 +4,12 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import fc from 'fast-check';
 
-import { ParameterCheck } from './parameter-check.ts';
-import { queryOf, readLongQuery } from './query.ts';
+import { ParameterCheck, takenNames } from './parameter-check.ts';
+import { queryOf, readQuery } from './query.ts';
 
 async function parametersIn(url: string): Promise<URLSearchParams> {
   const request = { url };
-  await readLongQuery(request);
+  await readQuery(request, new Set());
   return queryOf(request);
 }
 
@@ -54,12 +54,12 @@ suite('a query', () => {
       // Reading many parameters takes longer than reading one of their length.
       const length = part.endsWith('&') ? 4_000_000 : 16_000_000;
       const request = { url: `/?q=${part.repeat(length / part.length)}` };
-      const turns = await turnsWhile(readLongQuery(request) ?? assert.fail('not in turns'));
+      const turns = await turnsWhile(readQuery(request, new Set()) ?? assert.fail('not in turns'));
       assert.ok(turns > 1, `${part}: ${turns} turns`);
       const whole = new URLSearchParams(`q=${part.repeat(8)}`).get('q') ?? '';
       assert.ok(queryOf(request).get('q')?.startsWith(whole));
       const check = new ParameterCheck([]);
-      const checking = check.check(request.url, 'GET', { taken: new Set('q'), refused: {} });
+      const checking = check.check(request, takenNames(['q']));
       assert.ok((await turnsWhile(Promise.resolve(checking))) > 1, part);
     }
   });
@@ -68,7 +68,7 @@ suite('a query', () => {
     const check = new ParameterCheck([]);
     for (const part of ['%D0%B3', 'word+']) {
       const url = `/?q=${part.repeat(10_000)}%D0`;
-      const checking = check.check(url, 'GET', { taken: new Set('q'), refused: {} });
+      const checking = check.check({ url }, takenNames(['q']));
       await assert.rejects(Promise.resolve(checking), /"q" must be UTF-8/);
     }
   });
@@ -78,7 +78,7 @@ suite('a query', () => {
     const many = 4_000_000;
     const url = `/?${'a&'.repeat(many)}`;
     assert.equal((await parametersIn(url)).size, many);
-    const check = new ParameterCheck([]).check(url, 'GET', { taken: new Set(), refused: {} });
+    const check = new ParameterCheck([]).check({ url }, takenNames([]));
     assert.ok((await turnsWhile(Promise.resolve(check))) > 1);
   });
 });

@@ -1,7 +1,8 @@
-/** The query parameters of a request. Escapes that cannot be decoded are left as they are. */
+/** The query parameters of a request, whose names are as this contract spells them. Escapes that cannot be decoded are left as they are. */
 import type { IncomingMessage } from 'node:http';
 
 import { yieldPeriodically } from '../fair-turns.ts';
+import { canonicalNames } from './parameter-names.ts';
 
 type WithUrl = Pick<IncomingMessage, 'url'>;
 
@@ -15,15 +16,25 @@ const PARTS_PER_GROUP = 16;
 
 const longQueries = new WeakMap<WithUrl, URLSearchParams>();
 
-/** Those of a long query were read by `readLongQuery`. Whoever changes them changes them for all. */
+/** Those of a long query were read by `readQuery`. Whoever changes them changes them for all. */
 export function queryOf(request: WithUrl): URLSearchParams {
   return longQueries.get(request) ?? new URLSearchParams(queryText(request));
 }
 
-/** To be called before `queryOf`. Undefined for a query that is short enough to be read at once. */
-export function readLongQuery(request: WithUrl): Promise<void> | undefined {
+/**
+ * To be called before `queryOf`. Gives known names in the query of `url` their usual spelling. Undefined
+ * for a query that is short enough to be read at once.
+ */
+export function readQuery(request: WithUrl, known: ReadonlySet<string>): Promise<void> | undefined {
   const query = queryText(request);
-  return query.length <= PART_LENGTH ? undefined : readInTurns(request, query);
+  if (query.length > PART_LENGTH) return readInTurns(request, query, known);
+  if (query !== '') setQuery(request, canonicalNames(query, known));
+  return undefined;
+}
+
+function setQuery(request: WithUrl, query: string): void {
+  const { url = '' } = request;
+  request.url = url.slice(0, url.indexOf('?') + 1) + query;
 }
 
 function queryText({ url = '' }: WithUrl): string {
@@ -31,12 +42,18 @@ function queryText({ url = '' }: WithUrl): string {
   return mark === -1 ? '' : url.slice(mark + 1);
 }
 
-async function readInTurns(request: WithUrl, query: string): Promise<void> {
+async function readInTurns(
+  request: WithUrl,
+  query: string,
+  known: ReadonlySet<string>,
+): Promise<void> {
   const parameters = new URLSearchParams();
+  const canonical: string[] = [];
   const yieldTurn = yieldPeriodically();
   for (let start = 0; start < query.length;) {
     const end = endOfPairs(query, start);
-    const pairs = query.slice(start, end);
+    const pairs = canonicalNames(query.slice(start, end), known);
+    canonical.push(pairs);
     if (pairs.length <= 2 * PART_LENGTH) {
       // The parser drops a leading `?`, which may be part of a name here.
       for (const [name, value] of new URLSearchParams(`&${pairs}`)) parameters.append(name, value);
@@ -51,6 +68,7 @@ async function readInTurns(request: WithUrl, query: string): Promise<void> {
     await yieldTurn();
   }
   longQueries.set(request, parameters);
+  setQuery(request, canonical.join('&'));
 }
 
 /** The end of as many pairs as fit into a part, or of the one at `start`. */

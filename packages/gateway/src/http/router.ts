@@ -21,10 +21,11 @@ import { preferred, type Offer } from './negotiation.ts';
 import {
   isUtf8,
   ParameterCheck,
+  parameterNotes,
   takenParameters,
   type TakenParameters,
 } from './parameter-check.ts';
-import { readLongQuery } from './query.ts';
+import { readQuery } from './query.ts';
 import { NO_ROUTE, type RouteName } from './request-observer.ts';
 import { sendError, sendProblem } from './response/problem.ts';
 import type { DescribedRoute, DoorDescription, RouteDescription } from './route-description.ts';
@@ -134,6 +135,7 @@ export class Router<App extends StartupContext> {
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
   readonly #routeByKey = new Map<unknown, MergedRoute<App>>();
+  readonly #check: ParameterCheck;
   readonly #simplePosts = new Map<string, SimplePostRoute<App>>();
   readonly #finder = FindMyWay({
     ignoreTrailingSlash: true,
@@ -152,6 +154,7 @@ export class Router<App extends StartupContext> {
     this.#doors = Object.values(doors);
     this.#routes = merge(doors);
     const check = new ParameterCheck(this.routes);
+    this.#check = check;
     for (const route of this.#routes) {
       checkParameters(route, check);
       for (const [index, one] of route.representations.entries()) {
@@ -201,17 +204,25 @@ export class Router<App extends StartupContext> {
 
   /** Returns the name of what answers the request. */
   dispatch(app: App, request: IncomingMessage, response: ServerResponse): RouteName {
+    const reading = readQuery(request, this.#namesAt(request));
+    if (reading === undefined) return this.#run(app, request, response);
+    void reading.then(() => {
+      if (!response.destroyed) this.#run(app, request, response);
+    });
+    return this.match(request)?.name ?? NO_ROUTE;
+  }
+
+  #run(app: App, request: IncomingMessage, response: ServerResponse): RouteName {
     const match = this.match(request);
-    const handle = match?.handle ?? this.#sendUnmatched;
     const context = { app, request, response, params: match?.params ?? {} };
-    const reading = readLongQuery(request);
-    if (reading === undefined) runHandler(handle, context);
-    else {
-      void reading.then(() => {
-        if (!isDisconnected(context)) runHandler(handle, context);
-      });
-    }
+    runHandler(match?.handle ?? this.#sendUnmatched, context);
     return match?.name ?? NO_ROUTE;
+  }
+
+  /** The parameters that mean something there. What a `GET` stores has any names. */
+  #namesAt({ method = '', url = '' }: IncomingMessage): ReadonlySet<string> {
+    const isStoring = url.includes('?') && this.#find(method, url)?.route.storesByGet === true;
+    return isStoring ? STORING_NAMES : this.#check.names;
   }
 
   /** The methods that a path takes; empty if there is no such path. */
@@ -296,6 +307,7 @@ function isPostFromPage(url: string, headers: IncomingMessage['headers']): boole
   return preferred(headers.accept, JSON_OR_HTML).type === 'text/html';
 }
 
+const STORING_NAMES: ReadonlySet<string> = new Set(['as', 'format', 'idempotency-key']);
 const READS: HTTPMethod[] = ['GET', 'HEAD'];
 
 function isRoutable(method: string): method is 'GET' | 'HEAD' | 'POST' {
@@ -357,11 +369,32 @@ function checked<App extends StartupContext>(
 ): Handler<App> {
   if (parameters === undefined) return handle;
   return (context) => {
-    const { method = '', url = '' } = context.request;
-    const checking = check.check(url, method, parameters);
-    if (checking === undefined) return handle(context);
-    return checking.then(() => (isDisconnected(context) ? undefined : handle(context)));
+    const checking = check.check(context.request, parameters);
+    if (checking === undefined) return handleWarned(handle, context);
+    return checking.then(() =>
+      isDisconnected(context) ? undefined : handleWarned(handle, context),
+    );
   };
+}
+
+/** In a header, proxies pass on only so many characters. */
+const MAX_WARNING = 1000;
+
+/** Bodies of some forms have no place for notes: they are in the header `Warning` everywhere. */
+function handleWarned<App extends StartupContext>(
+  handle: Handler<App>,
+  context: RequestContext<App>,
+): void | Promise<void> {
+  const notes = parameterNotes(context.request);
+  if (notes.length > 0) {
+    const text = notes
+      .join(' ')
+      .replaceAll('"', "'")
+      .replaceAll(/[^ -~]/g, '?');
+    const cut = text.length > MAX_WARNING ? `${text.slice(0, MAX_WARNING)}...` : text;
+    context.response.setHeader('Warning', `299 - "${cut.replaceAll('\\', '\\\\')}"`);
+  }
+  return handle(context);
 }
 
 /** Runs a handler, and sends what it throws. */

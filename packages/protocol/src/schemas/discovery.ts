@@ -44,6 +44,7 @@ export type MirrorDocument = Static<typeof MirrorSchema>;
 
 export const DiscoverySchema = closedObject(
   {
+    notes: Type.Optional(NotesSchema),
     service: Type.String(),
     status: Type.Enum([...STATES]),
     version: Type.String(),

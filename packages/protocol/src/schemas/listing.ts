@@ -20,8 +20,15 @@ export const RoomSchema = closedObject(
 );
 export type RoomDocument = Static<typeof RoomSchema>;
 
+export const NotesSchema = Type.Array(Type.String(), {
+  description: 'What the gateway has to add, in plain English.',
+});
+
 export const RoomsSchema = closedObject(
-  { rooms: Type.Array(RoomSchema, { description: 'In the order of the language file.' }) },
+  {
+    notes: Type.Optional(NotesSchema),
+    rooms: Type.Array(RoomSchema, { description: 'In the order of the language file.' }),
+  },
   { title: 'Rooms' },
 );
 export type RoomsDocument = Static<typeof RoomsSchema>;
@@ -43,10 +50,6 @@ export const CheckpointSchema = closedObject(
   { title: 'Checkpoint' },
 );
 export type Checkpoint = Static<typeof CheckpointSchema>;
-
-export const NotesSchema = Type.Array(Type.String(), {
-  description: 'What the gateway has to add, in plain English.',
-});
 
 const listing = {
   entries: Type.Array(EntrySchema),
@@ -116,6 +119,7 @@ export type WithholdingDocument = Static<typeof WithholdingSchema>;
 
 export const WithheldSchema = closedObject(
   {
+    notes: Type.Optional(NotesSchema),
     withheld: Type.Array(WithholdingSchema),
     count: Type.Integer({ minimum: 0, description: 'How many cases there are.' }),
     log: LogSchema,

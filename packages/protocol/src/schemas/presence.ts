@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 
 import { closedObject } from './closed-object.ts';
 import { KINDS } from '../kinds.ts';
-import { LogSchema } from './listing.ts';
+import { LogSchema, NotesSchema } from './listing.ts';
 
 const Time = Type.String({ format: 'date-time' });
 const Seeking = Type.Array(Type.String(), {
@@ -39,6 +39,7 @@ export type LatelyDocument = Static<typeof LatelySchema>;
 
 export const PresenceSchema = closedObject(
   {
+    notes: Type.Optional(NotesSchema),
     here: Type.Array(PresentSchema, { description: 'Newest arrival first.' }),
     lately: Type.Array(LatelySchema, { description: 'The newest entry first.' }),
     head: Type.Integer({ minimum: 0, description: 'The newest seq when the answer began.' }),

@@ -11,6 +11,7 @@ import { GatewayError } from '@open-presence/protocol';
 
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
+import { parameterNotes } from '../../http/parameter-check.ts';
 import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
 import {
   streamChunk,
@@ -70,7 +71,8 @@ async function streamEvents(
   const reader = readerOf(context);
   using _present = reader && app.presence.openStream(reader);
   await untilReached(app.log, wanted.cursor, stream.ended);
-  const start = streamStart(wanted.cursor, app.log.head());
+  const begin = streamStart(wanted.cursor, app.log.head());
+  const start = { ...begin, notes: [...parameterNotes(request), ...begin.notes] };
   stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
   const reports = wanted.entries && framing.omitsWithheld !== true;

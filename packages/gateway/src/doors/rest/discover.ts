@@ -6,6 +6,7 @@ import { type Discovery, type Locale, SERVICE_LINK_HEADER } from '@open-presence
 import type { Seq } from '../../log/log.ts';
 import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
+import { notesIn } from '../../http/parameter-check.ts';
 import { localeFor } from '../../http/context.ts';
 import { pathsById } from '../../http/route-description.ts';
 import { checkpointOf } from '../../operations/checkpoint.ts';
@@ -35,7 +36,10 @@ export async function discover(context: DoorRequest): Promise<void> {
     locale,
     `-${status}${version}-${presenceHash(here)}${mirrorTag(app)}`,
   );
-  const opening = jsonBody({ ...description, here } satisfies Omit<Discovery, 'newest'>);
+  const opening = jsonBody({ ...notesIn(request), ...description, here } satisfies Omit<
+    Discovery,
+    'newest'
+  >);
   const newest = await newestOf(app, head);
   const body = Buffer.concat([
     opening.subarray(0, opening.lastIndexOf('}')),

@@ -20,6 +20,7 @@ import {
 } from '../../http/response/headers.ts';
 import { compress, MIN_COMPRESSED_SIZE } from '../../http/response/compression.ts';
 import { abortOnDisconnect, isDisconnected, localeFor } from '../../http/context.ts';
+import { notesPart, parameterNotes } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { preferredEncoding, type Encoding } from '../../http/negotiation.ts';
 import type { FindResponse } from '../../http/repeated-get.ts';
@@ -70,8 +71,6 @@ interface ListingRequest extends Negotiated {
 interface Listing extends ListingRequest {
   readonly parameters: URLSearchParams;
   readonly selection: Selection;
-  /** Sentences about how the words of a search were read. */
-  readonly notes: readonly string[];
   /** The part of the body before the entries. */
   readonly opening: string;
   readonly tag: string;
@@ -102,7 +101,8 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
     const scope = resolveScope(app, params);
     if (isSearch(url)) return searchThenList(context, scope, form);
     if (url.includes('wait=')) return waitThenList(context, scope, form);
-    allowRepeated(context, scope, form);
+    // What is sent again has no header of its own.
+    if (parameterNotes(context.request).length === 0) allowRepeated(context, scope, form);
     return list(context, scope, form, undefined);
   };
 }
@@ -218,6 +218,7 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
   const selection = boundedSelection(selected, Math.min(watermark ?? head, head));
   const { room } = scope;
   const prefix = room === undefined ? '{' : `{"room":${JSON.stringify(room(locale))},`;
+  const noted = notesPart(request, searchNotes(parameters, selected, wanted));
   const tagParts = [
     app.log.id.slice(0, 8),
     `${head}${readVersion(log)}`,
@@ -230,8 +231,7 @@ async function listingOf({ app, request }: DoorRequest, wanted: ListingRequest):
     ...wanted,
     parameters,
     selection,
-    notes: searchNotes(parameters, selected, wanted),
-    opening: form === 'json' ? `${prefix}"entries":[\n` : '',
+    opening: form === 'json' ? `${prefix}${noted}"entries":[\n` : '',
     tag,
     headers: {
       ETag: tag,
@@ -272,11 +272,10 @@ function closingOf(log: Log, listed: Listing, end: ReadEnd): Buffer {
   const newline = end.last === undefined ? '' : '\n';
   if (listed.form === 'ndjson') return Buffer.from(newline);
   const next = JSON.stringify(nextPath(listed, end));
-  const { head, watermark, notes } = listed;
+  const { head, watermark } = listed;
   const position = `"head":${head},"log":"${log.id}"`;
   const known = watermark === undefined ? '' : `"known":${watermark},`;
-  const noted = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
-  return Buffer.from(`${newline}],${position},${known}${noted}"next":${next}}\n`);
+  return Buffer.from(`${newline}],${position},${known}"next":${next}}\n`);
 }
 
 /** Links to the next page, if that is known before the entries are sent, and to the feeds and the page of the scope. */

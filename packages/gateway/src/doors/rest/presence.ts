@@ -1,6 +1,7 @@
 /** `GET /api/presence` (PROTOCOL.md section 13). */
 import { NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
+import { notesPart } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import {
@@ -8,7 +9,7 @@ import {
   recentAuthors,
   type PresenceQuery,
 } from '../../operations/who-is-here.ts';
-import type { DoorContext, DoorRequest } from '../context.ts';
+import type { DoorRequest } from '../context.ts';
 
 const HEADERS: Headers = { ...NO_STORE, ...vary() };
 
@@ -16,7 +17,7 @@ export async function presence(context: DoorRequest): Promise<void> {
   // Not aborted on shutdown: a list that was cut off would look complete.
   const disconnect = new AbortController();
   context.response.once('close', () => disconnect.abort());
-  const chunks = documentOf(context.app, presenceQuery(context, disconnect.signal));
+  const chunks = documentOf(context, presenceQuery(context, disconnect.signal));
   await bufferOrStream(context, { chunks, headers: HEADERS });
 }
 
@@ -36,11 +37,11 @@ function presenceQuery({ app, request }: DoorRequest, signal: AbortSignal): Pres
 
 /** The document, one visitor a line. */
 async function* documentOf(
-  app: DoorContext,
+  { app, request }: DoorRequest,
   query: PresenceQuery,
 ): AsyncGenerator<Buffer, void, undefined> {
   const snapshot = await app.recentAuthors.snapshot();
-  yield Buffer.from('{"here":[\n');
+  yield Buffer.from(`{${notesPart(request)}"here":[\n`);
   yield* lines(presentVisitors(app, query, snapshot));
   yield Buffer.from('],"lately":[\n');
   yield* lines(recentAuthors(app, query, snapshot));

@@ -7,6 +7,7 @@
 import { EVERYTHING, FILTER_MEMBERS, KINDS, type Kind } from '@open-presence/protocol';
 
 import type { Handler, RequestContext, StartupContext } from '../../http/context.ts';
+import { takenNames } from '../../http/parameter-check.ts';
 import type {
   Localization,
   ParameterDescription,
@@ -52,10 +53,10 @@ const ONE_KIND_PARAMETERS = LISTING_PARAMETERS.filter((name) => name !== 'kind')
 const IN_BODY = 'in a POST it is a member of the body';
 /** Members of bodies, by any of these names, would be lost in the query of a `POST`. */
 const MEMBERS = ['text', 'consciousness_type', 'room', ...Object.values(FILTER_MEMBERS).flat()];
-const POST_PARAMETERS = {
-  taken: new Set(['idempotency-key', 'as']),
-  refused: Object.fromEntries(MEMBERS.map((name) => [name, IN_BODY])),
-};
+const POST_PARAMETERS = takenNames(
+  ['idempotency-key', 'as', 'page'],
+  Object.fromEntries(MEMBERS.map((name) => [name, IN_BODY])),
+);
 
 const KIND_OR_PRESENCE: ParameterDescription = {
   name: 'kind',

@@ -3,6 +3,7 @@ import type { Locale, RoomsDocument } from '@open-presence/protocol';
 
 import { sendResponse, jsonBody } from '../../http/response/response.ts';
 import { contentLanguage, JSON_TYPE, NO_CACHE } from '../../http/response/headers.ts';
+import { notesIn } from '../../http/parameter-check.ts';
 import { localeFor } from '../../http/context.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { Seq } from '../../log/log.ts';
@@ -12,7 +13,7 @@ export async function rooms(context: DoorRequest): Promise<void> {
   const { app, request } = context;
   const locale = localeFor(request);
   const tag = textTag(app, app.log.head(), locale);
-  const document: RoomsDocument = { rooms: roomDocuments(app, locale) };
+  const document: RoomsDocument = { ...notesIn(request), rooms: roomDocuments(app, locale) };
   const headers = { ...NO_CACHE, ...contentLanguage(locale) };
   await sendResponse(context, {
     status: 200,

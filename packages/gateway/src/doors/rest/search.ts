@@ -4,9 +4,10 @@ import { entryHead, pageLinks } from '@open-presence/protocol';
 import { COMMON_HEADERS, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { abortOnDisconnect } from '../../http/context.ts';
+import { notesPart } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
-import type { Entry, Log } from '../../log/log.ts';
+import type { Entry } from '../../log/log.ts';
 import type { TextQuery } from '../../log/text-query.ts';
 import {
   matchesOf,
@@ -44,37 +45,31 @@ export async function search(context: DoorRequest): Promise<void> {
   const version = `${search.head}-${search.watermark}${readVersion(app.log)}`;
   const tag = `W/"${app.log.id.slice(0, 8)}-${version}-search"`;
   if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
-  await bufferOrStream(context, { chunks: documentOf(app.log, search), headers: HEADERS, tag });
+  await bufferOrStream(context, { chunks: documentOf(context, search), headers: HEADERS, tag });
 }
 
 async function* documentOf(
-  log: Log,
+  { app: { log }, request }: DoorRequest,
   search: SearchRequest,
 ): AsyncGenerator<Buffer, void, undefined> {
   const { selection, head, watermark } = search;
-  yield Buffer.from('{"results":[\n');
   const matches = matchesOf(log, search);
-  let first: Match | undefined;
   let last: Match | undefined;
   try {
-    for (;;) {
-      const step = await matches.next();
-      if (step.done === true) {
-        const next = JSON.stringify(nextResultsPath(search, step.value, last));
-        const newline = first === undefined ? '' : '\n';
-        const notes = resultNotes(search, first);
-        const noted = notes.length === 0 ? '' : `"notes":${JSON.stringify(notes)},`;
-        const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
-        const rankedFrom =
-          first?.rankedFrom === undefined ? '' : `"rankedFrom":${first.rankedFrom},`;
-        yield Buffer.from(`${newline}],${position},${rankedFrom}${noted}"next":${next}}\n`);
-        return;
-      }
-      const separator = first === undefined ? '' : ',\n';
+    let step = await matches.next();
+    const first = step.done === true ? undefined : step.value;
+    const noted = notesPart(request, resultNotes(search, first));
+    yield Buffer.from(`{${noted}"results":[\n`);
+    for (; step.done !== true; step = await matches.next()) {
+      const separator = last === undefined ? '' : ',\n';
       yield await resultOf(step.value, selection.textQuery, separator);
       last = step.value;
-      first ??= last;
     }
+    const next = JSON.stringify(nextResultsPath(search, step.value, last));
+    const newline = first === undefined ? '' : '\n';
+    const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
+    const rankedFrom = first?.rankedFrom === undefined ? '' : `"rankedFrom":${first.rankedFrom},`;
+    yield Buffer.from(`${newline}],${position},${rankedFrom}"next":${next}}\n`);
   } finally {
     await matches.return({ last: undefined, more: false });
   }

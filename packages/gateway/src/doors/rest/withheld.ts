@@ -2,6 +2,7 @@
 import { bufferOrStream } from '../../http/response/buffer-or-stream.ts';
 import { COMMON_HEADERS, JSON_TYPE, NO_CACHE, vary } from '../../http/response/headers.ts';
 import { sendNotModified } from '../../http/response/not-modified.ts';
+import { notesPart } from '../../http/parameter-check.ts';
 import { queryOf } from '../../http/query.ts';
 import { parseSelection } from '../../intake/selection.ts';
 import type { Log } from '../../log/log.ts';
@@ -30,13 +31,18 @@ export function withheld(form: Form): DoorHandler {
     const tag = `W/"${log.id.slice(0, 8)}-${count}-withheld-${form}"`;
     if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
     const page = { path: PATH, parameters, selection, head: count };
-    const chunks = form === 'json' ? documentOf(log, page) : ndjsonOf(log, page);
+    const chunks =
+      form === 'json' ? documentOf(log, page, notesPart(request)) : ndjsonOf(log, page);
     await bufferOrStream(context, { chunks, headers: HEADERS, tag, type: TYPES[form] });
   };
 }
 
-async function* documentOf(log: Log, page: SentPage): AsyncGenerator<Buffer, void, undefined> {
-  yield Buffer.from('{"withheld":[\n');
+async function* documentOf(
+  log: Log,
+  page: SentPage,
+  notes: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  yield Buffer.from(`{${notes}"withheld":[\n`);
   const last = yield* linesOf(log, page, ',\n');
   const { after = 0, before = Infinity, order } = page.selection;
   const lowest = after + 1;

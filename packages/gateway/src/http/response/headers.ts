@@ -6,7 +6,7 @@ export type Headers = Readonly<Record<string, string>>;
 export const COMMON_HEADERS: Headers = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'Accept-Ranges, Allow, Content-Language, Content-Range, ETag, Link, Location, Preference-Applied, Retry-After',
+    'Accept-Ranges, Allow, Content-Language, Content-Range, ETag, Link, Location, Preference-Applied, Retry-After, Warning',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Referrer-Policy': 'no-referrer',
