@@ -125,6 +125,8 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
       assert.deepEqual(await overflow(page), []);
       assert.ok(await page.locator('h1').isVisible());
       assert.equal(await page.evaluate(PAPER), true, 'dark words on light paper');
+      const controls = page.locator('button, input, select, textarea, [role="button"]');
+      assert.equal(await controls.filter({ visible: true }).count(), 0, 'paper has no controls');
       await watched.check();
     });
 
