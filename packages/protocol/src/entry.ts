@@ -12,7 +12,14 @@ export const OWN_MEMBERS = ['id', 'seq', 'kind', 'room', 'timestamp'] as const;
  * names is renamed too, so that it cannot pass for the gateway's. `root` and `replies` are kept free:
  * names of stored members cannot be taken back later.
  */
-export const RESERVED_MEMBERS = ['withheld', 'unreadable', 'notes', 'root', 'replies'] as const;
+export const RESERVED_MEMBERS = [
+  'withheld',
+  'unreadable',
+  'omitted',
+  'notes',
+  'root',
+  'replies',
+] as const;
 
 /** Renames a visitor's member that has the name of an own or reserved member: `visitor_id`. */
 export const VISITOR_PREFIX = 'visitor_';

@@ -6,6 +6,7 @@ import { referencedId } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
 import type { Draft } from '../log/log.ts';
+import type { Portability } from '../log/portability.ts';
 import { JsonHandler, type ValueType } from '../json/handler.ts';
 import { StringDecoder } from '../json/string-decoder.ts';
 import type { BodyBuffer } from './body-buffer.ts';
@@ -69,7 +70,10 @@ export class BodyReader extends JsonHandler {
    * After the end: a draft with this body. Its facets are kind, room and those in memory, in the
    * order of the filter members. Throws the error for an invalid body.
    */
-  draft(body: Draft['body'], key: Uint8Array | undefined): ParsedDraft {
+  draft(
+    { body, key }: Pick<Draft, 'body'> & { readonly key: Uint8Array | undefined },
+    portability: Portability,
+  ): ParsedDraft {
     const { kind } = this.#kind;
     const room = this.#isRoomNamed ? this.#room : this.#kind.room;
     const values = { root: this.#rootType, members: this.#values, room };
@@ -83,6 +87,7 @@ export class BodyReader extends JsonHandler {
       room,
       facets,
       body,
+      portability,
       ...(key === undefined ? {} : { key }),
       ...(this.#replyTo === undefined ? {} : { replyTo: this.#replyTo }),
     };

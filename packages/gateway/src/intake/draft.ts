@@ -52,7 +52,7 @@ export function parseDraft(
   const scanner = new JsonScanner(reader, example);
   scanner.feed(bytes);
   scanner.end();
-  return reader.draft(reader.body.whole(), key);
+  return reader.draft({ body: reader.body.whole(), key }, scanner.portability);
 }
 
 /** Whether a draft has so many facets that no store should hold them in memory. */

@@ -41,7 +41,7 @@ export class LargeBodyReader {
   /** The draft of the whole body. Throws like `parseDraft`. */
   async finish(key: Uint8Array | undefined): Promise<ParsedDraft> {
     this.#scanner.end();
-    const draft = this.#reader.draft(this.#spool, key);
+    const draft = this.#reader.draft({ body: this.#spool, key }, this.#scanner.portability);
     await this.#flushBody();
     await this.#flushFacets();
     return draft;

@@ -2,6 +2,7 @@
 import { referencedId } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
+import { isSurelyExact } from '../json/portability-meter.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import { GATEWAY_MEMBERS, type KindGrammar, type Rule } from './grammar.ts';
@@ -11,8 +12,8 @@ import type { ParsedDraft } from './parsed-draft.ts';
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Undefined for a body that is invalid or has a member whose name is the gateway's: for those
- * `BodyReader` finds the error, or rewrites the names.
+  if (!isJsonObject(members) || !isSurelyExact(bytes, text)) return undefined;
+  for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
  */
 export function parseSmallBody(
   kind: KindGrammar,
@@ -26,7 +27,7 @@ export function parseSmallBody(
   } catch {
     return undefined;
   }
-  if (!isJsonObject(members)) return undefined;
+  if (!isJsonObject(members) || !isSurelyExact(bytes, text)) return undefined;
   for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);

@@ -11,14 +11,20 @@ import { isUtf8 } from 'node:buffer';
 
 import type { GatewayError } from '@open-presence/protocol';
 
+import type { Portability } from '../log/portability.ts';
 import type { JsonHandler, ValueType } from './handler.ts';
 import { NestingStack } from './nesting-stack.ts';
+import {
+  MAX_NUMBER_LENGTH,
+  MIN_LARGE_NUMBER_LENGTH,
+  PortabilityMeter,
+} from './portability-meter.ts';
 import * as tables from './scanner-tables.ts';
 import { encodingError, syntaxError, type Expected, type Position } from './syntax-error.ts';
 import { firstBadSequence, wholeSequences } from './utf8.ts';
 
 const { AFTER, COLON, DONE, ESCAPE, HEX, NAME, NAME_OR_END, STRING } = tables;
-const { INTEGER, LITERAL, MINUS, NUMBER_ENDS, TEXT, VALUE, VALUE_OR_END, ZERO } = tables;
+const { INTEGER, LITERAL, MINUS, NUMBER_ENDS, POWER, TEXT, VALUE, VALUE_OR_END, ZERO } = tables;
 const { ESCAPES, HEX_VALUE, PLAIN, stepNumber } = tables;
 
 const NONE = new Uint8Array(0);
@@ -38,6 +44,12 @@ export class JsonScanner {
   #literalAt = 0;
   #unit = 0;
   #digits = 0;
+  readonly #portability = new PortabilityMeter();
+  /** Where the current string starts in the whole text. */
+  #stringStart = 0;
+  /** Where the current number starts in the piece, and what the pieces before have of it. */
+  #numberFrom = 0;
+  #number: Uint8Array = NONE;
   /** Of the first byte of the current piece in the whole text. */
   #offset = 0;
   #line = 1;
@@ -49,6 +61,11 @@ export class JsonScanner {
   constructor(handler: JsonHandler, example?: unknown) {
     this.#handler = handler;
     this.#example = example;
+  }
+
+  /** Of the text so far. */
+  get portability(): Portability {
+    return this.#portability.result;
   }
 
   /** The text starts within an object whose members are reported: behind its brace, or a member. */
@@ -92,6 +109,7 @@ export class JsonScanner {
       else if (this.#state >= MINUS) at = this.#inNumber(bytes, at);
       else at = this.#inLiteralOrEscape(bytes, at);
     }
+    if (this.#state >= MINUS) this.#holdNumber(bytes.subarray(this.#numberFrom));
     this.#handler.endPiece();
     this.#offset += length;
   }
@@ -150,6 +168,7 @@ export class JsonScanner {
   #open(bytes: Uint8Array, at: number, object: boolean): void {
     this.#startValue(bytes, at, object ? 'object' : 'array');
     this.#nesting.open(object);
+    this.#portability.depth(this.#nesting.depth);
     this.#state = object ? NAME_OR_END : VALUE_OR_END;
   }
 
@@ -170,6 +189,7 @@ export class JsonScanner {
     } else {
       this.#startValue(bytes, at, 'string');
     }
+    this.#stringStart = this.#offset + at;
     this.#state = STRING;
   }
 
@@ -186,6 +206,8 @@ export class JsonScanner {
     }
     if (byte !== 0x2d && (byte < 0x30 || byte > 0x39)) throw this.#unexpected(at, bytes);
     this.#startValue(bytes, at, 'number');
+    this.#numberFrom = at;
+    this.#number = NONE;
     if (byte === 0x2d) this.#state = MINUS;
     else this.#state = byte === 0x30 ? ZERO : INTEGER;
   }
@@ -241,7 +263,7 @@ export class JsonScanner {
       if (digit === 16) throw this.#unexpected(at, bytes);
       this.#unit = this.#unit * 16 + digit;
       this.#digits++;
-      if (this.#digits === 4) this.#endCodeUnit(this.#unit);
+      if (this.#digits === 4) this.#endEscape(at + 1);
     } else if (byte === 0x75) {
       this.#state = HEX;
       this.#unit = 0;
@@ -252,6 +274,15 @@ export class JsonScanner {
       this.#endCodeUnit(unit);
     }
     return at + 1;
+  }
+
+  #endEscape(at: number): void {
+    const end = this.#offset + at;
+    const isFirst = end - this.#stringStart === '"\\u0000'.length;
+    // PHP refuses to make an object of it.
+    if (isFirst && this.#inName && this.#unit === 0) this.#portability.omit();
+    this.#portability.escape(this.#unit, end);
+    this.#endCodeUnit(this.#unit);
   }
 
   #endCodeUnit(unit: number): void {
@@ -269,11 +300,27 @@ export class JsonScanner {
       }
       this.#state = state;
       if (next > NUMBER_ENDS) throw this.#unexpected(at, bytes);
+      this.#endNumber(bytes, at);
       this.#endValue(at);
       return at;
     }
     this.#state = state;
     return bytes.length;
+  }
+
+  #endNumber(bytes: Uint8Array, at: number): void {
+    const length = this.#number.length + at - this.#numberFrom;
+    if (length < MIN_LARGE_NUMBER_LENGTH && this.#state !== POWER) return;
+    const number = Buffer.concat([this.#number, bytes.subarray(this.#numberFrom, at)]);
+    this.#portability.number(number.toString('latin1'));
+  }
+
+  /** The number goes on in the next piece. */
+  #holdNumber(bytes: Uint8Array): void {
+    this.#numberFrom = 0;
+    const isTooLong = this.#number.length + bytes.length > MAX_NUMBER_LENGTH;
+    if (isTooLong) this.#portability.omit();
+    this.#number = isTooLong ? NONE : Buffer.concat([this.#number, bytes]);
   }
 
   #position(at: number): Position {

@@ -10,7 +10,7 @@ import type { Stamp } from '@open-presence/protocol';
 import type { Draft, Seq, Spool, Withholding } from './log.ts';
 
 /** An entry as it was stored elsewhere, with what its link is made of. Bytes in hex. */
-export interface EntryCopy extends Pick<Draft, 'facets' | 'body'> {
+export interface EntryCopy extends Pick<Draft, 'facets' | 'body' | 'portability'> {
   readonly stamp: Stamp;
   readonly link: string;
   /** Zeros if it is withheld. */

@@ -15,11 +15,14 @@
  * - An entry that was withheld keeps its place, its gateway's members, its link and its idempotency key:
  *   it is given with the gateway's members and `"withheld":{"at":…,"reason":…}`. It is selected by its
  *   kind and room alone. Nothing of what the visitor said can be read or found any more.
+ * - Whatever reads several entries gives each in its portable form (`portability.ts`), `readChain` the exact
+ *   ones.
  * - Memory is bounded: it grows neither with the size of an entry nor with the length of a read.
  */
 import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
 import type { Facet, FacetCondition } from './facet.ts';
+import type { Portability } from './portability.ts';
 import type { TextQuery } from './text-query.ts';
 
 /** Position of an entry in the log, from 1. As a cursor: the last entry seen, 0 before the first. */
@@ -54,6 +57,8 @@ export interface Draft {
    * for an object without members.
    */
   readonly body: Uint8Array | Spool;
+  /** Exact without. */
+  readonly portability?: Portability;
   /** Digest of the idempotency key. */
   readonly key?: Uint8Array;
 }
@@ -181,9 +186,11 @@ interface RankedPosition {
   readonly skip: number;
 }
 
-/** A stored entry. */
+/** A stored entry, exact or in its portable form. */
 export interface Entry {
   readonly stamp: Stamp;
+  /** Set where these two differ. */
+  readonly portability?: Exclude<Portability, 'exact'>;
   /** Bytes of the text: a JSON object in one line. */
   readonly size: number;
   /** The text where it is small enough for memory, else undefined. */
@@ -279,8 +286,11 @@ export interface Log extends AsyncDisposable {
   withheld(): number;
   /** Up to `withheld()` at the call. */
   withholdings(range: WithholdingRange): AsyncGenerator<Withholding, void, undefined>;
-  /** Undefined if there is no entry with this seq, or none whose seq alone can be read. */
-  entry(seq: Seq): Promise<Entry | undefined>;
+  /**
+   * In its portable form unless `exact` is asked for. Undefined if there is no entry with this seq, or none whose
+   * seq alone can be read.
+   */
+  entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined>;
   /**
    * The texts of the selected entries, joined by `joiner`. Chunks may end anywhere; each is valid
    * until the next is requested.

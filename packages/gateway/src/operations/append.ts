@@ -51,7 +51,7 @@ export async function appendOnce(log: Log, draft: Draft): Promise<AppendOutcome>
   const result = await log.append(draft);
   if (result.outcome !== 'conflict') return result;
   const { stamp } = result;
-  const differences = await differencesFrom(stamp, draft, await log.entry(stamp.seq));
+  const differences = await differencesFrom(stamp, draft, await log.entry(stamp.seq, 'exact'));
   if (differences?.length === 0) return { outcome: 'repeated', stamp };
   throw conflict(stamp, differences);
 }

@@ -134,8 +134,9 @@ export class EntryCopier {
       key: undefined,
     };
     try {
-      const { facets, body } = await readDraft(stamp.kind, chunksInBraces(line), options);
-      return { stamp, facets, body, link, salt, key };
+      const draft = await readDraft(stamp.kind, chunksInBraces(line), options);
+      const { facets, body, portability = 'exact' } = draft;
+      return { stamp, facets, body, portability, link, salt, key };
     } catch (error) {
       if (!isMalformed(error)) throw error;
       throw await this.#refusal(seq, 'form');

@@ -3,18 +3,22 @@ import { GatewayError, quoted, seqOfId } from '@open-presence/protocol';
 
 import type { Entry, Log } from '../log/log.ts';
 
-/** Ignores the case of the id. Throws `not-found`. */
-export async function findEntry(log: Log, id: string): Promise<Entry> {
-  const entry = await entryWithId(log, id);
+/** In its portable form unless `exact` is asked for. Ignores the case of the id. Throws `not-found`. */
+export async function findEntry(log: Log, id: string, form?: 'exact'): Promise<Entry> {
+  const entry = await entryWithId(log, id, form);
   if (entry !== undefined) return entry;
   const detail = `Cannot read entry ${quoted(id)}: no entry has this id. Every entry has its own as "id".`;
   throw new GatewayError('not-found', detail);
 }
 
 /** Ignores the case of the id. Undefined if no entry has it. Throws `unavailable` if that cannot be read. */
-export async function entryWithId(log: Log, id: string): Promise<Entry | undefined> {
+export async function entryWithId(
+  log: Log,
+  id: string,
+  form?: 'exact',
+): Promise<Entry | undefined> {
   const seq = seqOfId(id);
-  const entry = seq === undefined ? undefined : await log.entry(seq);
+  const entry = seq === undefined ? undefined : await log.entry(seq, form);
   if (entry === undefined && seq !== undefined && seq >= 1 && seq <= log.head()) {
     const detail = `Cannot read entry ${quoted(id)}: its place in the log is damaged.`;
     throw new GatewayError('unavailable', detail);

@@ -102,7 +102,7 @@ export function nextSteps(
   locale: Locale | undefined,
   text: Uint8Array | undefined,
 ): FirstContact['next'] {
-  const name = text && visitorOf(text).identity?.toWellFormed();
+  const name = text && visitorOf(text).identity;
   return next.flatMap(({ title, method, path: template }) => {
     if (name === undefined && template.includes(NAME)) return [];
     const path = template.replaceAll(NAME, () => encodeURIComponent(name ?? ''));
@@ -121,7 +121,7 @@ const decoder = new TextDecoder();
 function visitorOf(text: Uint8Array): Visitor {
   const { ai_identity: identity, seeking } = membersOf(text);
   return {
-    identity: visitorName(identity),
+    identity: visitorName(identity)?.toWellFormed(),
     seeking: Array.isArray(seeking) ? seeking.filter((value) => typeof value === 'string') : [],
   };
 }
@@ -136,8 +136,8 @@ async function authorUnless(
   log: Log,
   entry: Entry,
 ): Promise<'one of these' | { readonly name: string | undefined }> {
-  const { stamp, text } = entry;
-  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE) {
+  const { stamp, text, portability } = entry;
+  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE && portability !== 'omitted') {
     const { identity: name } = visitorOf(text);
     return authors.has(name) ? 'one of these' : { name };
   }
@@ -146,8 +146,10 @@ async function authorUnless(
   const facets = [names.map((name) => facet('identity', name))];
   const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
   for await (const _ of log.readEntries(only)) return 'one of these';
-  const { ai_identity: name } = await previewOf(entry, ['ai_identity'], MAX_SUMMARY_SIZE);
-  return { name: visitorName(name) };
+  const exact = portability === 'omitted' ? await log.entry(stamp.seq, 'exact') : entry;
+  if (exact === undefined) return { name: undefined };
+  const { ai_identity: name } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
+  return { name: visitorName(name)?.toWellFormed() };
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */

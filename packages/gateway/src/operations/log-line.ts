@@ -53,9 +53,9 @@ export function smallCopyOf(line: LogLine, grammar: StoredGrammar): SmallCopy | 
   const { kind, room } = stamp;
   try {
     const draft = parseDraft(kind, inBraces(bytes), grammar.for(kind, room));
-    const { facets, body } = draft;
+    const { facets, body, portability = 'exact' } = draft;
     if (hasManyFacets(draft) || !(body instanceof Uint8Array)) return undefined;
-    return { stamp, facets, body, link, salt, key };
+    return { stamp, facets, body, portability, link, salt, key };
   } catch (error) {
     if (isMalformed(error)) return undefined;
     throw error;

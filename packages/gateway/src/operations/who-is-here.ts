@@ -27,7 +27,7 @@ export function visitorFor(
   name: unknown,
   slug: unknown,
 ): Visitor | undefined {
-  const identity = visitorName(name);
+  const identity = visitorName(name)?.toWellFormed();
   if (identity === undefined) return undefined;
   return { identity, room: language.rooms.find((room) => room.slug === slug)?.slug };
 }

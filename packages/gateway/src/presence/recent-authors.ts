@@ -141,8 +141,8 @@ export class RecentAuthors {
   async #hasNewer({ identity, stamp }: RecentAuthor, head: Seq): Promise<boolean> {
     const facets = [facet('identity', identity)];
     const newer = { facets, order: 'newest', after: stamp.seq, before: head + 1 } as const;
-    for await (const { size } of this.#log.readEntries(newer)) {
-      if (size <= MAX_ENTRY_SIZE) return true;
+    for await (const { size, portability } of this.#log.readEntries(newer)) {
+      if (size <= MAX_ENTRY_SIZE && portability !== 'omitted') return true;
     }
     return false;
   }

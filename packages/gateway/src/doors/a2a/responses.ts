@@ -8,6 +8,7 @@ import {
 } from '../../http/response/event-stream.ts';
 import { COMMON_HEADERS, NO_STORE, vary, type Headers } from '../../http/response/headers.ts';
 import { sendResponse } from '../../http/response/response.ts';
+import { replaceHalves } from '../../json/half-surrogates.ts';
 import type { DoorRequest } from '../context.ts';
 
 const STREAM_HEADERS: Headers = {
@@ -32,7 +33,12 @@ export async function sendText(
 ): Promise<void> {
   if (isDisconnected(context)) return;
   const all = { ...NO_STORE, ...vary(), ...headers };
-  await sendResponse(context, { status, type, headers: all, body: Buffer.from(text) });
+  await sendResponse(context, {
+    status,
+    type,
+    headers: all,
+    body: replaceHalves(Buffer.from(text)),
+  });
 }
 
 /** Writes the frames of an event stream, each without the empty line at its end. */
@@ -94,5 +100,5 @@ async function writeEvents(
 
 function frame(text: string): StreamChunk {
   // A cursor, unused here, marks the end of a whole event: comments may follow.
-  return streamChunk(Buffer.from(`${text}\n\n`), 0);
+  return streamChunk(replaceHalves(Buffer.from(`${text}\n\n`)), 0);
 }

@@ -14,7 +14,7 @@ import { findEntry } from '../../operations/find-entry.ts';
 import { untilSeen } from '../../operations/until-seen.ts';
 import { roomDocuments } from '../../operations/rooms.ts';
 import type { DoorContext } from '../context.ts';
-import { describePiece, lostEntry, readPiece } from './tools/entry-tool.ts';
+import { describePiece, lostEntry, readPiece, readableEntry } from './tools/entry-tool.ts';
 import { listEntries } from './tools/listing-tools.ts';
 import { asGatewayError, untrustedText, type ToolResult } from './tools/results.ts';
 import type { ToolContext } from './tools/tool-call.ts';
@@ -156,7 +156,7 @@ async function readEntry(
 ): Promise<ResourceText> {
   const { log } = context.app;
   await untilSeen(log, [['id', id]]);
-  const entry = await findEntry(log, id);
+  const entry = await readableEntry(context.app, id);
   const lost = lostEntry(context, entry);
   if (lost !== undefined) return { summary: lost.summary, lines: [] };
   const piece = await readPiece(entry, from);

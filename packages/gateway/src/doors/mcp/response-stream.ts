@@ -1,4 +1,5 @@
 /** Sends a response of the SDK through Node, at the pace of its reader. */
+import { HalfSurrogates, replaceHalves } from '../../json/half-surrogates.ts';
 import type { ServerResponse } from 'node:http';
 
 import { COMMON_HEADERS, NO_STORE } from '../../http/response/headers.ts';
@@ -41,10 +42,11 @@ async function sendBody(
   body: BodyReader,
   release: () => void,
 ): Promise<void> {
+  const halves = new HalfSurrogates();
   for (let step = await body.read(); !step.done; step = await body.read()) {
     release();
     if (response.destroyed) return;
-    if (!response.write(step.value)) await drained(response);
+    if (!response.write(halves.replace(step.value))) await drained(response);
   }
 }
 
@@ -74,8 +76,9 @@ async function sendNotifications(
   for (let step = await body.read(); !step.done; step = await body.read()) {
     release();
     if (response.destroyed) return;
-    if (isStalled) pending.add(Buffer.from(step.value).toString());
-    else isStalled = !response.write(step.value);
+    const notification = replaceHalves(step.value);
+    if (isStalled) pending.add(notification.toString());
+    else isStalled = !response.write(notification);
   }
   response.write([...pending].join(''));
 }

@@ -164,7 +164,7 @@ async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<voi
 async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): Promise<void> {
   if (isDisconnected(context)) return;
   // A large body may become a small entry: surrounding whitespace is not stored.
-  const entry = await context.app.log.entry(stamp.seq);
+  const entry = await context.app.log.entry(stamp.seq, 'exact');
   const isEchoed =
     entry !== undefined && entry.unreadable !== true && entry.size <= MAX_ECHOED_SIZE;
   const copy = (chunk: Uint8Array): Buffer => Buffer.from(chunk);

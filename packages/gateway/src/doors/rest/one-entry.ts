@@ -33,7 +33,7 @@ function validatorsOf(entry: Entry): { tag: string; headers: Headers } {
 }
 
 export async function oneEntry(context: DoorRequest): Promise<void> {
-  const entry = await findEntry(context.app.log, context.params['id'] ?? '');
+  const entry = await findEntry(context.app.log, context.params['id'] ?? '', 'exact');
   const { text: body } = entry;
   const { tag, headers } = validatorsOf(entry);
   const range = requestedRange(context.request, entry.size, tag);

@@ -15,6 +15,7 @@ import {
 } from '@open-presence/protocol';
 
 import { alternatives, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
+import { portableEntry, portableText } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
 import type {
@@ -39,10 +40,12 @@ import type {
   Withholding,
   WithholdingRange,
 } from '../../log/log.ts';
+import type { Portability } from '../../log/portability.ts';
 import { matches, ranking, type Values } from './rank.ts';
 
 interface StoredEntry {
   readonly stamp: Stamp;
+  portability: Portability;
   /** In hex. */
   facets: ReadonlySet<string>;
   body: Buffer;
@@ -106,7 +109,8 @@ class MemoryLog implements Log {
     return new MemorySpool();
   }
 
-  async append({ kind, room, facets, key, body: source }: Draft): Promise<AppendResult> {
+  async append(draft: Draft): Promise<AppendResult> {
+    const { kind, room, facets, key, body: source, portability = 'exact' } = draft;
     const spooled = source instanceof MemorySpool;
     if (!spooled && !(source instanceof Uint8Array))
       throw new TypeError('Cannot append the spool of another log');
@@ -125,6 +129,7 @@ class MemoryLog implements Log {
     let values: Values | undefined;
     const stored: StoredEntry = {
       stamp,
+      portability,
       facets: new Set(split(Buffer.concat(allFacets))),
       body,
       text: Buffer.concat([head, body, Buffer.from('}')]),
@@ -162,6 +167,7 @@ class MemoryLog implements Log {
       stored.text = Buffer.from(`${entryHead(stamp)},"withheld":${member}}`);
       stored.body = Buffer.alloc(0);
       stored.values = [];
+      stored.portability = 'exact';
       stored.spooled = false;
       stored.facets = new Set([hex(facet('kind', stamp.kind)), hex(facet('room', stamp.room))]);
       stored.proof = proof.replace(/"salt":"[^"]*"/, `"digest":"${digest}"`);
@@ -184,15 +190,15 @@ class MemoryLog implements Log {
     yield* (order === 'newest' ? found.toReversed() : found).slice(0, limit);
   }
 
-  async entry(seq: Seq): Promise<Entry | undefined> {
+  async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
     const stored = this.#entries.find(({ stamp }) => stamp.seq === seq);
-    return stored && entryOf(stored);
+    return form === 'exact' ? stored && exactEntry(stored) : stored && entryOf(stored);
   }
 
   // Selects before the generator starts: a read starts when it is called, not at its first step.
   readText(selection: Selection, joiner: ',\n' | '\n'): LogRead<Uint8Array> {
     const { entries, end, signal } = this.#select(selection);
-    const texts = entries.map(({ text }) => text);
+    const texts = entries.map((stored) => portableText(stored.text, stored));
     return textsOf({ texts, end, signal }, Buffer.from(joiner));
   }
 
@@ -204,7 +210,8 @@ class MemoryLog implements Log {
   async *readNewestOfFacets({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
     const { entries } = this.#select({ ...query, facets: [], order: 'newest' });
     for (const entry of entries) {
-      if (entry.text.length <= maxSize) yield entryOf(entry);
+      const isTooLong = entry.portability === 'omitted' || entry.text.length > maxSize;
+      if (!isTooLong) yield entryOf(entry);
     }
   }
 
@@ -356,9 +363,14 @@ class MemorySpool implements Spool {
 /** Maximum size of a chunk. */
 const CHUNK_SIZE = 65_536;
 
-function entryOf({ stamp, text, spooled, withholding }: StoredEntry): Entry {
+function entryOf(stored: StoredEntry): Entry {
+  return portableEntry(exactEntry(stored));
+}
+
+function exactEntry({ stamp, text, spooled, withholding, portability }: StoredEntry): Entry {
   return {
     stamp,
+    ...(portability === 'exact' ? {} : { portability }),
     ...(withholding === undefined ? {} : { withheld: withholding }),
     size: text.length,
     text: spooled ? undefined : text,

@@ -25,6 +25,7 @@ import type {
   Withholding,
   WithholdingRange,
 } from '../../log/log.ts';
+import { portableEntry } from '../../json/portable-entry.ts';
 import { openForReading, readMeta } from './database.ts';
 import type { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
@@ -149,8 +150,9 @@ export class LogReader implements Omit<
     return await this.#counter.countBetween(facet, bounds, signal);
   }
 
-  async entry(seq: Seq): Promise<Entry | undefined> {
-    return this.#isSeq(seq) ? await this.#entries.verifiedEntry(seq) : undefined;
+  async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
+    const exact = this.#isSeq(seq) ? await this.#entries.verifiedEntry(seq) : undefined;
+    return form === 'exact' ? exact : exact && portableEntry(exact);
   }
 
   // These are not generators themselves, because a read starts when it is called.
@@ -195,7 +197,8 @@ export class LogReader implements Omit<
     const newest = new NewestOfFacets(this.#facets, this.#range(query));
     return usableNewest(newest, async (seq) => {
       const entry = await this.#entryAt(seq);
-      const isUsable = entry?.unreadable !== true && (entry?.size ?? Infinity) <= query.maxSize;
+      const isKnown = entry?.unreadable !== true && entry?.portability !== 'omitted';
+      const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
     });
   }

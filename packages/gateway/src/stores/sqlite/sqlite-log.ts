@@ -78,26 +78,27 @@ export class SqliteLog extends LogReader implements Log {
 
   async append(draft: Draft): Promise<AppendResult> {
     if (this.#closing !== undefined) return { outcome: 'refused', code: 'unavailable' };
-    const { kind, room, facets, key, body } = draft;
+    const { kind, room, facets, key, portability = 'exact', body } = draft;
+    const packed = { kind, room, facets, key, portability };
     if (body instanceof Uint8Array)
-      return await this.#append({ kind, room, facets, key, body, large: undefined });
+      return await this.#append({ ...packed, body, large: undefined });
     if (!(body instanceof FileSpool))
       throw new TypeError('A spool belongs to the log that created it.');
     const large = await body.seal();
-    const result = await this.#append({ kind, room, facets, key, body: NO_BODY, large });
+    const result = await this.#append({ ...packed, body: NO_BODY, large });
     if (large.marked && result.outcome === 'appended') await this.#untilIndexed(result.stamp.seq);
     return result;
   }
 
   appendSmall(
-    { kind, room, facets, key, body }: SmallDraft,
+    { kind, room, facets, key, portability = 'exact', body }: SmallDraft,
     onResult: (result: SmallAppendResult) => void,
   ): void {
     if (this.#closing !== undefined) {
       onResult({ outcome: 'refused', code: 'unavailable' });
       return;
     }
-    const draft = { kind, room, facets, key, body, large: undefined };
+    const draft = { kind, room, facets, key, portability, body, large: undefined };
     this.#writer.append(draft, (result) => {
       onResult(result.outcome === 'conflict' ? CONFLICT : outcomeOf(draft, result));
     });

@@ -5,6 +5,7 @@ import { entryPath, GatewayError, type Stamp } from '@open-presence/protocol';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { SMALL_BODY_SIZE } from '../../../intake/draft.ts';
 import type { ParsedDraft } from '../../../intake/parsed-draft.ts';
+import { portableEntry } from '../../../json/portable-entry.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { AppendOutcome, Entry } from '../../../log/log.ts';
 import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
@@ -183,7 +184,8 @@ async function storedParts(
   const timestamp = new Date(stamp.time).toISOString();
   const path = entryPath(id);
   const own = { id, seq, kind, room, timestamp, path };
-  const entry = await context.app.log.entry(seq);
+  const exact = await context.app.log.entry(seq, 'exact');
+  const entry = exact && portableEntry(exact);
   const { kept, withheld } = language.labels;
   // Stored before: this is a retry.
   if (entry?.withheld !== undefined) {
@@ -194,9 +196,9 @@ async function storedParts(
   const note = `${text(kept)} ${path}`;
   const members = notes.length === 0 ? own : { ...own, notes };
   const parts = [textPart([note, ...notes].join('\n')), dataPart(members)];
-  if (entry === undefined) return parts;
+  if (exact === undefined || entry === undefined) return parts;
   parts.push(visitorPart(context, { entry: await entryPlaceholder(entry, rawJson) }));
-  if (kind === 'resonance') parts.push(...(await welcomeParts(context, entry, rawJson)));
+  if (kind === 'resonance') parts.push(...(await welcomeParts(context, exact, rawJson)));
   return parts;
 }
 

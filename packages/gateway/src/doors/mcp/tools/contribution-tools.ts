@@ -1,17 +1,10 @@
 /** The tools that store an entry: the bytes of their arguments are its body, unchanged. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import {
-  GatewayError,
-  OWN_MEMBERS,
-  entryPath,
-  type Kind,
-  type Stamp,
-} from '@open-presence/protocol';
+import { GatewayError, entryPath, type Kind, type Stamp } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import { hashIdempotencyKey } from '../../../intake/idempotency-key.ts';
 import { isJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { isDeeper } from '../../../json/limits.ts';
 import { appendOnce, draftFor, stampOf } from '../../../operations/append.ts';
 import { notesOn } from '../../../operations/draft-notes.ts';
 import { companionsFor } from '../../../operations/first-contact.ts';
@@ -19,7 +12,7 @@ import { nextActions } from '../../../operations/next-actions.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
 import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
-import { callToolResult, MAX_DEPTH, parseObject, stampObject, type ToolResult } from './results.ts';
+import { callToolResult, parseObject, stampObject, type ToolResult } from './results.ts';
 import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
@@ -46,14 +39,14 @@ export async function firstContact(
   const stored = await appendArguments(context, args, 'resonance');
   const { stamp, withheld } = stored;
   const { summary, own } = describeStored(context, stored);
-  const entry = await app.log.entry(stamp.seq);
+  const entry = await app.log.entry(stamp.seq, 'exact');
   const next = nextCalls(context, entry?.text);
   if (withheld !== undefined) {
     return callToolResult(context, { summary, own: { ...own, next }, lines: [], untrusted: {} });
   }
   // Large entries are not parsed to look for what they seek.
   const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
-  const lines = companions.map(companionLine);
+  const lines = companions.map((companion) => Buffer.from(companion).toString());
   const welcome = text(language.welcome);
   const { alone, companions: several } = language.mcp.results;
   const hint = text(lines.length === 0 ? alone : several);
@@ -76,14 +69,6 @@ function nextCalls({ language, locale }: Localization, text: Uint8Array | undefi
           : CONTRIBUTION_TOOLS[action];
     return { title, tool, arguments: values };
   });
-}
-
-/** The entry, or only the gateway's members of one that is too deep for a result. */
-function companionLine(text: Uint8Array): string {
-  const line = Buffer.from(text).toString();
-  if (!isDeeper(text, MAX_DEPTH)) return line;
-  const members = parseObject(line);
-  return JSON.stringify(Object.fromEntries(OWN_MEMBERS.map((name) => [name, members[name]])));
 }
 
 function describeStored(

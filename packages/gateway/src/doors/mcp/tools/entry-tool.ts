@@ -4,13 +4,12 @@ import { entryHead, quoted, referencedId, type GatewayError } from '@open-presen
 
 import type { Localization } from '../../../http/route-description.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
-import { isDeeper } from '../../../json/limits.ts';
 import type { Entry } from '../../../log/log.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
+import type { DoorContext } from '../../context.ts';
 import {
   callToolResult,
-  MAX_DEPTH,
   MAX_RESULT_SIZE,
   parseObject,
   stampObject,
@@ -31,7 +30,7 @@ export interface EntryPiece {
   /** Exclusive. */
   readonly end: number;
   readonly text: string;
-  /** The entry, where this is all of it and not too deep for a result. */
+  /** The entry, where this is all of it and any JSON reader can read it. */
   readonly value?: JsonObject;
 }
 
@@ -40,7 +39,7 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   const named = textArgument(args, 'id', 'an entry');
   if (named === undefined) throw invalidArgument('id', MISSING_ID, 'an entry');
   markPresent(app, args);
-  const entry = await findEntry(app.log, referencedId(named) ?? named);
+  const entry = await readableEntry(app, referencedId(named) ?? named);
   const lost = lostEntry(context, entry);
   if (lost !== undefined) {
     const own = { bytes: entry.size, next: null, ...lost.own };
@@ -56,6 +55,12 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
     lines: [text],
     untrusted: value === undefined ? { text } : { entry: value },
   });
+}
+
+/** In its portable form. One that has none is exact, to be given as text. Throws `not-found`. */
+export async function readableEntry({ log }: Pick<DoorContext, 'log'>, id: string): Promise<Entry> {
+  const entry = await findEntry(log, id);
+  return entry.portability === 'omitted' ? await findEntry(log, id, 'exact') : entry;
 }
 
 /**
@@ -85,7 +90,7 @@ export async function readPiece(entry: Entry, offset: string | undefined): Promi
   while (isContinuation(bytes[length])) length -= 1;
   const text = bytes.subarray(0, length).toString();
   const piece = { start, end: start + length, text };
-  const isWhole = length === entry.size && !isDeeper(bytes, MAX_DEPTH);
+  const isWhole = length === entry.size && entry.portability !== 'omitted';
   return isWhole ? { ...piece, value: parseObject(text) } : piece;
 }
 

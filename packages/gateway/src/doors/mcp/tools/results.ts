@@ -9,7 +9,6 @@ import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-pres
 import { faultError } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
-import { isDeeper } from '../../../json/limits.ts';
 import type { Entry } from '../../../log/log.ts';
 import type { DoorContext } from '../../context.ts';
 import type { ToolContext } from './tool-call.ts';
@@ -18,14 +17,12 @@ import type { ToolContext } from './tool-call.ts';
 export const MAX_RESULT_SIZE: number = 64 * 1024;
 /** Larger entries are shortened in lists, in bytes. */
 const MAX_LISTED_SIZE = 16 * 1024;
-/** `JSON.stringify` is recursive: a result with deeper values could not be serialized. */
-export const MAX_DEPTH = 500;
 /** Longer arguments are not repeated in a text, in characters. */
 const MAX_REPEATED_LENGTH = 4096;
 
 /** An entry as lists contain it. */
 export interface ListedEntry {
-  /** The JSON text, unchanged. */
+  /** The JSON text in its portable form. */
   readonly line: string;
   readonly value: JsonObject;
   /** Set where the entry has only the gateway's members here. */
@@ -70,13 +67,21 @@ export function parseObject(text: string): JsonObject {
   return toJsonObject(JSON.parse(text));
 }
 
-export function listedEntry({ stamp, size, text }: Entry): ListedEntry {
-  if (text !== undefined && size <= MAX_LISTED_SIZE && !isDeeper(text, MAX_DEPTH)) {
+export function listedEntry({ stamp, size, text, portability }: Entry): ListedEntry {
+  if (text !== undefined && size <= MAX_LISTED_SIZE && portability !== 'omitted') {
     const line = Buffer.from(text).toString();
     return { line, value: parseObject(line) };
   }
   const line = `${entryHead(stamp)}}`;
-  return { line, value: parseObject(line), shortened: { id: stamp.id, bytes: size } };
+  const bytes = omittedSize(text) ?? size;
+  return { line, value: parseObject(line), shortened: { id: stamp.id, bytes } };
+}
+
+/** Bytes of the exact entry for which this stands, if it stands for one. */
+function omittedSize(text: Uint8Array | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const { size } = toJsonObject(parseObject(Buffer.from(text).toString())['omitted']);
+  return typeof size === 'number' ? size : undefined;
 }
 
 export interface NextCall {

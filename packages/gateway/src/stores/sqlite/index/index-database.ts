@@ -8,7 +8,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { talliesHold } from './room-counter.ts';
 import { hasAllRuns } from './runs-writer.ts';
 
-export const INDEX_FORMAT = 4;
+export const INDEX_FORMAT = 5;
 
 const TABLES = `
   -- The seqs of a facet within one part of the log: 16-bit little-endian offsets, ascending.

@@ -4,6 +4,7 @@
  */
 import { KINDS, type Kind } from '@open-presence/protocol';
 
+import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { FaultCause } from '../../../storage-fault.ts';
 
 /** Sent by a thread that appends. `drafts` are packed by `packDrafts`. */
@@ -42,6 +43,8 @@ export interface PackedDraft {
   readonly room: string;
   readonly facets: Uint8Array;
   readonly key: Uint8Array | undefined;
+  /** Exact without. */
+  readonly portability?: Portability;
   /** Empty if the body is large. */
   readonly body: Uint8Array;
   readonly large: LargeBody | undefined;
@@ -75,6 +78,7 @@ export function packDrafts(drafts: readonly PackedDraft[]): ArrayBuffer {
     const body = large ?? draft.body;
     buffer[at] = KINDS.indexOf(draft.kind);
     buffer[at + 1] = (draft.key === undefined ? 0 : 1) + (large === undefined ? 0 : 2);
+    buffer[at + 2] = PORTABILITIES.indexOf(draft.portability ?? 'exact');
     buffer.writeUInt32LE(draft.room.length, at + 4);
     buffer.writeUInt32LE(draft.facets.length, at + 8);
     buffer.writeUInt32LE(body.length, at + 12);
@@ -101,6 +105,7 @@ export function unpackDrafts(packed: ArrayBuffer): PackedDraft[] {
   while (at < buffer.length) {
     const kind = KINDS[buffer[at] ?? 0] ?? KINDS[0];
     const flags = buffer[at + 1] ?? 0;
+    const portability = PORTABILITIES[buffer[at + 2] ?? 0] ?? 'exact';
     const roomSize = buffer.readUInt32LE(at + 4);
     const facetsSize = buffer.readUInt32LE(at + 8);
     const bodySize = buffer.readUInt32LE(at + 12);
@@ -111,7 +116,7 @@ export function unpackDrafts(packed: ArrayBuffer): PackedDraft[] {
     const body = take(bodySize);
     const large: LargeBody | undefined =
       (flags & 2) === 0 ? undefined : (JSON.parse(body.toString()) as LargeBody);
-    drafts.push({ kind, room, facets, key, body, large });
+    drafts.push({ kind, room, facets, key, portability, body, large });
   }
   return drafts;
 }

@@ -1,10 +1,11 @@
 /** Reads entries from the blocks of the log. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
+import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, SpoiledEntry } from '../database.ts';
 import { Block, blocksIn } from './blocks.ts';
-import type { EntryRow, StoredEntry } from './record.ts';
+import { type EntryRow, stampOf, type StoredEntry } from './record.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
 import { withheldLookup } from './withheld-table.ts';
 
@@ -141,7 +142,7 @@ export class BlockReader {
   }
 
   /**
-   * The texts of these entries; undefined if they have to be read one by one, because one is large or
+   * The texts of these entries in their portable form; undefined if they have to be read one by one, because one is large or
    * cannot be read. `seqs`: at least one, in ascending or descending order, which is that of the texts.
    */
   joinTexts(seqs: readonly Seq[], joiner: string): Buffer | undefined {
@@ -254,9 +255,14 @@ function textsOf(blocks: readonly Block[], seqs: readonly Seq[]): Buffer[] | und
     while (seq > (blocks[index]?.last ?? seq)) index += 1;
     const row = rowOrSpoiled(seq, () => blocks[index]?.entry(seq));
     if (row === undefined || 'error' in row || row.large !== undefined) return undefined;
-    texts.push(row.text);
+    texts.push(portableTextOf(row));
   }
   return texts;
+}
+
+function portableTextOf(row: EntryRow): Buffer {
+  const { portability, text } = row;
+  return portability === 'exact' ? text : portableText(text, { portability, stamp: stampOf(row) });
 }
 
 function join(texts: readonly Buffer[], joiner: Buffer): Buffer {

@@ -98,7 +98,7 @@ export class ChainReader {
 
   /** Nothing if not even the gateway's members can be read. A large entry is verified. */
   async *#line(seq: Seq): AsyncGenerator<Uint8Array, void> {
-    const found = await this.#entries.entry(seq);
+    const found = await this.#entries.exactEntry(seq);
     const entry = found?.text === undefined ? await this.#entries.verifiedEntry(seq) : found;
     const row = this.#row(seq);
     if (entry === undefined || row === undefined) return;

@@ -13,7 +13,7 @@ export type ChangeableEntry = { -readonly [Name in keyof NewRecord]: NewRecord[N
 export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
   const row = new BlockReader(db).entry(seq);
   if (row === undefined) throw new Error(`There is no entry ${seq}.`);
-  const { time, kind, room, head, marked, facets } = row;
+  const { time, kind, room, head, marked, facets, portability } = row;
   const key = row.key ?? row.keyHash;
   return {
     time,
@@ -21,6 +21,7 @@ export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
     room,
     head,
     marked,
+    portability,
     large:
       row.large === undefined ? undefined : { name: row.large, size: row.size - row.text.length },
     link: Buffer.from(row.link),

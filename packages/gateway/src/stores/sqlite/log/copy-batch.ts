@@ -7,6 +7,7 @@ import { entryHead, type Kind, KINDS } from '@open-presence/protocol';
 
 import type { CopyResult, EntryCopy, WithheldCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
+import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { LargeBody } from './batch.ts';
 import type { WithheldRow } from './withheld-entry.ts';
 
@@ -38,6 +39,7 @@ export interface PackedCopy {
   /** SHA-256 of the key column. */
   readonly keyHash: Uint8Array | undefined;
   readonly facets: Uint8Array;
+  readonly portability: Portability;
   /** Empty if the body is large. */
   readonly body: Uint8Array;
   readonly large: LargeBody | undefined;
@@ -52,7 +54,8 @@ const FACETS_SIZE = 24;
 const BODY_SIZE = 28;
 const KIND = 32;
 const FLAGS = 33;
-const SALT = 34;
+const PORTABILITY = 34;
+const SALT = 35;
 const LINK = SALT + 16;
 const KEY = LINK + 32;
 const HEADER = KEY + 32;
@@ -95,6 +98,7 @@ export class CopyBatch {
     buffer[start + KIND] = KINDS.indexOf(stamp.kind);
     buffer[start + FLAGS] =
       (key === undefined ? 0 : KEYED) | (isLarge ? LARGE : 0) | (withheld ? WITHHELD : 0);
+    buffer[start + PORTABILITY] = PORTABILITIES.indexOf(copy.portability ?? 'exact');
     buffer.write(salt, start + SALT, 'hex');
     buffer.write(link, start + LINK, 'hex');
     if (key !== undefined) buffer.write(key, start + KEY, 'hex');
@@ -138,6 +142,7 @@ export function* copiesIn({
       link: buffer.subarray(start + LINK, start + KEY),
       keyHash: (flags & KEYED) === 0 ? undefined : buffer.subarray(start + KEY, start + HEADER),
       facets: buffer.subarray(facetsAt, bodyAt),
+      portability: PORTABILITIES[buffer[start + PORTABILITY] ?? 0] ?? 'exact',
       body: buffer.subarray(bodyAt, isLarge || isWithheld ? bodyAt : end),
       large: isLarge ? (described() as LargeBody) : undefined,
       withheld: isWithheld ? rowOf(described() as WithheldCopy) : undefined,

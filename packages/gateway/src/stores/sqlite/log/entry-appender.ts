@@ -175,7 +175,7 @@ export class EntryAppender {
 
   /** Stores the entry of which the link was made last. */
   #store(
-    { kind, room, facets, body, large }: Omit<PackedDraft, 'key'>,
+    { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
     stamp: Pick<NewRecord, 'time' | 'salt' | 'key' | 'isWithheld'>,
   ): void {
     const { head: own, link } = this.#linker;
@@ -183,7 +183,8 @@ export class EntryAppender {
     if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
     else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
     const marked = large?.marked === true;
-    const fields = { kind, room, head: own.length, large, marked, facets, text, link };
+    const head = own.length;
+    const fields = { kind, room, head, large, marked, facets, portability, text, link };
     this.#blocks.add(this.#seq + 1, { ...fields, ...stamp });
     this.#seq += 1;
     this.#time = stamp.time;

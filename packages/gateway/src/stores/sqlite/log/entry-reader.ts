@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 
 import { entryHead, entryId, GatewayError, seqOfId, type Stamp } from '@open-presence/protocol';
 
+import { portableEntry } from '../../../json/portable-entry.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { BlockReader } from './block-reader.ts';
-import type { EntryRow } from './record.ts';
+import { type EntryRow, stampOf } from './record.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from './large-files.ts';
 
@@ -34,20 +35,32 @@ export class EntryReader {
     this.#verifier = new EntryVerifier(log, paths);
   }
 
-  /** Undefined also where nothing of the entry can be read. A promise if its file has to be looked at. */
+  /**
+   * In its portable form. Undefined also where nothing of the entry can be read. A promise if its file has to be
+   * looked at.
+   */
   entry(seq: Seq): Entry | Promise<Entry> | undefined {
+    const exact = this.exactEntry(seq);
+    return exact instanceof Promise ? exact.then(portableEntry) : exact && portableEntry(exact);
+  }
+
+  /** The same as it was spelled. */
+  exactEntry(seq: Seq): Entry | Promise<Entry> | undefined {
     const row = this.#readable(seq);
     if (row === undefined) return undefined;
     const stamp = stampOf(row);
     const { size, text, large, withheld } = row;
+    const portability = portabilityMember(row);
     if (withheld === undefined) {
       if (this.#damage.has(seq)) return unreadableEntry(stamp);
-      if (large !== undefined) return this.#largeEntry({ stamp, size }, text, large);
+      if (large !== undefined)
+        return this.#largeEntry({ stamp, size, ...portability }, text, large);
     }
     return {
       stamp,
       size,
       text,
+      ...portability,
       ...(withheld === undefined ? {} : { withheld }),
       async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
@@ -56,11 +69,11 @@ export class EntryReader {
   }
 
   /**
-   * The same, verified by its link: an entry that is not what was stored is unreadable. The last bytes
+   * The exact entry, verified by its link: one that is not what was stored is unreadable. The last bytes
    * of a large entry are given once all were verified.
    */
   async verifiedEntry(seq: Seq): Promise<Entry | undefined> {
-    const found = await this.entry(seq);
+    const found = await this.exactEntry(seq);
     if (found === undefined || found.unreadable === true) return found;
     if (found.text === undefined) {
       const chunks = (from = 0): AsyncIterable<Uint8Array> =>
@@ -70,7 +83,7 @@ export class EntryReader {
     const fault = await this.#verifier.fault(seq);
     if (fault === undefined) return found;
     this.#damage.report(seq, new StorageFault(fault));
-    return await this.entry(seq);
+    return await this.exactEntry(seq);
   }
 
   /** The first chunk is the part of a large entry that is not in its file. */
@@ -105,18 +118,18 @@ export class EntryReader {
 
   /** `text`: the bytes of the entry that are not in the file. */
   async #largeEntry(
-    { stamp, size }: Pick<Entry, 'stamp' | 'size'>,
+    known: Pick<Entry, 'stamp' | 'size' | 'portability'>,
     text: Uint8Array,
     file: string,
   ): Promise<Entry> {
+    const { stamp, size } = known;
     const paths = this.#paths;
     const fault = await largeFault(paths, file, size - text.length);
     if (fault !== undefined)
       return this.#report(stamp.seq, fault) ? unreadableEntry(stamp) : this.#readAgain(stamp);
     const breakOff = (error: Error): Error => this.#breakOff(stamp.seq, error);
     return {
-      stamp,
-      size,
+      ...known,
       text: undefined,
       async *chunks(from = 0): AsyncGenerator<Uint8Array> {
         if (from < text.length) yield text.subarray(from);
@@ -143,7 +156,7 @@ export class EntryReader {
   }
 
   async #readAgain(stamp: Stamp): Promise<Entry> {
-    return (await this.entry(stamp.seq)) ?? unreadableEntry(stamp);
+    return (await this.exactEntry(stamp.seq)) ?? unreadableEntry(stamp);
   }
 
   /** Undefined also where it cannot be read. */
@@ -193,6 +206,10 @@ export class EntryReader {
   }
 }
 
+function portabilityMember({ portability }: EntryRow): Pick<Entry, 'portability'> {
+  return portability === 'exact' ? {} : { portability };
+}
+
 /** An entry of which only the gateway's members are known (PROTOCOL.md section 4.6). */
 function unreadableEntry(stamp: Stamp): Entry {
   const isValid = seqOfId(stamp.id) === stamp.seq;
@@ -208,9 +225,4 @@ function unreadableEntry(stamp: Stamp): Entry {
       if (from < text.length) yield text.subarray(from);
     },
   };
-}
-
-/** The text begins with `{"id":"` and the id. */
-export function stampOf({ seq, kind, room, time, text }: EntryRow): Stamp {
-  return { seq, id: text.toString('latin1', 7, 43), kind, room, time };
 }

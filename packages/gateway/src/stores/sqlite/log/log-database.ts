@@ -15,7 +15,7 @@ import { WITHHELD_TABLE } from './withheld-table.ts';
 const APPLICATION_ID = 0x4f50474c;
 
 /** The format of this program. `migration.ts` brings older ones forward. */
-export const LOG_FORMAT = 6;
+export const LOG_FORMAT = 7;
 /** Older ones had a row for each entry. */
 export const FIRST_FORMAT_OF_BLOCKS = 3;
 

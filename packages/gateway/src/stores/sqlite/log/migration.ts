@@ -11,7 +11,8 @@
  *
  * Format 3 differs only in the table that finds the entries of idempotency keys, which is made again in
  * its place, in one transaction. Format 4 had no hashes of keys in place of the keys, and nothing else.
- * Up to format 5, there was no table of what was withheld.
+ * Up to format 5, there was no table of what was withheld. Up to format 6, no record said whether its entry
+ * can stand beside others.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
@@ -36,12 +37,14 @@ import {
   LOG_FORMAT,
   openAnyLogForWriting,
 } from './log-database.ts';
+import { markPortability } from './mark-portability.ts';
 import { RandomSalts } from './salts.ts';
 import { sha256 } from './sha256.ts';
 import { WITHHELD_TABLE } from './withheld-table.ts';
 
 /** Format 3 had a table with a row for each key. */
 const FIRST_FORMAT_OF_BUCKETS = 4;
+const FIRST_FORMAT_OF_WITHHOLDING = 6;
 const COMMIT_ENTRIES = 4096;
 const LARGE_NAME = /^[\da-f-]{36}$/;
 /** What a Date can hold. */
@@ -87,7 +90,8 @@ export function migrateLog(paths: DataPaths): void {
     if (version >= FIRST_FORMAT_OF_BLOCKS) {
       old.exec('BEGIN IMMEDIATE');
       if (version < FIRST_FORMAT_OF_BUCKETS) replaceKeyTable(old);
-      old.exec(WITHHELD_TABLE);
+      if (version < FIRST_FORMAT_OF_WITHHOLDING) old.exec(WITHHELD_TABLE);
+      markPortability(old, paths);
       old.exec(`PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
       return;
     }
@@ -146,6 +150,7 @@ function copyInto(file: string, old: DatabaseSync, paths: DataPaths): void {
       if (row.seq % COMMIT_ENTRIES === 0) db.exec('COMMIT; BEGIN');
     }
     copier.flush();
+    markPortability(db, paths);
     db.exec('COMMIT');
     db.exec('PRAGMA journal_mode = WAL');
   } finally {

@@ -7,10 +7,11 @@
  * must be that of the record; only a withheld one has zeros in place of what it had. Only the link
  * covers what the bytes are.
  */
-import { type Kind, KINDS } from '@open-presence/protocol';
+import { type Kind, KINDS, type Stamp } from '@open-presence/protocol';
 
 import { facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Seq, Withholding } from '../../../log/log.ts';
+import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import { KEY_COLUMN_SIZE } from './key-column.ts';
 import { sha256 } from './sha256.ts';
 
@@ -38,6 +39,7 @@ export interface EntryRow {
   /** SHA-256 of the key column, which the link covers; of a copied entry too. */
   readonly keyHash: Uint8Array | undefined;
   readonly facets: Buffer;
+  readonly portability: Portability;
   /** The whole entry; for a large one its head and a comma, or its head alone if the body is empty. */
   readonly text: Buffer;
   /** Set where the visitor's members were taken away. */
@@ -59,6 +61,7 @@ export interface NewRecord {
   /** The key column, or its SHA-256 where only that is known. */
   readonly key: Uint8Array | undefined;
   readonly facets: Uint8Array;
+  readonly portability?: Portability;
   /** One after another they are the text. Of a withheld entry: the gateway's members and a brace. */
   readonly text: readonly Uint8Array[];
   readonly isWithheld?: boolean;
@@ -92,7 +95,9 @@ const MARKED = 4;
 const WITHHELD = 8;
 /** In place of the key column there is its SHA-256. */
 const KEY_HASHED = 16;
-const KNOWN_FLAGS = KEYED | HAS_FILE | MARKED | WITHHELD | KEY_HASHED;
+/** Two bits: a number that is an index of `PORTABILITIES`. */
+const PORTABILITY = 32;
+const KNOWN_FLAGS = 127;
 
 export function recordSize({ room, facets, key, large, text }: NewRecord): number {
   const fixed = MIN_RECORD_SIZE + (key?.length ?? 0);
@@ -113,6 +118,7 @@ export function writeRecord(target: Buffer, start: number, size: number, record:
     keyFlag(key) |
     (large === undefined ? 0 : HAS_FILE) |
     (marked ? MARKED : 0) |
+    (PORTABILITIES.indexOf(record.portability ?? 'exact') * PORTABILITY) |
     (record.isWithheld === true ? WITHHELD : 0);
   target.set(record.link, start + LINK);
   target.set(record.salt, start + SALT);
@@ -151,6 +157,7 @@ export function hasForm(data: Buffer, start: number, end: number): boolean {
   const kind = data[start + KIND] ?? 0;
   if ((flags & ~KNOWN_FLAGS) !== 0 || kind >= KINDS.length) return false;
   if ((flags & KEYED) !== 0 && (flags & KEY_HASHED) !== 0) return false;
+  if (PORTABILITIES[Math.floor(flags / PORTABILITY)] === undefined) return false;
   const textSize = data.readUInt32LE(start + TEXT_SIZE);
   if (data.readUInt32LE(start + HEAD_SIZE) > textSize) return false;
   const textEnd = textStart(data, start) + textSize + SIZE_SIZE;
@@ -217,6 +224,15 @@ export class StoredEntry implements EntryRow {
 
   get marked(): boolean {
     return this.#has(MARKED);
+  }
+
+  get portability(): Portability {
+    return PORTABILITIES[Math.floor(this.#flags / PORTABILITY)] ?? 'exact';
+  }
+
+  mark(portability: Portability): void {
+    const others = this.#flags % PORTABILITY;
+    this.#data[this.#start + FLAGS] = others | (PORTABILITIES.indexOf(portability) * PORTABILITY);
   }
 
   /** From now on the entry is withheld. Its bytes are still there. */
@@ -308,4 +324,9 @@ export class StoredEntry implements EntryRow {
   #view(start: number, size: number): Buffer {
     return this.#data.subarray(start, start + size);
   }
+}
+
+/** The text begins with `{"id":"` and the id. */
+export function stampOf({ seq, kind, room, time, text }: EntryRow): Stamp {
+  return { seq, id: text.toString('latin1', 7, 43), kind, room, time };
 }

@@ -241,7 +241,7 @@ function withCopiedDigest(row: WithheldRow, copy: SmallCopy | undefined): Withhe
 
 /** `column`: the key column that is stored now, which the copy does not have. */
 function recordOf(
-  { stamp, facets, body, link, salt, key }: SmallCopy,
+  { stamp, facets, portability = 'exact', body, link, salt, key }: SmallCopy,
   column: Buffer | undefined,
   isWithheld: boolean,
 ): NewRecord {
@@ -261,6 +261,7 @@ function recordOf(
     salt: isWithheld ? Buffer.alloc(salt.length / 2) : Buffer.from(salt, 'hex'),
     key: isSameKey ? Buffer.from(column) : hash,
     facets: isWithheld ? Buffer.concat(ownFacets) : facets,
+    portability: isWithheld ? 'exact' : portability,
     text: [head, ...rest, Buffer.from('}')],
     isWithheld,
   };

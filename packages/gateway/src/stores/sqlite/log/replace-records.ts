@@ -97,10 +97,10 @@ function storedRecord(block: Block | undefined, seq: Seq): NewRecord | undefined
 }
 
 function recordOf(row: StoredEntry): NewRecord {
-  const { time, kind, room, head, marked, link, salt, facets, text, isWithheld } = row;
+  const { time, kind, room, head, marked, link, salt, facets, portability, text } = row;
   const large =
     row.large === undefined ? undefined : { name: row.large, size: row.size - text.length };
   const key = row.key ?? row.keyHash;
-  const fields = { time, kind, room, head, large, marked, link, salt, key, facets };
-  return { ...fields, text: [text], isWithheld };
+  const fields = { time, kind, room, head, large, marked, link, salt, key, facets, portability };
+  return { ...fields, text: [text], isWithheld: row.isWithheld };
 }

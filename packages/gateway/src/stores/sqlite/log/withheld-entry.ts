@@ -22,6 +22,7 @@ export class WithheldEntry implements EntryRow {
   readonly withheld: WithheldRow;
   readonly large = undefined;
   readonly marked = false;
+  readonly portability = 'exact';
   readonly salt: Buffer = NO_SALT;
 
   constructor(stored: StoredEntry, withheld: WithheldRow) {

@@ -4,7 +4,7 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Order, Withholding, WithholdingRange } from '../../../log/log.ts';
 import { isSpoiled } from '../database.ts';
 import type { BlockReader } from './block-reader.ts';
-import { stampOf } from './entry-reader.ts';
+import { stampOf } from './record.ts';
 import type { EntryRow } from './record.ts';
 
 /** Rows that are read at once. */

@@ -1,0 +1,68 @@
+/** Finds out what in a JSON text common readers refuse (PROTOCOL.md section 4.8). */
+import type { Portability } from '../log/portability.ts';
+
+/** Ruby refuses more than 100 levels; an answer adds some to those of an entry. */
+const MAX_DEPTH = 64;
+/** Python and Go refuse integers with a few thousand digits. */
+const MAX_DIGITS = 1000;
+/** With sign, point, exponent and its sign. */
+export const MAX_NUMBER_LENGTH: number = MAX_DIGITS + 4;
+/** Shorter ones without an exponent are less than the largest double. */
+export const MIN_LARGE_NUMBER_LENGTH = 309;
+const ESCAPE_LENGTH = 6;
+const NOWHERE = -1;
+
+export class PortabilityMeter {
+  #isOmitted = false;
+  #hasHalves = false;
+  /** Where the escape of a high surrogate ends whose low one has not come. */
+  #highEnd = NOWHERE;
+
+  get result(): Portability {
+    if (this.#isOmitted) return 'omitted';
+    return this.#hasHalves || this.#highEnd !== NOWHERE ? 'halves' : 'exact';
+  }
+
+  omit(): void {
+    this.#isOmitted = true;
+  }
+
+  /** So many objects and arrays are open. */
+  depth(levels: number): void {
+    if (levels > MAX_DEPTH) this.#isOmitted = true;
+  }
+
+  /** A code unit was written as `\uXXXX`, which ends there in the text. */
+  escape(unit: number, end: number): void {
+    if (unit < 0xd800 || unit > 0xdfff) return;
+    const isHigh = unit < 0xdc00;
+    const isPair = !isHigh && this.#highEnd === end - ESCAPE_LENGTH;
+    if (!isPair && (!isHigh || this.#highEnd !== NOWHERE)) this.#hasHalves = true;
+    this.#highEnd = isHigh ? end : NOWHERE;
+  }
+
+  number(text: string): void {
+    const isTooLong = text.length > MAX_DIGITS && text.replace(/\D/g, '').length > MAX_DIGITS;
+    if (isTooLong || !Number.isFinite(Number(text))) this.#isOmitted = true;
+  }
+}
+
+/** An escape of a surrogate or NUL, many digits in a row, or an exponent with two digits. */
+const SUSPECT = /\\u(?:d[89a-f]|0000)|\d{290}|(?:^|[\s,:[])-?[\d.]+e\+?\d\d/i;
+
+/** Whether a JSON text is surely `exact`. Only a scanner knows of some that are. */
+export function isSurelyExact(bytes: Uint8Array, text: string): boolean {
+  return hasFewLevels(bytes) && !SUSPECT.test(text);
+}
+
+/** By counting what opens a level, wherever that stands. */
+function hasFewLevels(bytes: Uint8Array): boolean {
+  let left = MAX_DEPTH;
+  for (const opening of [0x7b, 0x5b]) {
+    for (let at = bytes.indexOf(opening); at !== -1; at = bytes.indexOf(opening, at + 1)) {
+      if (left === 0) return false;
+      left -= 1;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,51 @@
+/** The form in which an entry stands beside others (PROTOCOL.md section 4.8). */
+import type { Entry } from '../log/log.ts';
+import { entryOutline, type Portability } from '../log/portability.ts';
+import type { Stamp } from '@open-presence/protocol';
+
+import { HalfSurrogates, replaceHalves } from './half-surrogates.ts';
+
+/** Of the exact text of an entry. */
+export function portableText(
+  text: Buffer,
+  { portability, stamp }: { readonly portability: Portability; readonly stamp: Stamp },
+): Buffer {
+  if (portability === 'exact') return text;
+  if (portability === 'halves') return replaceHalves(text);
+  return Buffer.from(entryOutline(stamp, text.length));
+}
+
+/** `exact`: as it was spelled. */
+export function portableEntry(exact: Entry): Entry {
+  const { stamp, size, portability } = exact;
+  if (portability === undefined) return exact;
+  if (exact.text === undefined && portability === 'halves')
+    return { ...exact, chunks: (from = 0) => replacedChunks(exact.chunks(), from) };
+  const text =
+    exact.text === undefined
+      ? Buffer.from(entryOutline(stamp, size))
+      : portableText(Buffer.from(exact.text), { portability, stamp });
+  return {
+    ...exact,
+    size: text.length,
+    text,
+    async *chunks(from = 0): AsyncGenerator<Uint8Array> {
+      if (from < text.length) yield text.subarray(from);
+    },
+  };
+}
+
+/** Where an escape begins is known from the start only. */
+async function* replacedChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  from: number,
+): AsyncGenerator<Uint8Array> {
+  const halves = new HalfSurrogates();
+  let skipped = 0;
+  for await (const chunk of chunks) {
+    const replaced = halves.replace(chunk);
+    const start = Math.min(from - skipped, replaced.length);
+    skipped += start;
+    if (start < replaced.length) yield replaced.subarray(start);
+  }
+}
