@@ -16,6 +16,8 @@ export interface MessageFault {
   readonly id: string | number | null;
 }
 
+const NULL = Buffer.from('null');
+const QUOTE = 0x22;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
@@ -32,8 +34,22 @@ export function parseMessage(bytes: Buffer): ParsedMessage {
     return { fault: NO_JSON };
   }
   const detail = Array.isArray(message) ? batchFault(message) : messageFault(message);
+  for (const each of [message].flat()) readArguments(toJsonObject(each)['params']);
   if (detail === undefined) return { bytes, message };
   return { fault: fault(INVALID_REQUEST, detail, toJsonObject(message)['id']) };
+}
+
+/** Some clients send arguments as JSON text, or null for none. */
+function readArguments(params: unknown): void {
+  if (typeof params !== 'object' || params === null || !('arguments' in params)) return;
+  if (params.arguments === null) params.arguments = {};
+  if (typeof params.arguments !== 'string') return;
+  try {
+    const read: unknown = JSON.parse(params.arguments);
+    if (isJsonObject(read)) params.arguments = read;
+  } catch {
+    // The SDK refuses what is no object.
+  }
 }
 
 /** For a message of which more has to be in memory than this, in bytes. */
@@ -114,7 +130,9 @@ async function argumentsById(message: Buffer): Promise<ReadonlyMap<unknown, Buff
     // Ids of responses are those of the gateway's requests.
     const params = valueOf('method') === undefined ? undefined : valueOf('params');
     const args = params && (await rawValue(params, ['arguments']));
-    if (args !== undefined) byId.set(parse(valueOf('id')), args);
+    if (args === undefined || args.equals(NULL)) continue;
+    const isText = args[0] === QUOTE;
+    byId.set(parse(valueOf('id')), isText ? Buffer.from(String(parse(args))) : args);
   }
   return byId;
 }

@@ -399,3 +399,12 @@ suite('the MCP door', () => {
     assert.equal(fields(list(remotes)[0])['url'], `${door.url}/mcp`);
   });
 });
+
+test('arguments may be JSON text, and null is none', async () => {
+  await using door = await openGateway(openMemoryLog());
+  const kept = await call(door, 'whisper', JSON.stringify('{"n":1.0}'));
+  assert.ok(!kept.isError);
+  assert.match(await entryAt(door, String(kept.structured['path'])), /,"n":1\.0\}$/);
+  for (const given of ['null', '"{}"']) assert.ok(!(await call(door, 'whisper', given)).isError);
+  assert.ok(!(await call(door, 'read', 'null')).isError);
+});
