@@ -5,7 +5,7 @@
  * and Greek letters, stress marks, the vowel points of Arabic and Hebrew; й, ї and ґ are letters of
  * their own. An apostrophe within a Cyrillic word is removed, so that all spellings are the same word
  * (м'ята, мʼята, мята); elsewhere it divides words. In scripts without spaces (Chinese, Japanese,
- * Thai, Lao, Khmer, Burmese) each letter with its marks is a word, and so is each symbol that is not
+ * Thai, Lao, Khmer, Burmese), and in Korean, which joins particles to words, each letter with its marks is a word, and so is each symbol that is not
  * ASCII (🌱) and each number that is not a digit (½). Those that stand for letters or digits are searched
  * as these, but apart from the words around them: №57 as no and 57.
  */
@@ -15,7 +15,7 @@ export const MAX_WORD_LENGTH = 256;
 
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_WORD = /[a-z0-9]+/g;
-const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}]]`;
+const UNSPACED = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Bopo}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Hang}]&&[\p{L}\p{N}]]`;
 const SYMBOL = String.raw`[[\p{S}\p{No}]--[\0-\x7f]--\p{Sk}]`;
 const SPACED = String.raw`[[\p{L}\p{N}\p{M}]--${UNSPACED}--${SYMBOL}]`;
 const WORD = new RegExp(String.raw`${UNSPACED}\p{M}*|${SYMBOL}|${SPACED}+`, 'gv');

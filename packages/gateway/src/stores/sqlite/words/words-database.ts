@@ -10,7 +10,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { PART_TABLE } from './parts.ts';
 
 /** Must change with the tables, with the tokenizer, and with which values are searched. */
-export const WORDS_FORMAT = 4;
+export const WORDS_FORMAT = 5;
 
 // `ascii` splits at spaces, and leaves the words of our own tokenizer and the prefixes of parts as
 // they are.
