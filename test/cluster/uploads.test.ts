@@ -21,9 +21,10 @@ import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths
 import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
 import { packDrafts } from '../../packages/gateway/src/stores/sqlite/log/batch.ts';
 import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
+import { inject } from '../crash/strace.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND } from '../withhold/command.ts';
-import { becomes, commonLog, Sayings, startCluster } from './members.ts';
+import { becomes, commonLog, entriesOf, post, say, Sayings, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
 
 const BODY = Buffer.from('"text":"never finished"}');
@@ -127,5 +128,45 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     await using restored = await startGatewayProcess({ data: copy, args });
     const log = await commonLog([...members, restored], 33);
     assert.ok(log[32]?.includes('never finished'));
+  });
+});
+
+test('faults of disks while an upload travels', needs('nats-server', 'strace'), async (t) => {
+  await using cluster = await startCluster(1);
+  const members = [await cluster.start(0), await cluster.start(1)] as const;
+  for (const member of members) await becomes(member, 'breathing');
+  const [publisher, receiver] = members;
+  const length = 3_000_000;
+  await t.test('end no gateway that cannot read what it sends', async () => {
+    const [text, key] = ['c'.repeat(length), randomUUID()];
+    {
+      await using _ = await inject(publisher.pid, 'pread64', 'error=EIO:when=1..2');
+      assert.equal((await post(publisher.url, text, key)).status, 503);
+    }
+    await haveUploads(members, 0);
+    await becomes(publisher, 'breathing');
+    assert.equal((await post(publisher.url, text, key)).status, 201);
+    await commonLog(members, 1);
+  });
+
+  await t.test('lose nothing of a copy that could not open its file', async () => {
+    {
+      await using _ = await inject(receiver.pid, 'openat', 'error=EMFILE:when=1..3+2');
+      await say([publisher], 'a'.repeat(length));
+      await until(
+        () => entriesOf(receiver).catch(() => []),
+        (entries) => entries.length === 2,
+        () => 'the copy does not go on',
+      );
+    }
+    await commonLog(members, 2);
+  });
+
+  await t.test('lose nothing of a copy that could not flush it', async () => {
+    {
+      await using _ = await inject(receiver.pid, 'fsync', 'error=EIO:when=1..9');
+      await say([publisher], 'b'.repeat(length));
+    }
+    await commonLog(members, 3);
   });
 });

@@ -109,8 +109,8 @@ export class RunningGateway {
         await spool.write(body);
         return await spool.seal();
       },
-      send: ({ name }) =>
-        sendUpload(paths, this.#publisher, { name, subject: `simulated.upload.${name}` }),
+      send: (large) =>
+        sendUpload(paths, this.#publisher, { large, subject: `simulated.upload.${large.name}` }),
       discard: ({ name }) => void discardUpload(paths, name),
     });
     const eraser = new StreamEraser({
@@ -140,6 +140,9 @@ export class RunningGateway {
       publisher: this.#publisher,
       onWithholding: (number, at) => this.#withholdings.came(number, at),
       onRefused: (number) => this.#withholdings.refused(number),
+      chunksOf: (upload) => this.#messages.chunksOf(upload),
+      onOutcome: () => {},
+      signal: this.#ended.signal,
     });
   }
 

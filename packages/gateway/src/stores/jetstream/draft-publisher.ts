@@ -46,7 +46,7 @@ interface Piece {
 export interface UploadSending {
   /** Writes a body to a file. Throws a `GatewayError` where that fails. */
   spool(body: Uint8Array): Promise<LargeBody>;
-  /** Resolves when the stream has the upload. */
+  /** Resolves when the stream has the upload, or the upload cannot be read: no copy takes its draft then. */
   send(large: LargeBody): Promise<void>;
   /** Removes an upload of which no draft is published. */
   discard(large: LargeBody): void;

@@ -3,7 +3,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { assertStorageFault } from '../../storage-fault.ts';
+import { assertStorageFault, StorageFault } from '../../storage-fault.ts';
 import { type LargeBody, packDrafts, unpackDrafts } from '../sqlite/log/batch.ts';
 import type { DraftForm, RefusedForm } from '../sqlite/log/draft-form.ts';
 import { isVoid } from '../sqlite/log/stream-progress.ts';
@@ -26,6 +26,11 @@ export interface MessageHandlerParts {
   readonly onWithholding: (number: number, position: number) => void;
   /** Called where no copy applies a message of this gateway, because it is void. */
   readonly onRefused: (number: number) => void;
+  /** The messages of the stream that have the chunks of an upload. */
+  readonly chunksOf: (upload: string) => AsyncIterable<PlacedMessage>;
+  /** Called with the fault where an upload cannot be stored now, and without where it can. */
+  readonly onOutcome: (fault?: Error) => void;
+  readonly signal: AbortSignal;
 }
 
 /** To be called with the messages in their order, each when the one before is seen to. */
@@ -39,7 +44,7 @@ export class MessageHandler {
   /** Handles what is left of the message at the position, which is deleted. */
   async handleErased(position: number, replacement: PlacedMessage): Promise<void> {
     const { kind, time, drafts, forms, upload } = unpackReplacement(replacement.payload);
-    if (upload !== undefined) await untilStored(() => this.#parts.uploads.giveUp(upload));
+    if (upload !== undefined) await this.#untilStored(() => this.#parts.uploads.giveUp(upload));
     const payload = new Uint8Array(packDrafts(drafts));
     await this.handle({ ...replacement, kind, position, time, payload }, forms);
   }
@@ -51,10 +56,11 @@ export class MessageHandler {
     if (message.kind === 'replacement') return;
     const isOwn = message.publisher === publisher.id;
     if (isOwn) publisher.settle(message.number);
-    for (const name of uploads.abandonedBy(message)) await untilStored(() => uploads.giveUp(name));
+    for (const name of uploads.abandonedBy(message))
+      await this.#untilStored(() => uploads.giveUp(name));
     for (const form of forms ?? []) {
       const upload = 'upload' in form ? form.upload : undefined;
-      if (upload !== undefined) await untilStored(() => uploads.remove(upload));
+      if (upload !== undefined) await this.#untilStored(() => uploads.remove(upload));
     }
     if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
     else await this.#apply(message, isOwn, forms);
@@ -66,11 +72,12 @@ export class MessageHandler {
     if (message.payload.length === 0) return;
     const chunk = unpackChunk(message.payload);
     if (isVoid(message.time, message)) {
-      await untilStored(() => uploads.giveUp(chunk.name));
+      await this.#untilStored(() => uploads.giveUp(chunk.name));
       return;
     }
     uploads.add(message, chunk);
-    if (!isOwn && !uploads.isUnused(chunk.name)) await untilStored(() => uploads.write(chunk));
+    if (!isOwn && !uploads.isUnused(chunk.name))
+      await this.#untilStored(() => uploads.write(chunk));
   }
 
   async #apply(
@@ -110,32 +117,58 @@ export class MessageHandler {
   ): Promise<boolean> {
     const { uploads } = this.#parts;
     if (isApplied) {
-      await untilStored(() => uploads.discard(large.name));
+      await this.#untilStored(() => uploads.discard(large.name));
       return true;
     }
     if (isRefused) {
-      await untilStored(() => uploads.refuse(large.name));
+      await this.#untilStored(() => uploads.refuse(large.name));
       return true;
     }
     if (!uploads.isWhole(large)) {
-      await untilStored(() => uploads.refuse(large.name));
+      await this.#untilStored(() => uploads.refuse(large.name));
       return false;
     }
-    if (!isOwn) await untilStored(() => uploads.place(large));
+    if (!isOwn) await this.#place(large);
     uploads.completed(large.name, position);
     return true;
   }
-}
 
-/** What the disk refuses is tried again: the other copies have it. */
-async function untilStored(work: () => Promise<void>): Promise<void> {
-  for (;;) {
+  async #place(large: LargeBody): Promise<void> {
+    let isFirst = true;
+    await this.#untilStored(async () => {
+      if (!isFirst) await this.#receiveAgain(large.name);
+      isFirst = false;
+      await this.#parts.uploads.place(large);
+    });
+  }
+
+  async #receiveAgain(name: string): Promise<void> {
+    for await (const { payload } of this.#chunksOf(name))
+      await this.#parts.uploads.write(unpackChunk(payload));
+  }
+
+  async *#chunksOf(name: string): AsyncGenerator<PlacedMessage> {
     try {
-      await work();
-      return;
+      yield* this.#parts.chunksOf(name);
     } catch (error) {
-      assertStorageFault(error);
-      await sleep(RETRY_MS);
+      if (!(error instanceof Error)) throw error;
+      throw new StorageFault('An upload cannot be read from the stream.', { cause: error });
+    }
+  }
+
+  /** What the disk refuses is tried again: the other copies have it. */
+  async #untilStored(work: () => Promise<void>): Promise<void> {
+    const { onOutcome, signal } = this.#parts;
+    for (;;) {
+      try {
+        await work();
+        onOutcome();
+        return;
+      } catch (error) {
+        assertStorageFault(error);
+        onOutcome(error);
+        await sleep(RETRY_MS, undefined, { signal });
+      }
     }
   }
 }

@@ -1,11 +1,13 @@
 // What becomes of an upload follows from the messages of the stream.
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 
-import { dataPathsIn } from '../sqlite/data-paths.ts';
+import { type DataPaths, dataPathsIn } from '../sqlite/data-paths.ts';
+import { finalPath } from '../sqlite/log/large-files.ts';
 import { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import { SharedState } from '../sqlite/shared-state.ts';
 import { packMessage, placeMessage, type PlacedMessage } from './message.ts';
@@ -33,12 +35,15 @@ function messageOf(publisher: string, position: number, days: number): PlacedMes
 
 describe('uploads of a stream', () => {
   let folder: string;
+  let paths: DataPaths;
   let uploads: ReceivedUploads;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'presence-'));
-    const paths = dataPathsIn(folder);
+    paths = dataPathsIn(folder);
     mkdirSync(paths.incoming, { recursive: true });
-    uploads = new ReceivedUploads(paths, new UploadThreads(new SharedState()));
+    const shared = new SharedState();
+    shared.uploadThreads = 1;
+    uploads = new ReceivedUploads(paths, new UploadThreads(shared));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -76,5 +81,20 @@ describe('uploads of a stream', () => {
     await uploads.discard(NAME);
     assert.equal(uploads.resumeAt(12), 13);
     assert.ok(!uploads.isWhole(BODY));
+  });
+
+  it('have their final place when their bytes are those that were sent, and no other', async () => {
+    const bytes = Buffer.from('"text":"of two chunks"}');
+    const digest = createHash('sha256').update(bytes.subarray(0, -1)).digest('hex');
+    const large = { ...BODY, size: bytes.length, digest };
+    const write = (from: number, to?: number): Promise<void> =>
+      uploads.write({ name: NAME, file: 0, offset: from, bytes: bytes.subarray(from, to) });
+    await write(0, 8);
+    writeFileSync(join(paths.incoming, NAME), Buffer.alloc(8));
+    await write(8);
+    await assert.rejects(uploads.place(large), /other bytes/);
+    await write(0, 8);
+    await uploads.place(large);
+    assert.deepEqual(readFileSync(finalPath(paths, NAME)), bytes);
   });
 });

@@ -4,12 +4,14 @@
  * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
  * One that was given up stays so, whatever comes of it later: its chunks are erased in the stream.
  */
+import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 
 import type { DataPaths } from '../sqlite/data-paths.ts';
 import type { LargeBody } from '../sqlite/log/batch.ts';
-import { discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.ts';
+import { assertBody, discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.ts';
 import { VALID_MS } from '../sqlite/log/stream-progress.ts';
 import type { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { Chunk, PlacedMessage } from './message.ts';
@@ -109,12 +111,16 @@ export class ReceivedUploads {
 
   async write({ name, file, offset, bytes }: Chunk): Promise<void> {
     const path = this.#path(filesOf(name)[file] ?? name);
-    await using handle = await open(path, 'r+').catch(() => open(path, 'w'));
+    await using handle = await open(path, constants.O_WRONLY | constants.O_CREAT);
     await this.#threads.run(() => writeAll(handle, bytes, offset));
   }
 
-  /** Gives the files their final place, flushed. Throws if one was not received as a whole. */
-  async place({ name, size }: LargeBody): Promise<void> {
+  /**
+   * Gives the files their final place, flushed. Throws a fault where the body is not what was sent.
+   * After a fault, all chunks have to be written again: a flush that failed may have lost any of them.
+   */
+  async place(large: LargeBody): Promise<void> {
+    const { name } = large;
     const files = new Map<string, FileHandle>();
     await using _handles = {
       [Symbol.asyncDispose]: async () => {
@@ -125,9 +131,8 @@ export class ReceivedUploads {
       const handle = await openIfReceived(this.#path(file));
       if (handle !== undefined) files.set(file, handle);
     }
-    const received = await files.get(name)?.stat();
-    if (received?.size !== size)
-      throw new Error(`The stream has ${received?.size ?? 0} of ${size} bytes of a large entry.`);
+    const body = files.get(name)?.createReadStream({ start: 0, autoClose: false });
+    await assertBody(body ?? Readable.from([]), large);
     await placeUpload(this.#paths, this.#threads, files);
   }
 

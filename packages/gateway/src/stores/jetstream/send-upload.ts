@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
 
 import type { DataPaths } from '../sqlite/data-paths.ts';
-import { filesOf, finalPath } from '../sqlite/log/large-files.ts';
+import type { LargeBody } from '../sqlite/log/batch.ts';
+import { assertBody, filesOf, finalPath, largeChunks } from '../sqlite/log/large-files.ts';
 import { packChunk } from './message.ts';
 import type { Publisher } from './publisher.ts';
 
@@ -9,14 +10,19 @@ const CHUNK_SIZE = 512 * 1024 - 256;
 /** Chunks on their way: what an upload holds in memory. */
 const WINDOW = 4;
 
-/** Resolves when the stream has all files of an upload, which is complete and in its final place. */
+/**
+ * Resolves when the stream has all files of an upload, which is complete and in its final place. The body
+ * goes last: where one of the files cannot be read, no copy takes the upload for whole.
+ */
 export async function sendUpload(
   paths: DataPaths,
   publisher: Publisher,
-  { name, subject }: { readonly name: string; readonly subject: string },
+  { large, subject }: { readonly large: LargeBody; readonly subject: string },
 ): Promise<void> {
+  const { name } = large;
+  await assertBody(largeChunks(paths, name), large);
   const inFlight = new Set<Promise<void>>();
-  for (const [file, path] of filesOf(name).entries()) {
+  for (const [file, path] of [...filesOf(name).entries()].toReversed()) {
     for await (const { bytes, offset } of chunksOf(finalPath(paths, path))) {
       const [, sent] = publisher.publish(
         'chunk',

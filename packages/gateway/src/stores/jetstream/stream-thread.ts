@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 
-import { causeOf, StorageFault } from '../../storage-fault.ts';
-import { openForReading, readable } from '../sqlite/database.ts';
+import { assertStorageFault, causeOf, isStorageFault, StorageFault } from '../../storage-fault.ts';
+import { isSpoiled, openForReading } from '../sqlite/database.ts';
 import type { ToWriter } from '../sqlite/log/batch.ts';
 import { BlockReader } from '../sqlite/log/block-reader.ts';
 import type { CatchUpRequest, CatchUpResponse } from '../sqlite/log/catch-up.ts';
@@ -18,7 +18,7 @@ import { discardUpload } from '../sqlite/log/large-files.ts';
 import { unusedUploadNames } from '../sqlite/log/stream-messages.ts';
 import { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { WithholdRequest } from '../sqlite/log/withhold-client.ts';
-import { StoreThread } from '../sqlite/store-thread.ts';
+import { type StorePart, StoreThread } from '../sqlite/store-thread.ts';
 import { Applier } from './applier.ts';
 import { CatchingUp } from './catching-up.ts';
 import { type ComparedCopy, CopyComparison } from './copy-comparison.ts';
@@ -69,17 +69,23 @@ const publisher = new Publisher(
   },
 );
 const spools = new Set<FileSpool>();
+const reportUploads = reportAs('uploads');
 const drafts = new DraftPublisher(publisher, {
   async spool(body) {
-    const spool = new FileSpool(paths, uploadThreads, spools, () => {});
+    const spool = new FileSpool(paths, uploadThreads, spools, reportUploads);
     await spool.write(body);
     return await spool.seal();
   },
-  send: ({ name }) => sendUpload(paths, publisher, { name, subject: uploadSubject(address, name) }),
-  discard: ({ name }) => void discardUpload(paths, name),
+  send: (large) =>
+    reportingUploads(() =>
+      sendUpload(paths, publisher, { large, subject: uploadSubject(address, large.name) }),
+    ),
+  // The next start removes what is left.
+  discard: ({ name }) => void reportingUploads(() => discardUpload(paths, name)),
 });
 const catchingUp = new CatchingUp(publisher);
 const eraser = Promise.withResolvers<StreamEraser>();
+const stored = Promise.withResolvers<StoredMessages>();
 const withholdings = new WithholdingPublisher(publisher, async () => {
   await (await eraser.promise).erased();
 });
@@ -114,6 +120,11 @@ const reader = new StreamReader({
     publisher,
     onWithholding: (number, at) => withholdings.came(number, at),
     onRefused: (number) => withholdings.refused(number),
+    async *chunksOf(upload) {
+      yield* (await stored.promise).chunksOf(upload);
+    },
+    onOutcome: reportUploads,
+    signal: thread.signal,
   }),
   publisher,
   signal: thread.signal,
@@ -143,6 +154,22 @@ function hold(): void {
   shared.streamHolding = publisher.isHolding || isServerWrong;
 }
 
+/** For what reports its outcome with or without a fault. */
+function reportAs(part: StorePart): (fault?: Error) => void {
+  return (fault) => thread.report(part, fault && causeOf(fault));
+}
+
+/** Resolves also where a disk or a file is at fault. */
+async function reportingUploads(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    reportUploads();
+  } catch (error) {
+    assertStorageFault(error);
+    reportUploads(error);
+  }
+}
+
 function readUnused(): string[] {
   using log = openForReading(paths.log, 256);
   return [...unusedUploadNames(log)];
@@ -163,8 +190,8 @@ async function run(): Promise<void> {
     client.resolve(clientOf(connection));
     publisher.probe();
     void watchConnection(connection);
-    void compareCopies(connection);
-    void eraseInStream(connection);
+    void thread.repeat(() => compareCopies(connection), reportAs('copies'));
+    void thread.repeat(() => eraseInStream(connection), reportAs('erasing'));
     void watchLag(connection);
     await reader.follow(connection);
   }
@@ -200,19 +227,29 @@ async function compareCopies(connection: NatsConnection): Promise<void> {
   const copy: ComparedCopy = {
     publisher: publisher.id,
     head: () => shared.head,
-    linkAt: (seq) => (seq === 0 ? undefined : readable(() => blocks.linkAt(seq))),
+    linkAt: (seq) => (seq === 0 ? undefined : unlessFault(() => blocks.linkAt(seq))),
   };
-  const onDifference = (fault: Error | undefined): void =>
-    thread.report('copies', fault && causeOf(fault));
-  await new CopyComparison(connection, address, copy, onDifference).run(thread.signal);
+  await new CopyComparison(connection, address, copy, reportAs('copies')).run(thread.signal);
+}
+
+/** Where the copy cannot be read now, there is nothing to compare. */
+function unlessFault(read: () => string | undefined): string | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSpoiled(error) || isStorageFault(error)) return undefined;
+    throw error;
+  }
 }
 
 async function eraseInStream(connection: NatsConnection): Promise<void> {
-  using log = openForReading(paths.log, 256);
   const manager = await managerOf(connection);
   if (manager === undefined) return;
+  const messages = new StoredMessages(connection, manager, address);
+  stored.resolve(messages);
+  using log = openForReading(paths.log, 256);
   const streamEraser = new StreamEraser({
-    messages: new StoredMessages(connection, manager, address),
+    messages,
     log,
     onErased: (erased) => writer.postMessage(erased),
     onOutcome: (fault) =>

@@ -1,5 +1,4 @@
 /** Verifies entries in the order of the log: their rows, and the files of large bodies. */
-import { createHash } from 'node:crypto';
 
 import { entryHead, entryId, SALTS, seqOfId } from '@open-presence/protocol';
 
@@ -8,7 +7,7 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { EntryRow } from './record.ts';
 import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { largeChunks } from './large-files.ts';
+import { digestOfFile, largeChunks } from './large-files.ts';
 import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;
@@ -140,7 +139,7 @@ async function readBody(
   }
   if (!LARGE_NAME.test(large)) return 'has no file';
   try {
-    const { digest, size, last } = await readLargeBody(paths, large, signal);
+    const { digest, size, last } = await digestOfFile(largeChunks(paths, large), signal);
     const framed =
       last === BRACE && (rest.length === 1 ? rest[0] === COMMA && size > 1 : size === 1);
     return { digest, size: text.length + size, framed };
@@ -150,23 +149,4 @@ async function readBody(
     const lost = 'code' in error && error.code === 'ENOENT';
     return lost ? 'has lost its file' : `has a file that cannot be read (${error.message})`;
   }
-}
-
-/** The digest of a file without its last byte, and that byte. */
-async function readLargeBody(
-  paths: DataPaths,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<{ digest: Uint8Array; size: number; last: number | undefined }> {
-  const hash = createHash('sha256');
-  let last: number | undefined;
-  let size = 0;
-  for await (const chunk of largeChunks(paths, name)) {
-    signal?.throwIfAborted();
-    if (last !== undefined) hash.update(Uint8Array.of(last));
-    hash.update(chunk.subarray(0, -1));
-    last = chunk.at(-1);
-    size += chunk.length;
-  }
-  return { digest: hash.digest(), size, last };
 }

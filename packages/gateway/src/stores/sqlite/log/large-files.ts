@@ -7,6 +7,7 @@
  *
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
+import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -17,6 +18,7 @@ import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
+import type { LargeBody } from './batch.ts';
 import type { UploadThreads } from './upload-threads.ts';
 
 const CHUNK_SIZE = 256 * 1024;
@@ -159,7 +161,36 @@ export async function* largeChunks(
   }
 }
 
-/** The same, blocking: for the threads of the indexes. As much of the file as can be read. */
+/** The digest of a body's file without its last byte, and that byte. */
+export async function digestOfFile(
+  chunks: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<{ digest: Buffer; size: number; last: number | undefined }> {
+  const hash = createHash('sha256');
+  let last: number | undefined;
+  let size = 0;
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    if (last !== undefined) hash.update(Uint8Array.of(last));
+    hash.update(chunk.subarray(0, -1));
+    last = chunk.at(-1);
+    size += chunk.length;
+  }
+  return { digest: hash.digest(), size, last };
+}
+
+/** Throws a fault where a file does not have the body. */
+export async function assertBody(
+  chunks: AsyncIterable<Uint8Array>,
+  { name, size, digest }: LargeBody,
+): Promise<void> {
+  const found = await digestOfFile(chunks);
+  if (found.size !== size) throw wrongSize(name, found.size, size);
+  if (found.digest.toString('hex') !== digest)
+    throw new StorageFault(`its file "${name}" has other bytes than were received`);
+}
+
+/** Blocking, for the threads of the indexes. As much of the file as can be read. */
 export function* largeChunksSync(paths: DataPaths, file: string): Generator<Uint8Array> {
   const handle =
     unlessFault(() => openIfExists(finalPath(paths, file))) ??
