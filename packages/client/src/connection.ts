@@ -1,4 +1,5 @@
 /** Sends requests to one gateway, and makes one kind of error of everything that can fail. */
+import { readWhole, SHORT } from './lines.ts';
 import { errorOf, PresenceError } from './presence-error.ts';
 import { Backoff, type RetryListener } from './retry.ts';
 
@@ -9,6 +10,11 @@ export interface ConnectionOptions {
   readonly fetch?: typeof fetch | undefined;
   /** Told of each attempt that failed and is repeated. */
   readonly onRetry?: RetryListener | undefined;
+  /**
+   * In bytes, of what is held in memory as a whole: a longer entry comes with the gateway's members only,
+   * and a longer answer of another kind is an error. 16 MiB by default.
+   */
+  readonly longest?: number | undefined;
 }
 
 export interface Signal {
@@ -27,13 +33,23 @@ export interface RequestOptions extends Signal {
   readonly body?: string | Blob | FormData;
 }
 
+/** An answer that is held as a whole. */
+interface WholeOptions extends Signal {
+  /** In bytes: more is no answer of a gateway. `longest` of the connection by default. */
+  readonly longest?: number | undefined;
+}
+
+const LONGEST = 16 * 1024 * 1024;
+
 export class Connection {
   /** Without a slash at its end. */
   readonly address: string;
+  readonly longest: number;
   readonly #options: ConnectionOptions;
 
   constructor(address: string | URL, options: ConnectionOptions = {}) {
     this.address = new URL(address).href.replace(/\/+$/, '');
+    this.longest = options.longest ?? LONGEST;
     this.#options = options;
   }
 
@@ -49,27 +65,46 @@ export class Connection {
     const init: RequestInit = {
       method,
       headers: { ...(locale === undefined ? {} : { 'Accept-Language': locale }), ...headers },
-      // A mirror leads what is said to the gateway that stores it (PROTOCOL.md section 20.5).
-      redirect: method === 'POST' ? 'follow' : 'error',
+      // A mirror leads what is said to the gateway that stores it (PROTOCOL.md section 20.5). Workers do
+      // not know `error`.
+      redirect: method === 'POST' ? 'follow' : 'manual',
     };
     if (body !== undefined) init.body = body;
     if (signal !== undefined) init.signal = signal;
     const url = this.address + withQuery(path, query);
     const response = await this.attempt(() => send(url, init), signal);
     if (response.ok) return response;
-    throw await errorOf(response);
+    // The status says enough where the body breaks off.
+    const refusal = readWhole(this.bytes(response, signal), SHORT).catch(() => ({ text: '' }));
+    const { text } = await refusal;
+    signal?.throwIfAborted();
+    throw isRedirect(response) ? redirected(url, response) : errorOf(response, text);
   }
 
-  async json<Document>(path: string, options: RequestOptions = {}): Promise<Document> {
+  async json<Document>(
+    path: string,
+    options: RequestOptions & WholeOptions = {},
+  ): Promise<Document> {
     const headers = { Accept: 'application/json', ...options.headers };
     const response = await this.send(path, { ...options, headers });
-    const text = await this.attempt(() => response.text(), options.signal);
+    const text = await this.text(response, options);
     try {
       return JSON.parse(text) as Document;
     } catch (cause) {
       const message = `${response.url} answered ${response.status} with what is not JSON: ${text.slice(0, 200)}`;
       throw new PresenceError('unexpected-answer', message, { cause, status: response.status });
     }
+  }
+
+  /** The whole answer, which is read no further once it is longer than `longest`. */
+  async text(
+    response: Response,
+    { longest = this.longest, signal }: WholeOptions,
+  ): Promise<string> {
+    const { text, isCut } = await readWhole(this.bytes(response, signal), longest);
+    if (!isCut) return text;
+    const message = `${response.url} answered ${response.status} with more than ${longest} bytes: ${text.slice(0, 200)}`;
+    throw new PresenceError('unexpected-answer', message, { status: response.status });
   }
 
   /** The bytes of an answer. Ends the request when its reader stops. */
@@ -106,6 +141,18 @@ export class Connection {
     const message = `The gateway at ${this.address} cannot be reached: ${reasonOf(cause)}`;
     return new PresenceError('unreachable', message, { cause });
   }
+}
+
+/** Browsers hide the status of a redirect that is not followed. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400);
+}
+
+function redirected(url: string, { headers, status }: Response): PresenceError {
+  const location = headers.get('location');
+  const target = location === null ? 'elsewhere' : `to ${location}`;
+  const message = `${url} redirects ${target.slice(0, 500)}, and was not followed there: give the address of the gateway itself.`;
+  return new PresenceError('unexpected-answer', message, { status });
 }
 
 /** `fetch` says what went wrong in the causes of its error. */

@@ -29,8 +29,9 @@ export async function* readEvents(
     else if (field === 'event') event.name = value;
     else if (field === 'id') event.id = value;
     else if (field === 'data') {
-      event.data = event.data === undefined ? value : `${event.data}\n${value}`;
-      event.isCut ||= isCut;
+      // Of what is longer than was asked for, the beginning is enough.
+      if (!event.isCut) event.data = event.data === undefined ? value : `${event.data}\n${value}`;
+      event.isCut ||= isCut || (event.data?.length ?? 0) > longest;
     }
   }
 }

@@ -4,8 +4,8 @@ import { isKind, type Kind } from '@open-presence/protocol';
 import type { Connection, Query, Signal } from './connection.ts';
 import type { Entry } from './entry.ts';
 import { readEvents, type StreamEvent } from './event-stream.ts';
-import { entryOf, type ParseOptions } from './listing.ts';
-import type { Withholding } from './log/withholdings.ts';
+import { entryOf, parseJson, type ParseOptions } from './listing.ts';
+import { parseWithholding, type Withholding } from './log/withholdings.ts';
 import { PresenceError } from './presence-error.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
@@ -87,22 +87,25 @@ export class Follower implements AsyncIterable<Entry> {
   }
 
   async *#stream(): AsyncGenerator<Entry> {
-    using silence = new SilenceTimer(this.#signal, () =>
+    const silence = new SilenceTimer(this.#signal, () =>
       this.#connection.unreachable(new Error('the stream is silent')),
     );
     const { signal } = silence;
-    silence.restart();
-    const response = await this.#connect(signal);
-    const bytes = this.#connection.bytes(response, signal);
-    for await (const event of readEvents(bytes, this.#options.longest)) {
-      // Whoever reads may take as long as it likes.
-      silence.stop();
-      if (event?.name === 'head') this.#checkLog(event.data);
-      else if (event?.name === 'withheld')
-        this.#onWithheld?.(JSON.parse(event.data) as Withholding);
-      else if (event !== undefined && isEntry(event))
-        yield entryOf({ text: event.data, isCut: event.isCut }, this.#options);
+    try {
       silence.restart();
+      const response = await this.#connect(signal);
+      const bytes = this.#connection.bytes(response, signal);
+      for await (const event of readEvents(bytes, this.#options.longest)) {
+        // Whoever reads may take as long as it likes.
+        silence.stop();
+        if (event?.name === 'head') this.#checkLog(event.data);
+        else if (event?.name === 'withheld') this.#onWithheld?.(parseWithholding(event.data));
+        else if (event !== undefined && isEntry(event))
+          yield entryOf({ text: event.data, isCut: event.isCut }, this.#options);
+        silence.restart();
+      }
+    } finally {
+      silence.end();
     }
   }
 
@@ -114,7 +117,7 @@ export class Follower implements AsyncIterable<Entry> {
   }
 
   #checkLog(data: string): void {
-    const { head, log } = JSON.parse(data) as { readonly head: number; readonly log: string };
+    const { head, log } = parseHead(data);
     const isOther = this.#log === undefined ? (this.#after ?? 0) > head : this.#log !== log;
     if (isOther) {
       const message = `The cursor ${this.#after} is not from the log "${log}", which the gateway has now. Follow that from its beginning (after: 0) or from now on.`;
@@ -123,6 +126,13 @@ export class Follower implements AsyncIterable<Entry> {
     this.#log = log;
     this.#after ??= head;
   }
+}
+
+function parseHead(data: string): { readonly head: number; readonly log: string } {
+  const { head, log } = parseJson(data) as { readonly head?: unknown; readonly log?: unknown };
+  if (typeof head === 'number' && typeof log === 'string') return { head, log };
+  const message = `The stream has a head without its members: ${data.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message);
 }
 
 /** Other events are not followed (PROTOCOL.md section 12.1). */

@@ -19,18 +19,20 @@ import {
   type Withholding,
   type WithholdingsOptions,
 } from './log/withholdings.ts';
-import { readWhole } from './lines.ts';
-import type { LogLine } from './log/log-lines.ts';
+import { readWhole, SHORT } from './lines.ts';
+import { checkpointIn, type LogLine } from './log/log-lines.ts';
 import { type LoggedEntry, type LogOptions, readEntries, readLog } from './log/read-log.ts';
 import {
   entryOf,
   type ListingEnd,
   type ListingFilters,
+  LONGEST_RESULT,
   type ParseOptions,
   readListing,
   resultOf,
   type SearchResult,
 } from './listing.ts';
+import { PresenceError } from './presence-error.ts';
 import {
   type Arrival,
   type Members,
@@ -47,8 +49,6 @@ export interface GatewayOptions extends ConnectionOptions {
   readonly identity?: string | undefined;
   /** What the visitor is: `ai_entity` by default. */
   readonly identityType?: string | undefined;
-  /** In bytes: a longer entry comes with the gateway's members only. 16 MiB by default. */
-  readonly longest?: number | undefined;
   /** Gives visitors' numbers as they were spelled, as `RawNumber`s. */
   readonly exactNumbers?: boolean | undefined;
 }
@@ -73,8 +73,6 @@ export interface ReplyOptions extends SayOptions {
 
 type Text = string | Blob;
 
-const LONGEST = 16 * 1024 * 1024;
-
 /**
  * One gateway, as one visitor sees it. Nothing is opened or held between calls.
  *
@@ -95,16 +93,13 @@ export class Gateway {
   readonly #parsing: ParseOptions;
 
   constructor(address: string | URL, options: GatewayOptions = {}) {
-    const {
-      identity,
-      identityType = 'ai_entity',
-      longest = LONGEST,
-      exactNumbers = false,
-    } = options;
+    const { identity, identityType = 'ai_entity', exactNumbers = false } = options;
+    if (exactNumbers && !('rawJSON' in JSON))
+      throw new TypeError('The option "exactNumbers" needs JSON.rawJSON: Node.js 22 or later.');
     this.identity = identity;
     this.#identityType = identityType;
     this.#connection = new Connection(address, options);
-    this.#parsing = { longest, exactNumbers };
+    this.#parsing = { longest: this.#connection.longest, exactNumbers };
   }
 
   /** Without a slash at its end. */
@@ -131,7 +126,7 @@ export class Gateway {
   /** The language file, as YAML. */
   async language({ signal }: Signal = {}): Promise<string> {
     const response = await this.#connection.send('/mova-snu.yaml', { signal });
-    return await this.#connection.attempt(() => response.text(), signal);
+    return await this.#connection.text(response, { signal });
   }
 
   /**
@@ -310,7 +305,7 @@ export class Gateway {
       path: '/api/search',
       query: { ...this.#withPresence(filters), q },
       signal,
-      longest: Number.POSITIVE_INFINITY,
+      longest: LONGEST_RESULT,
       parse: (line) => resultOf(line, this.#parsing),
       resume: (query, { entry }, count) => {
         if (query['order'] === 'oldest') return { ...query, after: entry.seq };
@@ -376,9 +371,20 @@ export class Gateway {
    */
   async checkpoint({ at, signal }: Signal & { readonly at?: number } = {}): Promise<Checkpoint> {
     const query = this.#present;
-    if (at === undefined) return await this.#connection.json('/api/log/head', { query, signal });
-    const position = { ...query, after: at, limit: 0 };
-    return await this.#connection.json('/api/log', { query: position, signal });
+    const { path, position } =
+      at === undefined
+        ? { path: '/api/log/head', position: {} }
+        : { path: '/api/log', position: { after: at, limit: 0 } };
+    const response = await this.#connection.send(path, {
+      query: { ...query, ...position },
+      headers: { Accept: 'application/json' },
+      signal,
+    });
+    const text = await this.#connection.text(response, { longest: SHORT, signal });
+    const found = checkpointIn(text);
+    if (found !== undefined) return found;
+    const message = `${response.url} answered with what is no checkpoint: ${text.slice(0, 200)}`;
+    throw new PresenceError('unexpected-answer', message, { status: response.status });
   }
 
   /**

@@ -11,6 +11,12 @@ const LF = 0x0a;
 const CR = 0x0d;
 /** Enough for the members of the gateway. */
 const BEGINNING = 4096;
+const EMPTY = new Uint8Array(0);
+/**
+ * Bytes of what a gateway keeps short: an error, a checkpoint, a line with its own members. More is none
+ * of its answers, and is not read on.
+ */
+export const SHORT = 64 * 1024;
 
 /**
  * `longest`: in bytes. A last line without an end is given too. Bytes that are not UTF-8 become
@@ -24,13 +30,12 @@ export async function* readLines(
   for await (const chunk of bytes) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      line.append(chunk.subarray(start, end));
-      yield line.take();
+      yield line.take(chunk.subarray(start, end));
       start = end + 1;
     }
     line.append(chunk.subarray(start));
   }
-  if (line.size > 0) yield line.take();
+  if (line.size > 0) yield line.take(EMPTY);
 }
 
 /** All of it as one line. Reads no further once it is longer than `longest`. */
@@ -40,48 +45,55 @@ export async function readWhole(bytes: AsyncIterable<Uint8Array>, longest: numbe
     line.append(chunk);
     if (line.size > longest) break;
   }
-  return line.take();
+  return line.take(EMPTY);
 }
 
+/** Copies what it holds: many small chunks would take much more memory than their bytes. */
 class LineBuffer {
   size = 0;
   readonly #longest: number;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  #parts: Uint8Array[] = [];
+  #held: Uint8Array = EMPTY;
 
   constructor(longest: number) {
     this.#longest = longest;
   }
 
   append(part: Uint8Array): void {
-    if (part.length === 0) return;
-    const before = this.size;
+    const from = this.size;
     this.size += part.length;
-    if (this.size <= this.#longest) this.#parts.push(part);
-    else if (before <= this.#longest) this.#parts = [join([...this.#parts, part], BEGINNING)];
+    const kept = this.#isCut ? BEGINNING : this.size;
+    if (from < kept) {
+      const bytes = part.subarray(0, kept - from);
+      this.#reserve(from + bytes.length);
+      this.#held.set(bytes, from);
+    }
+    if (this.#isCut && this.#held.length > BEGINNING) this.#held = this.#held.slice(0, BEGINNING);
   }
 
-  take(): Line {
-    const isCut = this.size > this.#longest;
-    const whole = join(this.#parts, isCut ? BEGINNING : this.size);
-    const text = this.#decoder.decode(whole.at(-1) === CR ? whole.subarray(0, -1) : whole);
-    this.#parts = [];
+  /** The line that ends with these bytes. */
+  take(end: Uint8Array): Line {
+    // A line in one chunk needs no copy.
+    const isWhole = this.size === 0 && end.length <= this.#longest;
+    if (!isWhole) this.append(end);
+    const isCut = this.#isCut;
+    const bytes = isWhole
+      ? end
+      : this.#held.subarray(0, isCut ? Math.min(this.size, BEGINNING) : this.size);
+    const text = this.#decoder.decode(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
     this.size = 0;
+    if (this.#held.length > SHORT) this.#held = EMPTY;
     return { text, isCut };
   }
-}
 
-/** At most the first `size` bytes, of one part without a copy. */
-function join(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const [first] = parts;
-  if (parts.length === 1 && first !== undefined) return first.subarray(0, size);
-  const joined = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    if (at === size) break;
-    const taken = part.subarray(0, size - at);
-    joined.set(taken, at);
-    at += taken.length;
+  get #isCut(): boolean {
+    return this.size > this.#longest;
   }
-  return joined.subarray(0, at);
+
+  #reserve(size: number): void {
+    if (size <= this.#held.length) return;
+    const larger = new Uint8Array(Math.max(size, 2 * this.#held.length));
+    larger.set(this.#held);
+    this.#held = larger;
+  }
 }

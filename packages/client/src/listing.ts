@@ -71,6 +71,9 @@ export interface ListingRequest<Item> {
   readonly resume: (query: Query, last: Item, count: number) => Query;
 }
 
+/** In bytes: the entry of a result has at most 64 KiB, which other spellings may lengthen. */
+export const LONGEST_RESULT: number = 1024 * 1024;
+
 /** How many items are asked for after the first failure. */
 const FIRST_PAGE = 256;
 
@@ -178,7 +181,7 @@ export function resultOf({ text }: Line, { exactNumbers }: ParseOptions): Search
   });
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   return parsed(text, () => JSON.parse(text) as unknown);
 }
 

@@ -80,12 +80,11 @@ export class PresenceError extends Error {
   }
 }
 
-/** The error that a refusal stands for. Reads the body. */
-export async function errorOf(response: Response): Promise<PresenceError> {
+/** The error that a refusal stands for. `text`: its body. */
+export function errorOf(response: Response, text: string): PresenceError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get('retry-after'));
-  const text = await response.text().catch(() => '');
-  const problem = parseProblem(text);
+  const problem = problemIn(text);
   if (problem === undefined) {
     const message = `${response.url} answered ${status} without a problem document: ${text.slice(0, 200)}`;
     return new PresenceError('unexpected-answer', message, { status, retryAfterMs });
@@ -98,14 +97,20 @@ export function errorOfProblem(problem: ProblemDocument): PresenceError {
   return new PresenceError(problem.code, problem.detail, { status: problem.status, problem });
 }
 
-function parseProblem(text: string): ProblemDocument | undefined {
+/** Undefined for a text that is no problem document, and for members that have not their types. */
+function problemIn(text: string): ProblemDocument | undefined {
   try {
     const value = JSON.parse(text) as Partial<ProblemDocument> | null;
-    const isProblem = typeof value?.code === 'string' && typeof value.detail === 'string';
-    return isProblem ? (value as ProblemDocument) : undefined;
+    return isProblem(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+export function isProblem(value: Partial<ProblemDocument> | null): value is ProblemDocument {
+  const { code, detail, faults = [] }: Partial<ProblemDocument> = value ?? {};
+  const isText = typeof code === 'string' && typeof detail === 'string';
+  return isText && Array.isArray(faults) && faults.every((fault) => typeof fault === 'object');
 }
 
 /** `Retry-After` (RFC 9110 section 10.2.3): seconds, or a date. */

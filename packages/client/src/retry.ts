@@ -2,6 +2,8 @@ import { PresenceError } from './presence-error.ts';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 30_000;
+/** `setTimeout` fires at once for more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Told before each pause. `delayMs`: until the next attempt. */
 export type RetryListener = (error: PresenceError, delayMs: number) => void;
@@ -32,21 +34,23 @@ export class Backoff {
     if (!(error instanceof PresenceError) || !error.isTemporary) throw error;
     const longest = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#attempts);
     this.#attempts += 1;
-    const delay = Math.max(error.retryAfterMs ?? 0, longest * (0.5 + Math.random() / 2));
+    const asked = Math.min(error.retryAfterMs ?? 0, LONGEST_TIMER_MS);
+    const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
     this.#onRetry?.(error, delay);
     await sleep(delay, this.#signal);
   }
 }
 
 async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const abort = (): void => reject(signal?.reason as Error);
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', abort);
-  }
+  let stop = (): void => {};
+  const waiting = new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    const abort = (): void => reject(signal?.reason as Error);
+    signal?.addEventListener('abort', abort, { once: true });
+    stop = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    };
+  });
+  await waiting.finally(stop);
 }

@@ -3,8 +3,14 @@ import type { FirstContact, Kind, OwnMembers } from '@open-presence/protocol';
 
 import type { Connection, Signal } from './connection.ts';
 import type { EntryOf } from './entry.ts';
-import { readLines } from './lines.ts';
-import { errorOfProblem, type PresenceError, type ProblemDocument } from './presence-error.ts';
+import { readLines, SHORT } from './lines.ts';
+import { parseJson } from './listing.ts';
+import {
+  errorOfProblem,
+  isProblem,
+  PresenceError,
+  type ProblemDocument,
+} from './presence-error.ts';
 
 /** Members of an entry. All that JSON can hold is welcome, under any name. */
 export interface Members {
@@ -146,10 +152,11 @@ async function sendBatch(
       const body = lines.map((line, index) => (outcomes.has(index) ? '' : line)).join('\n');
       const request = { method: 'POST', headers, body, signal } as const;
       const response = await connection.send(`/api/${kind}`, request);
-      for await (const { text } of readLines(connection.bytes(response, signal), Infinity)) {
-        const { index, outcome } = parseOutcome(text);
+      for await (const { text } of readLines(connection.bytes(response, signal), SHORT)) {
+        const { index, outcome } = parseOutcome(text, lines.length);
         if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
         outcomes.set(index, outcome);
+        if (outcomes.size === lines.length) break;
       }
       if (outcomes.size < lines.length)
         throw connection.unreachable(new Error('the answer broke off'));
@@ -161,12 +168,19 @@ async function sendBatch(
   return lines.flatMap((_, index) => outcomes.get(index) ?? []);
 }
 
-function parseOutcome(text: string): { readonly index: number; readonly outcome: SaidOutcome } {
-  const { line, status, ...result } = JSON.parse(text) as LineResult;
-  const index = line - 1;
-  if (status === 201) return { index, outcome: { entry: result } };
-  const error = errorOfProblem({ ...result, status } as unknown as ProblemDocument);
-  return { index, outcome: { error } };
+/** `count`: of the lines that were sent. */
+function parseOutcome(
+  text: string,
+  count: number,
+): { readonly index: number; readonly outcome: SaidOutcome } {
+  const { line, status, ...result } = parseJson(text) as LineResult;
+  const isOfLine = Number.isInteger(line) && line >= 1 && line <= count;
+  if (isOfLine && status === 201) return { index: line - 1, outcome: { entry: result } };
+  const problem = { ...result, status } as unknown as ProblemDocument;
+  if (isOfLine && isProblem(problem))
+    return { index: line - 1, outcome: { error: errorOfProblem(problem) } };
+  const message = `The answer has a line that is the outcome of none: ${text.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message);
 }
 
 async function* batches(

@@ -4,7 +4,7 @@ import type { PresenceError } from './presence-error.ts';
 const SILENCE_MS = 60_000;
 
 /** Aborts a request that is silent for too long, or that the caller aborts. */
-export class SilenceTimer implements Disposable {
+export class SilenceTimer {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #reason: () => PresenceError;
@@ -31,7 +31,8 @@ export class SilenceTimer implements Disposable {
     clearTimeout(this.#timer);
   }
 
-  [Symbol.dispose](): void {
+  /** Ends the request too. */
+  end(): void {
     this.stop();
     this.#outer?.removeEventListener('abort', this.#abort);
     this.#controller.abort();

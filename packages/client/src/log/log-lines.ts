@@ -241,7 +241,7 @@ async function* only(body: Uint8Array): AsyncGenerator<Uint8Array, void> {
   if (body.length > 0) yield body;
 }
 
-function checkpointIn(line: string): Checkpoint | undefined {
+export function checkpointIn(line: string): Checkpoint | undefined {
   try {
     const { log, head, link } = JSON.parse(line) as Partial<Checkpoint>;
     if (typeof log !== 'string' || typeof link !== 'string' || !/^[\da-f]{64}$/.test(link))

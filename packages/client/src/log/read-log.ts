@@ -50,6 +50,8 @@ export async function* readLog(
   let verifier = from && new ChainVerifier(from, sha256);
   let isLive = false;
   for (let hasStarted = false; ;) {
+    const request = new LogRequest(connection, signal);
+    let failure: unknown;
     try {
       const head = verifier?.checkpoint.head ?? after;
       const wanted = {
@@ -57,7 +59,6 @@ export async function* readLog(
         after: head,
         ...(limit === undefined ? {} : { limit: end - head }),
       };
-      using request = new LogRequest(connection, signal);
       const { checkpoint, batches } = await readLogLines(request.bytes(wanted, isLive));
       verifier = verifierFrom(verifier, checkpoint, sha256);
       hasStarted = true;
@@ -70,10 +71,13 @@ export async function* readLog(
       // A stream is not compressed: what was there already comes as an answer.
       isLive = true;
     } catch (error) {
-      if (!hasStarted) throw describeLostEntries(error, verifier?.checkpoint);
+      failure = describeLostEntries(error, verifier?.checkpoint);
+      if (!hasStarted) throw failure;
       isLive = false;
-      await backoff.pause(describeLostEntries(error, verifier?.checkpoint));
+    } finally {
+      request.end();
     }
+    if (failure !== undefined) await backoff.pause(failure);
   }
 }
 
@@ -82,6 +86,7 @@ export async function* readEntries(
   lines: AsyncGenerator<readonly LogLine[], Checkpoint>,
   parsing: ParseOptions,
 ): AsyncGenerator<LoggedEntry, Checkpoint> {
+  const source: AsyncIterator<unknown> = lines;
   try {
     for (let step = await lines.next(); ; step = await lines.next()) {
       if (step.done === true) return step.value;
@@ -91,11 +96,11 @@ export async function* readEntries(
       }
     }
   } finally {
-    await lines[Symbol.asyncDispose]();
+    await source.return?.();
   }
 }
 
-class LogRequest implements Disposable {
+class LogRequest {
   readonly #connection: Connection;
   readonly #silence: SilenceTimer;
 
@@ -126,8 +131,8 @@ class LogRequest implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
-    this.#silence[Symbol.dispose]();
+  end(): void {
+    this.#silence.end();
   }
 }
 

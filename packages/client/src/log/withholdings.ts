@@ -1,6 +1,7 @@
 /** Reads what a gateway has withheld (PROTOCOL.md section 4.7). */
 import type { Connection, Signal } from '../connection.ts';
-import { readLines } from '../lines.ts';
+import { readLines, SHORT } from '../lines.ts';
+import { PresenceError } from '../presence-error.ts';
 
 /** That what a visitor said in an entry was taken away. */
 export interface Withholding {
@@ -29,6 +30,22 @@ export async function* readWithholdings(
   const query = { order: 'oldest', after, limit };
   const headers = { Accept: 'application/x-ndjson' };
   const response = await connection.send('/api/withheld', { query, headers, signal });
-  const lines = readLines(connection.bytes(response, signal), Number.POSITIVE_INFINITY);
-  for await (const { text } of lines) if (text !== '') yield JSON.parse(text) as Withholding;
+  for await (const { text } of readLines(connection.bytes(response, signal), SHORT))
+    if (text !== '') yield parseWithholding(text);
+}
+
+export function parseWithholding(text: string): Withholding {
+  try {
+    const found = JSON.parse(text) as Withholding | null;
+    const isWhole =
+      Number.isSafeInteger(found?.number) &&
+      Number.isSafeInteger(found?.seq) &&
+      typeof found?.reason === 'string' &&
+      !Number.isNaN(Date.parse(found.at));
+    if (isWhole) return found;
+  } catch {
+    // Said below.
+  }
+  const message = `The answer has a line that is no withholding: ${text.slice(0, 200)}`;
+  throw new PresenceError('unexpected-answer', message);
 }
