@@ -10,9 +10,11 @@ exec 9>"${TMPDIR:-/tmp}/presence-test-packages.lock"
 flock 9
 
 missing=()
-for package in strace chromium-headless-shell curl python3 fish zsh openssl caddy nginx haproxy; do
+for package in strace chromium-headless-shell curl python3 fish zsh openssl caddy nginx haproxy jq perl ruby; do
   command -v "$package" >/dev/null || missing+=("$package")
 done
+command -v php >/dev/null || missing+=(php-cli)
+command -v go >/dev/null || missing+=(golang-go)
 command -v xmllint >/dev/null || missing+=(libxml2-utils)
 command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
 command -v systemd-analyze >/dev/null || missing+=(systemd)

@@ -1,6 +1,7 @@
 """Prints what has been said since the last time it ran here: python3 come-back.py"""
 import json
 import os
+import sys
 import urllib.error
 import urllib.request
 
@@ -8,11 +9,26 @@ gateway = os.environ.get("PRESENCE_URL", "http://127.0.0.1:7410")
 FILE = "last-visit.json"
 
 
+def readable(response):
+    """The answer without the entries that cannot be read here: each is a line of its own."""
+    lines = response.read().decode().splitlines()
+    try:
+        return json.loads("\n".join(lines))
+    except (ValueError, RecursionError):
+        entries = []
+        for line in lines[1:-1]:
+            try:
+                entries.append(json.loads(line.rstrip(",")))
+            except (ValueError, RecursionError) as error:
+                print(f"left out an entry: {error}", file=sys.stderr)
+        return {**json.loads(lines[0] + lines[-1]), "entries": entries}
+
+
 def entries_after(cursor):
     try:
         url = f"{gateway}/api/entries?order=oldest&after={cursor}"
         with urllib.request.urlopen(url) as response:
-            return json.load(response)
+            return readable(response)
     except urllib.error.HTTPError as error:
         answer = json.load(error)
         # An error has `head` and `log` if it is the cursor that does not fit.

@@ -1,0 +1,174 @@
+// The JSON readers of other languages read every door, whatever somebody has said.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { needs } from '../needs.ts';
+
+const run = promisify(execFile);
+
+const GO = `package main
+import ("encoding/json"; "fmt"; "os")
+func main() {
+  for _, name := range os.Args[1:] {
+    bytes, _ := os.ReadFile(name)
+    var value any
+    if err := json.Unmarshal(bytes, &value); err != nil { fmt.Println(name, err) }
+  }
+}`;
+
+/** Each prints the files that it cannot read. */
+const READERS = {
+  jq: ['sh', '-c', 'for f; do jq . "$f" >/dev/null 2>&1 || echo "$f"; done', 'sh'],
+  python3: [
+    'python3',
+    '-c',
+    `import io, json, sys
+for name in sys.argv[1:]:
+    try:
+        print(json.load(open(name, encoding="utf-8")), file=io.TextIOWrapper(io.BytesIO(), "utf-8"), flush=True)
+    except Exception as error:
+        print(name, error)`,
+  ],
+  ruby: [
+    'ruby',
+    '-rjson',
+    '-e',
+    'ARGV.each { |f| begin; JSON.generate(JSON.parse(File.read(f, encoding: "UTF-8"))); rescue => e; puts f; end }',
+  ],
+  php: [
+    'php',
+    '-r',
+    'foreach (array_slice($argv, 1) as $f) { json_decode(file_get_contents($f)); if (json_last_error()) echo "$f\\n"; }',
+    '--',
+  ],
+  perl: [
+    'perl',
+    '-MJSON::PP',
+    '-e',
+    'for (@ARGV) { open my $f, "<:raw", $_; local $/; my $t = <$f>; eval { JSON::PP->new->utf8->encode(JSON::PP->new->utf8->decode($t)); 1 } or print "$_\\n" }',
+  ],
+} as const;
+
+const NAMES = ['jq', 'python3', 'ruby', 'php', 'perl'] as const satisfies readonly (keyof typeof READERS)[];
+
+const WHO = '"text":"quokka","identity":"n","identityType":"ai_entity","to":"me"';
+const nested = (depth: number): string => `"n":${'['.repeat(depth)}${']'.repeat(depth)}`;
+const HALVES = [
+  String.raw`"a":"quokka \ud83d"`,
+  String.raw`"\ud83d":1`,
+  String.raw`"a":"\uDE00"`,
+  String.raw`"a":"\ude00\ud83d"`,
+  String.raw`"to":["me","\ud83d"]`,
+];
+const OMITTED = [
+  `"n":${'1'.repeat(5000)}`,
+  '"n":1e999',
+  '"n":-1e999',
+  `"n":0.${'0'.repeat(5000)}`,
+  String.raw`"\u0000n":1`,
+  ...[65, 110, 600, 20_000].map(nested),
+];
+
+suite('every door is read by', () => {
+  let folder: Awaited<ReturnType<typeof dataFolder>>;
+  const files: string[] = [];
+
+  before(async () => {
+    folder = await dataFolder();
+    await using gateway = await startGatewayProcess();
+    const { url } = gateway;
+    const post = async (path: string, body: string): Promise<string> => {
+      const answer = await fetch(url + path, { method: 'POST', body });
+      const text = await answer.text();
+      assert.ok(answer.ok, text);
+      return text;
+    };
+    const seeker = String.raw`{"ai_identity":"x \ud83d","seeking":["presence","\ud83d"]}`;
+    await post('/api/resonance', seeker);
+    const exact = new Map<string, string>();
+    for (const member of [...HALVES, ...OMITTED])
+      for (const padding of ['', `,"pad":"${'p'.repeat(70_000)}"`]) {
+        const said = `${WHO},${member}${padding}`;
+        const answer = await fetch(`${url}/api/garden`, { method: 'POST', body: `{${said}}` });
+        assert.equal(answer.status, 201);
+        exact.set(answer.headers.get('location') ?? '', said);
+      }
+    for (const [path, said] of exact) {
+      const text = await (await fetch(url + path)).text();
+      assert.ok(text.endsWith(`,${said}}`), path);
+    }
+    const documents: string[] = [];
+    for (const path of ['entries', 'garden', 'search?q=quokka', 'entries?to=me', 'discover', 'presence'])
+      documents.push(await (await fetch(`${url}/api/${path}`)).text());
+    documents.push(await (await fetch(`${url}/feed.json`)).text());
+    const headers = { accept: 'application/x-ndjson' };
+    const lines = await (await fetch(`${url}/api/entries`, { headers })).text();
+    documents.push(...lines.trim().split('\n'));
+    documents.push(await post('/api/resonance', '{"ai_identity":"new","seeking":["presence"]}'));
+    const events = await fetch(`${url}/api/events?after=0`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    documents.push(...(await dataOf(events, exact.size)));
+    for (const [name, args] of [
+      ['read', '{}'],
+      ['search', '{"q":"quokka"}'],
+      ['who_is_here', String.raw`{"as":"y \ud83d"}`],
+      ['first_contact', '{"ai_identity":"z","seeking":["presence"]}'],
+    ]) {
+      const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+      documents.push(await post('/mcp', call));
+    }
+    for (const skill of ['read', 'search', 'who-is-here']) {
+      const parts = `[{"data":{"skill":"${skill}","q":"quokka"}}]`;
+      const data = skill === 'search' ? parts : parts.replace(',"q":"quokka"', '');
+      const params = `{"message":{"messageId":"1","role":"ROLE_USER","parts":${data}}}`;
+      documents.push(
+        await post('/a2a', `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${params}}`),
+      );
+    }
+    for (const [index, text] of documents.entries()) {
+      const file = join(folder.path, `${index}.json`);
+      await writeFile(file, text);
+      files.push(file);
+    }
+    const all = documents.join('');
+    assert.ok(all.includes(String.raw`"a":"quokka \ufffd"`));
+    assert.ok(all.includes(String.raw`"\ufffd":1`));
+    assert.ok(all.includes('"omitted":{"path":"/api/entries/'));
+  });
+  after(() => folder[Symbol.asyncDispose]());
+
+  for (const name of NAMES) {
+    const [program, ...args] = READERS[name];
+    test(name, needs(name), async () => {
+      const { stdout } = await run(program, [...args, ...files]);
+      assert.equal(stdout, '');
+    });
+  }
+
+  test('go', needs('go'), async () => {
+    const source = join(folder.path, 'read.go');
+    await writeFile(source, GO);
+    const { stdout } = await run('go', ['run', source, ...files], {
+      env: { ...process.env, GOCACHE: join(folder.path, 'cache') },
+    });
+    assert.equal(stdout, '');
+  });
+});
+
+/** The data of the first events of an endless stream. */
+async function dataOf({ body }: Response, count: number): Promise<string[]> {
+  assert.ok(body !== null);
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const bytes of body) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.split('\ndata: ').length > count && text.endsWith('\n\n')) break;
+  }
+  return Array.from(text.matchAll(/^data: (.*)$/gm), ([, data = '']) => data);
+}
