@@ -70,7 +70,6 @@ const OMITTED = [
   '"n":1e999',
   '"n":-1e999',
   `"n":0.${'0'.repeat(5000)}`,
-  String.raw`"\u0000n":1`,
   ...[65, 110, 600, 20_000].map(nested),
 ];
 
@@ -166,7 +165,7 @@ async function dataOf({ body }: Response, count: number): Promise<string[]> {
   assert.ok(body !== null);
   let text = '';
   const decoder = new TextDecoder();
-  for await (const bytes of body) {
+  for await (const bytes of body as AsyncIterable<Uint8Array>) {
     text += decoder.decode(bytes, { stream: true });
     if (text.split('\ndata: ').length > count && text.endsWith('\n\n')) break;
   }

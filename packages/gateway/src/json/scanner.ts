@@ -45,8 +45,6 @@ export class JsonScanner {
   #unit = 0;
   #digits = 0;
   readonly #portability = new PortabilityMeter();
-  /** Where the current string starts in the whole text. */
-  #stringStart = 0;
   /** Where the current number starts in the piece, and what the pieces before have of it. */
   #numberFrom = 0;
   #number: Uint8Array = NONE;
@@ -189,7 +187,6 @@ export class JsonScanner {
     } else {
       this.#startValue(bytes, at, 'string');
     }
-    this.#stringStart = this.#offset + at;
     this.#state = STRING;
   }
 
@@ -277,11 +274,7 @@ export class JsonScanner {
   }
 
   #endEscape(at: number): void {
-    const end = this.#offset + at;
-    const isFirst = end - this.#stringStart === '"\\u0000'.length;
-    // PHP refuses to make an object of it.
-    if (isFirst && this.#inName && this.#unit === 0) this.#portability.omit();
-    this.#portability.escape(this.#unit, end);
+    this.#portability.escape(this.#unit, this.#offset + at);
     this.#endCodeUnit(this.#unit);
   }
 
