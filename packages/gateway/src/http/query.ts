@@ -37,6 +37,14 @@ function setQuery(request: WithUrl, query: string): void {
   request.url = url.slice(0, url.indexOf('?') + 1) + query;
 }
 
+/** Frees the memory of a head: to be called once for a request that may stay open for days. */
+export function forgetHead(request: IncomingMessage): void {
+  longQueries.delete(request);
+  request.url = '';
+  request.rawHeaders = [];
+  request.headers = {};
+}
+
 function queryText({ url = '' }: WithUrl): string {
   const mark = url.indexOf('?');
   return mark === -1 ? '' : url.slice(mark + 1);

@@ -199,7 +199,7 @@ class ParameterReader {
       return any.length === 1 ? [first] : [any];
     });
     const filters = FILTER_NAMES.map((filter) => {
-      return this.#parameters.getAll(filter).map((value) => facet(filter, value));
+      return [...new Set(this.#parameters.getAll(filter))].map((value) => facet(filter, value));
     });
     return [...conditions, ...filters.flat()];
   }

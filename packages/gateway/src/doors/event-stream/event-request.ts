@@ -1,4 +1,6 @@
 /** Parses the parameters and headers of a request for an event stream (PROTOCOL.md section 12.2). */
+import { createHash } from 'node:crypto';
+
 import { isKind } from '@open-presence/protocol';
 
 import { queryOf } from '../../http/query.ts';
@@ -78,8 +80,11 @@ function foreignCursorNote(cursor: Seq, head: Seq): string {
 
 /** Equal for requests that receive the same chunks. */
 function keyOf(facets: readonly FacetCondition[], since: number | undefined): string {
-  const values = facets.map((condition) =>
-    alternatives(condition).map((one) => Buffer.from(one).toString('latin1')),
-  );
-  return JSON.stringify([values, since]);
+  const digest = createHash('sha256');
+  for (const condition of facets) {
+    const any = alternatives(condition);
+    digest.update(`${any.length} `);
+    for (const one of any) digest.update(one);
+  }
+  return digest.update(String(since)).digest('hex');
 }

@@ -12,6 +12,7 @@ import { GatewayError } from '@open-presence/protocol';
 import { nextTurn } from '../../fair-turns.ts';
 import { follow, type LogRange } from '../../feed/follow.ts';
 import { parameterNotes } from '../../http/parameter-check.ts';
+import { forgetHead } from '../../http/query.ts';
 import { COMMON_HEADERS, NO_STORE, vary } from '../../http/response/headers.ts';
 import {
   streamChunk,
@@ -60,7 +61,7 @@ async function streamEvents(
   framing: Framing,
 ): Promise<void> {
   const { app, request, response } = context;
-  const wanted = eventRequest(context, scope, framing);
+  const wanted = FanOut.of(app.log).shared(eventRequest(context, scope, framing));
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();
@@ -69,10 +70,12 @@ async function streamEvents(
   response.flushHeaders();
   const stream = app.eventStreams.add(response);
   const reader = readerOf(context);
+  const notes = parameterNotes(request);
+  forgetHead(request);
   using _present = reader && app.presence.openStream(reader);
   await untilReached(app.log, wanted.cursor, stream.ended);
   const begin = streamStart(wanted.cursor, app.log.head());
-  const start = { ...begin, notes: [...parameterNotes(request), ...begin.notes] };
+  const start = { ...begin, notes: [...notes, ...begin.notes] };
   stream.write(headEvent(app.log, wanted, start));
   using _watching = wanted.presence ? reportPresence(app, wanted, stream) : undefined;
   const reports = wanted.entries && framing.omitsWithheld !== true;

@@ -4,6 +4,7 @@ import { createServer, get, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 
+import { facet } from '../../log/facet.ts';
 import { draftOf } from '../../log/log.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { type EventStream, EventStreams } from '../../http/response/event-stream.ts';
@@ -42,6 +43,19 @@ async function openStreams(): Promise<
 }
 
 describe('streams that ask for the same', () => {
+  it('hold their filters once', async () => {
+    await using log = openMemoryLog();
+    await using streams = await openStreams();
+    const fanOut = new FanOut(log);
+    const wantedNow = (): StreamSelection => ({
+      ...ALL,
+      selection: { facets: [facet('identity', 'x')] },
+    });
+    const first = fanOut.shared(wantedNow());
+    assert.ok(fanOut.join(first, (await streams.open()).stream, 0));
+    assert.equal(fanOut.shared(wantedNow()).selection, first.selection);
+  });
+
   it('never read back to others who have seen less', async () => {
     await using log = openMemoryLog();
     for (let seq = 1; seq <= 100; seq += 1) await log.append(draftOf());

@@ -78,6 +78,12 @@ export class FanOut {
     return joined;
   }
 
+  /** The same with the selection of the group, if there is one: its filters are held once. */
+  shared<Wanted extends StreamSelection>(wanted: Wanted): Wanted {
+    const selection = this.#groups.get(groupKey(wanted))?.selection ?? wanted.selection;
+    return { ...wanted, selection };
+  }
+
   /**
    * The cursor up to which a stream must read before it joins. Never before its own cursor, although
    * a group of streams that lack more may have started meanwhile.
@@ -116,6 +122,10 @@ class FanOutGroup {
     this.#wanted = wanted;
     this.cursor = cursor;
     this.#empty.signal.addEventListener('abort', onEmpty);
+  }
+
+  get selection(): StreamSelection['selection'] {
+    return this.#wanted.selection;
   }
 
   join(stream: EventStream, cursor: Seq): Promise<Seq> {

@@ -39,7 +39,7 @@ export interface Places {
   readonly tail: Seq;
 }
 
-/** The facets of one condition. */
+/** The facets of one condition. Made where it is looked up first: most entries fail the first few. */
 interface ConditionCursor {
   readonly cursors: readonly FacetCursor[];
   /** What each cursor found last. It counts until the search has passed it. */
@@ -49,7 +49,7 @@ interface ConditionCursor {
 /** Finds the seqs for which all of some conditions hold, in the index and the unindexed tail. */
 export class FacetSearch implements SeqSource {
   /** Those that hold for few entries come first, as far as that has shown. */
-  readonly #conditions: ConditionCursor[];
+  readonly #conditions: (FacetCondition | ConditionCursor)[];
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
@@ -60,15 +60,7 @@ export class FacetSearch implements SeqSource {
     this.#step = order === 'newest' ? -1 : 1;
     this.#until = until;
     this.#sources = sources;
-    const { index, scan } = sources;
-    const cursorOf = (facet: Facet): FacetCursor => ({
-      facet,
-      postings: new PostingsCursor(index, facet, order),
-      scan: new LogScanCursor(scan, facet, order),
-    });
-    this.#conditions = facets.map((condition) => {
-      return { cursors: alternatives(condition).map(cursorOf), found: [] };
-    });
+    this.#conditions = [...facets];
   }
 
   page(from: Seq, limit: number): SeqPage {
@@ -103,8 +95,8 @@ export class FacetSearch implements SeqSource {
   /** One round over all conditions: the seq that meets all, or the first seq that may meet all. */
   #intersect(from: Seq, places: Places): SeekResult {
     let common: Seq | undefined;
-    for (const [at, condition] of this.#conditions.entries()) {
-      const found = this.#seekAny(condition, common ?? from, places);
+    for (let at = 0; at < this.#conditions.length; at += 1) {
+      const found = this.#seekAny(this.#cursorAt(at), common ?? from, places);
       if (found === 'none') return found;
       if ('nothingUntil' in found || (common !== undefined && found.seq !== common)) {
         this.#putFirst(at);
@@ -115,9 +107,21 @@ export class FacetSearch implements SeqSource {
     return common === undefined ? 'none' : { seq: common };
   }
 
+  #cursorAt(at: number): ConditionCursor {
+    const condition = this.#conditions[at] ?? [];
+    if ('cursors' in condition) return condition;
+    const { index, scan } = this.#sources;
+    const cursors = alternatives(condition).map((facet) => ({
+      facet,
+      postings: new PostingsCursor(index, facet, this.#order),
+      scan: new LogScanCursor(scan, facet, this.#order),
+    }));
+    return (this.#conditions[at] = { cursors, found: [] });
+  }
+
   /** What nearly all entries have, such as a kind, is looked up last: only where the others hold. */
   #putFirst(at: number): void {
-    this.#conditions.unshift(...this.#conditions.splice(at, 1));
+    if (at > 0) this.#conditions.unshift(...this.#conditions.splice(at, 1));
   }
 
   /** The nearest of what the cursors of a condition find. */
