@@ -96,6 +96,23 @@ export const entries: readonly Case[] = [
     }
   }),
 
+  check('4.8', 'portable', async (gateway) => {
+    const identity = uniqueName();
+    const half = await seeds(gateway, String.raw`"identity":"${identity}","\ud83d":"\ude00"`);
+    const huge = await seeds(gateway, `"identity":"${identity}","n":1e999`);
+    assert.equal((await gateway.read(half.path)).text, half.text);
+    assert.equal((await gateway.read(huge.path)).text, huge.text);
+    const { entries: listed } = await gateway.list(query('/api/seeds', [['identity', identity]]));
+    const size = Buffer.byteLength(huge.text);
+    assert.deepEqual(
+      listed.map(({ body }) => body),
+      [
+        `"omitted":{"path":"${huge.path}","size":${size}}`,
+        String.raw`"identity":"${identity}","\ufffd":"\ufffd"`,
+      ],
+    );
+  }),
+
   check('4.2', 'seq', async (gateway) => {
     const texts = Array.from({ length: 20 }, (_, at) => `"at":${at}`);
     const said = [];

@@ -103,6 +103,10 @@ export const ENTRIES_AND_LISTINGS = {
     'withheld-entries':
       'Each case has its entry in its place, without what was said, and verified.',
   },
+  '4.8': {
+    portable:
+      'Beside others, half a surrogate pair is \\ufffd, and what readers refuse is omitted; alone, both are exact.',
+  },
   '5': {
     rooms: '/api/rooms lists every room with slug, title, description, path, entries, latest.',
     'room-listing': '/api/rooms/{slug} lists the entries of a room of every kind.',
