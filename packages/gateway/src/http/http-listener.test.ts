@@ -64,6 +64,12 @@ suite('malformed HTTP', () => {
   });
 });
 
+test('slashes before a path are one', async () => {
+  await using gateway = await open();
+  const received = await gateway.sendRaw(getRequest('//api/garden?limit=1'), /"next":null/);
+  assert.deepEqual(statusesIn(received), [200]);
+});
+
 suite('limits', () => {
   test('headers and targets of a megabyte are read', async () => {
     await using gateway = await open();

@@ -143,7 +143,7 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
       runHandler(sendInvalidHost, { app: this.#startup, request, response, params: {} });
       return NO_ROUTE;
     }
-    if (request.url?.startsWith('/') !== true) request.url = originForm(request.url ?? '');
+    if (!/^\/(?!\/)/.test(request.url ?? '')) request.url = originForm(request.url ?? '');
     const fault = this.#refusesForeignPages ? this.#foreignPageFault(request) : undefined;
     if (fault !== undefined) {
       const context = { app: this.#startup, request, response, params: {} };

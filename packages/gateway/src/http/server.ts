@@ -227,8 +227,7 @@ export function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): bool
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** The path and query of a request target in any form (RFC 9112 section 3.2). */
+/** The path, with one slash at its start, and query of a request target in any form (RFC 9112 section 3.2). */
 export function originForm(target: string): string {
-  const path = target.replace(ABSOLUTE, '');
-  return path.startsWith('/') ? path : `/${path}`;
+  return target.replace(ABSOLUTE, '').replace(/^\/*/, '/');
 }
