@@ -8,6 +8,9 @@ import { existsSync, readdirSync, rmdirSync, symlinkSync } from 'node:fs';
 import * as module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 
+// Without a listener, this signal opens a debugger, in which anybody on this machine can run code.
+process.on('SIGUSR1', () => {});
+
 const REQUIRED = [24, 12];
 const { node } = process.versions;
 const [major = 0, minor = 0] = node.split('.').map(Number);

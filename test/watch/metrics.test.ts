@@ -62,7 +62,7 @@ before(async () => {
       threads: 2,
       logger: SILENT,
       metrics: { host: '127.0.0.1', port: 0 },
-      requestLog: { fd: file.fd, format: 'json' },
+      requestLog: { write: (text) => void file.appendFile(text), format: 'json' },
     }),
   );
   url = gateway.metricsUrl ?? '';

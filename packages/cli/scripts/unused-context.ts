@@ -6,7 +6,8 @@ export function unusedContext(): ProcessContext {
   const unused = (): never => {
     throw new Error('no command runs here');
   };
-  const functions = { logger: unused, stopSignal: unused, setExitCode: unused };
+  const outputs = { logger: unused, serviceOutput: unused, requestLog: unused };
+  const functions = { ...outputs, stopSignal: unused, setExitCode: unused };
   return {
     stdin,
     stdout,
@@ -17,6 +18,5 @@ export function unusedContext(): ProcessContext {
     configurationFolder: '',
     stateFolder: '',
     nodeVersion: '',
-    requestLog: { fd: 1, format: 'text' },
   };
 }

@@ -3,6 +3,7 @@
  * flag or, without it, from its environment variable.
  */
 import { availableParallelism, platform } from 'node:os';
+import { resolve } from 'node:path';
 
 import { type MetricsAddress, parseStreamAddress } from '@open-presence/gateway';
 import { InvalidArgumentError, Option } from 'commander';
@@ -41,7 +42,8 @@ export interface Configuration {
   readonly publicUrl?: string;
   readonly threads: number;
   readonly logLevel: string;
-  readonly logRequests: boolean;
+  /** Whether to log them, or the file to log them to. */
+  readonly logRequests: boolean | string;
   /** `127.0.0.1:7411`. */
   readonly metrics?: string;
   readonly mirror?: string;
@@ -147,11 +149,12 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'logRequests',
-    flag: '--log-requests [yes|no]',
+    flag: '--log-requests [yes|no|file]',
     variable: 'PRESENCE_LOG_REQUESTS',
     default: false,
-    description: 'log a line for each request, without what visitors said and without who they are',
-    parse: parseYesOrNo,
+    description:
+      'log a line for each request, without what visitors said and without who they are; to standard output, or to a file, given by a path with a slash',
+    parse: parseRequestLog,
   },
   {
     name: 'metrics',
@@ -219,10 +222,15 @@ function parseLogAddress(text: string): string {
   );
 }
 
-function parseYesOrNo(text: string): boolean {
+/** A file has a slash, so that no misspelled word is one. */
+function parseRequestLog(text: string): boolean | string {
+  if (text === '-') return true;
+  if (/[/\\]/.test(text)) return resolve(text);
   if (/^(?:yes|true|on|1)$/i.test(text)) return true;
   if (/^(?:no|false|off|0)$/i.test(text)) return false;
-  throw new InvalidArgumentError('It must be yes or no.');
+  throw new InvalidArgumentError(
+    'It must be yes, no or the path of a file, with a slash, such as ./requests.log.',
+  );
 }
 
 function parseMetricsAddress(text: string): string {

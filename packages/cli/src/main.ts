@@ -9,13 +9,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { CommanderError } from 'commander';
-import { destination, pino } from 'pino';
+import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createProgram } from './program.ts';
-import { terminalLog } from './terminal-log.ts';
+import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './service-output.ts';
+import { describeDropped, terminalLog } from './terminal-log.ts';
 
 // A command goes on to its end when its reader, such as head, has enough.
 process.stderr.on('error', () => {});
@@ -27,6 +28,24 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   });
 });
 
+const outputs = new Map<number | string, ServiceOutput>();
+
+/** The same for the same target, so that its lines stay in order. */
+function outputTo(name: number | string, options: () => ServiceOutputOptions): ServiceOutput {
+  const output = outputs.get(name) ?? new ServiceOutput(options());
+  outputs.set(name, output);
+  return output;
+}
+
+function serviceOutput(stream: 'stdout' | 'stderr'): ServiceOutput {
+  const { isTTY } = process[stream];
+  const fd = stream === 'stdout' ? 1 : 2;
+  return outputTo(fd, () => ({
+    target: isTTY ? nonBlocking(fd) : fd,
+    describeDropped: describeDropped(isTTY),
+  }));
+}
+
 const context: ProcessContext = {
   stdin: process.stdin,
   stdout: process.stdout,
@@ -37,13 +56,26 @@ const context: ProcessContext = {
   configurationFolder:
     process.env['XDG_CONFIG_HOME'] ?? process.env['APPDATA'] ?? join(homedir(), '.config'),
   stateFolder: process.env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'),
-  logger: (level) =>
-    pino(
-      { level },
-      process.stdout.isTTY ? terminalLog(process.stdout) : destination({ fd: 1, sync: true }),
-    ),
+  logger(level) {
+    const { isTTY } = process.stdout;
+    const log = serviceOutput('stdout');
+    return pino({ level }, isTTY ? terminalLog(log) : log);
+  },
+  serviceOutput,
   nodeVersion: process.versions.node,
-  requestLog: { fd: 1, format: process.stdout.isTTY ? 'text' : 'json' },
+  requestLog(file, logger) {
+    if (file === undefined) {
+      const format = process.stdout.isTTY ? 'text' : 'json';
+      return { write: (lines) => serviceOutput('stdout').write(lines), format };
+    }
+    const log = outputTo(file, () => ({
+      target: file,
+      describeDropped: describeDropped(false),
+      onFailing: ({ message }) =>
+        logger.warn({ file, message }, 'the log of requests cannot be written; trying again'),
+    }));
+    return { write: (lines) => log.write(lines), format: 'json' };
+  },
   stopSignal() {
     const { promise, resolve } = Promise.withResolvers<string>();
     const stop = (signal: string): void => {
@@ -53,6 +85,10 @@ const context: ProcessContext = {
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
+    process.on('SIGHUP', () => {
+      for (const log of outputs.values()) log.reopen();
+    });
+    process.on('SIGUSR2', () => {});
     return promise;
   },
   setExitCode(code) {
@@ -72,3 +108,4 @@ try {
   }
   process.exitCode = error instanceof CommanderError ? error.exitCode : 1;
 }
+await Promise.all([...outputs.values()].map((log) => log.close()));

@@ -9,7 +9,7 @@ import { parseAddress } from './gateway-address.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
 import { followOrigin, OriginChanged } from './log/follow-origin.ts';
 import { nameOfOrigin } from './log/origin-name.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext, TextOutput } from './process-context.ts';
 import { CLEAR_LINE } from './terminal-log.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
@@ -72,18 +72,20 @@ async function mirror(
 /** Shows progress on standard error if it is a terminal, and each trouble once. */
 class MirrorReport {
   readonly #output: ProcessContext;
+  readonly #stderr: TextOutput;
   #originHead = 0;
   #trouble: string | undefined;
 
   constructor(output: ProcessContext) {
     this.#output = output;
+    this.#stderr = output.serviceOutput('stderr');
   }
 
   progress(copied: number, head: number): void {
     this.#originHead = Math.max(this.#originHead, head);
     if (this.#output.stderr.isTTY !== true) return;
     const [count, all] = [copied, this.#originHead].map((seq) => seq.toLocaleString('en'));
-    this.#output.stderr.write(`${CLEAR_LINE}entry ${count} of ${all}`);
+    this.#stderr.write(`${CLEAR_LINE}entry ${count} of ${all}`);
   }
 
   trouble(error: Error | undefined): void {
@@ -94,11 +96,11 @@ class MirrorReport {
 
   line(text: string): void {
     const clear = this.#output.stderr.isTTY === true ? CLEAR_LINE : '';
-    this.#output.stderr.write(`${clear}${text}\n`);
+    this.#stderr.write(`${clear}${text}\n`);
   }
 
   end(text: string): void {
-    if (this.#output.stderr.isTTY === true) this.#output.stderr.write(CLEAR_LINE);
+    if (this.#output.stderr.isTTY === true) this.#stderr.write(CLEAR_LINE);
     this.#output.stdout.write(`${text}\n`);
   }
 }

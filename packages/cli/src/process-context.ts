@@ -3,6 +3,11 @@ import type { Readable, Writable } from 'node:stream';
 import type { RequestLogOptions } from '@open-presence/gateway';
 import type { Logger } from 'pino';
 
+export interface TextOutput {
+  /** Whole lines. */
+  write(text: string): void;
+}
+
 /** The process, as far as commands may use it. */
 export interface ProcessContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -19,9 +24,14 @@ export interface ProcessContext {
   readonly stateFolder: string;
   /** Logs to standard output: JSON, or plain words on a terminal. */
   logger(level: string): Logger;
-  /** Where the log of requests goes: to standard output too. */
-  readonly requestLog: RequestLogOptions;
-  /** Resolves with the name of the first SIGTERM or SIGINT. A second one ends the process. */
+  /** For what a service says: its writers never wait, and lines that cannot be written are dropped. */
+  serviceOutput(stream: 'stdout' | 'stderr'): TextOutput;
+  /** Where the log of requests goes: to this file, or to standard output too. */
+  requestLog(file: string | undefined, logger: Logger): RequestLogOptions;
+  /**
+   * For a service. Resolves with the name of the first SIGTERM or SIGINT; a second one ends the
+   * process. SIGHUP opens log files again, SIGUSR2 does nothing.
+   */
   stopSignal(): Promise<string>;
   /** The process exits with this code once it has nothing left to do. */
   setExitCode(code: number): void;

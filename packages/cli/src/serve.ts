@@ -6,6 +6,7 @@ import {
   startGateway,
   type Gateway,
   type ListenAddress,
+  type RequestLogOptions,
 } from '@open-presence/gateway';
 import { Command } from 'commander';
 import type { Logger } from 'pino';
@@ -47,7 +48,8 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   const logger = context.logger(configuration.logLevel);
   // Before the start, so that a signal during it is not lost.
   const stopSignal = context.stopSignal();
-  const report = startReport(context, logger, { ...configuration, canShareAddress });
+  const terminal = context.stdout.isTTY === true ? context.serviceOutput('stdout') : undefined;
+  const report = startReport(terminal, logger, { ...configuration, canShareAddress });
   const origin = await mirroredOrigin(configuration, logger);
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   report.serving(gateway.address);
@@ -86,11 +88,19 @@ async function start(
       onWaking,
       mirror,
       metrics: metrics === undefined ? undefined : metricsAddress(metrics),
-      requestLog: logRequests ? context.requestLog : undefined,
+      requestLog: requestLogOf(logRequests, { context, logger }),
     });
   } catch (error) {
     throw describeFailure(error, configuration, listen);
   }
+}
+
+function requestLogOf(
+  logRequests: Configuration['logRequests'],
+  { context, logger }: Pick<Start, 'context' | 'logger'>,
+): RequestLogOptions | undefined {
+  if (logRequests === false) return undefined;
+  return context.requestLog(logRequests === true ? undefined : logRequests, logger);
 }
 
 const NO_SUCH_ADDRESS = 'this machine has no such address. See --host or PRESENCE_HOST.';

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { Writable } from 'node:stream';
 import { suite, test } from 'node:test';
 
 import { pino } from 'pino';
@@ -11,14 +10,13 @@ const ADDRESS = 'http://0.0.0.0:7410';
 /** What is written to standard output, and to the log. */
 function reported(isTTY: boolean, use: (report: StartReport) => void): [string, string[]] {
   let written = '';
-  const write = (chunk: unknown, _: string, done: () => void): void => {
-    written += String(chunk);
-    done();
+  const write = (text: string): void => {
+    written += text;
   };
-  const stdout = Object.assign(new Writable({ write }), { isTTY });
+  const terminal = isTTY ? { write } : undefined;
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => void lines.push(line) });
-  use(startReport({ stdout }, logger, { data: 'data', threads: 2, canShareAddress: true }));
+  use(startReport(terminal, logger, { data: 'data', threads: 2, canShareAddress: true }));
   return [written, lines];
 }
 

@@ -5,7 +5,7 @@ import type { WakingProgress } from '@open-presence/gateway';
 import type { Logger } from 'pino';
 
 import { CAN_SHARE_PORT, type Configuration } from './configuration.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { TextOutput } from './process-context.ts';
 import { CLEAR_LINE } from './terminal-log.ts';
 
 export interface StartReport {
@@ -25,19 +25,20 @@ const ANY_ADDRESS = /\/\/(?:0\.0\.0\.0|\[::\])/;
 /** The log says how far the gateway is each time it has read a tenth more of its entries. */
 const LOGGED_PARTS = 10;
 
+/** `terminal`: undefined where standard output is none. */
 export function startReport(
-  { stdout }: Pick<ProcessContext, 'stdout'>,
+  terminal: TextOutput | undefined,
   logger: Logger,
   settings: ReportedSettings,
 ): StartReport {
-  if (stdout.isTTY === true) return terminalReport(stdout, settings);
+  if (terminal !== undefined) return terminalReport(terminal, settings);
   return logReport(logger, settings);
 }
 
-function terminalReport(stdout: ProcessContext['stdout'], settings: ReportedSettings): StartReport {
+function terminalReport(terminal: TextOutput, settings: ReportedSettings): StartReport {
   return {
-    waking: (progress) => void stdout.write(CLEAR_LINE + describeProgress(progress)),
-    serving: (address) => void stdout.write(CLEAR_LINE + greeting(address, settings)),
+    waking: (progress) => terminal.write(CLEAR_LINE + describeProgress(progress)),
+    serving: (address) => terminal.write(CLEAR_LINE + greeting(address, settings)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The log for a terminal: each line of JSON in plain words. */
-import type { Writable } from 'node:stream';
+import type { TextOutput } from './process-context.ts';
 
 export const CLEAR_LINE = '\r\u001B[K';
 
@@ -7,8 +7,17 @@ export const CLEAR_LINE = '\r\u001B[K';
 const OMITTED: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'hostname', 'msg']);
 
 /** A destination for pino. */
-export function terminalLog(stdout: Writable): { write(line: string): void } {
-  return { write: (line) => void stdout.write(`${CLEAR_LINE}${formatLogLine(line)}\n`) };
+export function terminalLog(terminal: TextOutput): TextOutput {
+  return { write: (line) => terminal.write(`${CLEAR_LINE}${formatLogLine(line)}\n`) };
+}
+
+/** Describes lines that were dropped, as the other lines are written. */
+export function describeDropped(isTerminal: boolean): (lines: number) => string {
+  return (lines) => {
+    const msg = `log: ${lines} lines were dropped, since they could not be written`;
+    if (isTerminal) return `${CLEAR_LINE}${msg}\n`;
+    return `${JSON.stringify({ level: 40, time: Date.now(), dropped: lines, msg })}\n`;
+  };
 }
 
 function formatLogLine(line: string): string {

@@ -232,9 +232,10 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const paths = [NO_ROUTE, MALFORMED, ...router.routes].map(({ path }) => path);
   const observationOf = (thread: string): ObservationOptions => ({
     metrics: metrics?.counted.addHttpThread(thread, paths),
-    requestLog: config.requestLog,
+    requestLog: config.requestLog?.format,
   });
-  const observation = opened.use(new HttpObservation(observationOf('http-1')));
+  const logLines = (lines: string): void => config.requestLog?.write(lines);
+  const observation = opened.use(new HttpObservation(observationOf('http-1'), logLines));
   const startListening = async (): Promise<HttpListener<DoorContext>> => {
     if (listen.shared && 'port' in listen.address) await freePort(listen.address);
     const listening = await HttpListener.listen(listen, startup, router, observation.observe);
@@ -264,7 +265,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     const own = { publicUrl, presencePort: hub.connect(), temporaryFolder, mirror: shared };
     const observed = observationOf(`http-${count + 1}`);
     const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
-    workers.use(await HttpWorker.start(start, report));
+    workers.use(await HttpWorker.start(start, { report, logLines }));
   }
   const copying = mirror && {
     status: mirror,
@@ -403,7 +404,10 @@ class HttpWorker implements AsyncDisposable {
     this.#worker = worker;
   }
 
-  static async start(start: HttpWorkerStart, report: Logger): Promise<HttpWorker> {
+  static async start(
+    start: HttpWorkerStart,
+    { report, logLines }: { report: Logger; logLines: (lines: string) => void },
+  ): Promise<HttpWorker> {
     const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
       transferList: [start.log.writer, start.log.words, start.log.index, start.presencePort],
@@ -412,6 +416,7 @@ class HttpWorker implements AsyncDisposable {
     worker.once('error', reject);
     worker.on('message', (message: FromHttpWorker) => {
       if (message === 'serving') resolve();
+      else if ('lines' in message) logLines(message.lines);
       else report.error(message.details, message.text);
     });
     await promise;

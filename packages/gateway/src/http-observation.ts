@@ -9,7 +9,8 @@ import { RequestLog, type RequestLogOptions } from './request-log.ts';
 /** What a thread that serves HTTP is given to record. */
 export interface ObservationOptions {
   readonly metrics: HttpMetricsMemory | undefined;
-  readonly requestLog: RequestLogOptions | undefined;
+  /** The format of the log of requests; undefined where there is none. */
+  readonly requestLog: RequestLogOptions['format'] | undefined;
 }
 
 export interface HttpMetricsMemory {
@@ -25,10 +26,14 @@ export class HttpObservation implements Disposable {
   readonly #memory: HttpMetricsMemory | undefined;
   readonly #metrics: HttpMetrics | undefined;
 
-  constructor({ metrics: memory, requestLog }: ObservationOptions) {
+  /** `write`: takes the lines of the log of requests. */
+  constructor(
+    { metrics: memory, requestLog: format }: ObservationOptions,
+    write: RequestLogOptions['write'],
+  ) {
     this.#memory = memory;
     this.#metrics = memory && new HttpMetrics(memory.http, memory.routes);
-    const log = requestLog && this.#opened.use(new RequestLog(requestLog));
+    const log = format && this.#opened.use(new RequestLog({ write, format }));
     this.observe = both(
       this.#metrics && ((request) => this.#metrics?.record(request)),
       log?.observe,

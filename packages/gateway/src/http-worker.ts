@@ -31,7 +31,11 @@ export interface HttpWorkerStart {
 }
 
 export type ToHttpWorker = 'stop';
-export type FromHttpWorker = 'serving' | { readonly details: object; readonly text: string };
+export type FromHttpWorker =
+  | 'serving'
+  | { readonly details: object; readonly text: string }
+  /** Of the log of requests. */
+  | { readonly lines: string };
 
 const port = parentPort;
 if (port === null) throw new Error('This runs in a worker thread.');
@@ -55,7 +59,7 @@ const stopped = new Promise<void>((resolve) => {
   const { loaded, publicUrl, temporaryFolder } = start;
   const unreadable = (): number => log.damage().unreadable;
   const startup = { language: loaded.language, report, publicUrl, state, unreadable };
-  using observation = new HttpObservation(start.observation);
+  using observation = new HttpObservation(start.observation, (lines) => post({ lines }));
   const { observe } = observation;
   await using listener = await HttpListener.listen(start.listen, startup, createRouter(), observe);
   observation.watch(listener);

@@ -3,44 +3,54 @@
  * visitor said: the path as its route is written, no parameters, and no address of the caller. A
  * proxy in front of the gateway knows that address and can log it; here nobody needs it.
  *
- * Each thread writes its own lines, so that one who reads them slowly holds up the requests instead
- * of making lines pile up in memory.
+ * Lines are gathered, and handed over whole: whoever takes them must not make the requests wait.
  */
-import { destination, pino } from 'pino';
+import { pino } from 'pino';
 
 import type { FinishedRequest, RequestObserver } from './http/request-observer.ts';
 
 export interface RequestLogOptions {
-  /** The file descriptor that lines are written to. */
-  readonly fd: number;
+  /** Takes whole lines. Must return at once and never throw: lines that cannot be written are lost. */
+  readonly write: (lines: string) => void;
   /** `text`: for a terminal. */
   readonly format: 'json' | 'text';
 }
 
-/** A write of at most 4,096 bytes to a pipe is not mixed with those of other threads (`PIPE_BUF`). */
-const GATHERED_SIZE = 3584;
-const FLUSH_INTERVAL_MS = 200;
+const GATHERED_LENGTH = 16_384;
+const FLUSH_AFTER_MS = 200;
 
-/** Disposing of it writes what was gathered. */
+/** Disposing of it hands over what was gathered. */
 export class RequestLog implements Disposable {
   readonly observe: RequestObserver;
-  readonly #target: ReturnType<typeof destination>;
-  readonly #flushing: NodeJS.Timeout;
+  readonly #write: RequestLogOptions['write'];
+  #gathered = '';
+  #flushing: NodeJS.Timeout | undefined;
 
-  constructor({ fd, format }: RequestLogOptions) {
-    const target = destination({ fd, sync: true, minLength: GATHERED_SIZE });
-    this.#target = target;
-    const logger = pino(target);
+  constructor({ write, format }: RequestLogOptions) {
+    this.#write = write;
+    const logger = pino({}, { write: (line) => this.#gather(line) });
     this.observe =
       format === 'text'
-        ? (request) => void target.write(textLine(request))
+        ? (request) => this.#gather(textLine(request))
         : (request) => logger.info(members(request), 'request');
-    this.#flushing = setInterval(() => target.flushSync(), FLUSH_INTERVAL_MS).unref();
+  }
+
+  #gather(line: string): void {
+    this.#gathered += line;
+    if (this.#gathered.length >= GATHERED_LENGTH) this.#flush();
+    else this.#flushing ??= setTimeout(() => this.#flush(), FLUSH_AFTER_MS).unref();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#flushing);
+    this.#flushing = undefined;
+    const lines = this.#gathered;
+    this.#gathered = '';
+    if (lines !== '') this.#write(lines);
   }
 
   [Symbol.dispose](): void {
-    clearInterval(this.#flushing);
-    this.#target.flushSync();
+    this.#flush();
   }
 }
 

@@ -1,0 +1,160 @@
+/**
+ * An output that a service does not depend on: its log, its log of requests, its terminal.
+ *
+ * Upholds that whoever writes never waits and never gets an error, whatever becomes of the reader or
+ * the disk, that memory stays flat, and that lines arrive whole and in order. What is not written yet
+ * is kept up to `MAX_PENDING`. Further lines are dropped until that is written; then one line says how
+ * many they were.
+ */
+import { close, constants, open, openSync, write } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const MAX_PENDING = 1024 * 1024;
+/** A full pipe is tried again after these, doubling. */
+const FIRST_PAUSE_MS = 5;
+const LAST_PAUSE_MS = 1000;
+/** How long an end waits for a reader. */
+const CLOSE_PATIENCE_MS = 1000;
+const LINE_FEED = 0x0a;
+/** So that a FIFO without a reader, and a terminal that is stopped, do not block. */
+const FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK | constants.O_NOCTTY;
+const LOG_MODE = 0o640;
+
+const [openFile, closeFile] = [promisify(open), promisify(close)];
+
+export interface ServiceOutputOptions {
+  /** A descriptor whose writes do not block, or a file by its name. */
+  readonly target: number | string;
+  /** The line that says how many lines were dropped. */
+  readonly describeDropped: (lines: number) => string;
+  /** Called once when writing begins to fail; not for a reader that is slow. */
+  readonly onFailing?: (error: Error) => void;
+}
+
+export class ServiceOutput {
+  readonly #options: ServiceOutputOptions;
+  #fd: number | undefined;
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #dropped = 0;
+  #isInLine = false;
+  #reopening = false;
+  #isFailing = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: ServiceOutputOptions) {
+    this.#options = options;
+  }
+
+  /** Whole lines. */
+  write(lines: string): void {
+    const bytes = Buffer.from(lines);
+    if (this.#dropped > 0 || this.#pendingBytes + bytes.length > MAX_PENDING)
+      this.#dropped += lines.split('\n').length - 1;
+    else this.#add(bytes);
+    this.#writing ??= this.#writePending().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Opens a file that was given by its name once more, before the next line. */
+  reopen(): void {
+    this.#reopening = typeof this.#options.target === 'string';
+  }
+
+  /** Resolves once all is written, or after a second. To be called last. */
+  async close(): Promise<void> {
+    const patience = new AbortController();
+    const late = sleep(CLOSE_PATIENCE_MS, undefined, { signal: patience.signal });
+    await Promise.race([this.#writing, late]);
+    patience.abort();
+    await late.catch(() => {});
+  }
+
+  async #writePending(): Promise<void> {
+    let pause = FIRST_PAUSE_MS;
+    while (this.#pendingBytes > 0) {
+      try {
+        await this.#writeSome();
+        pause = FIRST_PAUSE_MS;
+        this.#isFailing = false;
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        this.#handle(error);
+        await sleep(pause, undefined, { ref: false });
+        pause = Math.min(2 * pause, LAST_PAUSE_MS);
+      }
+    }
+  }
+
+  async #writeSome(): Promise<void> {
+    if (this.#reopening && !this.#isInLine) await this.#closeFile();
+    const { target } = this.#options;
+    this.#fd ??=
+      typeof target === 'number'
+        ? target
+        : await openFile(target, FLAGS | constants.O_CREAT, LOG_MODE);
+    const bytes = Buffer.concat(this.#pending);
+    this.#pending = [bytes];
+    const written = await writeTo(this.#fd, bytes);
+    this.#isInLine = bytes[written - 1] !== LINE_FEED;
+    this.#remove(written);
+    if (this.#pendingBytes > 0 || this.#dropped === 0) return;
+    this.#add(Buffer.from(this.#options.describeDropped(this.#dropped)));
+    this.#dropped = 0;
+  }
+
+  #add(bytes: Buffer): void {
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+  }
+
+  /** Removes the first bytes. */
+  #remove(count: number): void {
+    const [first = Buffer.alloc(0), ...later] = this.#pending;
+    this.#pending = [first.subarray(count), ...later];
+    this.#pendingBytes -= count;
+  }
+
+  async #closeFile(): Promise<void> {
+    this.#reopening = false;
+    const fd = this.#fd;
+    this.#fd = undefined;
+    if (fd !== undefined) await closeFile(fd);
+  }
+
+  #handle(error: Error): void {
+    const code = 'code' in error ? error.code : undefined;
+    if (code === 'EAGAIN') return;
+    if (!this.#isFailing) this.#options.onFailing?.(error);
+    this.#isFailing = true;
+    // The next reader of a pipe does not have the beginning of the line.
+    if (code !== 'EPIPE' || !this.#isInLine) return;
+    this.#remove((this.#pending[0]?.indexOf(LINE_FEED) ?? 0) + 1);
+    this.#isInLine = false;
+    this.#dropped += 1;
+  }
+}
+
+function writeTo(fd: number, bytes: Buffer): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  write(fd, bytes, (error, written) => (error === null ? resolve(written) : reject(error)));
+  return promise;
+}
+
+/**
+ * Another descriptor of the terminal, whose writes do not block when its reader stops it. (Node has
+ * seen to that for pipes and sockets when it made their streams.) The same one where the terminal
+ * cannot be opened again.
+ */
+export function nonBlocking(terminal: number): number {
+  for (const path of [`/proc/self/fd/${terminal}`, '/dev/tty']) {
+    try {
+      return openSync(path, FLAGS);
+    } catch {
+      // The next one may be open to this user.
+    }
+  }
+  return terminal;
+}
