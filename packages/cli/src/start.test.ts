@@ -117,6 +117,9 @@ suite('a start', () => {
       await command.until(/The Open Presence Gateway is open/);
       assert.equal((await said).status, 201);
       assert.match(await (await read).text(), /early/);
+      // It does not end with its terminal.
+      command.child.stdin?.write(CTRL_C);
+      assert.equal(await command.ended, 0);
     },
   );
 
