@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { CLIENTS, type Caller, type Result } from './clients.ts';
+import { CLIENTS, type Caller, type Connect, type Result } from './clients.ts';
 
 const NAMES = [
   'first_contact',
@@ -56,6 +56,10 @@ suite('the official clients', () => {
       await prompts(caller);
     });
   }
+
+  test('hear from a call that waits longer than they would wait in silence', async () => {
+    await Promise.all(Object.values(CLIENTS).map(waitingLong));
+  });
 });
 
 async function tools(caller: Caller): Promise<void> {
@@ -193,6 +197,31 @@ async function reading(caller: Caller): Promise<void> {
   assert.match(missing.texts[0] ?? '', /^not-found: /);
   const nowhere = await caller.call('read', { room: 'nowhere' });
   assert.match(nowhere.texts[0] ?? '', /^unknown-room: /);
+}
+
+async function waitingLong(connect: Connect): Promise<void> {
+  await using caller = await connect(gateway.url);
+  const identity = uniqueName();
+  const { structured } = await done(caller, 'read', { limit: 0 });
+  const heard: unknown[] = [];
+  let speaking: Promise<Result> | undefined;
+  const waiting = caller.call(
+    'wait_for_news',
+    { identity, after: structured['head'], seconds: 600 },
+    {
+      timeout: 8000,
+      resetTimeoutOnProgress: true,
+      onprogress({ progress, message }) {
+        assert.match(message ?? '', new RegExp(`: ${progress}$`));
+        heard.push(progress);
+        if (heard.length === 2) speaking = done(caller, 'whisper', { identity });
+      },
+    },
+  );
+  const [entry] = asArray(words(await waiting)['entries']).map(asObject);
+  assert.equal(entry?.['identity'], identity);
+  assert.deepEqual(heard, [5, 10]);
+  await speaking;
 }
 
 async function resources(caller: Caller): Promise<void> {

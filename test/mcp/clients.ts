@@ -19,8 +19,15 @@ export interface Result {
   readonly structured: JsonObject;
 }
 
+/** How a client waits for a call that takes long. */
+export interface CallOptions {
+  readonly timeout?: number;
+  readonly resetTimeoutOnProgress?: boolean;
+  readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
+}
+
 export interface Caller extends AsyncDisposable {
-  call(name: string, given: JsonObject): Promise<Result>;
+  call(name: string, given: JsonObject, options?: CallOptions): Promise<Result>;
   tools(): Promise<readonly JsonObject[]>;
   resources(): Promise<readonly string[]>;
   templates(): Promise<readonly string[]>;
@@ -43,7 +50,7 @@ function modern(url: string, by: 'http' | 'stdio', mode: 'legacy' | 'auto'): Pro
     by === 'http'
       ? new StreamableHTTPClientTransport(new URL('/mcp', url))
       : new StdioClientTransport(stdio(url));
-  return client.connect(transport).then(() => callerOf(client));
+  return client.connect(transport).then(() => callerOf(client, client.callTool.bind(client)));
 }
 
 async function old(url: string, by: 'http' | 'stdio'): Promise<Caller> {
@@ -51,7 +58,7 @@ async function old(url: string, by: 'http' | 'stdio'): Promise<Caller> {
   await (by === 'http'
     ? client.connect(new OldHttp(new URL('/mcp', url)))
     : client.connect(new OldStdio(stdio(url))));
-  return callerOf(client);
+  return callerOf(client, (params, options) => client.callTool(params, undefined, options));
 }
 
 export const CLIENTS: Readonly<Record<string, Connect>> = {
@@ -62,10 +69,15 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   'version 1 over stdio': (url) => old(url, 'stdio'),
 };
 
-function callerOf(client: Client | OldClient): Caller {
+type CallTool = (
+  params: { name: string; arguments: Record<string, unknown> },
+  options?: CallOptions,
+) => Promise<JsonObject>;
+
+function callerOf(client: Client | OldClient, callTool: CallTool): Caller {
   return {
-    async call(name, given) {
-      const result: JsonObject = await client.callTool({ name, arguments: { ...given } });
+    async call(name, given, options) {
+      const result = await callTool({ name, arguments: { ...given } }, options);
       return {
         isError: result['isError'] === true,
         texts: asArray(result['content']).map((block) => asString(asObject(block)['text'])),

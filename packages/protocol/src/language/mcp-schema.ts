@@ -33,6 +33,7 @@ const RESULTS = [
   'alone',
   'crowd',
   'others',
+  'waiting',
 ] as const;
 const RESOURCES = ['rooms', 'room', 'entry', 'language'] as const;
 

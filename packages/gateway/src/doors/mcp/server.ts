@@ -74,13 +74,30 @@ export function createServer(
       cacheHints: CACHE_HINTS,
     },
   );
-  const contextOf = ({ mcpReq: { id, signal } }: ServerContext): ToolContext => {
-    return { app, response, ...localization, bytes, large, id, signal };
+  const contextOf = ({ mcpReq }: ServerContext): ToolContext => {
+    const { id, signal } = mcpReq;
+    const sendProgress = progressSender(response, mcpReq);
+    return { app, response, ...localization, bytes, large, id, signal, sendProgress };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);
   handlePrompts(server, localization);
   return server;
+}
+
+/** Undefined for a caller who gave no token. */
+function progressSender(
+  response: McpRequest['context']['response'],
+  { _meta, notify }: ServerContext['mcpReq'],
+): ToolContext['sendProgress'] {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, message) => {
+    // An answer in JSON has no place for it, and it would pile up for a caller who doesn't read.
+    if (!response.headersSent || response.writableNeedDrain) return;
+    const params = { progressToken, progress, message };
+    notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
 }
 
 type ContextOf = (context: ServerContext) => ToolContext;

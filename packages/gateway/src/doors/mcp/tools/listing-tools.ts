@@ -44,6 +44,8 @@ import {
 } from './tool-call.ts';
 
 const DEFAULT_WAIT_SECONDS = 25;
+/** Some clients give a call up that has been silent for 10 s. */
+const PROGRESS_INTERVAL_SECONDS = 5;
 /** Links are made without the parameters that they would repeat: a URL may be too short for those. */
 const NO_PARAMETERS = new URLSearchParams();
 
@@ -78,6 +80,7 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   markPresent(app, args);
   using caller = abortOnDisconnect(context);
   const signals = [context.signal, caller.signal];
+  using _progress = tellProgress(context);
   await waitForEntries(log, selection, { timeoutMs, signals });
   // The tool has no such parameter.
   parameters.delete('order');
@@ -85,6 +88,17 @@ export async function waitForNews(context: ToolContext, args: JsonObject): Promi
   const others = pickArguments(args, ['as', 'seconds']);
   const query = { tool: 'wait_for_news', parameters, selection, others } as const;
   return callToolResult(context, await listEntries(context, query));
+}
+
+/** Until disposal. */
+function tellProgress({ language, text, sendProgress }: ToolContext): Disposable {
+  let seconds = 0;
+  const tell = (): void => {
+    seconds += PROGRESS_INTERVAL_SECONDS;
+    sendProgress?.(seconds, `${text(language.mcp.results.waiting)} ${seconds}`);
+  };
+  const timer = setInterval(tell, PROGRESS_INTERVAL_SECONDS * 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function waitSeconds(args: JsonObject): number {
