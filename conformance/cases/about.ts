@@ -244,6 +244,11 @@ export const about: readonly Case[] = [
       const path = pathOf(operation);
       if (operation.method !== 'get' || path === undefined || isEndless(operation)) continue;
       const status = path.startsWith('/api/say/') ? 201 : 200;
+      for (const { name, schema } of parametersOf(operation)) {
+        if (status === 201 || (name !== 'kind' && name !== 'room')) continue;
+        const types = asArray(asObject(schema)['anyOf']).map((one) => asObject(one)['type']);
+        assert.deepEqual(types, ['string', 'array'], `${path}: ${name}`);
+      }
       const pairs = queryOf(operation);
       const small = pairs.some((pair) => pair.startsWith('limit=')) ? ['limit=10'] : [];
       // Listings are alike: of one of them each parameter alone, of the others all at once.

@@ -24,8 +24,10 @@ const READING = ['read', 'search', 'get_entry', 'list_rooms', 'who_is_here', 'wa
 interface Result {
   readonly isError: boolean;
   readonly texts: readonly string[];
-  readonly structured: JsonObject;
-  readonly untrusted: JsonObject;
+  /** The gateway's own members. */
+  readonly own: JsonObject;
+  /** What visitors wrote, line by line. */
+  readonly lines: readonly string[];
 }
 
 /** A message, with params as they are spelled, from a client of before 2026-07-28. */
@@ -46,13 +48,20 @@ async function ask(
 async function call(gateway: Gateway, name: string, given: string): Promise<Result> {
   const answer = await ask(gateway, 'tools/call', `{"name":"${name}","arguments":${given}}`);
   const result = asObject(answer['result']);
-  const structured = asObject(result['structuredContent'] ?? {});
+  assert.equal(result['structuredContent'], undefined);
+  const isError = result['isError'] === true;
+  const texts = asArray(result['content']).map((block) => asString(asObject(block)['text']));
+  const [first = '', second = ''] = texts;
   return {
-    isError: result['isError'] === true,
-    texts: asArray(result['content']).map((block) => asString(asObject(block)['text'])),
-    structured,
-    untrusted: asObject(structured['untrusted'] ?? {}),
+    isError,
+    texts,
+    own: isError ? {} : asObject(parseJson(first.split('\n').at(-1) ?? '')),
+    lines: isError ? [] : second.split('\n').slice(2),
   };
+}
+
+function said({ lines }: Result): JsonObject[] {
+  return lines.map((line) => asObject(parseJson(line)));
 }
 
 async function done(gateway: Gateway, name: string, given: JsonObject): Promise<Result> {
@@ -66,18 +75,21 @@ async function all(gateway: Gateway, given: JsonObject): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   for (let next: unknown = given; next !== null;) {
     const result: Result = await done(gateway, 'read', asObject(next));
-    found.push(...asArray(result.untrusted['entries'] ?? []).map(asObject));
-    ({ next } = result.structured);
+    found.push(...said(result));
+    ({ next } = result.own);
   }
   return found;
 }
 
 /** Visitors' words are marked, and apart from the gateway's. */
-function apart({ texts, untrusted }: Result, theirs: string): void {
-  const [own = '', said = ''] = texts;
+function apart({ texts, lines }: Pick<Result, 'texts' | 'lines'>, theirs: string): void {
+  const [own = '', marked = '', ...others] = texts;
   assert.ok(!own.includes(theirs), 'not among the gateway’s own words');
-  assert.ok(said.includes(theirs));
-  assert.ok(said.startsWith(asNonBlank(untrusted['note'])));
+  const [mark, blank] = marked.split('\n');
+  asNonBlank(mark);
+  assert.equal(blank, '');
+  assert.ok(lines.join('\n').includes(theirs));
+  assert.deepEqual(others, []);
 }
 
 /** A schema in which every object is closed and every property has a type and a description. */
@@ -139,7 +151,7 @@ export const mcp: readonly Case[] = [
     for (const tool of tools) {
       for (const part of ['title', 'description']) asNonBlank(tool[part]);
       assertStrict(tool['inputSchema']);
-      assert.equal(asObject(tool['outputSchema'])['type'], 'object');
+      assert.equal(tool['outputSchema'], undefined);
       const hints = asObject(tool['annotations']);
       assert.equal(hints['readOnlyHint'], !Object.values<unknown>(SAYING).includes(tool['name']));
       assert.equal(hints['destructiveHint'], false);
@@ -166,7 +178,7 @@ export const mcp: readonly Case[] = [
       await gateway.contribute('shepit', JSON.stringify({ identity }));
     }
     const read = async (given: JsonObject): Promise<number> =>
-      asArray((await done(gateway, 'read', { identity, ...given })).untrusted['entries']).length;
+      (await done(gateway, 'read', { identity, ...given })).lines.length;
     assert.deepEqual([await read({}), await read({ limit: 100 })], [50, 51]);
     assert.equal((await all(gateway, { identity })).length, 51);
   }),
@@ -180,28 +192,27 @@ export const mcp: readonly Case[] = [
       `presence://entries/${id}`,
     ];
     for (const name of names) {
-      const { untrusted } = await done(gateway, 'get_entry', { id: name });
-      assert.equal(asObject(untrusted['entry'])['id'], id, name);
+      const [one] = said(await done(gateway, 'get_entry', { id: name }));
+      assert.equal(one?.['id'], id, name);
     }
   }),
   check('18.2', 'rooms', async (gateway) => {
-    const { structured, texts } = await done(gateway, 'list_rooms', {});
-    const slugs = asArray(structured['rooms']).map((room) => asString(asObject(room)['slug']));
+    const { own } = await done(gateway, 'list_rooms', {});
+    const slugs = asArray(own['rooms']).map((room) => asString(asObject(room)['slug']));
     assert.deepEqual(slugs, await gateway.rooms());
-    for (const slug of slugs) assert.ok(texts[0]?.includes(slug));
   }),
   check('18.2', 'search', async (gateway) => {
     const word = uniqueName().replaceAll('-', '');
     const { entry } = await gateway.contribute('seeds', JSON.stringify({ deep: [`so: ${word}.`] }));
     // Words are known a moment after they are said.
     for (let known = 0; known < entry.seq;) {
-      const { structured } = await done(gateway, 'search', { q: word, limit: 0 });
-      known = asInteger(structured['known']);
+      const { own } = await done(gateway, 'search', { q: word, limit: 0 });
+      known = asInteger(own['known']);
     }
     const result = await done(gateway, 'search', { q: word });
-    const [found, ...others] = asArray(result.untrusted['results']).map(asObject);
+    const [found, ...others] = said(result);
     assert.equal(asObject(found?.['entry'])['id'], entry.id);
-    assert.ok(asString(found?.['snippet']).includes(word));
+    assert.equal(result.texts.join().split(word).length, 2, 'once');
     assert.deepEqual(others, []);
     apart(result, word);
   }),
@@ -211,7 +222,7 @@ export const mcp: readonly Case[] = [
       const identity = uniqueName();
       await done(gateway, 'read', { limit: 0, as: identity });
       const result = await done(gateway, 'who_is_here', {});
-      const here = asArray(result.untrusted['here']).map((one) => asObject(one)['identity']);
+      const here = said(result).map((one) => asObject(one['here'] ?? {})['identity']);
       if (attempt < 50 && !here.includes(identity)) continue;
       assert.ok(here.includes(identity));
       apart(result, identity);
@@ -223,53 +234,53 @@ export const mcp: readonly Case[] = [
     const { entry } = await gateway.contribute('garden', traceBody(identity));
     const waiting = done(gateway, 'wait_for_news', { identity, after: entry.seq, seconds: 60 });
     const next = (await gateway.contribute('shepit', traceBody(identity))).entry;
-    const [news] = asArray((await waiting).untrusted['entries']).map(asObject);
+    const [news] = said(await waiting);
     assert.equal(news?.['id'], next.id);
     const none = await done(gateway, 'wait_for_news', { identity: uniqueName(), seconds: 0 });
-    assert.equal(none.structured['untrusted'], undefined);
+    assert.equal(none.texts.length, 1);
   }),
   check('18.3', 'letter-by-letter', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
       const identity = uniqueName();
-      const own =
+      const required =
         kind === 'resonance'
           ? `"ai_identity":"${identity}","seeking":["it"]`
           : `"text":"\\u0422","identity":"${identity}","identityType":"x"`;
-      const said = `${own}, "n":12345678901234567890.50,"a":1,"a":[2 ],"2":"\\ud800"`;
-      const { structured } = await call(gateway, name, `{${said}}`);
-      const entry = await gateway.read(asString(structured['path']));
+      const said = `${required}, "n":12345678901234567890.50,"a":1,"a":[2 ],"2":"\\ud800"`;
+      const { own } = await call(gateway, name, `{${said}}`);
+      const entry = await gateway.read(asString(own['path']));
       assert.equal(entry.kind, kind);
       assert.equal(entry.body, said);
-      assert.equal(entry.seq, structured['seq']);
+      assert.equal(entry.seq, own['seq']);
     }
   }),
   check('18.3', 'one-entry', async (gateway) => {
     const key = uniqueName('key');
     const body = { text: 'once', identity: uniqueName(), identityType: 'ai_entity' };
     const given = { ...body, idempotencyKey: key };
-    const { structured } = await done(gateway, 'leave_trace', given);
+    const { own } = await done(gateway, 'leave_trace', given);
     const again = await done(gateway, 'leave_trace', given);
-    assert.equal(again.structured['id'], structured['id']);
+    assert.equal(again.own['id'], own['id']);
     const headers = { 'idempotency-key': key };
     const { entry } = await gateway.contribute('garden', JSON.stringify(body), headers);
-    assert.equal(entry.id, structured['id']);
+    assert.equal(entry.id, own['id']);
     assert.equal(entry.body, JSON.stringify(body).slice(1, -1));
   }),
   check('18.3', 'further', async (gateway) => {
     const identity = uniqueName();
-    const own = `"text":"t","identity":"${identity}","identityType":"x"`;
+    const required = `"text":"t","identity":"${identity}","identityType":"x"`;
     const further = '"n":1.50,"deep":{"a":[1]}';
     for (const given of [
-      `{${own},"furtherMembers":${JSON.stringify(`{${further}}`)}}`,
-      `{${own},"furtherMembers":{${further}},"idempotencyKey":null}`,
-      `{${own},${further},"furtherMembers":null}`,
+      `{${required},"furtherMembers":${JSON.stringify(`{${further}}`)}}`,
+      `{${required},"furtherMembers":{${further}},"idempotencyKey":null}`,
+      `{${required},${further},"furtherMembers":null}`,
     ]) {
-      const { structured } = await call(gateway, 'leave_trace', given);
-      const entry = await gateway.read(asString(structured['path']));
-      assert.equal(entry.body, `${own},${further}`);
+      const { own } = await call(gateway, 'leave_trace', given);
+      const entry = await gateway.read(asString(own['path']));
+      assert.equal(entry.body, `${required},${further}`);
     }
     for (const wrong of ['"[1]"', '"{"', '7', '[]']) {
-      const refused = await call(gateway, 'leave_trace', `{${own},"furtherMembers":${wrong}}`);
+      const refused = await call(gateway, 'leave_trace', `{${required},"furtherMembers":${wrong}}`);
       assert.match(refused.texts[0] ?? '', /^invalid-entry: .*"furtherMembers"/);
     }
   }),
@@ -277,16 +288,15 @@ export const mcp: readonly Case[] = [
     const thing = uniqueName('thing');
     const other = uniqueName();
     const alone = await done(gateway, 'first_contact', { ai_identity: other, seeking: [thing] });
-    assert.equal(alone.structured['untrusted'], undefined);
-    assert.ok(alone.texts[0]?.includes(`presence://entries/${asString(alone.structured['id'])}`));
+    assert.equal(alone.texts.length, 1);
+    assert.ok(alone.texts[0]?.includes(`presence://entries/${asString(alone.own['id'])}`));
     const met = await done(gateway, 'first_contact', {
       ai_identity: uniqueName(),
       seeking: [thing],
     });
-    const [companion] = asArray(met.untrusted['companions']).map(asObject);
+    const [companion] = said(met);
     assert.equal(companion?.['ai_identity'], other);
-    asNonBlank(met.structured['welcome']);
-    const next = asArray(met.structured['next']).map(asObject);
+    const next = asArray(met.own['next']).map(asObject);
     assert.ok(next.length > 0);
     for (const step of next) {
       await done(gateway, asString(step['tool']), asObject(step['arguments']));
@@ -296,16 +306,18 @@ export const mcp: readonly Case[] = [
   check('18.4', 'apart', async (gateway) => {
     const identity = uniqueName();
     const { entry } = await gateway.contribute('garden', traceBody(identity, { n: 1 }));
-    apart(await done(gateway, 'read', { identity }), identity);
+    const read = await done(gateway, 'read', { identity });
+    apart(read, identity);
+    assert.equal(read.texts.join('').split(identity).length, 2, 'once');
     const one = await done(gateway, 'get_entry', { id: entry.id });
     apart(one, identity);
-    assert.ok(one.texts[1]?.endsWith(entry.text), 'letter by letter');
+    assert.equal(one.lines.join('\n'), entry.text, 'letter by letter');
     for (const uri of [`presence://entries/${entry.id}`, `presence://rooms/${entry.room}`]) {
       const { result } = await ask(gateway, 'resources/read', JSON.stringify({ uri }));
       const texts = asArray(asObject(result)['contents']).map((part) =>
         asString(asObject(part)['text']),
       );
-      assert.ok(texts[1]?.startsWith(asNonBlank(one.untrusted['note'])), uri);
+      assert.equal(texts[1]?.split('\n')[0], one.texts[1]?.split('\n')[0], uri);
     }
   }),
   check('18.5', 'pieces', async (gateway) => {
@@ -316,9 +328,9 @@ export const mcp: readonly Case[] = [
     const pieces: string[] = [];
     for (let next: unknown = { id: entry.id }; next !== null;) {
       const piece: Result = await done(gateway, 'get_entry', asObject(next));
-      assert.ok(asInteger(piece.structured['bytes']) > 64 * 1024);
-      pieces.push(asString(piece.untrusted['text']));
-      ({ next } = piece.structured);
+      assert.ok(asInteger(piece.own['bytes']) > 64 * 1024);
+      pieces.push(piece.lines.join('\n'));
+      ({ next } = piece.own);
     }
     assert.ok(pieces.length > 1);
     assert.ok(pieces.join('') === (await gateway.read(entry.path)).text);
@@ -331,12 +343,10 @@ export const mcp: readonly Case[] = [
         .id,
       (await gateway.contribute('shepit', deep)).entry.id,
     ];
-    const { structured, untrusted, texts } = await done(gateway, 'read', { identity });
-    const shortened = asArray(structured['shortened']).map((one) => asString(asObject(one)['id']));
+    const page = await done(gateway, 'read', { identity });
+    const shortened = asArray(page.own['shortened']).map((one) => asString(asObject(one)['id']));
     assert.deepEqual(shortened, ids.toReversed());
-    for (const id of ids) assert.ok(texts[0]?.includes(id));
-    for (const one of asArray(untrusted['entries']))
-      assert.equal(Object.keys(asObject(one)).length, 5);
+    for (const one of said(page)) assert.equal(Object.keys(one).length, 5);
   }),
   check('18.6', 'errors', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {

@@ -135,6 +135,7 @@ export const searching: readonly Case[] = [
       'наказ №57 виконано',
       'Acmeco™ gadgetry',
       'squared² ½cupful',
+      '검색은 조용하다',
     ];
     const seqs = await said(
       gateway,
@@ -158,6 +159,7 @@ export const searching: readonly Case[] = [
       ['Acmeco™', 6],
       ['squared', 7],
       ['cupful', 7],
+      ['검색', 8],
     ];
     for (const [q, at] of asked) {
       assert.deepEqual((await find(gateway, search(`${mark} ${q}`))).seqs, [seqs[at]], q);

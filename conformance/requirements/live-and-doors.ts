@@ -138,7 +138,8 @@ export const LIVE_AND_DOORS = {
   '17.4': {
     paths: 'Every path is described.',
     bodies: 'Every example of a body works as it stands.',
-    parameters: 'Every example of a parameter works as it stands.',
+    parameters:
+      'Every example of a parameter works as it stands, and rooms and kinds may be several.',
   },
   '18.1': {
     initialize: 'Clients before 2026-07-28 are answered at /mcp, whatever their headers say.',
@@ -152,7 +153,7 @@ export const LIVE_AND_DOORS = {
     fifty: 'Without limit, a list has 50 entries.',
     'any-name': 'get_entry takes any name that the gateway gives an entry.',
     rooms: 'list_rooms has the rooms.',
-    search: 'search finds what was said, with words around it.',
+    search: 'search finds what was said, and says it once.',
     'who-is-here': 'who_is_here has a reader who said who it is.',
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },
@@ -163,7 +164,7 @@ export const LIVE_AND_DOORS = {
     companions:
       'A first contact is welcomed, meets who seeks the same, and is told tools to call next.',
   },
-  '18.4': { apart: 'What visitors said is apart from the gateway’s words, and marked.' },
+  '18.4': { apart: 'What visitors said is apart from the gateway’s words, marked, and said once.' },
   '18.5': {
     pieces: 'The pieces of a long entry are its text, byte for byte.',
     shortened: 'What is too long or too deep for a list is named.',

@@ -34,9 +34,8 @@ async function done(caller: Caller, name: string, given: JsonObject): Promise<Re
   return result;
 }
 
-function words({ structured }: Result): JsonObject {
-  const said = asObject(structured['untrusted']);
-  assert.match(asString(said['note']), MARK);
+function words({ texts, said }: Result): readonly JsonObject[] {
+  assert.match(texts[1] ?? '', MARK);
   return said;
 }
 
@@ -72,7 +71,7 @@ async function tools(caller: Caller): Promise<void> {
     assert.match(asString(tool['title']), /\p{L}/u);
     assert.match(asString(tool['description']), /\p{L}/u);
     assert.equal(asObject(tool['inputSchema'])['additionalProperties'], false);
-    assert.equal(asObject(tool['outputSchema'])['type'], 'object');
+    assert.equal(tool['outputSchema'], undefined);
     const hints = asObject(tool['annotations']);
     assert.equal(hints['destructiveHint'], false);
     assert.equal(hints['openWorldHint'], true);
@@ -85,7 +84,7 @@ async function saying(caller: Caller): Promise<void> {
   const other = { ai_identity: uniqueName(), seeking: [thing] };
   await done(caller, 'first_contact', other);
   const met = await done(caller, 'first_contact', { ai_identity: name, seeking: [thing] });
-  const [companion] = asArray(words(met)['companions']).map(asObject);
+  const [companion] = words(met);
   assert.equal(companion?.['ai_identity'], other.ai_identity);
   assert.ok(!met.texts[0]?.includes(other.ai_identity));
   assert.match(met.texts[1] ?? '', MARK);
@@ -95,18 +94,16 @@ async function saying(caller: Caller): Promise<void> {
   const key = uniqueName('key');
   const first = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
   const again = await done(caller, 'leave_trace', { ...trace, idempotencyKey: key });
-  assert.equal(again.structured['id'], first.structured['id']);
-  const kept: unknown = await (
-    await fetch(gateway.url + asString(first.structured['path']))
-  ).json();
+  assert.equal(again.own['id'], first.own['id']);
+  const kept: unknown = await (await fetch(gateway.url + asString(first.own['path']))).json();
   const { id, seq, kind, room, timestamp, ...said } = asObject(kept);
   assert.deepEqual(said, trace);
-  const { path: _, ...own } = first.structured;
-  assert.deepEqual(own, { id, seq, kind, room, timestamp });
+  const { path: _, ...stamp } = first.own;
+  assert.deepEqual(stamp, { id, seq, kind, room, timestamp });
 
   for (const tool of ['plant_seed', 'whisper']) {
-    const { structured } = await done(caller, tool, { anything: { at: 'all' }, identity: name });
-    assert.ok(asInteger(structured['seq']) > asInteger(seq));
+    const { own } = await done(caller, tool, { anything: { at: 'all' }, identity: name });
+    assert.ok(asInteger(own['seq']) > asInteger(seq));
   }
   const refused = await caller.call('leave_trace', { text: 'no name' });
   assert.equal(refused.isError, true);
@@ -124,16 +121,15 @@ async function reading(caller: Caller): Promise<void> {
   const name = uniqueName();
   const ids: unknown[] = [];
   for (const count of [1, 2, 3]) {
-    const { structured } = await done(caller, 'whisper', { text: `${count}`, identity: name });
-    ids.push(structured['id']);
+    const { own } = await done(caller, 'whisper', { text: `${count}`, identity: name });
+    ids.push(own['id']);
   }
   const found: unknown[] = [];
   let given: JsonObject | null = { kind: 'shepit', identity: name, limit: 2, as: name };
   while (given !== null) {
     const page: Result = await done(caller, 'read', given);
-    assert.match(page.texts[1] ?? '', MARK);
-    found.push(...asArray(words(page)['entries']).map((entry) => asObject(entry)['id']));
-    const { next } = page.structured;
+    found.push(...words(page).map((entry) => entry['id']));
+    const { next } = page.own;
     given = next === null ? null : asObject(next);
   }
   assert.deepEqual(found, ids.toReversed());
@@ -145,19 +141,18 @@ async function reading(caller: Caller): Promise<void> {
   // Words are known a moment after they are said.
   for (let known = 0; known === 0;) {
     const result = await done(caller, 'search', { q: word });
-    const head = asInteger(result.structured['head']);
-    if (asInteger(result.structured['known']) === head) known = head;
+    const head = asInteger(result.own['head']);
+    if (asInteger(result.own['known']) === head) known = head;
   }
   for (let next: JsonObject | null = { q: word, limit: 1 }; next !== null;) {
     const result: Result = await done(caller, 'search', next);
-    const [first] = asArray(words(result)['results']).map(asObject);
+    const [first] = result.said;
     if (first !== undefined) {
-      assert.ok(asString(first['snippet']).includes(word));
       assert.match(result.texts[1] ?? '', MARK);
       assert.ok(!result.texts[0]?.includes('Тихо'));
       sought.push(asObject(first['entry'])['seq']);
     }
-    const on = result.structured['next'];
+    const on = result.own['next'];
     next = on === null ? null : asObject(on);
   }
   assert.equal(new Set(sought).size, 2);
@@ -165,12 +160,12 @@ async function reading(caller: Caller): Promise<void> {
   assert.match(nothing.texts[0] ?? '', /^invalid-parameter: .*"q"/);
 
   const one = await done(caller, 'get_entry', { id: ids[0] });
-  assert.equal(asObject(words(one)['entry'])['identity'], name);
-  assert.equal(one.structured['next'], null);
+  assert.equal(words(one)[0]?.['identity'], name);
+  assert.equal(one.own['next'], null);
 
   const here = await done(caller, 'who_is_here', {});
-  const identities = [...asArray(words(here)['here']), ...asArray(words(here)['lately'])].map(
-    (visitor) => asObject(visitor)['identity'],
+  const identities = words(here).map(
+    (visitor) => asObject(visitor['here'] ?? visitor['lately'])['identity'],
   );
   assert.ok(identities.includes(name));
   assert.ok(!here.texts[0]?.includes(name));
@@ -183,14 +178,13 @@ async function reading(caller: Caller): Promise<void> {
     await (await fetch(`${gateway.url}/api/shepit`, { method: 'POST', body })).text();
   };
   const speaking = setInterval(() => void speak(), 100);
-  const [entry] = asArray(words(await waiting)['entries']).map(asObject);
+  const [entry] = words(await waiting);
   clearInterval(speaking);
   assert.equal(entry?.['text'], 'news');
-  const since = { identity: name, after: from.structured['head'], seconds: 30 };
+  const since = { identity: name, after: from.own['head'], seconds: 30 };
   const news = await done(caller, 'wait_for_news', since);
-  assert.ok(asArray(words(news)['entries']).length > 0);
+  assert.ok(words(news).length > 0);
   const nobody = await done(caller, 'wait_for_news', { identity: uniqueName(), seconds: 0.05 });
-  assert.equal(nobody.structured['untrusted'], undefined);
   assert.equal(nobody.texts.length, 1);
 
   const missing = await caller.call('get_entry', { id: 'none' });
@@ -202,12 +196,12 @@ async function reading(caller: Caller): Promise<void> {
 async function waitingLong(connect: Connect): Promise<void> {
   await using caller = await connect(gateway.url);
   const identity = uniqueName();
-  const { structured } = await done(caller, 'read', { limit: 0 });
+  const { own } = await done(caller, 'read', { limit: 0 });
   const heard: unknown[] = [];
   let speaking: Promise<Result> | undefined;
   const waiting = caller.call(
     'wait_for_news',
-    { identity, after: structured['head'], seconds: 600 },
+    { identity, after: own['head'], seconds: 600 },
     {
       timeout: 8000,
       resetTimeoutOnProgress: true,
@@ -218,7 +212,7 @@ async function waitingLong(connect: Connect): Promise<void> {
       },
     },
   );
-  const [entry] = asArray(words(await waiting)['entries']).map(asObject);
+  const [entry] = words(await waiting);
   assert.equal(entry?.['identity'], identity);
   assert.deepEqual(heard, [5, 10]);
   await speaking;
@@ -234,10 +228,10 @@ async function resources(caller: Caller): Promise<void> {
   ]);
   assert.ok((await caller.templates()).includes('presence://entries/{id}{?from}'));
   const name = uniqueName();
-  const { structured } = await done(caller, 'whisper', { text: 'Тихо.', identity: name });
+  const { own: stored } = await done(caller, 'whisper', { text: 'Тихо.', identity: name });
   for (const uri of [
-    `presence://rooms/${asString(structured['room'])}`,
-    `presence://entries/${asString(structured['id'])}`,
+    `presence://rooms/${asString(stored['room'])}`,
+    `presence://entries/${asString(stored['id'])}`,
   ]) {
     const [own = '', said = ''] = await caller.read(uri);
     assert.ok(!own.includes(name));

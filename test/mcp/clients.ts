@@ -7,7 +7,13 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
+import {
+  asObject,
+  asArray,
+  asString,
+  parseJson,
+  type JsonObject,
+} from '../../conformance/value.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const ME = { name: 'visitor', version: '1.0.0' };
@@ -16,11 +22,14 @@ export interface Result {
   readonly isError: boolean;
   /** The blocks of text, the gateway's own first. */
   readonly texts: readonly string[];
-  readonly structured: JsonObject;
+  /** The gateway's own members. */
+  readonly own: JsonObject;
+  /** What visitors wrote, line by line. */
+  readonly said: readonly JsonObject[];
 }
 
 /** How a client waits for a call that takes long. */
-export interface CallOptions {
+interface CallOptions {
   readonly timeout?: number;
   readonly resetTimeoutOnProgress?: boolean;
   readonly onprogress?: (progress: { progress: number; message?: string | undefined }) => void;
@@ -69,6 +78,23 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   'version 1 over stdio': (url) => old(url, 'stdio'),
 };
 
+export function resultOf(result: JsonObject): Result {
+  const isError = result['isError'] === true;
+  const texts = asArray(result['content']).map((block) => asString(asObject(block)['text']));
+  const [first = '', second = ''] = texts;
+  return {
+    isError,
+    texts,
+    own: isError ? {} : asObject(parseJson(first.split('\n').at(-1) ?? '')),
+    said: isError
+      ? []
+      : second
+          .split('\n')
+          .slice(2)
+          .map((line) => asObject(parseJson(line))),
+  };
+}
+
 type CallTool = (
   params: { name: string; arguments: Record<string, unknown> },
   options?: CallOptions,
@@ -78,11 +104,7 @@ function callerOf(client: Client | OldClient, callTool: CallTool): Caller {
   return {
     async call(name, given, options) {
       const result = await callTool({ name, arguments: { ...given } }, options);
-      return {
-        isError: result['isError'] === true,
-        texts: asArray(result['content']).map((block) => asString(asObject(block)['text'])),
-        structured: asObject(result['structuredContent'] ?? {}),
-      };
+      return resultOf(result);
     },
     tools: async () => asArray((await client.listTools()).tools).map(asObject),
     resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),

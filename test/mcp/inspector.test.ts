@@ -21,6 +21,7 @@ import {
   type DataFolder,
   type GatewayProcess,
 } from '../gateway-process.ts';
+import { resultOf, type Result } from './clients.ts';
 import type { CommandResult } from './inspector-process.ts';
 
 const INSPECTOR = fileURLToPath(
@@ -78,28 +79,27 @@ suite('the official Inspector', () => {
 
 async function everyTool(inspect: Inspect, launch: Inspect): Promise<void> {
   const used = new Set<string>();
-  const call = async (name: string, given: JsonObject): Promise<JsonObject> => {
+  const call = async (name: string, given: JsonObject): Promise<Result> => {
     used.add(name);
     const args = ['--tool-name', name, '--tool-args-json', JSON.stringify(given)];
     const { code, result, aside } = await inspect('tools/call', ...args);
     assert.equal(code, 0, `${name}: ${aside} ${JSON.stringify(result)}`);
-    return asObject(result['structuredContent']);
+    return resultOf(result);
   };
   const identity = uniqueName();
   const said = { text: 'Тиша.', identity };
   await call('first_contact', { ai_identity: identity, seeking: ['presence'] });
-  const { id, seq } = await call('leave_trace', { ...said, identityType: 'ai_entity' });
+  const { id, seq } = (await call('leave_trace', { ...said, identityType: 'ai_entity' })).own;
   await call('plant_seed', said);
   await call('whisper', said);
-  const words = async (name: string, given: JsonObject): Promise<JsonObject> =>
-    asObject((await call(name, given))['untrusted']);
-  assert.equal(asArray((await words('read', { identity }))['entries']).length, 4);
-  await words('search', { q: 'тиша' });
-  assert.equal(asObject((await words('get_entry', { id }))['entry'])['text'], 'Тиша.');
-  await words('who_is_here', {});
+  const words = async (name: string, given: JsonObject): Promise<readonly JsonObject[]> =>
+    (await call(name, given)).said;
+  assert.equal((await words('read', { identity })).length, 4);
+  assert.ok((await words('who_is_here', {})).length > 0);
+  await call('search', { q: 'тиша' });
   await call('list_rooms', {});
-  const news = await words('wait_for_news', { identity, after: seq, seconds: 20 });
-  assert.equal(asArray(news['entries']).length, 2);
+  assert.equal((await words('get_entry', { id }))[0]?.['text'], 'Тиша.');
+  assert.equal((await words('wait_for_news', { identity, after: seq, seconds: 20 })).length, 2);
 
   // It tells what clients of some models could not use.
   const { code, result, aside } = await launch('tools/list', '--strict');

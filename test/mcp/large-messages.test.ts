@@ -15,6 +15,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
+import { resultOf, type Result } from './clients.ts';
 import { residentOf } from '../live/resident.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -45,10 +46,8 @@ suite('an MCP message of any size', () => {
     return { status: response.status, message: asObject(parseJson(await response.text())) };
   }
 
-  function structured({ message }: Answer): JsonObject {
-    return asObject(
-      asObject(message['result'] ?? assert.fail(JSON.stringify(message)))['structuredContent'],
-    );
+  function resultIn({ message }: Answer): Result {
+    return resultOf(asObject(message['result'] ?? assert.fail(JSON.stringify(message))));
   }
 
   async function entry(path: unknown): Promise<string> {
@@ -71,10 +70,10 @@ suite('an MCP message of any size', () => {
     ]) {
       const answer = await post(text);
       assert.equal(answer.message['id'], 'я');
-      assert.equal(await storedBody(structured(answer)['path']), byHttp);
+      assert.equal(await storedBody(resultIn(answer).own['path']), byHttp);
     }
     const packed = await post(gzipSync(call('leave_trace', args)), { 'Content-Encoding': 'gzip' });
-    assert.equal(await storedBody(structured(packed)['path']), byHttp);
+    assert.equal(await storedBody(resultIn(packed).own['path']), byHttp);
   });
 
   test('has its key wherever it stands, which is no part of the entry', async () => {
@@ -84,9 +83,9 @@ suite('an MCP message of any size', () => {
         'whisper',
         `{"idempotencyKey":0, "text":"${text}" , "a":[ 1 ] ,"idempotency\\u004bey": ${key}}`,
       );
-    const first = structured(await post(sent('"k"')));
+    const first = resultIn(await post(sent('"k"'))).own;
     assert.equal(await storedBody(first['path']), `"text":"${text}","a":[ 1 ]}`);
-    assert.equal(structured(await post(sent('"k"')))['id'], first['id']);
+    assert.equal(resultIn(await post(sent('"k"'))).own['id'], first['id']);
     const headers = { 'Idempotency-Key': 'k' };
     const body = `{"text":"${text}","a":[ 1 ]}`;
     const response = await fetch(`${gateway.url}/api/shepit`, { method: 'POST', headers, body });
@@ -112,18 +111,18 @@ suite('an MCP message of any size', () => {
     });
     const answers = asArray(await response.json()).map(asObject);
     for (const message of answers) {
-      const body = await storedBody(structured({ status: 200, message })['path']);
+      const body = await storedBody(resultIn({ status: 200, message }).own['path']);
       assert.ok(body.startsWith(`"n":${String(message['id'])}.0,`));
     }
     assert.equal(answers.length, 3);
   });
 
   test('takes what a call asks for out of arguments of any length', async () => {
-    const { path } = structured(await post(call('whisper', '{"text":"only this one"}')));
+    const { path } = resultIn(await post(call('whisper', '{"text":"only this one"}'))).own;
     const more = 'x'.repeat(3 * MEGABYTE);
     const id = asString(path).slice('/api/entries/'.length);
     const answer = await post(call('get_entry', `{"more":"${more}","id":"no","id":"${id}"}`));
-    assert.match(JSON.stringify(structured(answer)), /only this one/);
+    assert.match(JSON.stringify(resultIn(answer).said), /only this one/);
   });
 
   test('that needs more than a megabyte beside an entry is told so, with its id', async () => {
@@ -180,7 +179,7 @@ suite('an MCP message of any size', () => {
       body: ReadableStream.from(chunks()),
       duplex: 'half',
     });
-    const { path } = structured({ status: 200, message: asObject(await response.json()) });
+    const { path } = resultIn({ status: 200, message: asObject(await response.json()) }).own;
     const stored = await fetch(gateway.url + asString(path));
     let size = 0;
     const body: ReadableStream<Uint8Array> = stored.body ?? assert.fail();

@@ -14,6 +14,7 @@ import { suite, test } from 'node:test';
 
 import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
+import { resultOf } from './clients.ts';
 import { residentOf } from '../live/resident.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
@@ -81,7 +82,7 @@ suite('presence mcp, in flat memory', () => {
     const step = await lines.next();
     const { id, result } = asObject(parseJson(String(step.value)));
     assert.equal(id, 'я');
-    const path = asString(asObject(asObject(result)['structuredContent'])['path']);
+    const path = asString(resultOf(asObject(result)).own['path']);
     const stored = Buffer.from(await (await fetch(gateway.url + path)).arrayBuffer());
     assert.ok(stored.subarray(0, 300).includes(',"n":12345678901234567890,"text":"xx'));
     assert.ok(stored.length > LONG * MEGABYTE);

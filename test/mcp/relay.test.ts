@@ -13,6 +13,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
+import { resultOf } from './clients.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 
@@ -54,7 +55,7 @@ suite('presence mcp', () => {
         );
         assert.deepEqual(others, []);
         assert.equal(asObject(parseJson(answer ?? ''))['id'], 'я');
-        const { path } = asObject(resultIn(answer)['structuredContent']);
+        const { path } = resultOf(resultIn(answer)).own;
         const entry = await (await fetch(gateway.url + asString(path))).text();
         assert.ok(entry.endsWith(`,${said}}`), `${said.slice(0, 60)}: ${entry.slice(0, 300)}`);
         const read = call('1', 'get_entry', `{"id":"${asString(path).slice(13)}"}`, meta);

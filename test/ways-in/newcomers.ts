@@ -152,21 +152,19 @@ async function byMcp(url: string, name: string): Promise<Newcomer> {
     assert.equal(result.isError, isError, result.texts.join('\n'));
     return result;
   };
-  const untrusted = ({ structured }: Result, list: string): readonly JsonObject[] =>
-    asArray(asObject(structured['untrusted'] ?? { [list]: [] })[list]).map(asObject);
   return {
     async firstContact() {
       await call('first_contact', { ai_identity: name, seeking: ['presence'] });
     },
     async answer(text, inReplyTo) {
       const given = { text, identity: name, identityType: 'ai_entity', inReplyTo };
-      return asString((await call('leave_trace', given)).structured['id']);
+      return asString((await call('leave_trace', given)).own['id']);
     },
     async inbox(after) {
       const result = await call('read', { to: name, after, limit: 20 });
-      const { head, log } = result.structured;
+      const { head, log } = result.own;
       return {
-        entries: untrusted(result, 'entries'),
+        entries: result.said,
         head: asInteger(head),
         log: asString(log),
       };
@@ -174,7 +172,7 @@ async function byMcp(url: string, name: string): Promise<Newcomer> {
     search: (words) =>
       found(async () => {
         const result = await call('search', { q: words });
-        return { notes: result.structured['notes'], results: untrusted(result, 'results') };
+        return { notes: result.own['notes'], results: result.said };
       }),
     async toldOf(cursor) {
       return (await call('read', { to: name, after: cursor }, true)).texts.join('\n');

@@ -16,9 +16,14 @@ interface Values {
 
 const NATURAL = { type: 'integer', minimum: 0 };
 
+function oneOrSeveral(schema: JsonObject): JsonObject {
+  return { anyOf: [schema, { type: 'array', items: schema }] };
+}
+
 function valuesOf({ language }: Localization): Readonly<Record<string, Values>> {
   const slugs = language.rooms.map(({ slug }) => slug);
   const slug = { schema: { type: 'string', enum: slugs }, example: slugs[0] };
+  const kind = { type: 'string', enum: [...KINDS] };
   const fields = [...KINDS.flatMap((kind) => language.kinds[kind].fields), ...language.common];
   const members = fields.map(({ name, example }) => {
     return [name, { schema: TEXT, example: [example].flat()[0] }] as const;
@@ -38,9 +43,9 @@ function valuesOf({ language }: Localization): Readonly<Record<string, Values>> 
     since: { schema: TEXT, example: '2026-01-01' },
     until: { schema: TEXT, example: '2126-01-01T00:00:00Z' },
     wait: { schema: { type: 'number', minimum: 0 }, example: 0.5 },
-    kind: { schema: { type: 'string', enum: [...KINDS] }, example: 'garden' satisfies Kind },
+    kind: { schema: oneOrSeveral(kind), example: 'garden' satisfies Kind },
     as: { schema: TEXT, example: identity?.example ?? 'Lumen' },
-    room: slug,
+    room: { ...slug, schema: oneOrSeveral(slug.schema) },
     slug,
   };
 }

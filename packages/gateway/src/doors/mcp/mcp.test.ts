@@ -13,6 +13,7 @@ import {
   entryAt,
   fields,
   list,
+  said,
   saidIn,
   send,
   subscribe,
@@ -27,12 +28,12 @@ suite('a search through MCP', () => {
     const seqs: unknown[] = [];
     const sections: unknown[] = [];
     for (let args: unknown = { q: 'mint', skip: 1, limit: 1 }; args !== null;) {
-      const { structured, texts } = await call(door, 'search', JSON.stringify(args));
-      const { results } = fields(structured['untrusted']);
-      seqs.push(...list(results).map((result) => fields(fields(result)['entry'])['seq']));
-      sections.push(structured['rankedFrom']);
+      const result = await call(door, 'search', JSON.stringify(args));
+      const { own, texts } = result;
+      seqs.push(...said(result).map((one) => fields(one['entry'])['seq']));
+      sections.push(own['rankedFrom']);
       assert.equal(/the best of those from seq 3 on/.test(texts[0] ?? ''), seqs.length === 1);
-      args = structured['next'];
+      args = own['next'];
     }
     assert.deepEqual(
       [seqs, sections],
@@ -52,9 +53,9 @@ suite('what is said through MCP', () => {
       const reply = async (inReplyTo: unknown): ReturnType<typeof call> =>
         call(door, tool, JSON.stringify({ ai_identity: 'L', seeking: [], inReplyTo }));
       const lost = await reply('nobody');
-      assert.match(JSON.stringify(lost.structured['notes']), /inReplyTo/);
+      assert.match(JSON.stringify(lost.own['notes']), /inReplyTo/);
       assert.match(lost.texts[0] ?? '', /inReplyTo/);
-      assert.ok(!('notes' in (await reply(first.structured['path'])).structured));
+      assert.ok(!('notes' in (await reply(first.own['path'])).own));
     }
   });
 
@@ -69,8 +70,8 @@ suite('what is said through MCP', () => {
       `"many":[${'"x",'.repeat(50_000)}"x"]`,
     ]) {
       const said = `${trace},${more}`;
-      const { structured } = await call(door, 'leave_trace', `{${said}}`);
-      assert.ok(saidIn(await entryAt(door, structured['path'])) === said, more.slice(0, 60));
+      const { own } = await call(door, 'leave_trace', `{${said}}`);
+      assert.ok(saidIn(await entryAt(door, own['path'])) === said, more.slice(0, 60));
     }
   });
 
@@ -79,15 +80,15 @@ suite('what is said through MCP', () => {
     const said = '{"text":"once", "idempotencyKey":"k", "n":1.50}';
     const first = await call(door, 'whisper', said);
     const again = await call(door, 'whisper', said);
-    assert.equal(again.structured['id'], first.structured['id']);
-    const entry = await entryAt(door, first.structured['path']);
+    assert.equal(again.own['id'], first.own['id']);
+    const entry = await entryAt(door, first.own['path']);
     assert.equal(saidIn(entry), '"text":"once","n":1.50');
     const byHttp = await fetch(`${door.url}/api/shepit`, {
       method: 'POST',
       headers: { 'Idempotency-Key': 'k' },
       body: '{"text":"once","n":1.50}',
     });
-    assert.equal(fields(await byHttp.json())['id'], first.structured['id']);
+    assert.equal(fields(await byHttp.json())['id'], first.own['id']);
     const empty = await call(door, 'whisper', '{"idempotencyKey":""}');
     assert.match(empty.texts[0] ?? '', /^invalid-entry: .*"idempotencyKey" must be a string/);
     const other = await call(door, 'whisper', '{"text":"twice","idempotencyKey":"k"}');
@@ -189,15 +190,15 @@ suite('the MCP door', () => {
   test('reports a fault of its own, and tells nobody else of it', async () => {
     const log = openMemoryLog();
     await using door = await openGateway(log);
-    const { structured } = await call(door, 'whisper', '{}');
+    const { own } = await call(door, 'whisper', '{}');
     log.entry = () => Promise.reject(new Error('/secret/file'));
-    const uri = `presence://entries/${String(structured['id'])}`;
+    const uri = `presence://entries/${String(own['id'])}`;
     const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } };
     const { text } = await send(door, JSON.stringify(message));
     assert.equal(fields(answerIn(text)['error'])['code'], -32_603);
     assert.doesNotMatch(text, /secret/);
     assert.equal(door.reported.length, 1);
-    const { texts } = await call(door, 'get_entry', JSON.stringify({ id: structured['id'] }));
+    const { texts } = await call(door, 'get_entry', JSON.stringify({ id: own['id'] }));
     assert.match(texts[0] ?? '', /^internal: /);
     assert.doesNotMatch(texts.join(''), /secret/);
     assert.equal(door.reported.length, 2);
@@ -206,9 +207,9 @@ suite('the MCP door', () => {
   test('tells who cannot be answered now that it may ask again', async () => {
     const log = openMemoryLog();
     await using door = await openGateway(log);
-    const { structured } = await call(door, 'whisper', '{}');
+    const { own } = await call(door, 'whisper', '{}');
     log.entry = () => Promise.reject(new GatewayError('unavailable', 'Cannot read now.'));
-    const uri = `presence://entries/${String(structured['id'])}`;
+    const uri = `presence://entries/${String(own['id'])}`;
     const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } };
     const { text } = await send(door, JSON.stringify(message));
     const error = fields(answerIn(text)['error']);
@@ -404,7 +405,7 @@ test('arguments may be JSON text, and null is none', async () => {
   await using door = await openGateway(openMemoryLog());
   const kept = await call(door, 'whisper', JSON.stringify('{"n":1.0}'));
   assert.ok(!kept.isError);
-  assert.match(await entryAt(door, String(kept.structured['path'])), /,"n":1\.0\}$/);
+  assert.match(await entryAt(door, String(kept.own['path'])), /,"n":1\.0\}$/);
   for (const given of ['null', '"{}"']) assert.ok(!(await call(door, 'whisper', given)).isError);
   assert.ok(!(await call(door, 'read', 'null')).isError);
 });

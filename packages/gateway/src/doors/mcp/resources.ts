@@ -16,7 +16,7 @@ import { roomDocuments } from '../../operations/rooms.ts';
 import type { DoorContext } from '../context.ts';
 import { describePiece, lostEntry, readPiece, readableEntry } from './tools/entry-tool.ts';
 import { listEntries } from './tools/listing-tools.ts';
-import { asGatewayError, untrustedText, type ToolResult } from './tools/results.ts';
+import { asGatewayError, resultTexts, type ToolResult } from './tools/results.ts';
 import type { ToolContext } from './tools/tool-call.ts';
 
 export const ROOMS_URI = 'presence://rooms';
@@ -137,39 +137,38 @@ function unknownResource(uri: string): GatewayError {
   return new GatewayError('not-found', detail, { known });
 }
 
-type ResourceText = Pick<ToolResult, 'summary' | 'lines'>;
-
-async function readRoom(context: ToolContext, room: RoomDocument): Promise<ResourceText> {
-  const { summary, lines } = await listEntries(context, {
+async function readRoom(context: ToolContext, room: RoomDocument): Promise<ToolResult> {
+  const listing = await listEntries(context, {
     tool: 'read',
     parameters: new URLSearchParams([['room', room.slug]]),
     selection: { facets: [facet('room', room.slug)], order: 'newest' },
     others: {},
   });
-  return { summary: `${JSON.stringify(room)}\n${summary}`, lines };
+  return { ...listing, summary: `${JSON.stringify(room)}\n${listing.summary}` };
 }
 
 async function readEntry(
   context: ToolContext,
   id: string,
   from: string | undefined,
-): Promise<ResourceText> {
+): Promise<ToolResult> {
   const { log } = context.app;
   await untilSeen(log, [['id', id]]);
   const entry = await readableEntry(context.app, id);
   const lost = lostEntry(context, entry);
-  if (lost !== undefined) return { summary: lost.summary, lines: [] };
+  if (lost !== undefined) return { ...lost, lines: [] };
   const piece = await readPiece(entry, from);
-  const next = `${entryUri(entry.stamp.id)}?from=${piece.end}`;
-  return { summary: describePiece(context, entry, piece, next), lines: [piece.text] };
+  const { stamp, size } = entry;
+  const next = piece.end === size ? null : `${entryUri(stamp.id)}?from=${piece.end}`;
+  return {
+    summary: describePiece(context, entry, piece, 'resources/read'),
+    own: { bytes: size, next },
+    lines: [piece.text],
+  };
 }
 
 /** The gateway's own text, and what visitors wrote as a second content. */
-function contents(
-  context: Localization,
-  uri: string,
-  { summary, lines }: ResourceText,
-): ReadResourceResult {
-  const texts = lines.length === 0 ? [summary] : [summary, untrustedText(context, lines)];
+function contents(context: Localization, uri: string, result: ToolResult): ReadResourceResult {
+  const texts = resultTexts(context, result);
   return { contents: texts.map((text) => ({ uri, mimeType: 'text/plain', text })) };
 }

@@ -12,7 +12,7 @@ import { nextActions } from '../../../operations/next-actions.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
 import { rawArguments, takeMembers } from '../json-rpc.ts';
 import { entryUri } from '../resources.ts';
-import { callToolResult, parseObject, stampObject, type ToolResult } from './results.ts';
+import { callToolResult, stampObject, type ToolResult } from './results.ts';
 import { CONTRIBUTION_TOOLS, OWN_ARGUMENTS, type ToolContext } from './tool-call.ts';
 
 interface StoredEntry {
@@ -27,7 +27,7 @@ type ToolFunction = (context: ToolContext, args: JsonObject) => Promise<CallTool
 export function contribute(kind: Kind): ToolFunction {
   return async (context, args) => {
     const stored = describeStored(context, await appendArguments(context, args, kind));
-    return callToolResult(context, { ...stored, lines: [], untrusted: {} });
+    return callToolResult(context, { ...stored, lines: [] });
   };
 }
 
@@ -42,19 +42,17 @@ export async function firstContact(
   const entry = await app.log.entry(stamp.seq, 'exact');
   const next = nextCalls(context, entry?.text);
   if (withheld !== undefined) {
-    return callToolResult(context, { summary, own: { ...own, next }, lines: [], untrusted: {} });
+    return callToolResult(context, { summary, own: { ...own, next }, lines: [] });
   }
   // Large entries are not parsed to look for what they seek.
   const companions = entry?.text === undefined ? [] : await companionsFor(app, stamp, entry.text);
   const lines = companions.map((companion) => Buffer.from(companion).toString());
-  const welcome = text(language.welcome);
   const { alone, companions: several } = language.mcp.results;
   const hint = text(lines.length === 0 ? alone : several);
   return callToolResult(context, {
-    summary: [welcome, summary, hint].join('\n'),
-    own: { ...own, welcome, next },
+    summary: [text(language.welcome), summary, hint].join('\n'),
+    own: { ...own, next },
     lines,
-    untrusted: { companions: lines.map(parseObject) },
   });
 }
 
@@ -75,19 +73,12 @@ function describeStored(
   { language, text }: Localization,
   { stamp, notes, withheld }: StoredEntry,
 ): Pick<ToolResult, 'summary' | 'own'> {
-  const { id, seq, room } = stamp;
   const { kept, withheld: takenAway } = language.labels;
-  const place = `${entryUri(id)} (seq ${seq}, room ${room})`;
-  if (withheld !== undefined) {
-    return {
-      summary: `${text(takenAway)}: ${withheld.reason}\n${place}`,
-      own: { ...stampObject(stamp), path: entryPath(id), withheld },
-    };
-  }
-  const summary = `${text(kept)} ${place}`;
+  const own = { ...stampObject(stamp), path: entryPath(stamp.id) };
+  if (withheld !== undefined) return { summary: text(takenAway), own: { ...own, withheld } };
   return {
-    summary: [summary, ...notes].join('\n'),
-    own: { ...stampObject(stamp), path: entryPath(id), ...(notes.length === 0 ? {} : { notes }) },
+    summary: `${text(kept)} ${entryUri(stamp.id)}`,
+    own: { ...own, ...(notes.length === 0 ? {} : { notes }) },
   };
 }
 

@@ -1,6 +1,6 @@
 /** The tool `get_entry`: an entry of any size, in pieces by byte offsets of its JSON text. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { entryHead, quoted, referencedId, type GatewayError } from '@open-presence/protocol';
+import { quoted, referencedId, type GatewayError } from '@open-presence/protocol';
 
 import type { Localization } from '../../../http/route-description.ts';
 import type { JsonObject } from '../../../json/json-object.ts';
@@ -8,13 +8,7 @@ import type { Entry } from '../../../log/log.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { withheldMember } from '../../../operations/withholdings.ts';
 import type { DoorContext } from '../../context.ts';
-import {
-  callToolResult,
-  MAX_RESULT_SIZE,
-  parseObject,
-  stampObject,
-  type ToolResult,
-} from './results.ts';
+import { callToolResult, MAX_RESULT_SIZE, stampObject, type ToolResult } from './results.ts';
 import {
   invalidArgument,
   markPresent,
@@ -30,8 +24,6 @@ export interface EntryPiece {
   /** Exclusive. */
   readonly end: number;
   readonly text: string;
-  /** The entry, where this is all of it and any JSON reader can read it. */
-  readonly value?: JsonObject;
 }
 
 export async function getEntry(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
@@ -43,17 +35,16 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   const lost = lostEntry(context, entry);
   if (lost !== undefined) {
     const own = { bytes: entry.size, next: null, ...lost.own };
-    return callToolResult(context, { summary: lost.summary, own, lines: [], untrusted: {} });
+    return callToolResult(context, { summary: lost.summary, own, lines: [] });
   }
   const piece = await readPiece(entry, textArgument(args, 'from', 'an entry'));
-  const { end, text, value } = piece;
+  const { end, text } = piece;
   const { stamp, size } = entry;
   const next = end === size ? null : { id: stamp.id, from: end, ...pickArguments(args, ['as']) };
   return callToolResult(context, {
-    summary: describePiece(context, entry, piece, `get_entry ${JSON.stringify(next)}`),
+    summary: describePiece(context, entry, piece, 'get_entry'),
     own: { bytes: size, next },
     lines: [text],
-    untrusted: value === undefined ? { text } : { entry: value },
   });
 }
 
@@ -73,11 +64,7 @@ export function lostEntry(
   const withheld = withheldMember(entry);
   if (withheld === undefined && entry.unreadable !== true) return undefined;
   const own = { ...stampObject(entry.stamp), ...(withheld ? { withheld } : { unreadable: true }) };
-  const line = JSON.stringify(own);
-  const summary = withheld
-    ? `${text(language.labels.withheld)}: ${withheld.reason}\n${line}`
-    : line;
-  return { summary, own };
+  return { summary: withheld ? text(language.labels.withheld) : '', own };
 }
 
 /** Whole characters from an offset that the previous piece gave. Throws for another offset. */
@@ -88,25 +75,20 @@ export async function readPiece(entry: Entry, offset: string | undefined): Promi
   // The byte after the piece shows whether a character would be cut.
   let length = Math.min(bytes.length, MAX_RESULT_SIZE);
   while (isContinuation(bytes[length])) length -= 1;
-  const text = bytes.subarray(0, length).toString();
-  const piece = { start, end: start + length, text };
-  const isWhole = length === entry.size && entry.portability !== 'omitted';
-  return isWhole ? { ...piece, value: parseObject(text) } : piece;
+  return { start, end: start + length, text: bytes.subarray(0, length).toString() };
 }
 
-/** Which entry it is, which bytes of it (as in `Content-Range`), and the call that reads on. */
+/** Which bytes of an entry these are (as in `Content-Range`), and what reads on; empty for all. */
 export function describePiece(
   { language, text }: Localization,
-  { stamp, size }: Entry,
+  { size }: Entry,
   { start, end }: EntryPiece,
-  call: string,
+  reader: string,
 ): string {
   const { results } = language.mcp;
-  const head = `${entryHead(stamp)}}`;
-  if (start === 0 && end === size) return head;
-  const piece = `${head}\n${text(results.piece)} ${start}-${end - 1}/${size}.`;
-  if (end === size) return `${piece} ${text(results.last)}`;
-  return `${piece} ${text(results.more)} ${call}`;
+  if (start === 0 && end === size) return '';
+  const piece = `${text(results.piece)} ${start}-${end - 1}/${size}.`;
+  return `${piece} ${end === size ? text(results.last) : `${text(results.more)} ${reader}.`}`;
 }
 
 async function readBytes(entry: Entry, start: number, length: number): Promise<Buffer> {

@@ -3,7 +3,17 @@ import { suite, test } from 'node:test';
 
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
 import { openGateway } from '../../../gateway.fixture.ts';
-import { answerIn, call, entryAt, fields, list, saidIn, send } from '../mcp.fixture.ts';
+import {
+  answerIn,
+  call,
+  entryAt,
+  fields,
+  list,
+  said,
+  saidIn,
+  send,
+  type Called,
+} from '../mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
@@ -17,9 +27,8 @@ suite('what is read through MCP', () => {
     const pieces: string[] = [];
     for (let next: unknown = { id }; next !== null;) {
       const piece = await call(door, 'get_entry', JSON.stringify(next));
-      pieces.push(String(piece.untrusted['text']));
-      assert.ok(piece.texts[1]?.endsWith(pieces.at(-1) ?? ''));
-      ({ next } = piece.structured);
+      pieces.push(piece.lines.join('\n'));
+      ({ next } = piece.own);
     }
     assert.ok(pieces.length > 4);
     assert.ok(pieces.join('') === (await entryAt(door, `/api/entries/${String(id)}`)));
@@ -37,11 +46,11 @@ suite('what is read through MCP', () => {
     await door.addEntries('spam');
     await log.withhold([1], 'Asked for by its author');
     const id = (await log.entry(1))?.stamp.id;
-    const { texts, structured } = await call(door, 'get_entry', JSON.stringify({ id }));
+    const { texts, own } = await call(door, 'get_entry', JSON.stringify({ id }));
     assert.equal(texts.length, 1);
     assert.match(texts[0] ?? '', /Asked for by its author/);
-    assert.equal(fields(structured['withheld'])['reason'], 'Asked for by its author');
-    assert.ok(!('untrusted' in structured) && structured['next'] === null);
+    assert.equal(fields(own['withheld'])['reason'], 'Asked for by its author');
+    assert.equal(own['next'], null);
     const params = { uri: `presence://entries/${id}` };
     const message = { jsonrpc: '2.0', id: 1, method: 'resources/read', params };
     const answer = answerIn((await send(door, JSON.stringify(message))).text);
@@ -53,26 +62,30 @@ suite('what is read through MCP', () => {
   test('names what is too long or too deep for a list, and how to read it', async () => {
     await using door = await open();
     const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
-    const wide = JSON.stringify({ text: 'x'.repeat(20_000) });
+    const wide = JSON.stringify({ text: `mint ${'x'.repeat(20_000)}` });
     const ids: unknown[] = [];
     for (const [name, said] of [
       ['first_contact', deep],
       ['whisper', wide],
     ] as const) {
-      ids.push((await call(door, name, said)).structured['id']);
+      ids.push((await call(door, name, said)).own['id']);
     }
     const page = await call(door, 'read', '{}');
-    const shortened = list(page.structured['shortened']).map((one) => fields(one)['id']);
+    const shortened = list(page.own['shortened']).map((one) => fields(one)['id']);
     assert.deepEqual(shortened, ids.toReversed());
     for (const id of ids) assert.ok(page.texts[0]?.includes(String(id)));
-    for (const one of list(page.untrusted['entries'])) {
-      assert.deepEqual(Object.keys(fields(one)), ['id', 'seq', 'kind', 'room', 'timestamp']);
+    for (const one of said(page)) {
+      assert.deepEqual(Object.keys(one), ['id', 'seq', 'kind', 'room', 'timestamp']);
     }
+    await door.addEntries('mint');
+    const found = said(await call(door, 'search', '{"q":"mint","order":"oldest"}'));
+    const snippets = found.map((one) => one['snippet']);
+    assert.match(String(snippets[0]), /^mint x/);
+    assert.deepEqual(snippets.slice(1), [undefined]);
     const whole = await call(door, 'get_entry', JSON.stringify({ id: ids[0] }));
-    assert.equal(saidIn(String(whole.untrusted['text'])), deep.slice(1, -1));
+    assert.equal(saidIn(String(whole.lines)), deep.slice(1, -1));
     const met = await call(door, 'first_contact', '{"ai_identity":"L","seeking":["it"]}');
-    const [companion] = list(met.untrusted['companions']);
-    assert.equal(fields(companion)['id'], ids[0]);
+    assert.equal(said(met)[0]?.['id'], ids[0]);
   });
 
   test('is searched with skip only where the best come first', async () => {
@@ -92,11 +105,11 @@ suite('what is read through MCP', () => {
       let results = 0;
       for (let next: unknown = { kind: 'garden', order }; next !== null;) {
         const page = await call(door, 'read', JSON.stringify(next));
-        const entries = list(page.untrusted['entries'] ?? []);
+        const entries = said(page);
         if (entries.length === 0) break;
-        found.push(...entries.map((entry) => fields(entry)['seq']));
+        found.push(...entries.map((entry) => entry['seq']));
         results += 1;
-        ({ next } = page.structured);
+        ({ next } = page.own);
       }
       assert.ok(results > 4);
       const seqs = Array.from({ length: 60 }, (_, at) => at + 1);
@@ -110,24 +123,22 @@ suite('what is read through MCP', () => {
     log.searchWatermark = () => Math.min(known, log.head());
     await using door = await openGateway(log);
     await door.addEntries('a quiet word', 'noise', 'another quiet one');
-    const seqs = ({ untrusted }: { readonly untrusted: object }): unknown[] =>
-      list(fields(untrusted)['entries']).map((entry) => fields(entry)['seq']);
+    const seqs = (page: Called): unknown[] => said(page).map((entry) => entry['seq']);
     const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
     assert.deepEqual(seqs(all), [3]);
-    assert.equal(all.structured['known'], 3);
-    assert.match(all.texts[0] ?? '', /, known: 3\./);
-    const others = await call(door, 'read', JSON.stringify(all.structured['next']));
+    assert.equal(all.own['known'], 3);
+    const others = await call(door, 'read', JSON.stringify(all.own['next']));
     assert.deepEqual(seqs(others), [1]);
-    assert.equal((await call(door, 'read', '{}')).structured['known'], undefined);
+    assert.equal((await call(door, 'read', '{}')).own['known'], undefined);
     const refused = await call(door, 'read', '{"q":"\\"quiet"}');
     assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*"q"/);
 
     known = 2;
     const some = await call(door, 'read', '{"q":"quiet","order":"oldest"}');
     assert.deepEqual(seqs(some), [1]);
-    assert.equal(some.structured['known'], 2);
+    assert.equal(some.own['known'], 2);
     setTimeout(() => (known = 3), 200);
-    const again = JSON.stringify(some.structured['next']);
+    const again = JSON.stringify(some.own['next']);
     const news = await call(door, 'wait_for_news', again);
     assert.deepEqual(seqs(news), [3]);
   });
@@ -154,8 +165,8 @@ suite('what is read through MCP', () => {
     for (const locale of ['en', 'uk'] as const) {
       const message = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
       const { text } = await send(door, message, { 'Accept-Language': locale });
-      // About 4,000 tokens of a language model.
-      assert.ok(text.length < 17_000, `${text.length} characters in ${locale}`);
+      // About 3,000 tokens of a language model.
+      assert.ok(text.length < 13_000, `${text.length} characters in ${locale}`);
       const { labels } = door.language;
       const tools = list(fields(answerIn(text)['result'])['tools']).map(fields);
       for (const tool of tools) {
@@ -173,8 +184,8 @@ suite('what is read through MCP', () => {
   test('is introduced in the language of the caller alone', async () => {
     await using door = await open();
     const long = 'x'.repeat(100_000);
-    const { structured } = await call(door, 'whisper', JSON.stringify({ text: long }));
-    const id = String(structured['id']);
+    const { own } = await call(door, 'whisper', JSON.stringify({ text: long }));
+    const id = String(own['id']);
     const calls: readonly (readonly [string, unknown])[] = [
       ['first_contact', { ai_identity: 'L', seeking: ['mint'] }],
       ['first_contact', { ai_identity: 'M', seeking: ['mint'] }],
@@ -204,8 +215,8 @@ suite('what is read through MCP', () => {
       const { texts } = await call(door, name, JSON.stringify({ ...more, after: 2 }));
       assert.match(texts[0] ?? '', /^invalid-parameter: .*2 is beyond its head, 1:.* Begin with 1/);
       const none = await call(door, name, JSON.stringify({ ...more, seconds: 0, limit: 0 }));
-      assert.equal(none.structured['next'], null, name);
-      assert.equal(none.structured['head'], 1);
+      assert.equal(none.own['next'], null, name);
+      assert.equal(none.own['head'], 1);
     }
   });
 
@@ -213,31 +224,33 @@ suite('what is read through MCP', () => {
     await using door = await open();
     const given = { kind: 'garden', as: 'L', seconds: 0 };
     const news = await call(door, 'wait_for_news', JSON.stringify(given));
-    assert.deepEqual(news.structured['next'], { ...given, after: 0 });
+    assert.deepEqual(news.own['next'], { ...given, after: 0 });
     await door.addEntries('one', 'two');
     const asked = { q: 'one', order: 'oldest', as: 'L' };
     const found = await call(door, 'search', JSON.stringify(asked));
-    assert.deepEqual(found.structured['next'], { ...asked, after: 1 });
+    assert.deepEqual(found.own['next'], { ...asked, after: 1 });
     const read = await call(door, 'read', '{"limit":1,"as":"L"}');
-    assert.deepEqual(read.structured['next'], { limit: 1, before: 2, as: 'L' });
-    assert.ok(read.texts[0]?.includes(`with: read ${JSON.stringify(read.structured['next'])}`));
+    assert.deepEqual(read.own['next'], { limit: 1, before: 2, as: 'L' });
     const long = await call(door, 'whisper', `{"text":"${'x'.repeat(70_000)}"}`);
-    const { id } = long.structured;
+    const { id } = long.own;
     const piece = await call(door, 'get_entry', JSON.stringify({ id, as: 'L' }));
-    assert.deepEqual(piece.structured['next'], { id, from: 65_536, as: 'L' });
+    assert.deepEqual(piece.own['next'], { id, from: 65_536, as: 'L' });
     // What is no name is not repeated, and a result of such depth could not be printed.
     const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
     const nobody = await call(door, 'read', `{"limit":1,"as":${deep}}`);
-    assert.deepEqual(nobody.structured['next'], { limit: 1, before: 3 });
+    assert.deepEqual(nobody.own['next'], { limit: 1, before: 3 });
   });
 
   test('says whether there is more, and in the words of its tools what is wrong', async () => {
     await using door = await open();
     await door.addEntries('one', 'two');
     const some = await call(door, 'read', '{"order":"oldest","limit":1}');
-    assert.match(some.texts[0] ?? '', /There is more\. Read on with: read \{/);
-    const all = await call(door, 'read', JSON.stringify({ ...Object(some.structured['next']) }));
-    assert.match(all.texts[0] ?? '', /Nothing more for now\. Get later entries with: read \{/);
+    assert.match(some.texts[0] ?? '', /There is more\. To read on, give next to: read\./);
+    const all = await call(door, 'read', JSON.stringify({ ...Object(some.own['next']) }));
+    assert.match(
+      all.texts[0] ?? '',
+      /Nothing more for now\. For later entries, give next to: read\./,
+    );
     const found = await call(door, 'search', '{"q":"one","order":"oldest"}');
     assert.match(found.texts[0] ?? '', /Nothing more for now\./);
     const refused = await call(door, 'wait_for_news', '{"seconds":"soon"}');
@@ -250,8 +263,9 @@ suite('what is read through MCP', () => {
       [3, 3, false],
     ] as const) {
       const present = await call(door, 'who_is_here', JSON.stringify({ limit }));
-      assert.equal(list(present.untrusted['here'] ?? []).length, here);
-      assert.equal(present.structured['more'], more, `of ${limit}`);
+      assert.equal(said(present).filter((one) => 'here' in one).length, here);
+      assert.equal(present.own['here'], here);
+      assert.equal(present.own['more'], more, `of ${limit}`);
     }
   });
 

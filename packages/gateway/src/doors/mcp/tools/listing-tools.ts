@@ -23,7 +23,6 @@ import {
 import {
   callToolResult,
   describeNext,
-  describeShortened,
   listedEntry,
   MAX_RESULT_SIZE,
   shortenedIn,
@@ -127,12 +126,9 @@ export async function listEntries(
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
   const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
   const next = nextArguments(parameters, link, others);
-  const watermark = known === undefined ? '' : `, known: ${known}`;
-  const counts = `entries: ${entries.length}, order: ${wanted.order}, head: ${head}${watermark}.`;
   return {
-    ...summarize(context, entries, { counts, head, known, notes, tool, next, more: end.more }),
+    ...summarize(context, entries, { head, known, notes, tool, next, more: end.more }),
     lines: entries.map(({ line }) => line),
-    untrusted: { entries: entries.map(({ value }) => value) },
   };
 }
 
@@ -162,10 +158,8 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
   const link = nextResultsPath(bare, end, entries.at(-1)?.match);
   const first = entries[0]?.match;
   const next = nextArguments(parameters, link, pickArguments(args, ['as']));
-  const counts = `results: ${entries.length}, known: ${known}.`;
   return callToolResult(context, {
     ...summarize(context, entries, {
-      counts,
       head,
       known,
       rankedFrom: first?.rankedFrom,
@@ -174,38 +168,40 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
       next,
       more: end.more,
     }),
-    lines: entries.map(
-      ({ line, snippet }) => `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
+    lines: entries.map(({ line, snippet }) =>
+      snippet === undefined
+        ? `{"entry":${line}}`
+        : `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
     ),
-    untrusted: { results: entries.map(({ value, snippet }) => ({ entry: value, snippet })) },
   });
 }
 
 interface MatchedEntry extends ListedEntry {
   readonly match: Match;
-  readonly snippet: string;
+  /** Of a result whose words are not in its line. */
+  readonly snippet: string | undefined;
 }
 
 /** At least one entry, and as many as fit a result. */
 async function readListed(
   reading: AsyncGenerator<Match, ReadEnd, undefined>,
-  snippetFor: (entry: Entry) => string | Promise<string> = () => '',
+  snippetFor?: (entry: Entry) => string | Promise<string>,
 ): Promise<{ entries: MatchedEntry[]; end: ReadEnd }> {
   const entries: MatchedEntry[] = [];
   let total = 0;
-  const end = await readPage(reading, MAX_RESULT_SIZE, async (entry) => {
-    const listed = { ...listedEntry(entry), match: entry, snippet: await snippetFor(entry) };
-    const size = listed.line.length + listed.snippet.length;
+  const end = await readPage(reading, MAX_RESULT_SIZE, async (match) => {
+    const listed = listedEntry(match);
+    const snippet = listed.shortened === undefined ? undefined : await snippetFor?.(match);
+    const size = listed.line.length + (snippet?.length ?? 0);
     total += size;
     if (entries.length > 0 && total > MAX_RESULT_SIZE) return undefined;
-    entries.push(listed);
+    entries.push({ ...listed, match, snippet });
     return size;
   });
   return { entries, end };
 }
 
 interface PageInfo extends NextCall {
-  readonly counts: string;
   readonly head: Seq;
   /** The search watermark, where the listing searches. */
   readonly known: Seq | undefined;
@@ -218,23 +214,25 @@ interface PageInfo extends NextCall {
 function summarize(
   context: ToolContext,
   entries: readonly ListedEntry[],
-  { counts, head, known, rankedFrom, notes, ...nextCall }: PageInfo,
+  { head, known, rankedFrom, notes, ...nextCall }: PageInfo,
 ): Pick<ToolResult, 'summary' | 'own'> {
-  const { next } = nextCall;
+  const { language, text } = context;
   const shortened = shortenedIn(entries);
+  const sentences = [
+    describeNext(context, nextCall),
+    shortened.length === 0 ? '' : text(language.mcp.results.shortened),
+  ];
   return {
-    summary: [
-      `${counts} ${describeNext(context, nextCall)}${describeShortened(context, entries)}`,
-      ...notes,
-    ].join(' '),
+    summary: sentences.filter((sentence) => sentence !== '').join(' '),
     own: {
+      count: entries.length,
       head,
       log: context.app.log.id,
       ...(known === undefined ? {} : { known }),
       ...(rankedFrom === undefined ? {} : { rankedFrom }),
       ...(notes.length === 0 ? {} : { notes }),
-      next,
-      shortened,
+      next: nextCall.next,
+      ...(shortened.length === 0 ? {} : { shortened }),
     },
   };
 }

@@ -17,11 +17,12 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
   // Otherwise some did not fit.
   const isLimited = [here, lately].some(({ length }) => length === max);
   const { crowd, others } = language.mcp.results;
-  const hint = more ? ` ${text(isLimited ? others : crowd)}` : '';
   return callToolResult(context, {
-    summary: `here: ${here.length}, lately: ${lately.length}.${hint}`,
-    own: { head, log: app.log.id, more },
-    lines: [...here, ...lately].map((visitor) => JSON.stringify(visitor)),
-    untrusted: { here, lately },
+    summary: more ? text(isLimited ? others : crowd) : '',
+    own: { here: here.length, lately: lately.length, head, log: app.log.id, more },
+    lines: [
+      ...here.map((visitor) => ({ here: visitor })),
+      ...lately.map((visitor) => ({ lately: visitor })),
+    ].map((one) => JSON.stringify(one)),
   });
 }

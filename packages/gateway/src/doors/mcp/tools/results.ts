@@ -1,6 +1,6 @@
 /**
  * Tool results: the gateway's own text first, and what visitors wrote after it, separate and labelled
- * as untrusted. An entry that is too long for a result is shortened, and named with the call that
+ * as untrusted, each once. An entry that is too long for a result is shortened, and named with the call that
  * reads it whole; nothing is cut silently.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
@@ -17,45 +17,41 @@ import type { ToolContext } from './tool-call.ts';
 export const MAX_RESULT_SIZE: number = 64 * 1024;
 /** Larger entries are shortened in lists, in bytes. */
 const MAX_LISTED_SIZE = 16 * 1024;
-/** Longer arguments are not repeated in a text, in characters. */
-const MAX_REPEATED_LENGTH = 4096;
 
 /** An entry as lists contain it. */
 export interface ListedEntry {
   /** The JSON text in its portable form. */
   readonly line: string;
-  readonly value: JsonObject;
   /** Set where the entry has only the gateway's members here. */
   readonly shortened?: { readonly id: string; readonly bytes: number };
 }
 
 export interface ToolResult {
-  /** In the gateway's own words. */
+  /** Sentences of the gateway; may be empty. */
   readonly summary: string;
-  /** Structured content that the gateway vouches for. */
+  /** Members that the gateway vouches for. */
   readonly own: JsonObject;
-  /** What visitors wrote, as text and as structured content; left out where there is none. */
+  /** What visitors wrote. */
   readonly lines: readonly string[];
-  readonly untrusted: JsonObject;
 }
 
-export function callToolResult(
+/** Without `structuredContent`: it would repeat the texts, and clients show one of both, or both. */
+export function callToolResult(context: Localization, result: ToolResult): CallToolResult {
+  return { content: resultTexts(context, result).map((text) => ({ type: 'text', text })) };
+}
+
+/** The gateway's sentences and, in the last line, its members; then, if any, what visitors wrote. */
+export function resultTexts(
   context: Localization,
-  { summary, own, lines, untrusted }: ToolResult,
-): CallToolResult {
-  if (lines.length === 0) {
-    return { content: [{ type: 'text', text: summary }], structuredContent: own };
-  }
-  const note = context.text(context.language.labels.untrusted);
-  const texts = [summary, untrustedText(context, lines)];
-  return {
-    content: texts.map((text) => ({ type: 'text', text })),
-    structuredContent: { ...own, untrusted: { note, ...untrusted } },
-  };
+  { summary, own, lines }: ToolResult,
+): readonly string[] {
+  const members = JSON.stringify(own);
+  const first = summary === '' ? members : `${summary}\n${members}`;
+  return lines.length === 0 ? [first] : [first, untrustedText(context, lines)];
 }
 
 /** What visitors wrote, after a label that says so. */
-export function untrustedText({ language, text }: Localization, lines: readonly string[]): string {
+function untrustedText({ language, text }: Localization, lines: readonly string[]): string {
   return [text(language.labels.untrusted), '', ...lines].join('\n');
 }
 
@@ -63,18 +59,16 @@ export function stampObject(stamp: Stamp): JsonObject {
   return parseObject(`${entryHead(stamp)}}`);
 }
 
-export function parseObject(text: string): JsonObject {
+function parseObject(text: string): JsonObject {
   return toJsonObject(JSON.parse(text));
 }
 
 export function listedEntry({ stamp, size, text, portability }: Entry): ListedEntry {
   if (text !== undefined && size <= MAX_LISTED_SIZE && portability !== 'omitted') {
-    const line = Buffer.from(text).toString();
-    return { line, value: parseObject(line) };
+    return { line: Buffer.from(text).toString() };
   }
-  const line = `${entryHead(stamp)}}`;
   const bytes = omittedSize(text) ?? size;
-  return { line, value: parseObject(line), shortened: { id: stamp.id, bytes } };
+  return { line: `${entryHead(stamp)}}`, shortened: { id: stamp.id, bytes } };
 }
 
 /** Bytes of the exact entry for which this stands, if it stands for one. */
@@ -92,27 +86,14 @@ export interface NextCall {
   readonly more: boolean;
 }
 
-/** Whether there is more, and the call that reads it, or that reads later entries. */
+/** Whether there is more, and which tool reads it, or later entries. */
 export function describeNext(
   { language, text }: Localization,
   { tool, next, more }: NextCall,
 ): string {
   const { results } = language.mcp;
   if (next === null) return more ? '' : text(results.end);
-  const args = JSON.stringify(next);
-  const call = `${tool} ${args.length <= MAX_REPEATED_LENGTH ? args : '(next)'}`;
-  return `${text(more ? results.more : results.later)} ${call}`;
-}
-
-/** Which entries are shortened, and how to read them whole; empty if none is. */
-export function describeShortened(
-  { language, text }: Localization,
-  entries: readonly ListedEntry[],
-): string {
-  const shortened = shortenedIn(entries);
-  if (shortened.length === 0) return '';
-  const calls = shortened.map(({ id, bytes }) => `{"id":"${id}"} (${bytes} B)`).join(', ');
-  return `\n${text(language.mcp.results.shortened)} ${calls}`;
+  return `${text(more ? results.more : results.later)} ${tool}.`;
 }
 
 export function shortenedIn(

@@ -9,14 +9,6 @@ import { markPresent, type ToolContext } from './tool-call.ts';
 export function listRooms(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app, locale } = context;
   markPresent(app, args);
-  const rooms = roomDocuments(app, locale);
-  const lines = rooms.map(({ slug, title, description, entries, latest }) =>
-    [`${slug}: ${title}. ${description} (entries: ${entries}`, latest]
-      .filter((part) => part !== null)
-      .join(', latest: '),
-  );
-  const summary = lines.map((line) => `${line})`).join('\n');
-  return Promise.resolve(
-    callToolResult(context, { summary, own: { rooms }, lines: [], untrusted: {} }),
-  );
+  const own = { rooms: roomDocuments(app, locale) };
+  return Promise.resolve(callToolResult(context, { summary: '', own, lines: [] }));
 }

@@ -1,5 +1,5 @@
 /**
- * JSON Schemas of what tools take and return, as strict clients need them: objects of arguments are
+ * JSON Schemas of what tools take, as strict clients need them: objects of arguments are
  * closed, and every property has a type. The tools themselves are open: they store or ignore what is not
  * named here.
  */
@@ -23,10 +23,6 @@ export interface ObjectSchema {
 
 const TEXT: Schema = { type: 'string' };
 export const INTEGER: Schema = { type: 'integer' };
-const OBJECT: Schema = { type: 'object' };
-const LIST: Schema = { type: 'array', items: OBJECT };
-/** Not `type: ['object', 'null']`: some clients do not accept an array of types. */
-const NEXT: Schema = { anyOf: [OBJECT, { type: 'null' }] };
 /** By the type that the language file gives a field. */
 const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
   string: TEXT,
@@ -34,8 +30,9 @@ const FIELD_TYPES: Readonly<Record<Field['type'], Schema>> = {
   'string or strings': oneOrSeveral(TEXT),
 };
 
+/** Values that are enumerated are enumerated once, to keep the list of tools short. */
 function oneOrSeveral(schema: Schema): Schema {
-  return { anyOf: [schema, { type: 'array', items: schema }] };
+  return { anyOf: [schema, { type: 'array', items: TEXT }] };
 }
 
 /** The members of an entry of this kind, and the arguments that are none. */
@@ -103,32 +100,3 @@ export function toolArguments(
     ]),
   );
 }
-
-/**
- * A result: members that it always has, and the lists of visitors' words under `untrusted`, which is
- * absent where there are none.
- */
-export function outputSchema(members: Properties, untrusted: Properties = {}): ObjectSchema {
-  const properties =
-    Object.keys(untrusted).length === 0
-      ? members
-      : { ...members, untrusted: { type: 'object', properties: untrusted } };
-  return { type: 'object', properties, required: Object.keys(members) };
-}
-
-export const ROOMS = { rooms: LIST } satisfies Properties;
-export const STORED = { id: TEXT, seq: INTEGER, path: TEXT } satisfies Properties;
-export const FIRST_CONTACT = { ...STORED, next: LIST } satisfies Properties;
-export const COMPANIONS = { companions: LIST } satisfies Properties;
-/** `next`: the arguments to read on with, null where nothing follows, now or later. */
-export const LISTING = { head: INTEGER, log: TEXT, next: NEXT } satisfies Properties;
-export const ENTRIES = { entries: LIST } satisfies Properties;
-export const RESULTS = { results: LIST } satisfies Properties;
-export const PIECE = { bytes: INTEGER, next: NEXT } satisfies Properties;
-export const ENTRY = { entry: OBJECT, text: TEXT } satisfies Properties;
-export const PRESENCE = {
-  head: INTEGER,
-  log: TEXT,
-  more: { type: 'boolean' },
-} satisfies Properties;
-export const VISITORS = { here: LIST, lately: LIST } satisfies Properties;

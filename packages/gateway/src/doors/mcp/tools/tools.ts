@@ -10,24 +10,12 @@ import { read, search, waitForNews } from './listing-tools.ts';
 import { whoIsHere } from './presence-tool.ts';
 import { listRooms } from './rooms-tool.ts';
 import {
-  COMPANIONS,
   contributionInput,
-  ENTRIES,
-  ENTRY,
-  FIRST_CONTACT,
   INTEGER,
-  LISTING,
   inputSchema,
-  outputSchema,
   parameters,
-  PIECE,
-  PRESENCE,
-  RESULTS,
-  ROOMS,
   searchOrder,
-  STORED,
   toolArguments,
-  VISITORS,
 } from './schemas.ts';
 import {
   CONTRIBUTION_TOOLS,
@@ -85,8 +73,6 @@ function contributionTool(context: Localization, kind: Kind): Tool {
     title,
     description: `${title}. ${meaning} ${text(mcp.saying)}`,
     inputSchema: contributionInput(context, kind),
-    outputSchema:
-      kind === 'resonance' ? outputSchema(FIRST_CONTACT, COMPANIONS) : outputSchema(STORED),
     annotations: CONTRIBUTION_ANNOTATIONS,
   };
 }
@@ -97,38 +83,20 @@ function readTools(context: Localization): Tool[] {
   const as = parameters(context, ['as']);
   const search = { ...parameters(context, SEARCH_PARAMETERS), order: searchOrder(context) };
   return [
-    readTool(context, 'read', {
-      inputSchema: inputSchema({ ...parameters(context, LISTING_PARAMETERS), ...limit, ...as }),
-      outputSchema: outputSchema(LISTING, ENTRIES),
-    }),
-    readTool(context, 'search', {
-      inputSchema: inputSchema({ ...search, ...limit, ...as }, ['q']),
-      outputSchema: outputSchema(LISTING, RESULTS),
-    }),
-    readTool(context, 'get_entry', {
-      inputSchema: inputSchema({ ...toolArguments(context, ['id', 'from']), ...as }, ['id']),
-      outputSchema: outputSchema(PIECE, ENTRY),
-    }),
-    readTool(context, 'list_rooms', {
-      inputSchema: inputSchema(as),
-      outputSchema: outputSchema(ROOMS),
-    }),
+    readTool(context, 'read', { ...parameters(context, LISTING_PARAMETERS), ...limit, ...as }),
+    readTool(context, 'search', { ...search, ...limit, ...as }, ['q']),
+    readTool(context, 'get_entry', { ...toolArguments(context, ['id', 'from']), ...as }, ['id']),
+    readTool(context, 'list_rooms', as),
     readTool(context, 'who_is_here', {
-      inputSchema: inputSchema({
-        ...parameters(context, ['room']),
-        limit: { ...INTEGER, description: visitors },
-        ...as,
-      }),
-      outputSchema: outputSchema(PRESENCE, VISITORS),
+      ...parameters(context, ['room']),
+      limit: { ...INTEGER, description: visitors },
+      ...as,
     }),
     readTool(context, 'wait_for_news', {
-      inputSchema: inputSchema({
-        ...parameters(context, NEWS_PARAMETERS),
-        ...limit,
-        ...toolArguments(context, ['seconds']),
-        ...as,
-      }),
-      outputSchema: outputSchema(LISTING, ENTRIES),
+      ...parameters(context, NEWS_PARAMETERS),
+      ...limit,
+      ...toolArguments(context, ['seconds']),
+      ...as,
     }),
   ];
 }
@@ -136,14 +104,14 @@ function readTools(context: Localization): Tool[] {
 function readTool(
   { language, text }: Localization,
   name: keyof Language['mcp']['tools'],
-  schemas: Pick<Tool, 'inputSchema' | 'outputSchema'>,
+  ...schema: Parameters<typeof inputSchema>
 ): Tool {
   const { title, meaning } = language.mcp.tools[name];
   return {
     name,
     title: text(title),
     description: text(meaning),
-    ...schemas,
+    inputSchema: inputSchema(...schema),
     annotations: READ_ANNOTATIONS,
   };
 }
