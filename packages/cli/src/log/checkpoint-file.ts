@@ -1,9 +1,10 @@
 /** The checkpoint of a log that was verified last, kept in a file. */
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import type { Checkpoint } from '@open-presence/client';
+import { makeFolder } from '@open-presence/gateway/prepare-folder';
 
 /** `folder`: of the user's state (XDG Base Directory Specification). One file for each address. */
 export function checkpointFileFor(folder: string, address: string): string {
@@ -40,7 +41,7 @@ export class CheckpointFile {
   }
 
   async write({ log, head, link }: Checkpoint): Promise<void> {
-    await mkdir(dirname(this.#path), { recursive: true });
+    makeFolder(dirname(this.#path));
     const next = `${this.#path}.next`;
     await writeFile(next, `${JSON.stringify({ log, head, link })}\n`);
     await rename(next, this.#path);

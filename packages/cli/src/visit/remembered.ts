@@ -1,6 +1,8 @@
 /** What the visitor's commands remember between calls: the gateway and the name. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+
+import { makeFolder } from '@open-presence/gateway/prepare-folder';
 
 export interface Remembered {
   readonly url?: string;
@@ -35,6 +37,6 @@ export async function readRemembered(folder: string): Promise<Remembered> {
 }
 
 export async function remember(folder: string, remembered: Remembered): Promise<void> {
-  await mkdir(dirname(fileIn(folder)), { recursive: true });
+  makeFolder(dirname(fileIn(folder)));
   await writeFile(fileIn(folder), `${JSON.stringify(remembered, undefined, 2)}\n`);
 }

@@ -57,7 +57,7 @@ export function flushFolder(path: string): void {
 }
 
 /** Creates the parents as well. Node's `recursive` never returns where that fails, as in `/proc`. */
-function makeFolder(path: string): void {
+export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
   if (parent !== path) makeFolder(parent);

@@ -14,8 +14,7 @@
  * copy knows of its stream is read in one.
  */
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,6 +28,8 @@ import { countDecided } from '../log/decided-withholding.ts';
 import { LOG_FORMAT, openLogForReading } from '../log/log-database.ts';
 import type { VerifyEvent } from '../log/verify.ts';
 import { lastWithheld } from '../log/withheld-table.ts';
+import { plainDatabase } from '../plain-file.ts';
+import { makeFolder } from '../prepare-folder.ts';
 import { backupFiles, type BackupPaths, backupPathsIn, nameBackup } from './backup-folder.ts';
 import { type BackupDescription, readManifest, type Segment, writeManifest } from './manifest.ts';
 import type { Retention } from './retention.ts';
@@ -81,8 +82,11 @@ export async function* backUpLog(
     throw new Error(`"${target}" is a data folder: backups need a folder of their own.`);
   const source = dataPathsIn(resolve(data));
   using db = openLogForReading(source);
-  await mkdir(paths.segments, { recursive: true });
-  using _lock = lockFile(paths.lock, `Another backup is being made in "${target}".`);
+  makeFolder(paths.segments);
+  using _lock = lockFile(
+    plainDatabase(paths.folder, basename(paths.lock)),
+    `Another backup is being made in "${target}".`,
+  );
   await removeUnused(paths);
   const existing = backupFiles(paths.folder);
   const file = join(paths.folder, nameBackup(existing, Date.now()));

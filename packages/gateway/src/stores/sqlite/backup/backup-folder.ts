@@ -10,13 +10,14 @@ export interface BackupPaths {
   readonly segments: string;
 }
 
+export const SEGMENTS = 'segments';
 /** Of the file that says what a backup is made of. Its name is the time when the backup began. */
 const SUFFIX = '.backup';
 const UNFINISHED_SUFFIX = '.unfinished';
 const NAME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d\.\d{3}Z)\.backup$/;
 
 export function backupPathsIn(folder: string): BackupPaths {
-  return { folder, lock: join(folder, 'lock.sqlite'), segments: join(folder, 'segments') };
+  return { folder, lock: join(folder, 'lock.sqlite'), segments: join(folder, SEGMENTS) };
 }
 
 /** The complete backups in a folder, oldest first. */

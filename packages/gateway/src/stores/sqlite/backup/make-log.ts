@@ -1,15 +1,16 @@
 /** Makes the log of a backup: its entries, what finds them by keys and files, and its name. */
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
-import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { Block } from '../log/blocks.ts';
 import { KeyBuckets } from '../log/key-buckets.ts';
 import { keyIn } from '../log/key-column.ts';
 import { createLog, LOG_FORMAT } from '../log/log-database.ts';
+import { finalPath } from '../log/large-files.ts';
 import type { EntryRow } from '../log/record.ts';
 import type { VerifyEvent } from '../log/verify.ts';
 import { numberAllWithheld } from '../log/withheld-table.ts';
@@ -18,6 +19,7 @@ import type { BackupPaths } from './backup-folder.ts';
 import type { Manifest, Segment } from './manifest.ts';
 import { readBlocks } from './segment-blocks.ts';
 import { lookupIn, readWithholdings, type SegmentWithholding } from './segment-withholdings.ts';
+import { segmentFiles } from './segment-files.ts';
 import { restoreStreamState, type StreamState, verifyStreamState } from './stream-state.ts';
 import { blocksFile, withheldFile } from './write-segments.ts';
 
@@ -51,10 +53,11 @@ export async function* makeLog(
     const writer = new LogWriter(db);
     const progress = { entries: 0, bytes: 0, at: 0, head: manifest.head };
     for (const segment of manifest.segments) {
+      const files = segmentFiles(backups, segment);
       const withholdings = readWithholdings(withheldFile(backups, segment));
       const blocks = await readBlocks(blocksFile(backups, segment), lookupIn(withholdings));
       writer.write(blocks, withholdings);
-      await copyLargeFiles(join(backups.segments, segment.name), paths);
+      await copyLargeFiles(files, paths);
       addTo(progress, segment);
       yield { type: 'progress', ...progress };
     }
@@ -118,16 +121,15 @@ function* rowsOf(block: Block): Generator<EntryRow> {
   }
 }
 
-async function copyLargeFiles(segment: string, target: DataPaths): Promise<void> {
-  const { large } = dataPathsIn(segment);
-  for (const folder of await readdir(large).catch(() => [])) {
-    const to = join(target.large, folder);
-    await mkdir(to, { recursive: true });
-    for (const file of await readdir(join(large, folder))) {
-      await copyFile(join(large, folder, file), join(to, file), constants.COPYFILE_FICLONE);
-      await using handle = await open(join(to, file), 'r+');
-      await handle.sync();
-    }
-    flushFolder(to);
+async function copyLargeFiles(files: readonly string[], target: DataPaths): Promise<void> {
+  const folders = new Set<string>();
+  for (const file of files) {
+    const to = finalPath(target, basename(file));
+    folders.add(dirname(to));
+    await mkdir(dirname(to), { recursive: true });
+    await copyFile(file, to, constants.COPYFILE_FICLONE);
+    await using handle = await open(to, 'r+');
+    await handle.sync();
   }
+  for (const folder of folders) flushFolder(folder);
 }

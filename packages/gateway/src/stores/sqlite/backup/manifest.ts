@@ -3,12 +3,11 @@
  * follows, and the last one has the SHA-256 of all lines before it.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 
 import type { Seq } from '../../../log/log.ts';
+import { openRegular } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { unfinished } from './backup-folder.ts';
 import type { StreamState } from './stream-state.ts';
@@ -54,13 +53,50 @@ export interface Manifest extends BackupDescription {
   readonly segments: readonly Segment[];
 }
 
+type Check = (value: unknown) => boolean;
+
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isText =
+  (form: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && form.test(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+const HASH = isText(/^[\da-f]{64}$/);
+const COUNTS = { entries: isCount, bytes: isCount, faults: isCount, link: optional(HASH) };
+const STREAM = { name: isText(/^stream-[\da-f]+$/), bytes: isCount, sha256: HASH };
+const DESCRIPTION = {
+  ...COUNTS,
+  format: isCount,
+  log: isText(/^[\w-]+$/),
+  head: isCount,
+  timestamp: optional(isText(/^[\dTZ:.+-]+$/)),
+  stream: optional((value) => hasForm(value, STREAM)),
+};
+const SEGMENT = {
+  ...COUNTS,
+  name: isText(/^\d+-[\da-f]+$/),
+  from: isCount,
+  to: isCount,
+  time: optional((value) => typeof value === 'number'),
+};
+
+function hasForm(value: unknown, form: Readonly<Record<string, Check>>): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const members = new Map<string, unknown>(Object.entries(value));
+  return Object.entries(form).every(([name, check]) => check(members.get(name)));
+}
+
 /** Flushed before it has its name, and the folder after. */
 export async function writeManifest(file: string, manifest: Manifest): Promise<void> {
   const { segments, ...description } = manifest;
   const hash = createHash('sha256');
   const path = unfinished(file);
   {
-    await using handle = await open(path, 'w');
+    await using handle = await open(path, 'wx');
     for (const value of [description, ...segments]) {
       const line = `${JSON.stringify(value)}\n`;
       hash.update(line);
@@ -78,7 +114,8 @@ export async function readManifest(file: string): Promise<Manifest> {
   const hash = createHash('sha256');
   const values: unknown[] = [];
   let last: string | undefined;
-  for await (const line of createInterface({ input: createReadStream(file) })) {
+  await using handle = await openRegular(file);
+  for await (const line of handle.readLines({ autoClose: false })) {
     if (last !== undefined) {
       hash.update(`${last}\n`);
       values.push(JSON.parse(last));
@@ -88,6 +125,8 @@ export async function readManifest(file: string): Promise<Manifest> {
   if (last !== JSON.stringify({ sha256: hash.digest('hex') }) || values.length === 0)
     throw new Error(`"${file}" is not what was written: its checksum is wrong.`);
   const [description, ...segments] = values;
-  // Its checksum says that this program has written it.
+  // Anyone can make a checksum, and what the members say is printed.
+  if (!hasForm(description, DESCRIPTION) || !segments.every((segment) => hasForm(segment, SEGMENT)))
+    throw new Error(`"${file}" does not have the form of a backup.`);
   return { ...(description as BackupDescription), segments: segments as Segment[] };
 }

@@ -14,7 +14,7 @@ import { SUMS_SUFFIX } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { LastCommitFile } from '../log/last-commit.ts';
 import { verifyLog, type VerifyEvent } from '../log/verify.ts';
-import { flushFolder } from '../prepare-folder.ts';
+import { flushFolder, makeFolder } from '../prepare-folder.ts';
 import { backupPathsIn, findBackup } from './backup-folder.ts';
 import { makeLog } from './make-log.ts';
 import { type BackupDescription, readManifest } from './manifest.ts';
@@ -74,7 +74,7 @@ export async function* restoreLog(
       `in "${file}", ${manifest.faults} entries have faults. Restore it as it is with --accept-faults, or an earlier one.`,
     );
   const target = dataPathsIn(resolve(data));
-  await mkdir(target.folder, { recursive: true });
+  makeFolder(target.folder);
   using _lock = lockFile(target.lock, `a gateway is using "${data}". Stop it first.`);
   const existing = filesOf(target).filter((path) => existsSync(path));
   if (existing.length > 0 && options.replace !== true)

@@ -2,10 +2,10 @@
  * The blocks of a segment, in one file: for each the key and the size of its row in the log, and its
  * bytes. So blocks are read back as they were, even those that were spoiled in the log.
  */
-import { readFile } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 
 import { isSpoiled } from '../database.ts';
+import { openRegular } from '../plain-file.ts';
 import type { SeqSpan } from '../log/block-reader.ts';
 import { Block } from '../log/blocks.ts';
 import type { WithheldLookup } from '../log/withheld-entry.ts';
@@ -43,7 +43,8 @@ export function frameOf({ first, data }: Block): [header: Buffer, data: Buffer] 
 
 /** Reads the whole file, which is little larger than a segment may be. */
 export async function readBlocks(file: string, withheld: WithheldLookup): Promise<Block[]> {
-  const bytes = await readFile(file);
+  await using handle = await openRegular(file);
+  const bytes = await handle.readFile();
   const blocks: Block[] = [];
   for (let at = 0; at + FRAME_SIZE <= bytes.length;) {
     const first = bytes.readDoubleLE(at);

@@ -2,10 +2,11 @@
  * What the table `withheld` has of the entries in a segment, in a file: a line of JSON for each, in the
  * order of the entries. Without such an entry, there is no file.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, lstatSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
+import { openRegularSync } from '../plain-file.ts';
 import type { SeqSpan } from '../log/block-reader.ts';
 import type { WithheldLookup } from '../log/withheld-entry.ts';
 
@@ -61,5 +62,11 @@ export function lookupIn(withholdings: readonly SegmentWithholding[]): WithheldL
 }
 
 function textOf(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return '';
+  const fd = openRegularSync(file);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -3,16 +3,19 @@
  * the copy as it was at that moment, and its gateway reads on from there.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, mkdirSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 
 import { META_TABLE, openForReading } from '../database.ts';
 import { copyStreamState, readStreamPosition } from '../log/stream-progress.ts';
+import { openRegular, plainDatabase, plainFile } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import type { BackupPaths } from './backup-folder.ts';
+import { type BackupPaths, SEGMENTS } from './backup-folder.ts';
+
+const FILE = 'stream.sqlite';
 
 export interface StreamState {
   /** The name of its folder, which is beside those of the segments. */
@@ -32,7 +35,7 @@ export function writeStreamState(log: DatabaseSync, paths: BackupPaths): string 
   const folder = join(paths.segments, name);
   mkdirSync(folder);
   {
-    using db = new DatabaseSync(fileOf(paths, name));
+    using db = new DatabaseSync(join(folder, FILE));
     db.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; BEGIN; ${META_TABLE}`);
     copyStreamState(log, db);
     db.exec('COMMIT');
@@ -46,10 +49,10 @@ export async function removeStreamState(paths: BackupPaths, name: string): Promi
 }
 
 export async function describeStreamState(paths: BackupPaths, name: string): Promise<StreamState> {
-  const file = fileOf(paths, name);
-  const { size: bytes } = await stat(file);
+  await using handle = await openRegular(plainFile(paths.folder, ...namesOf(name)));
+  const { size: bytes } = await handle.stat();
   const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
+  await pipeline(handle.createReadStream({ autoClose: false }), hash);
   return { name, bytes, sha256: hash.digest('hex') };
 }
 
@@ -67,12 +70,12 @@ export function restoreStreamState(
   { name }: StreamState,
   log: DatabaseSync,
 ): void {
-  using db = openForReading(fileOf(paths, name));
+  using db = openForReading(plainDatabase(paths.folder, ...namesOf(name)));
   log.exec('BEGIN');
   copyStreamState(db, log);
   log.exec('COMMIT');
 }
 
-function fileOf(paths: BackupPaths, name: string): string {
-  return join(paths.segments, name, 'stream.sqlite');
+function namesOf(name: string): [segments: string, name: string, file: string] {
+  return [SEGMENTS, name, FILE];
 }

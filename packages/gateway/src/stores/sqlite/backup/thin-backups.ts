@@ -2,8 +2,9 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { plainFolder } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { backupFiles, type BackupPaths, isUnfinished } from './backup-folder.ts';
+import { backupFiles, type BackupPaths, isUnfinished, SEGMENTS } from './backup-folder.ts';
 import { readManifest } from './manifest.ts';
 import { retained, type Retention } from './retention.ts';
 
@@ -32,6 +33,7 @@ async function newestWithoutFaults(files: readonly string[]): Promise<string | u
  * of a backup cannot be read: it is unknown then which segments it needs.
  */
 export async function removeUnused(paths: BackupPaths): Promise<void> {
+  plainFolder(paths.folder, SEGMENTS);
   const used = new Set<string>();
   for (const file of backupFiles(paths.folder)) {
     const { segments, stream } = await readManifest(file);

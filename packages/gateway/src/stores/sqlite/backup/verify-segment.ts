@@ -10,6 +10,7 @@ import type { EntryRow } from '../log/record.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Segment } from './manifest.ts';
 import { readBlocks } from './segment-blocks.ts';
+import { segmentFiles } from './segment-files.ts';
 import { lookupIn, readWithholdings } from './segment-withholdings.ts';
 import { blocksFile, withheldFile, type WrittenSegment } from './write-segments.ts';
 
@@ -65,6 +66,7 @@ async function blocksOf(
   faults: LogFault[],
 ): Promise<Block[]> {
   try {
+    segmentFiles(paths, segment);
     const withholdings = readWithholdings(withheldFile(paths, segment));
     return await readBlocks(blocksFile(paths, segment), lookupIn(withholdings));
   } catch (error) {

@@ -88,6 +88,26 @@ suite('a block', () => {
     assert.ok(Number(count) > 10 && Number(count) < 50);
   });
 
+  test('has no entry whose file has a name that leads out of the folder', () => {
+    const record = recordOf(2);
+    const name = '../../../../../../../../../etc/passwd';
+    const large = { name: name.slice(-36), size: 1000 };
+    write([
+      [1, recordOf(1)],
+      [2, { ...record, large }],
+    ]);
+    const data = Buffer.from(db.prepare('SELECT data FROM blocks').get()?.['data'] as Uint8Array);
+    const block = new Block(1, data);
+    assert.notEqual(
+      read(() => block.entry(1)),
+      undefined,
+    );
+    assert.equal(
+      read(() => block.entry(2)),
+      undefined,
+    );
+  });
+
   test('costs one entry at most where one bit has changed', () => {
     write(Array.from({ length: COUNT }, (_, at) => [at + 1, recordOf(at + 1)]));
     const data = Buffer.from(db.prepare('SELECT data FROM blocks').get()?.['data'] as Uint8Array);

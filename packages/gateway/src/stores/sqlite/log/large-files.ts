@@ -8,7 +8,7 @@
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,6 +17,7 @@ import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { openRegular, openRegularSync } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { LargeBody } from './batch.ts';
 import type { UploadThreads } from './upload-threads.ts';
@@ -226,21 +227,21 @@ export function* largeFacets(paths: DataPaths, name: string): Generator<Uint8Arr
 async function openLarge(paths: DataPaths, file: string): Promise<FileHandle> {
   const path = finalPath(paths, file);
   try {
-    return await open(path);
+    return await openRegular(path);
   } catch (error) {
     if (!isMissing(error)) throw error;
   }
   try {
-    return await open(join(paths.incoming, file));
+    return await openRegular(join(paths.incoming, file));
   } catch (error) {
     if (!isMissing(error)) throw error;
-    return await open(path);
+    return await openRegular(path);
   }
 }
 
 function openIfExists(path: string): number | undefined {
   try {
-    return openSync(path, 'r');
+    return openRegularSync(path);
   } catch (error) {
     if (!isMissing(error)) throw error;
     return undefined;

@@ -82,6 +82,7 @@ const LINK = 30;
 const SALT = LINK + LINK_SIZE;
 const FIXED_SIZE = SALT + SALT_SIZE;
 const LARGE_NAME_SIZE = 36;
+const LARGE_NAME = /^[\da-f-]{36}$/;
 const LARGE_SIZE = LARGE_NAME_SIZE + 8;
 /** The size of a record is at both its ends. */
 export const SIZE_SIZE = 4;
@@ -158,15 +159,25 @@ export function hasForm(data: Buffer, start: number, end: number): boolean {
   if ((flags & ~KNOWN_FLAGS) !== 0 || kind >= KINDS.length) return false;
   if ((flags & KEYED) !== 0 && (flags & KEY_HASHED) !== 0) return false;
   if (PORTABILITIES[Math.floor(flags / PORTABILITY)] === undefined) return false;
+  if ((flags & HAS_FILE) !== 0 && !LARGE_NAME.test(largeName(data, start))) return false;
   const textSize = data.readUInt32LE(start + TEXT_SIZE);
   if (data.readUInt32LE(start + HEAD_SIZE) > textSize) return false;
   const textEnd = textStart(data, start) + textSize + SIZE_SIZE;
   return (flags & WITHHELD) === 0 ? textEnd === end : textEnd <= end;
 }
 
+function fileStart(data: Buffer, start: number): number {
+  return start + FIXED_SIZE + keySize(data[start + FLAGS] ?? 0);
+}
+
+function largeName(data: Buffer, start: number): string {
+  const at = fileStart(data, start);
+  return data.toString('latin1', at, at + LARGE_NAME_SIZE);
+}
+
 function roomStart(data: Buffer, start: number): number {
   const flags = data[start + FLAGS] ?? 0;
-  return start + FIXED_SIZE + keySize(flags) + ((flags & HAS_FILE) === 0 ? 0 : LARGE_SIZE);
+  return fileStart(data, start) + ((flags & HAS_FILE) === 0 ? 0 : LARGE_SIZE);
 }
 
 /** Bytes of the key column or its hash. */
@@ -213,13 +224,12 @@ export class StoredEntry implements EntryRow {
   get size(): number {
     const textSize = this.#size(TEXT_SIZE);
     return this.#has(HAS_FILE)
-      ? textSize + this.#data.readDoubleLE(this.#fileStart + LARGE_NAME_SIZE)
+      ? textSize + this.#data.readDoubleLE(fileStart(this.#data, this.#start) + LARGE_NAME_SIZE)
       : textSize;
   }
 
   get large(): string | undefined {
-    if (!this.#has(HAS_FILE)) return undefined;
-    return this.#data.toString('latin1', this.#fileStart, this.#fileStart + LARGE_NAME_SIZE);
+    return this.#has(HAS_FILE) ? largeName(this.#data, this.#start) : undefined;
   }
 
   get marked(): boolean {
@@ -303,10 +313,6 @@ export class StoredEntry implements EntryRow {
 
   get text(): Buffer {
     return this.#view(textStart(this.#data, this.#start), this.#size(TEXT_SIZE));
-  }
-
-  get #fileStart(): number {
-    return this.#start + FIXED_SIZE + keySize(this.#flags);
   }
 
   get #flags(): number {

@@ -4,13 +4,14 @@
  * from whoever else has the log. Bytes are taken only if they are those that the entry's link was made
  * of, and take the place of others at once. A gateway may run meanwhile. Nothing else is changed.
  */
-import { createReadStream, existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { openRegular } from '../plain-file.ts';
 import { BlockReader } from './block-reader.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, filesOf, finalPath } from './large-files.ts';
@@ -97,14 +98,15 @@ async function putBack(name: string, copy: DataPaths, paths: DataPaths): Promise
     const target = finalPath(paths, file);
     if (source === undefined) continue;
     if (file !== name && (await existing(target, join(paths.incoming, file)))) continue;
-    await replaceFile(target, createReadStream(source), () => true);
+    await using handle = await openRegular(source);
+    await replaceFile(target, handle.createReadStream(), () => true);
   }
 }
 
 async function existing(...candidates: readonly string[]): Promise<string | undefined> {
   for (const path of candidates) {
     try {
-      if ((await stat(path)).isFile()) return path;
+      if ((await lstat(path)).isFile()) return path;
     } catch (error) {
       if (!isFileFault(error)) throw error;
     }
