@@ -57,7 +57,7 @@ suite('the official clients', () => {
   }
 
   test('hear from a call that waits longer than they would wait in silence', async () => {
-    await Promise.all(Object.values(CLIENTS).map(waitingLong));
+    await Promise.all([...Object.values(CLIENTS).map(waitingLong), waitingInJson()]);
   });
 });
 
@@ -218,6 +218,29 @@ async function waitingLong(connect: Connect): Promise<void> {
   await speaking;
 }
 
+/** A token of a client that takes no event stream changes nothing. */
+async function waitingInJson(): Promise<void> {
+  const _meta = {
+    progressToken: 1,
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { _meta, name: 'wait_for_news', arguments: { identity: 'nobody', seconds: 6 } };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+  const answer = await fetch(`${gateway.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      Accept: 'application/json',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'wait_for_news',
+    },
+    body: JSON.stringify(message),
+  });
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  assert.ok('result' in asObject(await answer.json()));
+}
+
 async function resources(caller: Caller): Promise<void> {
   const rooms: unknown = JSON.parse((await caller.read('presence://rooms'))[0] ?? '');
   const slugs = asArray(asObject(rooms)['rooms']).map((room) => asString(asObject(room)['slug']));
@@ -250,7 +273,7 @@ async function prompts(caller: Caller): Promise<void> {
   assert.deepEqual(await caller.prompts(), ['first_visit', 'tend_garden']);
   assert.match(
     await caller.prompt('first_visit', { ai_identity: 'Мавка' }),
-    /first_contact[^]*Мавка/,
+    /list_rooms[^]*first_contact[^]*Мавка/,
   );
   assert.match(await caller.prompt('tend_garden', {}), /leave_trace/);
 }

@@ -96,7 +96,7 @@ function tellProgress({ language, text, sendProgress }: ToolContext): Disposable
     seconds += PROGRESS_INTERVAL_SECONDS;
     sendProgress?.(seconds, `${text(language.mcp.results.waiting)} ${seconds}`);
   };
-  const timer = setInterval(tell, PROGRESS_INTERVAL_SECONDS * 1000);
+  const timer = sendProgress && setInterval(tell, PROGRESS_INTERVAL_SECONDS * 1000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
