@@ -21,6 +21,7 @@ import { dirname, join, resolve } from 'node:path';
 
 import { asObject } from '../conformance/value.ts';
 import { ROOT, run } from '../test/packages/packed.ts';
+import { COMMAND_LINK, DEPLOYED_FILES } from './debian-files.ts';
 import { buildInstalledTree } from './installed-tree.ts';
 
 const NAME = 'open-presence';
@@ -50,7 +51,8 @@ const root = await mkdtemp(join(tmpdir(), 'presence-debian-'));
 try {
   const dependencies = await buildInstalledTree(join(root, LIBRARY));
   await addCommand();
-  await addService();
+  for (const [path, source] of Object.entries(DEPLOYED_FILES))
+    await add(path, await readFile(join(DEPLOY, source)));
   await addDocuments(dependencies);
   await run('chmod', ['-R', 'u=rwX,go=rX', root]);
   // Programs of dependencies are run by Node.js, not by their names.
@@ -72,10 +74,6 @@ async function add(path: string, content: string | Buffer, mode = 0o644): Promis
   await chmod(join(root, path), mode);
 }
 
-async function addFile(path: string, source: string): Promise<void> {
-  await add(path, await readFile(source));
-}
-
 /** Compressed as Debian wants it, without a time. */
 async function addCompressed(path: string, content: string | Buffer): Promise<void> {
   await add(path, content);
@@ -85,8 +83,8 @@ async function addCompressed(path: string, content: string | Buffer): Promise<vo
 async function addCommand(): Promise<void> {
   const node = join(root, LIBRARY, 'bin/node');
   await run('strip', ['--strip-unneeded', '--remove-section=.comment', node]);
-  await mkdir(join(root, 'usr/bin'));
-  await symlink(`../lib/${NAME}/bin/presence`, join(root, 'usr/bin/presence'));
+  await mkdir(dirname(join(root, COMMAND_LINK)));
+  await symlink(`../lib/${NAME}/bin/presence`, join(root, COMMAND_LINK));
   for (const [shell, path] of Object.entries(COMPLETIONS)) {
     const { stdout } = await run(node, [join(root, LIBRARY, COMMAND), 'completion', shell]);
     await add(path, stdout);
@@ -96,15 +94,7 @@ async function addCommand(): Promise<void> {
     await addCompressed(`usr/share/man/man1/${page}`, await readFile(join(pages, page)));
 }
 
-async function addService(): Promise<void> {
-  for (const unit of ['presence.service', 'presence.socket'])
-    await addFile(`lib/systemd/system/${unit}`, join(DEPLOY, 'systemd', unit));
-  await addFile(`usr/lib/sysusers.d/${NAME}.conf`, join(DEPLOY, 'systemd/presence.sysusers'));
-  await addFile('etc/presence/presence.env', join(DEPLOY, 'presence.env'));
-}
-
 async function addDocuments(dependencies: readonly string[]): Promise<void> {
-  await addFile(`usr/share/lintian/overrides/${NAME}`, join(DEPLOY, 'debian/lintian-overrides'));
   await addCompressed(`${DOCUMENTS}/changelog`, await readFile(join(ROOT, 'CHANGELOG.md')));
   const date = (await run('date', ['--rfc-email'])).stdout.trim();
   const entry = `${NAME} (${version}) unstable; urgency=medium\n\n  * Version ${version}.\n\n -- ${maintainer}  ${date}\n`;

@@ -1,11 +1,12 @@
 // What is in `deploy/`. By hand: `deploy/debian/try.sh` and `deploy/container/try.sh` (CONTRIBUTING.md).
 import assert from 'node:assert/strict';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, glob, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 
 import { asObject } from '../../conformance/value.ts';
 import { SETTINGS } from '../../packages/cli/src/configuration.ts';
+import { COMMAND_LINK, DEPLOYED_FILES } from '../../scripts/debian-files.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { ROOT, run } from '../packages/packed.ts';
 import { needs } from '../needs.ts';
@@ -20,7 +21,9 @@ suite('the systemd units', () => {
     needs('systemd-analyze'),
     async () => {
       await using folder = await dataFolder();
-      const units = ['presence.service', 'presence.socket'].map((unit) => join(folder.path, unit));
+      const names = ['service', 'socket'].map((type) => `presence.${type}`);
+      const backup = ['service', 'timer'].map((type) => `presence-backup.${type}`);
+      const units = [...names, ...backup].map((unit) => join(folder.path, unit));
       await cp(join(DEPLOY, 'systemd'), folder.path, { recursive: true });
       // Neither the command nor its manual is installed here.
       for (const unit of units) {
@@ -53,6 +56,35 @@ test('the file of settings has each variable once, and changes nothing as it is'
   const named = lines.flatMap((line) => /^#([A-Z_]+)=/.exec(line)?.[1] ?? []);
   const variables = [...SETTINGS.map(({ variable }) => variable), 'UV_THREADPOOL_SIZE'];
   assert.deepEqual(named.toSorted(), variables.toSorted());
+});
+
+/** Where an administrator puts files, and what other packages have. */
+const NOT_OF_THE_PACKAGE =
+  /^\/(?:etc\/(?:hosts|nats-server\.conf|systemd\/system|sysusers\.d)|usr\/sbin\/nats-server)(?:\/|$)/;
+
+test('the Debian package has each file that the documents name in it', async () => {
+  const files = [...Object.keys(DEPLOYED_FILES), COMMAND_LINK].map((path) => `/${path}`);
+  const named = new Set<string>();
+  for await (const name of glob('docs/*.md', { cwd: ROOT })) {
+    const text = await readFile(join(ROOT, name), 'utf8');
+    for (const [path] of text.matchAll(/(?<![\w./-])\/(?:etc|lib|opt|usr)\/[\w./-]*\w/g))
+      named.add(path);
+  }
+  const missing = [...named].filter(
+    (path) =>
+      !NOT_OF_THE_PACKAGE.test(path) &&
+      !files.some((file) => file === path || file.startsWith(`${path}/`)),
+  );
+  assert.deepEqual(missing, []);
+  for (const source of Object.values(DEPLOYED_FILES)) await read(source);
+});
+
+test('the documents name no file of deploy/ that is not there or not in the package', async () => {
+  const packaged = Object.values(DEPLOYED_FILES);
+  const text = await readFile(join(ROOT, 'docs/operating.md'), 'utf8');
+  const section = /^## Behind a proxy$[\s\S]*?^## /m.exec(text)?.[0] ?? '';
+  for (const [, file = ''] of section.matchAll(/deploy\/([\w./-]*\w)/g))
+    assert.ok(packaged.includes(file), file);
 });
 
 test('the image is built with the Node.js of the packages', async () => {

@@ -200,7 +200,10 @@ async function confirm(
   selected: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (stdin.isTTY !== true) throw new Error('Confirm with --yes, or look first with --dry-run.');
+  if (stdin.isTTY !== true)
+    throw new Error(
+      'nobody can be asked, since standard input is no terminal. Nothing was withheld. Confirm with --yes, or look first with --dry-run',
+    );
   const terminal = createInterface({ input: stdin, output: stderr });
   try {
     const question = `Take away what was said in ${count(selected)}, for good? [y/N] `;
