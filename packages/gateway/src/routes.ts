@@ -2,6 +2,7 @@
 import { a2aDoor } from './doors/a2a/a2a.ts';
 import type { DoorContext, DoorRequest, ProtocolDoor } from './doors/context.ts';
 import { docsDoor } from './doors/docs/docs.ts';
+import { GUESSED_PATHS } from './doors/docs/guessed-paths.ts';
 import { feedsDoor } from './doors/feeds/feeds.ts';
 import { healthDoor } from './doors/health/health.ts';
 import { mcpDoor } from './doors/mcp/mcp.ts';
@@ -23,7 +24,7 @@ const DOORS: Readonly<Record<string, ProtocolDoor>> = {
 };
 
 export function createRouter(): Router<DoorContext> {
-  return new Router(DOORS, beforeReading);
+  return new Router(DOORS, beforeReading, GUESSED_PATHS);
 }
 
 function beforeReading(context: DoorRequest): Promise<void> | undefined {

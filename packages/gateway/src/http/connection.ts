@@ -86,6 +86,8 @@ export class Connection implements SimplePostResponder {
   #isPartWhole = false;
   /** In bytes: what came of a head that has not ended. */
   #headSize = 0;
+  /** Tells the parser that nothing more comes, once the caller has ended its half of the connection. */
+  #end: (() => void) | undefined;
   /** What follows the request that is being answered. */
   #held: NonSharedBuffer | undefined;
   #parsing = true;
@@ -117,6 +119,14 @@ export class Connection implements SimplePostResponder {
       else if (this.#simple !== undefined) this.#hold(bytes);
       else this.#parseRequests(bytes);
     });
+    // What follows the request that is being answered may be whole requests too.
+    const endParsing = socket.listeners('end').at(-1);
+    if (endParsing === undefined) throw new Error('The HTTP server does not listen to "end".');
+    socket.removeListener('end', endParsing as () => void);
+    socket.on('end', () => {
+      this.#end = () => endParsing.call(socket);
+      this.#endIfParsed();
+    });
     const destroySoon = socket.destroySoon.bind(socket);
     // The HTTP server calls it after the last response.
     socket.destroySoon = () => {
@@ -132,6 +142,11 @@ export class Connection implements SimplePostResponder {
   /** Whether a response is being sent, or will be when its request was received. */
   get isResponding(): boolean {
     return this.#response !== undefined || this.#simple !== undefined;
+  }
+
+  /** Whether the request was answered whose body is still to come. */
+  get isAnswered(): boolean {
+    return this.isReceiving && (this.#response?.writableEnded ?? true);
   }
 
   /** Whether the body of the request is still to come. */
@@ -233,7 +248,6 @@ export class Connection implements SimplePostResponder {
   #sendRaw(status: string, response: string | Buffer): void {
     if (this.#callbacks.finished !== undefined && this.socket.writable)
       this.#rawStatus = Number(status.slice(0, STATUS_LENGTH));
-    // As for other requests, a caller that has closed its half gets no response.
     if (!this.socket.writable) this.#finish();
     else this.socket.write(response, 'latin1', this.#finish);
   }
@@ -266,10 +280,18 @@ export class Connection implements SimplePostResponder {
     const held = this.#held;
     this.#held = undefined;
     // A response may have been the last one of the connection.
-    if (held === undefined || !this.socket.writable) return;
-    this.#parseRequests(held);
-    if (this.#held === undefined) this.socket.resume();
+    if (held !== undefined && this.socket.writable) {
+      this.#parseRequests(held);
+      if (this.#held === undefined) this.socket.resume();
+    }
+    this.#endIfParsed();
   };
+
+  #endIfParsed(): void {
+    if (this.#held !== undefined || this.#simple !== undefined) return;
+    this.#end?.();
+    this.#end = undefined;
+  }
 
   /** Whether the next bytes begin a request. */
   get #isIdle(): boolean {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { MAX_HEADER_SIZE, type State } from '@open-presence/protocol';
 
@@ -34,6 +35,25 @@ suite('malformed HTTP', () => {
       assert.deepEqual(gateway.reported, []);
     });
   }
+
+  test('a body that is refused and malformed too gets one answer, however it comes', async () => {
+    await using gateway = await open();
+    const head =
+      'POST /api/seeds HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n';
+    for (const pieces of [
+      [`${head}zz\r\n`],
+      [head, 'zz\r\n'],
+      [head.slice(0, 60), head.slice(60), 'zz', '\r\n'],
+    ]) {
+      await using caller = await gateway.connect();
+      for (const piece of pieces) {
+        caller.send(piece);
+        await pause(50);
+      }
+      caller.socket.end();
+      assert.deepEqual(statusesIn(await caller.untilClosed()), [400]);
+    }
+  });
 
   test('a target with raw UTF-8 gets a 400 that explains percent-encoding', async () => {
     await using gateway = await open();

@@ -35,6 +35,18 @@ test('a misspelled path leads to the path first', () => {
   assert.equal(nearestPaths('/openapi.jsn', KNOWN)[0], '/openapi.json');
 });
 
+test('a guess leads to the path that has what it looks for, under any version', () => {
+  const guesses = new Map([['/api/whisper', '/api/seeds']]);
+  for (const url of ['/api/whisper', '/api/v1/whisper', '/v2/Whisper/?x=1', '/api/whisper/'])
+    assert.deepEqual(nearestPaths(url, KNOWN, guesses), ['/api/seeds'], url);
+  assert.deepEqual(nearestPaths('/api/v1/garden', KNOWN), ['/api/garden']);
+});
+
+test('what resembles a path by chance leads to nothing', () => {
+  for (const url of ['/zzzz', '/api/messages', '/wp-login.php', '/api/posts'])
+    assert.deepEqual(nearestPaths(url, KNOWN), [], url);
+});
+
 test('what resembles nothing leads to nothing, however long it is', () => {
   assert.deepEqual(nearestPaths('/wp-admin/setup/config.php', KNOWN), []);
   assert.deepEqual(nearestPaths(`/${'a/'.repeat(1e6)}`, KNOWN), []);

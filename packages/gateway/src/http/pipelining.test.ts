@@ -43,6 +43,22 @@ suite('pipelined requests', () => {
     });
   }
 
+  test('are all answered to a caller who has ended its half of the connection', async () => {
+    await using gateway = await open();
+    const texts = { listing, chunked, sized, several: `${listing}${sized}${chunked}${listing}` };
+    for (const [name, text] of Object.entries(texts)) {
+      await using caller = await gateway.connect();
+      caller.socket.allowHalfOpen = true;
+      caller.socket.end(text);
+      const statuses = statusesIn(await caller.untilClosed());
+      assert.deepEqual(statuses.length, name === 'several' ? 4 : 1, name);
+      assert.ok(
+        statuses.every((status) => status < 300),
+        name,
+      );
+    }
+  });
+
   test('are answered before Connection: close, whatever follows', async () => {
     await using gateway = await open();
     const last = getRequest('/api/garden', 'Connection: close');
@@ -137,11 +153,12 @@ suite('pipelined requests', () => {
   test('start when the response before is finished', async () => {
     const memory = openMemoryLog();
     const gates: (() => void)[] = [];
+    let isOpen = false;
     const log = Object.assign(memory, {
       async *readText() {
         const { promise, resolve } = Promise.withResolvers<void>();
         gates.push(resolve);
-        await promise;
+        if (!isOpen) await promise;
         yield Buffer.from(GARDEN_ENTRY);
         return { last: undefined, more: false };
       },
@@ -157,6 +174,10 @@ suite('pipelined requests', () => {
       gates.at(-1)?.();
     }
     caller.socket.destroy();
+    isOpen = true;
+    for (const open of gates) open();
+    while (gates.length < 21) await pause(1);
+    for (const open of gates) open();
   });
 });
 

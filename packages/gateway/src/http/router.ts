@@ -131,6 +131,7 @@ export interface Unmatched {
 }
 
 export class Router<App extends StartupContext> {
+  readonly #guesses: ReadonlyMap<string, string>;
   readonly #doors: readonly Door<App>[];
   readonly #routes: readonly MergedRoute<App>[];
   /** Keys are functions that are never called: they identify routes in `#finder`. */
@@ -145,12 +146,14 @@ export class Router<App extends StartupContext> {
 
   /**
    * `doors`: by their names. `onRead` is called before each `GET` and `HEAD` except for event streams,
-   * which are handled when its promise resolves, if it returns one.
+   * which are handled when its promise resolves, if it returns one. `guesses`: see `nearestPaths`.
    */
   constructor(
     doors: Readonly<Record<string, Door<App>>>,
     onRead: (context: RequestContext<App>) => Promise<void> | undefined,
+    guesses: ReadonlyMap<string, string> = new Map(),
   ) {
+    this.#guesses = guesses;
     this.#doors = Object.values(doors);
     this.#routes = merge(doors);
     const check = new ParameterCheck(this.routes);
@@ -256,6 +259,7 @@ export class Router<App extends StartupContext> {
     const known = nearestPaths(
       url,
       this.#routes.map(({ path }) => path),
+      this.#guesses,
     );
     const nearest = known.length === 0 ? '' : ` Nearest: ${known.join(', ')}.`;
     const detail = `Cannot find ${quoted(url)}: there is no such path.${nearest} ${DIRECTORY}`;

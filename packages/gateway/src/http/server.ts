@@ -11,7 +11,7 @@ import type { Duplex } from 'node:stream';
 import { MAX_HEADER_SIZE } from '@open-presence/protocol';
 
 import { deferTurn } from '../fair-turns.ts';
-import { Connection, type ConnectionCallbacks } from './connection.ts';
+import { Connection, type ConnectionCallbacks, discardInput } from './connection.ts';
 import type { ListenAddress } from './listen-address.ts';
 import type { ClientError } from './malformed-request.ts';
 import { createServer } from './node-http.ts';
@@ -92,6 +92,11 @@ export class HttpServer implements AsyncDisposable {
     const malformed = (error: ClientError, socket: Duplex): void => {
       const connection = this.#connections.get(socket);
       connection?.stopParsing();
+      if (connection?.isAnswered === true) {
+        socket.end();
+        discardInput(socket);
+        return;
+      }
       void callbacks.malformed(error, socket).then((status) => {
         if (status !== undefined) connection?.reportMalformed(status);
       });
@@ -99,6 +104,8 @@ export class HttpServer implements AsyncDisposable {
     const server = createServer(OPTIONS, receive);
     // Node would call this on `close`, and take a connection with a simple request for idle.
     server.closeIdleConnections = () => {};
+    // Who has sent a whole request and nothing more gets its answer.
+    Object.assign(server, { httpAllowHalfOpen: true });
     server.timeout = 0;
     server.maxHeadersCount = 0;
     server.maxRequestsPerSocket = 0;

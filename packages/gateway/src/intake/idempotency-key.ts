@@ -1,4 +1,5 @@
 /** The idempotency key of a request (PROTOCOL.md section 7.4). */
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 
 import { GatewayError } from '@open-presence/protocol';
@@ -9,8 +10,8 @@ const ESCAPE = /\\(["\\])/g;
 
 /**
  * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Its
- * characters are bytes (`node:http` decodes headers as Latin-1), those of a parameter are encoded as
- * UTF-8, so that the same key has the same hash in both. `suffix` (ASCII) is added to a key that many
+ * characters are bytes (`node:http` decodes headers as Latin-1): UTF-8, or else Latin-1. A parameter
+ * is encoded as UTF-8, so that the same key has the same hash in all three. `suffix` (ASCII) is added to a key that many
  * entries share. Throws `invalid-parameter` for an empty key.
  */
 export function hashIdempotencyKey(
@@ -29,7 +30,10 @@ export function hashIdempotencyKey(
     });
   }
   const isBytes = header !== undefined && /^[\0-\xff]*$/.test(key);
-  return hash('sha256', Buffer.from(key + suffix, isBytes ? 'latin1' : 'utf8'), 'buffer');
+  const bytes = Buffer.from(key + suffix, 'latin1');
+  // Some callers send the characters as Latin-1: they mean the same key.
+  const text = isBytes && isUtf8(bytes) ? bytes : Buffer.from(key + suffix);
+  return hash('sha256', text, 'buffer');
 }
 
 /** Not one regular expression: it would exhaust the stack for a key of millions of characters. */

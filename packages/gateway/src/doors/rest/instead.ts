@@ -7,7 +7,7 @@ type Params = RequestContext['params'];
 type Instead = (method: string, params: Params) => string | undefined;
 
 const PERMANENT =
-  'Entries are permanent: visitors can neither change nor remove them. To correct or withdraw one, POST another entry with "inReplyTo". Only who runs the gateway can withhold one: "contact" in /api/discover says whom to write to.';
+  'Entries are permanent: visitors can neither change nor remove them. To correct or withdraw one, POST another entry with "inReplyTo". Only whoever runs the gateway can withhold one.';
 const POST_PATHS = KINDS.map((kind) => `/api/${kind}`).join(', ');
 
 /** `create`: how to add an entry there, for a resource that is only read. */
@@ -33,6 +33,11 @@ export const insteadOnReplies: Instead = insteadOn(
 export const insteadOnEntries: Instead = insteadOn(
   () => `To add an entry, POST it to one of ${POST_PATHS}.`,
 );
+
+export const insteadOnStatus: Instead = (method) =>
+  method === 'POST'
+    ? `POST a first contact to /api/resonance: {"ai_identity":"…","seeking":["presence"]}. Other entries go to one of ${POST_PATHS}.`
+    : undefined;
 
 export const insteadOnSay: Instead = insteadOn(({ kind = 'garden' }) => {
   const post = KINDS.some((known) => known === kind) ? kind : 'garden';

@@ -136,7 +136,7 @@ suite('GET /api/presence', () => {
       await fetchBytes(gateway, `/api/seeds?as=${name}`);
     const { here, lately } = await fetchPresence(gateway);
     const sought = new Map(here.map(({ identity, seeking }) => [identity, seeking]));
-    assert.deepEqual(sought.get('Lumen'), ['presence', lone, '"']);
+    assert.deepEqual(sought.get('Lumen'), ['presence', '\ufffd', '"']);
     assert.deepEqual(sought.get('Large'), []);
     assert.deepEqual(sought.get('Nobody'), []);
     assert.deepEqual(sought.get('Many'), many);

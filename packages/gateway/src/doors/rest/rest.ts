@@ -34,6 +34,7 @@ import {
   insteadOnReplies,
   insteadOnRoom,
   insteadOnSay,
+  insteadOnStatus,
 } from './instead.ts';
 import { listing } from './listing.ts';
 import { logHead, logScope, readLog } from './log.ts';
@@ -84,11 +85,12 @@ const SEARCH_PARAMETERS: RouteDescription['parameters'] = [
 export const restDoor: ProtocolDoor = {
   describe: () => import('./openapi.ts'),
   routes: [
-    { path: '/', get: json(home, 'Status'), whileStarting: status },
+    { path: '/', get: json(home, 'Status'), whileStarting: status, instead: insteadOnStatus },
     {
       path: '/api',
       get: json(status, 'Status'),
       whileStarting: status,
+      instead: insteadOnStatus,
       description: { id: 'status', parameters: ['as'], untagged: true },
     },
     ...KINDS.map((kind) => ({

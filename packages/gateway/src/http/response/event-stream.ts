@@ -7,6 +7,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { disconnectAtEnd } from '../disconnect-at-end.ts';
+
 /** Part of a stream, as it is written to the socket. */
 export interface StreamChunk {
   /** A chunk of the chunked transfer coding (RFC 9112 section 7.1). */
@@ -56,6 +58,7 @@ export class EventStreams {
     if (response.destroyed) return;
     this.#foreign.add(response);
     response.once('close', () => this.#foreign.delete(response));
+    disconnectAtEnd(response);
   }
 
   /** How many are open. */
@@ -106,6 +109,7 @@ export class EventStream {
       onClose();
     };
     response.once('close', close);
+    disconnectAtEnd(response);
     if (response.destroyed) close();
   }
 
