@@ -83,7 +83,8 @@ export const ENTRIES_AND_LISTINGS = {
     'own-first': 'An entry begins with id, seq, kind, room, timestamp.',
     'as-spelled': 'The visitor’s members follow in their order, exactly as spelled.',
     'one-line': 'CR, LF and TAB between tokens become spaces.',
-    'everywhere-the-same': 'An entry that any JSON reader can read is the same text wherever it is read.',
+    'everywhere-the-same':
+      'An entry that any JSON reader can read is the same text wherever it is read.',
   },
   '4.2': {
     seq: 'seq grows with every entry, and is the cursor.',

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { promisify } from 'node:util';
 
+import { asArray, asObject, asString, parseJson } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 
@@ -54,7 +55,13 @@ for name in sys.argv[1:]:
   ],
 } as const;
 
-const NAMES = ['jq', 'python3', 'ruby', 'php', 'perl'] as const satisfies readonly (keyof typeof READERS)[];
+const NAMES = [
+  'jq',
+  'python3',
+  'ruby',
+  'php',
+  'perl',
+] as const satisfies readonly (keyof typeof READERS)[];
 
 const WHO = '"text":"quokka","identity":"n","identityType":"ai_entity","to":"me"';
 const nested = (depth: number): string => `"n":${'['.repeat(depth)}${']'.repeat(depth)}`;
@@ -102,7 +109,14 @@ suite('every door is read by', () => {
       assert.ok(text.endsWith(`,${said}}`), path);
     }
     const documents: string[] = [];
-    for (const path of ['entries', 'garden', 'search?q=quokka', 'entries?to=me', 'discover', 'presence'])
+    for (const path of [
+      'entries',
+      'garden',
+      'search?q=quokka',
+      'entries?to=me',
+      'discover',
+      'presence',
+    ])
       documents.push(await (await fetch(`${url}/api/${path}`)).text());
     documents.push(await (await fetch(`${url}/feed.json`)).text());
     const headers = { accept: 'application/x-ndjson' };
@@ -114,13 +128,16 @@ suite('every door is read by', () => {
     });
     documents.push(...(await dataOf(events, exact.size)));
     for (const [name, args] of [
-      ['read', '{}'],
+      ['read', String.raw`{"as":"y \ud83d","order":"oldest"}`],
       ['search', '{"q":"quokka"}'],
       ['who_is_here', String.raw`{"as":"y \ud83d"}`],
       ['first_contact', '{"ai_identity":"z","seeking":["presence"]}'],
     ]) {
       const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
-      documents.push(await post('/mcp', call));
+      const answer = await post('/mcp', call);
+      const { content } = asObject(asObject(parseJson(answer))['result']);
+      const [own = '', said = ''] = asArray(content).map((one) => asString(asObject(one)['text']));
+      documents.push(answer, own.split('\n').at(-1) ?? '', ...said.split('\n').slice(2));
     }
     for (const skill of ['read', 'search', 'who-is-here']) {
       const parts = `[{"data":{"skill":"${skill}","q":"quokka"}}]`;

@@ -62,7 +62,7 @@ suite('what is read through MCP', () => {
   test('names what is too long or too deep for a list, and how to read it', async () => {
     await using door = await open();
     const deep = `{"d":${'['.repeat(5000)}${']'.repeat(5000)},"seeking":["it"],"ai_identity":"Deep"}`;
-    const wide = JSON.stringify({ text: `mint ${'x'.repeat(20_000)}` });
+    const wide = JSON.stringify({ text: `mint \ud83d ${'x'.repeat(20_000)}` });
     const ids: unknown[] = [];
     for (const [name, said] of [
       ['first_contact', deep],
@@ -78,10 +78,14 @@ suite('what is read through MCP', () => {
       assert.deepEqual(Object.keys(one), ['id', 'seq', 'kind', 'room', 'timestamp']);
     }
     await door.addEntries('mint');
-    const found = said(await call(door, 'search', '{"q":"mint","order":"oldest"}'));
-    const snippets = found.map((one) => one['snippet']);
-    assert.match(String(snippets[0]), /^mint x/);
+    const sought = JSON.stringify({ q: 'mint', order: 'oldest', as: '\ud83d' });
+    const found = await call(door, 'search', sought);
+    const snippets = said(found).map((one) => one['snippet']);
+    assert.match(String(snippets[0]), /^mint \ufffd x/);
     assert.deepEqual(snippets.slice(1), [undefined]);
+    assert.equal(fields(found.own['next'])['as'], '\ufffd');
+    // Other readers of JSON stop at the escape of half a surrogate pair.
+    assert.ok(!found.texts.join('').includes(String.raw`\ud83d`));
     const whole = await call(door, 'get_entry', JSON.stringify({ id: ids[0] }));
     assert.equal(saidIn(String(whole.lines)), deep.slice(1, -1));
     const met = await call(door, 'first_contact', '{"ai_identity":"L","seeking":["it"]}');

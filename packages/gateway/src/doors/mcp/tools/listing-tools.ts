@@ -25,6 +25,7 @@ import {
   describeNext,
   listedEntry,
   MAX_RESULT_SIZE,
+  portableJson,
   shortenedIn,
   type ListedEntry,
   type NextCall,
@@ -171,7 +172,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
     lines: entries.map(({ line, snippet }) =>
       snippet === undefined
         ? `{"entry":${line}}`
-        : `{"entry":${line},"snippet":${JSON.stringify(snippet)}}`,
+        : `{"entry":${line},"snippet":${portableJson(snippet)}}`,
     ),
   });
 }

@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 
 import type { JsonObject } from '../../../json/json-object.ts';
 import { presencePage } from '../../../operations/who-is-here.ts';
-import { callToolResult, MAX_RESULT_SIZE } from './results.ts';
+import { callToolResult, MAX_RESULT_SIZE, portableJson } from './results.ts';
 import { markPresent, parametersOf, selectionOf, type ToolContext } from './tool-call.ts';
 
 export async function whoIsHere(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
@@ -23,6 +23,6 @@ export async function whoIsHere(context: ToolContext, args: JsonObject): Promise
     lines: [
       ...here.map((visitor) => ({ here: visitor })),
       ...lately.map((visitor) => ({ lately: visitor })),
-    ].map((one) => JSON.stringify(one)),
+    ].map((one) => portableJson(one)),
   });
 }

@@ -8,6 +8,7 @@ import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-pres
 
 import { faultError } from '../../../http/response/problem.ts';
 import type { Localization } from '../../../http/route-description.ts';
+import { replaceHalves } from '../../../json/half-surrogates.ts';
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { Entry } from '../../../log/log.ts';
 import type { DoorContext } from '../../context.ts';
@@ -45,7 +46,7 @@ export function resultTexts(
   context: Localization,
   { summary, own, lines }: ToolResult,
 ): readonly string[] {
-  const members = JSON.stringify(own);
+  const members = portableJson(own);
   const first = summary === '' ? members : `${summary}\n${members}`;
   return lines.length === 0 ? [first] : [first, untrustedText(context, lines)];
 }
@@ -53,6 +54,11 @@ export function resultTexts(
 /** What visitors wrote, after a label that says so. */
 function untrustedText({ language, text }: Localization, lines: readonly string[]): string {
   return [text(language.labels.untrusted), '', ...lines].join('\n');
+}
+
+/** JSON text that any reader can read (PROTOCOL.md section 4.8). */
+export function portableJson(value: unknown): string {
+  return replaceHalves(Buffer.from(JSON.stringify(value))).toString();
 }
 
 export function stampObject(stamp: Stamp): JsonObject {
@@ -110,7 +116,7 @@ export function errorResult({ app, language, text }: ToolContext, thrown: unknow
     isError: true,
     content: [
       { type: 'text', text: `${error.code}: ${error.message}` },
-      { type: 'text', text: JSON.stringify(document) },
+      { type: 'text', text: portableJson(document) },
     ],
   };
 }
