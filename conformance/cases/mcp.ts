@@ -239,6 +239,21 @@ export const mcp: readonly Case[] = [
     const none = await done(gateway, 'wait_for_news', { identity: uniqueName(), seconds: 0 });
     assert.equal(none.texts.length, 1);
   }),
+  check('18.2', 'progress', async (gateway) => {
+    const given = JSON.stringify({ identity: uniqueName(), seconds: 6 });
+    const params = `{"_meta":{"progressToken":"p"},"name":"wait_for_news","arguments":${given}}`;
+    const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":${params}}`;
+    const headers = { accept: 'application/json, text/event-stream' };
+    const answer = (await gateway.request('POST', '/mcp', headers, message)).expect(200);
+    const events = Array.from(answer.text.matchAll(/^data: (\{.*)$/gm), ([, data = '']) =>
+      asObject(parseJson(data)),
+    );
+    assert.equal(events.length, 2);
+    const { progressToken, progress, message: words } = asObject(events[0]?.['params']);
+    assert.deepEqual([progressToken, progress], ['p', 5]);
+    asNonBlank(words);
+    assert.ok('result' in asObject(events[1]));
+  }),
   check('18.3', 'letter-by-letter', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
       const identity = uniqueName();

@@ -155,6 +155,7 @@ export const LIVE_AND_DOORS = {
     rooms: 'list_rooms has the rooms.',
     search: 'search finds what was said, and says it once.',
     'who-is-here': 'who_is_here has a reader who said who it is.',
+    progress: 'A client that waits for news with a token is told how long it has waited.',
     wait: 'wait_for_news is answered by what comes after its cursor, or when its time is up.',
   },
   '18.3': {
