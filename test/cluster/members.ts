@@ -15,7 +15,7 @@ import { startNatsServers, type NatsServers } from './nats-servers.ts';
 export interface Cluster extends AsyncDisposable {
   readonly servers: NatsServers;
   /** Starts the gateway of a folder: the first of folder 0, 1 and 2, or again after a kill. */
-  start(index: number): Promise<GatewayProcess>;
+  start(index: number, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>;
 }
 
 export async function startCluster(count: 1 | 3): Promise<Cluster> {
@@ -27,10 +27,10 @@ export async function startCluster(count: 1 | 3): Promise<Cluster> {
   const running = rest.use(new AsyncDisposableStack());
   return {
     servers,
-    async start(index) {
+    async start(index, env = {}) {
       const data = folders[index]?.path ?? '';
       const args = ['--threads', '1', '--log', servers.url];
-      return running.use(await startGatewayProcess({ data, args }));
+      return running.use(await startGatewayProcess({ data, args, env }));
     },
     [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };

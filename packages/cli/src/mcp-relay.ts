@@ -49,15 +49,19 @@ export class McpRelay {
   /** Resolves once input has ended and all requests but the long-polling ones are answered. */
   async run(): Promise<void> {
     const { stdin, stdout } = this.#context;
-    // The client is gone.
-    stdout.once('error', () => stdin.destroy());
+    let isClientGone = false;
+    stdout.once('error', () => {
+      isClientGone = true;
+      stdin.destroy();
+    });
     try {
       for await (const line of splitLines(stdin)) {
         await this.#accept(line);
         await this.#waitForCapacity();
       }
-    } catch {
+    } catch (error) {
       this.#abort(() => true);
+      if (!isClientGone) throw error;
     }
     this.#abort(({ info }) => info.isLongPolling);
     await Promise.all(this.#pending.values());

@@ -111,6 +111,18 @@ suite('presence export and import', () => {
     assert.ok(exported.includes(part.stdout.slice(part.stdout.indexOf('\n') + 1)));
   });
 
+  test('that are interrupted say that the rest is missing', async () => {
+    const child = spawn(process.execPath, [MAIN, 'export', '--data', at('origin')]);
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    await once(child.stdout, 'readable');
+    child.kill('SIGINT');
+    child.stdout.resume();
+    await once(child, 'close');
+    assert.equal(child.exitCode, 1);
+    assert.match(stderr, /it was interrupted/);
+  });
+
   test('that are killed at random points and run again end the same', async () => {
     for (let kills = 0; kills < 4; kills += 1) {
       const args = [MAIN, 'import', '-', '--data', at('killed')];

@@ -55,7 +55,7 @@ export function exportCommand(context: ProcessContext): Command {
     try {
       await exportLog(context, { file, options, signal: end.signal });
     } catch (error) {
-      if (end.signal.aborted && file === '-') return;
+      if (context.stdout.errored && file === '-') return;
       const reason = error instanceof Error ? error.message : String(error);
       context.stderr.write(`Cannot export ${options.url ?? `"${options.data}"`}: ${reason}\n`);
       const isRefused = error instanceof PresenceError && error.code !== 'unreachable';

@@ -2,6 +2,7 @@
  * The pages on which the gateway describes itself. Loaded when the first of them is requested: what
  * describes the gateway is heavier than what serves.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 
 import type { Locale } from '@open-presence/protocol';
@@ -68,7 +69,7 @@ export const PAGES = {
   llms: (context) => page(asMarkdown(guidePage(context))),
   skill: (context) => page(skillFile(context)),
   protocol: async () => {
-    return { body: await readFile(PACKED_PROTOCOL).catch(() => readFile(PROTOCOL)) };
+    return { body: await readFile(existsSync(PACKED_PROTOCOL) ? PACKED_PROTOCOL : PROTOCOL) };
   },
   apiCatalog: (context) => ({
     ...page(json(apiCatalog(context))),

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { openGateway } from '../../gateway.fixture.ts';
+import { ResourceUpdates } from './resource-updates.ts';
 import { answerIn, call, fields, CLIENT_META, send, subscribe } from './mcp.fixture.ts';
 
 test('subscribers are told of every room where it cannot be read which one has news', async () => {
@@ -18,6 +19,25 @@ test('subscribers are told of every room where it cannot be read which one has n
   await caller.until(/resources\/updated[^]*first-breath/);
   assert.equal(door.reported.length, 1);
   caller.socket.destroy();
+});
+
+test('a listener that fails keeps no other from being told', async () => {
+  const log = openMemoryLog();
+  await using door = await openGateway(log);
+  const reported: object[] = [];
+  const report = { error: (details: object) => void reported.push(details) };
+  const updates = new ResourceUpdates({ log, language: door.language, report });
+  const told: string[] = [];
+  const ends = [
+    updates.subscribe(() => {
+      throw new Error('The stream is closed.');
+    }),
+    updates.subscribe(({ kind }) => void told.push(kind)),
+  ];
+  updates.publish({ kind: 'resource_updated', uri: 'presence://rooms' });
+  assert.equal(told.length, 1);
+  assert.equal(reported.length, 1);
+  for (const end of ends) end();
 });
 
 test('subscribers of a room, of all rooms and of an entry are told that it was withheld', async () => {

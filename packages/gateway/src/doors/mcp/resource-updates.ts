@@ -21,14 +21,14 @@ export class ResourceUpdates implements ServerEventBus {
   readonly #listeners = new Set<Listener>();
   #following: AbortController | undefined;
 
-  constructor({ log, language, report }: DoorContext) {
+  constructor({ log, language, report }: Pick<DoorContext, 'log' | 'language' | 'report'>) {
     this.#log = log;
     this.#report = report;
     this.#slugs = language.rooms.map(({ slug }) => slug);
   }
 
   publish(event: ServerEvent): void {
-    for (const listener of this.#listeners) listener(event);
+    for (const listener of this.#listeners) this.#tell(listener, event);
   }
 
   subscribe(listener: Listener): () => void {
@@ -57,10 +57,19 @@ export class ResourceUpdates implements ServerEventBus {
       const uris = [...this.#updatedSince(range.after).map(roomUri), ROOMS_URI];
       let notified = 0;
       for (const listener of this.#listeners) {
-        for (const uri of uris) listener({ kind: 'resource_updated', uri });
+        for (const uri of uris) this.#tell(listener, { kind: 'resource_updated', uri });
         notified += 1;
         if (notified % LISTENERS_PER_TURN === 0) await nextTurn();
       }
+    }
+  }
+
+  /** A listener that fails keeps no other from being told. */
+  #tell(listener: Listener, event: ServerEvent): void {
+    try {
+      listener(event);
+    } catch (error) {
+      this.#report.error({ err: error }, 'fault in the MCP door');
     }
   }
 
