@@ -7,7 +7,7 @@ export function unusedContext(): ProcessContext {
     throw new Error('no command runs here');
   };
   const outputs = { logger: unused, serviceOutput: unused, requestLog: unused };
-  const functions = { ...outputs, stopSignal: unused, setExitCode: unused };
+  const functions = { ...outputs, stopSignal: unused, serviceManager: unused, setExitCode: unused };
   return {
     stdin,
     stdout,

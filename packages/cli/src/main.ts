@@ -15,6 +15,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { createProgram } from './program.ts';
+import { serviceManager } from './service-manager.ts';
 import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './service-output.ts';
 import { describeDropped, terminalLog } from './terminal-log.ts';
 
@@ -27,6 +28,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exitCode ||= EXIT_UNREACHABLE;
   });
 });
+
+// What is stored is its owner's alone. UNIX sockets for visitors are opened to all expressly.
+process.umask(process.umask() | 0o077);
 
 const outputs = new Map<number | string, ServiceOutput>();
 
@@ -91,6 +95,11 @@ const context: ProcessContext = {
     process.on('SIGUSR2', () => {});
     return promise;
   },
+  serviceManager: () =>
+    serviceManager({
+      isTold: process.env['NOTIFY_SOCKET'] !== undefined,
+      watchdogMs: Number(process.env['WATCHDOG_USEC']) / 1000 || undefined,
+    }),
   setExitCode(code) {
     process.exitCode = code;
   },

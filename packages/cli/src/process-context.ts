@@ -3,6 +3,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { RequestLogOptions } from '@open-presence/gateway';
 import type { Logger } from 'pino';
 
+import type { ServiceManager } from './service-manager.ts';
+
 export interface TextOutput {
   /** Whole lines. */
   write(text: string): void;
@@ -33,6 +35,8 @@ export interface ProcessContext {
    * process. SIGHUP opens log files again, SIGUSR2 does nothing.
    */
   stopSignal(): Promise<string>;
+  /** Whoever started the process and watches it. */
+  serviceManager(): ServiceManager;
   /** The process exits with this code once it has nothing left to do. */
   setExitCode(code: number): void;
 }

@@ -51,8 +51,11 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   const terminal = context.stdout.isTTY === true ? context.serviceOutput('stdout') : undefined;
   const report = startReport(terminal, logger, { ...configuration, canShareAddress });
   const origin = await mirroredOrigin(configuration, logger);
+  // Goes on while the gateway stops.
+  using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
   report.serving(gateway.address);
+  manager.ready(() => gateway.turn());
   const { metricsUrl } = gateway;
   if (metricsUrl !== undefined) logger.info({ metrics: metricsUrl }, 'metrics are counted');
   await using _following = origin && followForServing(origin.gateway, gateway.mirroring, logger);
@@ -106,7 +109,10 @@ function requestLogOf(
 const NO_SUCH_ADDRESS = 'this machine has no such address. See --host or PRESENCE_HOST.';
 const NO_SUCH_HOST =
   'no address is known for this name. Use an address of this machine with --host or PRESENCE_HOST.';
+const TOO_FEW_FILES =
+  'the process may open too few files (ulimit -n; LimitNOFILE= of systemd). 1024 are enough for some 700 connections.';
 const LISTEN_ERRORS: Readonly<Record<string, string>> = {
+  EMFILE: TOO_FEW_FILES,
   EADDRINUSE: 'it is in use. Choose another with --port or PRESENCE_PORT.',
   EACCES: 'it is not permitted. Choose another, from 1024, with --port or PRESENCE_PORT.',
   EADDRNOTAVAIL: NO_SUCH_ADDRESS,
@@ -127,6 +133,7 @@ const NOT_INHERITED = 'the process has inherited no listening socket with this n
 const CHOOSE_FOLDER = 'Choose another folder with --data or PRESENCE_DATA.';
 const NOT_PERMITTED = `the user who runs the gateway may not read and write it. Give it to that user, or change its permissions. ${CHOOSE_FOLDER}`;
 const FOLDER_ERRORS: Readonly<Record<string, string>> = {
+  EMFILE: TOO_FEW_FILES,
   ENOTDIR: `it is a file, or in a file, and must be a folder. ${CHOOSE_FOLDER}`,
   ENOENT: `it does not exist and cannot be created there. ${CHOOSE_FOLDER}`,
   EACCES: NOT_PERMITTED,

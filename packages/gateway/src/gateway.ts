@@ -117,6 +117,8 @@ export interface Gateway extends AsyncDisposable {
   /** `http://127.0.0.1:7411/metrics`, if there are metrics. */
   readonly metricsUrl: string | undefined;
   state(): State;
+  /** Resolves when each thread that serves visitors has had a turn, or has ended. */
+  turn(): Promise<void>;
   /** Set for a mirror: how its log is continued. To be used no more once the gateway is disposed of. */
   readonly mirroring: Mirroring | undefined;
 }
@@ -260,12 +262,13 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   listener.open((services) => createAppContext(parts, services));
   lifecycle.serving = true;
   const workers = opened.use(new AsyncDisposableStack());
+  const threads: HttpWorker[] = [];
   for (let count = 1; count < config.threads; count += 1) {
     const shared = mirror && { origin: mirror.origin, memory: mirror.memory };
     const own = { publicUrl, presencePort: hub.connect(), temporaryFolder, mirror: shared };
     const observed = observationOf(`http-${count + 1}`);
     const start = { listen, loaded, log: log.connect(), observation: observed, ...own };
-    workers.use(await HttpWorker.start(start, { report, logLines }));
+    threads.push(workers.use(await HttpWorker.start(start, { report, logLines })));
   }
   const copying = mirror && {
     status: mirror,
@@ -283,6 +286,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
     address: listener.address,
     metricsUrl: metrics?.url,
     state,
+    turn: async () => void (await Promise.all(threads.map((thread) => thread.turn()))),
     mirroring: copying,
     async [Symbol.asyncDispose]() {
       lifecycle.stopping = true;
@@ -416,6 +420,7 @@ class HttpWorker implements AsyncDisposable {
     worker.once('error', reject);
     worker.on('message', (message: FromHttpWorker) => {
       if (message === 'serving') resolve();
+      else if (message === 'turn') worker.emit('turn');
       else if ('lines' in message) logLines(message.lines);
       else report.error(message.details, message.text);
     });
@@ -426,6 +431,11 @@ class HttpWorker implements AsyncDisposable {
       throw error;
     });
     return new HttpWorker(worker);
+  }
+
+  async turn(): Promise<void> {
+    this.#worker.postMessage('turn' satisfies ToHttpWorker);
+    await Promise.race([once(this.#worker, 'turn'), once(this.#worker, 'exit')]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

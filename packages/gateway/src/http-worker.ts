@@ -30,9 +30,11 @@ export interface HttpWorkerStart {
   readonly observation: ObservationOptions;
 }
 
-export type ToHttpWorker = 'stop';
+/** `turn` is answered likewise, in the thread's next turn. */
+export type ToHttpWorker = 'stop' | 'turn';
 export type FromHttpWorker =
   | 'serving'
+  | 'turn'
   | { readonly details: object; readonly text: string }
   /** Of the log of requests. */
   | { readonly lines: string };
@@ -44,7 +46,11 @@ const post = (message: FromHttpWorker): void => port.postMessage(message);
 
 let stopping = false;
 const stopped = new Promise<void>((resolve) => {
-  port.once('message', () => {
+  port.on('message', (message: ToHttpWorker) => {
+    if (message === 'turn') {
+      post('turn');
+      return;
+    }
     stopping = true;
     resolve();
   });

@@ -144,7 +144,7 @@ suite('GET /api/presence', () => {
       lately.map(({ identity, seeking }) => [identity, seeking]),
       [
         ['Many', many],
-        ['Lumen', ['presence', lone, '"']],
+        ['Lumen', ['presence', '\ufffd', '"']],
       ],
     );
   });

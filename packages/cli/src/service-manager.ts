@@ -1,0 +1,44 @@
+/**
+ * Tells systemd that the gateway is ready and that all of its threads have their turns (sd_notify(3)).
+ * By the program `systemd-notify`, since Node.js has no sockets of that type.
+ */
+import { spawn } from 'node:child_process';
+
+export interface ServiceManager extends Disposable {
+  /** To be called once the gateway serves. `turn` resolves when each serving thread has had a turn. */
+  ready(turn: () => Promise<void>): void;
+}
+
+export interface ServiceManagerOptions {
+  /** Whether somebody is to be told (`NOTIFY_SOCKET`). */
+  readonly isTold: boolean;
+  /** The service is killed when nothing was told for this long; without it, never (`WATCHDOG_USEC`). */
+  readonly watchdogMs: number | undefined;
+}
+
+export function serviceManager({ isTold, watchdogMs }: ServiceManagerOptions): ServiceManager {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    ready(turn) {
+      if (!isTold) return;
+      tell('--ready');
+      if (watchdogMs === undefined) return;
+      // Unless all threads answer, the next one is not asked either.
+      let asked: Promise<void> | undefined;
+      timer = setInterval(() => {
+        asked ??= turn().then(() => {
+          asked = undefined;
+          tell('WATCHDOG=1');
+        });
+      }, watchdogMs / 2).unref();
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
+function tell(what: string): void {
+  const child = spawn('systemd-notify', [what], { stdio: 'ignore' });
+  // Where the program is missing, systemd says that the service did not become ready.
+  child.on('error', () => {});
+  child.unref();
+}
