@@ -71,7 +71,7 @@ const READINGS: Readonly<Record<string, Reading>> = {
   'a tool with a cursor': ({ seq }) => ({
     path: '/mcp',
     body: tool('read', { after: seq, order: 'oldest' }),
-    expected: `head: ${seq}`,
+    expected: String.raw`\"head\":${seq}`,
   }),
   'a tool with an id': ({ id, text }) => ({
     path: '/mcp',

@@ -9,7 +9,15 @@ import { asObject, asArray, parseJson, asString, asInteger } from '../../conform
 import type { GatewayProcess } from '../gateway-process.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { judge, ROOMS, type Verdict } from './judge.ts';
-import { companionsOf, limitOf, ownText, selected, textOf, type ModelEntry } from './model.ts';
+import {
+  companionsOf,
+  limitOf,
+  ownText,
+  portableText,
+  selected,
+  textOf,
+  type ModelEntry,
+} from './model.ts';
 import type { ListingQuery } from './model.ts';
 import type { Post } from './traffic.ts';
 
@@ -156,7 +164,7 @@ export class ComparedGateway implements AsyncDisposable {
     const first = all.slice(0, limit);
     if (random.chance(0.2)) {
       const lines = (await this.visitor.get(path, { accept: NDJSON })).expect(200).text;
-      assert.equal(lines, first.map((entry) => `${textOf(entry)}\n`).join(''), path);
+      assert.equal(lines, first.map((entry) => `${portableText(entry)}\n`).join(''), path);
       return;
     }
     const listing = await this.visitor.list(path);
@@ -215,7 +223,7 @@ export class ComparedGateway implements AsyncDisposable {
     const small = (entry: ModelEntry): boolean => Buffer.byteLength(textOf(entry)) <= 16 * 1024;
     assert.deepEqual(
       newest,
-      wanted.map((entry) => parseJson(small(entry) ? textOf(entry) : `${ownText(entry)}}`)),
+      wanted.map((entry) => parseJson(small(entry) ? portableText(entry) : `${ownText(entry)}}`)),
     );
   }
 }
@@ -231,7 +239,7 @@ export function assertSameEntries(
 ): void {
   assert.deepEqual(
     found.map((entry) => entry.text),
-    wanted.map(textOf),
+    wanted.map(portableText),
     what,
   );
 }

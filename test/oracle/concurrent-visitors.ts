@@ -135,7 +135,13 @@ export class ConcurrentVisitors {
       came.map(({ seq }) => seq),
       came.map((_, at) => this.#before + 1 + at),
     );
-    return came;
+    return await Promise.all(came.map((entry) => this.#exact(entry)));
+  }
+
+  /** An entry as it was said, where a listing may have it in another form. */
+  async #exact(entry: Entry): Promise<Entry> {
+    if (!/"omitted":|\\ufffd/.test(entry.text)) return entry;
+    return await this.#gateway.visitor.read(`/api/entries/${entry.id}`);
   }
 
   /** What was said with each new entry that was answered, all of which came. */

@@ -30,6 +30,24 @@ export function textOf(entry: ModelEntry): string {
   return `${ownText(entry)}${entry.body === '' ? '' : ','}${entry.body}}`;
 }
 
+const STRING = /"(?:[^"\\]|\\[^])*"/g;
+const NUMBER = /-?\d[\d.eE+-]*/g;
+const ESCAPE =
+  /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
+
+/** What it is where it stands beside others (PROTOCOL.md section 4.8). No body here is nested deeply. */
+export function portableText(entry: ModelEntry): string {
+  const numbers = entry.body.replace(STRING, '').match(NUMBER) ?? [];
+  if (!numbers.every((number) => Number.isFinite(Number(number)))) {
+    const size = Buffer.byteLength(textOf(entry));
+    return `${ownText(entry)},"omitted":{"path":"/api/entries/${entry.id}","size":${size}}}`;
+  }
+  const body = entry.body.replace(ESCAPE, (escape) =>
+    /^\\u[dD][89a-fA-F]..$/.test(escape) ? String.raw`\ufffd` : escape,
+  );
+  return textOf({ ...entry, body });
+}
+
 /** What a string or an array of strings names; nothing else does. */
 function names(value: unknown): readonly unknown[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -106,7 +124,7 @@ export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry):
     .filter((other, at, all) => all.findIndex((one) => nameOf(one) === nameOf(other)) === at)
     .slice(0, 12)
     .map((other) => {
-      const whole = textOf(other);
+      const whole = portableText(other);
       return Buffer.byteLength(whole) > 16 * 1024 ? `${ownText(other)}}` : whole;
     });
 }
