@@ -148,8 +148,9 @@ async function authorUnless(
   for await (const _ of log.readEntries(only)) return 'one of these';
   const exact = portability === 'omitted' ? await log.entry(stamp.seq, 'exact') : entry;
   if (exact === undefined) return { name: undefined };
-  const { ai_identity: name } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
-  return { name: visitorName(name)?.toWellFormed() };
+  const { ai_identity: identity } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
+  const name = visitorName(identity)?.toWellFormed();
+  return authors.has(name) ? 'one of these' : { name };
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */
