@@ -11,6 +11,9 @@ import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-pro
 import { COMMAND } from '../withhold/command.ts';
 import { backUp, restore } from './backup-folder.ts';
 
+/** Of the system's core utilities. */
+const MKFIFO = 'mkfifo';
+
 interface Ended {
   readonly code: number | null;
   readonly stderr: string;
@@ -123,13 +126,13 @@ suite('a folder with backups from somebody else', () => {
       const backup = await copyOf(`fifo ${name}`);
       const path = (await places[name]?.(backup)) ?? '';
       await rm(path);
-      execFileSync('mkfifo', [path]);
+      execFileSync(MKFIFO, [path]);
       await assertRefused(backup, /is not a regular file/);
     });
 
   test('cannot have a FIFO as its list of withheld entries', async () => {
     const backup = await copyOf('withheld');
-    execFileSync('mkfifo', [join(backup.files, 'withheld')]);
+    execFileSync(MKFIFO, [join(backup.files, 'withheld')]);
     await assertRefused(backup, /is not a regular file/);
   });
 
