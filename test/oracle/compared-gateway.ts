@@ -220,7 +220,8 @@ export class ComparedGateway implements AsyncDisposable {
     const { head, newest } = (await this.visitor.get('/api/discover')).json;
     assert.equal(asInteger(head), this.entries.length);
     const wanted = this.entries.slice(-12).toReversed();
-    const small = (entry: ModelEntry): boolean => Buffer.byteLength(textOf(entry)) <= 16 * 1024;
+    const small = (entry: ModelEntry): boolean =>
+      Buffer.byteLength(portableText(entry)) <= 16 * 1024;
     assert.deepEqual(
       newest,
       wanted.map((entry) => parseJson(small(entry) ? portableText(entry) : `${ownText(entry)}}`)),

@@ -122,7 +122,7 @@ export class Connection implements SimplePostResponder {
     // What follows the request that is being answered may be whole requests too.
     const endParsing = socket.listeners('end').at(-1);
     if (endParsing === undefined) throw new Error('The HTTP server does not listen to "end".');
-    socket.removeListener('end', endParsing as () => void);
+    socket.removeListener('end', endParsing);
     socket.on('end', () => {
       this.#end = () => endParsing.call(socket);
       this.#endIfParsed();

@@ -87,9 +87,9 @@ export async function companionsFor(
   const authors = new Set<string | undefined>(identity === undefined ? [] : [identity]);
   const companions: Uint8Array[] = [];
   for await (const entry of log.readEntries(seekers)) {
-    const author = await authorUnless(authors, log, entry);
-    if (author === 'one of these') continue;
-    authors.add(author.name);
+    const author = await authorOf(log, entry);
+    if (authors.has(author)) continue;
+    authors.add(author);
     companions.push(summaryOf(entry));
     if (companions.length === MAX_COMPANIONS) break;
   }
@@ -130,27 +130,15 @@ function membersOf(text: Uint8Array): JsonObject {
   return toJsonObject(JSON.parse(decoder.decode(text)));
 }
 
-/** The author of the entry, unless it is one of these. */
-async function authorUnless(
-  authors: ReadonlySet<string | undefined>,
-  log: Log,
-  entry: Entry,
-): Promise<'one of these' | { readonly name: string | undefined }> {
+/** The name of a first contact's visitor, as far as its text is looked into. */
+async function authorOf(log: Log, entry: Entry): Promise<string | undefined> {
   const { stamp, text, portability } = entry;
-  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE && portability !== 'omitted') {
-    const { identity: name } = visitorOf(text);
-    return authors.has(name) ? 'one of these' : { name };
-  }
-  // The index answers this without parsing a text of any length.
-  const names = [...authors].filter((name) => name !== undefined);
-  const facets = [names.map((name) => facet('identity', name))];
-  const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
-  for await (const _ of log.readEntries(only)) return 'one of these';
+  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE && portability !== 'omitted')
+    return visitorOf(text).identity;
   const exact = portability === 'omitted' ? await log.entry(stamp.seq, 'exact') : entry;
-  if (exact === undefined) return { name: undefined };
-  const { ai_identity: identity } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
-  const name = visitorName(identity)?.toWellFormed();
-  return authors.has(name) ? 'one of these' : { name };
+  if (exact === undefined) return undefined;
+  const { ai_identity: name } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
+  return visitorName(name)?.toWellFormed();
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */
