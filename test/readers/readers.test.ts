@@ -75,6 +75,7 @@ const HALVES = [
 const OMITTED = [
   `"n":${'1'.repeat(5000)}`,
   '"n":1e999',
+  String.raw`"a":{"\u0000b":1}`,
   '"n":-1e999',
   `"n":0.${'0'.repeat(5000)}`,
   ...[65, 110, 600, 20_000].map(nested),

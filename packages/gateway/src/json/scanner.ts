@@ -40,6 +40,8 @@ export class JsonScanner {
   #wantsText = false;
   /** Whether the current string is a member name. */
   #inName = false;
+  /** Where an escape ends that begins the current member name. */
+  #firstEscapeEnd = 0;
   #literal: 'true' | 'false' | 'null' = 'null';
   #literalAt = 0;
   #unit = 0;
@@ -183,6 +185,7 @@ export class JsonScanner {
   #startString(bytes: Uint8Array, at: number): void {
     this.#inName = this.#state === NAME || this.#state === NAME_OR_END;
     if (this.#inName) {
+      this.#firstEscapeEnd = this.#offset + at + String.raw`"\u0000`.length;
       this.#wantsText = this.#isReported() && this.#handler.startName(at);
     } else {
       this.#startValue(bytes, at, 'string');
@@ -274,7 +277,10 @@ export class JsonScanner {
   }
 
   #endEscape(at: number): void {
-    this.#portability.escape(this.#unit, this.#offset + at);
+    const end = this.#offset + at;
+    this.#portability.escape(this.#unit, end);
+    // PHP refuses to make an object of it.
+    if (this.#unit === 0 && this.#inName && end === this.#firstEscapeEnd) this.#portability.omit();
     this.#endCodeUnit(this.#unit);
   }
 
