@@ -16,7 +16,8 @@ const SPELLINGS: Readonly<Record<string, string>> = {
   'escaped letters': String.raw`"a":"\u0041","b":"A","c":"\u00e9","d":"é","\u0061":1`,
   'escaped slashes': String.raw`"a":"\/","b":"/","c":"</script>","d":"<\/script>"`,
   'all short escapes': String.raw`"a":"\"\\\/\b\f\n\r\t","b":"\u0022\u005c\u002F\u0008\u000c\u000A\u000d\u0009"`,
-  'escaped control characters': String.raw`"a":"\u0000","b":"x\u0000y","\u0000":"\u001f\u007f\u0080"`,
+  'escaped control characters': String.raw`"a":"\u0000","b":"x\u0000y","c":"\u001f\u007f\u0080"`,
+  'names with NUL first': String.raw`"\u0000":1,"\u0000b":2`,
   'unescaped unusual characters':
     '"a":"\u007F\u0080\u2028\u2029\uFEFF\uFFFD\uFFFE\uFFFF\u{10FFFF}"',
   duplicates: '"a":1,"a":2,"b":3,"a":1,"a":1',
@@ -83,8 +84,21 @@ export const entries: readonly Case[] = [
   }),
   check('4.1', 'everywhere-the-same', async (gateway) => {
     const identity = uniqueName();
-    const { 'huge numbers': _, 'lone surrogates': __, ...portable } = SPELLINGS;
+    // Its form elsewhere is in section 4.8.
+    const {
+      'huge numbers': _,
+      'names with NUL first': __,
+      'lone surrogates': halves = '',
+      ...portable
+    } = SPELLINGS;
     const said = Object.values(portable).join(',');
+    const half = uniqueName();
+    await gateway.contribute('seeds', `{"identity":"${half}",${halves}}`);
+    const replaced = halves.replaceAll(/\\ud[89a-f]../gi, String.raw`\ufffd`);
+    assert.equal(
+      (await gateway.by(half, '/api/seeds'))[0]?.body,
+      `"identity":"${half}",${replaced}`,
+    );
     const { entry } = await gateway.contribute('seeds', `{"identity":"${identity}",${said}}`);
     const filter = [['identity', identity]] as const;
     const lists = ['/api/seeds', `/api/rooms/${entry.room}`].map((path) => query(path, filter));
@@ -100,14 +114,16 @@ export const entries: readonly Case[] = [
     const identity = uniqueName();
     const half = await seeds(gateway, String.raw`"identity":"${identity}","\ud83d":"\ude00"`);
     const huge = await seeds(gateway, `"identity":"${identity}","n":1e999`);
+    const named = await seeds(gateway, String.raw`"identity":"${identity}","\u0000":1`);
     assert.equal((await gateway.read(half.path)).text, half.text);
     assert.equal((await gateway.read(huge.path)).text, huge.text);
     const { entries: listed } = await gateway.list(query('/api/seeds', [['identity', identity]]));
-    const size = Buffer.byteLength(huge.text);
     assert.deepEqual(
       listed.map(({ body }) => body),
       [
-        `"omitted":{"path":"${huge.path}","size":${size}}`,
+        ...[named, huge].map(
+          ({ path, text }) => `"omitted":{"path":"${path}","size":${Buffer.byteLength(text)}}`,
+        ),
         String.raw`"identity":"${identity}","\ufffd":"\ufffd"`,
       ],
     );
