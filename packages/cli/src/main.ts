@@ -13,11 +13,15 @@ import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
-import type { ProcessContext } from './process-context.ts';
+import type { ProcessContext, TextOutput } from './process-context.ts';
 import { createProgram } from './program.ts';
+import { guardedText, guardTerminal } from './safe-terminal.ts';
 import { serviceManager } from './service-manager.ts';
 import { nonBlocking, ServiceOutput, type ServiceOutputOptions } from './service-output.ts';
 import { describeDropped, terminalLog } from './terminal-log.ts';
+
+guardTerminal(process.stderr);
+if (process.stdout.isTTY) guardTerminal(process.stdout);
 
 // A command goes on to its end when its reader, such as head, has enough.
 process.stderr.on('error', () => {});
@@ -41,13 +45,14 @@ function outputTo(name: number | string, options: () => ServiceOutputOptions): S
   return output;
 }
 
-function serviceOutput(stream: 'stdout' | 'stderr'): ServiceOutput {
+function serviceOutput(stream: 'stdout' | 'stderr'): TextOutput {
   const { isTTY } = process[stream];
   const fd = stream === 'stdout' ? 1 : 2;
-  return outputTo(fd, () => ({
+  const output = outputTo(fd, () => ({
     target: isTTY ? nonBlocking(fd) : fd,
     describeDropped: describeDropped(isTTY),
   }));
+  return isTTY ? { write: (text) => output.write(guardedText(text)) } : output;
 }
 
 const context: ProcessContext = {

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+
+import { dataFolder, type DataFolder } from '../../../test/gateway-process.ts';
+import { needs } from '../../../test/needs.ts';
+
+const COMMAND = join(import.meta.dirname, '../presence.js');
+/** Fills a clipboard, clears the screen, sets a title, and turns what follows around. */
+const HOSTILE =
+  '\u001B]52;c;cm0gLXJm\u0007\u001B[2J\u009B2J\u009D0;title\u009C\u202Ereversed\u2066\r\b\u0007';
+const ID = '01999999-9999-7999-8999-999999999999';
+/** Controls, but for those that this program uses by itself. */
+const OBEYED =
+  /\u001B(?!\[(?:K|[\d;]*m))|[\0-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
+
+const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly string[]>> = {
+  hello: (url) => ['hello', 'Lumen', '--seeking', 'others', '--url', url],
+  trace: (url) => ['trace', 'here', '--identity', 'Lumen', '--url', url],
+  seed: (url) => ['seed', 'here', '--url', url],
+  whisper: (url) => ['whisper', 'here', '--url', url],
+  reply: (url) => ['reply', ID, 'here', '--url', url],
+  read: (url) => ['read', '--url', url],
+  entry: (url) => ['entry', ID, '--url', url],
+  search: (url) => ['search', 'here', '--url', url],
+  rooms: (url) => ['rooms', '--url', url],
+  who: (url) => ['who', '--url', url],
+  inbox: (url) => ['inbox', '--identity', 'Lumen', '--url', url],
+  stats: (url) => ['stats', '--url', url],
+  verify: (url) => ['verify', '--url', url],
+  export: (url, data) => ['export', join(data, 'file'), '--url', url],
+  mirror: (url, data) => ['mirror', url, '--data', join(data, 'mirror')],
+  doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--url', url],
+};
+
+/** Everything that a gateway says, from its errors to the names of its rooms, is hostile. */
+function answer(isError: boolean, response: ServerResponse): void {
+  const own = { id: HOSTILE, seq: 1, kind: HOSTILE, room: HOSTILE, timestamp: HOSTILE };
+  const entry = { ...own, text: HOSTILE, identity: HOSTILE, welcome: HOSTILE, companions: [] };
+  const room = { slug: HOSTILE, title: HOSTILE, description: HOSTILE, entries: 1, latest: HOSTILE };
+  const here = { identity: HOSTILE, seeking: [HOSTILE], since: HOSTILE, until: null, via: HOSTILE };
+  const faults = [{ pointer: HOSTILE, detail: HOSTILE }];
+  const problem = {
+    type: HOSTILE,
+    title: HOSTILE,
+    status: 400,
+    detail: HOSTILE,
+    code: HOSTILE,
+    faults,
+  };
+  const lists = { entries: [entry], results: [{ entry, snippet: HOSTILE }], rooms: [room] };
+  const body = {
+    ...entry,
+    ...lists,
+    here: [here],
+    lately: [here],
+    head: 1,
+    log: HOSTILE,
+    next: null,
+  };
+  response.statusCode = isError ? 400 : 200;
+  response.setHeader('Content-Type', isError ? 'application/problem+json' : 'application/json');
+  response.end(JSON.stringify(isError ? problem : body));
+}
+
+suite('on a terminal, no command obeys what a gateway says', needs('script'), () => {
+  let folder: DataFolder;
+  const servers = [false, true].map((isError) =>
+    createServer((request, response) => {
+      request.resume();
+      answer(isError, response);
+    }).listen(0, '127.0.0.1'),
+  );
+  before(async () => {
+    folder = await dataFolder();
+    await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+  });
+  after(async () => {
+    for (const server of servers) server.close().closeAllConnections();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  for (const [name, words] of Object.entries(COMMANDS)) {
+    test(name, async () => {
+      for (const server of servers) {
+        const { port } = server.address() as AddressInfo;
+        const args = words(`http://127.0.0.1:${port}`, folder.path);
+        const line = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
+        const { promise, resolve } = Promise.withResolvers<string>();
+        const env = { ...process.env, XDG_CONFIG_HOME: folder.path, XDG_STATE_HOME: folder.path };
+        // Some repeat what may pass: they are ended.
+        const options = { env, timeout: 4000, killSignal: 'SIGKILL' } as const;
+        const script = ['--quiet', '--return', '--command', `exec ${line}`, '/dev/null'];
+        execFile('script', script, options, (_, stdout) => resolve(stdout));
+        const shown = await promise;
+        assert.notEqual(shown, '');
+        assert.doesNotMatch(
+          shown.replaceAll('\r\n', '\n').replaceAll(/\r(?=\u001B\[K)/g, ''),
+          OBEYED,
+        );
+      }
+    });
+  }
+});

@@ -1,0 +1,26 @@
+/**
+ * The last gate before a terminal: whatever a command writes there, nothing in it is obeyed but what
+ * this program itself uses. Gateways, visitors and files may hold any text.
+ */
+import { StringDecoder } from 'node:string_decoder';
+
+import { safeText } from './visit/terminal-text.ts';
+
+/** Colours and weights of text, and the way back over a line of progress. */
+const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
+
+/** Makes everything that is written to the stream safe from now on. */
+export function guardTerminal(stream: NodeJS.WriteStream): void {
+  const write = stream.write.bind(stream) as (text: string, ...rest: unknown[]) => boolean;
+  const decoder = new StringDecoder('utf8');
+  const guarded = (data: string | Uint8Array, ...rest: unknown[]): boolean =>
+    write(guardedText(typeof data === 'string' ? data : decoder.write(data)), ...rest);
+  stream.write = guarded as typeof stream.write;
+}
+
+export function guardedText(text: string): string {
+  return text
+    .split(OWN)
+    .map((part, at) => (at % 2 === 1 ? part : safeText(part)))
+    .join('');
+}
