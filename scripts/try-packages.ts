@@ -1,7 +1,7 @@
 /**
  * `npm run try:packages`, some minutes: installs the packed packages into empty projects. Serves with the
  * installed command on each Node.js that it is for, for the conformance suite, and visits that gateway
- * with the installed client in Node.js, Deno, Bun and Chromium.
+ * with the installed client in Node.js from 20 on, Deno, Bun, workerd, Chromium and a web worker.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,11 +11,15 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 
+import { build } from 'vite';
+
 import { startChromium } from '../test/browser/chromium.ts';
 import { startGatewayProcess } from '../test/gateway-process.ts';
 import { install, packAll, ROOT, run } from '../test/packages/packed.ts';
 
 const NODES = ['24', '26'];
+/** Those that the client is for as well. */
+const OLDER_NODES = ['20', '22'];
 
 /** Resolves with what it has found: `true true true`. */
 const VISIT = `
@@ -39,6 +43,15 @@ const [address] = globalThis.Deno?.args ?? process.argv.slice(2);
 console.log(await visit(address));
 `;
 
+/** In a page that has the bundled visit beside it. */
+const IN_WORKER = `new Promise((resolve) => {
+  const visit = "import('" + location.origin + "/bundle.js').then(({ visit }) => visit('URL')).then(postMessage)";
+  new Worker(window.URL.createObjectURL(new Blob([visit]))).onmessage = ({ data }) => resolve(data);
+})`;
+const MINIFLARE = '4';
+/** Visits by Cloudflare's runtime. */
+const WORKERD = join(ROOT, 'scripts/visit-by-workerd.mjs');
+
 const folder = await mkdtemp(join(tmpdir(), 'presence-packages-'));
 try {
   const packed = await packAll(join(folder, 'built'));
@@ -59,15 +72,28 @@ try {
   ]);
   console.log(`the command with all it needs: ${stdout.split('\t')[0]} bytes`);
   for (const version of NODES) await tryNode(version, keeper, visitor);
+  await tryOlderNodes(visitor);
   await tryOthers(visitor);
 } finally {
   await rm(folder, { recursive: true });
 }
 
+async function pathOfNode(version: string): Promise<string> {
+  const args = ['exec', '--yes', `--package=node@${version}`, '--', 'which', 'node'];
+  return (await run('npm', args, { cwd: folder })).stdout.trim();
+}
+
+async function tryOlderNodes(visitor: string): Promise<void> {
+  await using gateway = await startGatewayProcess();
+  for (const version of OLDER_NODES) {
+    const node = await pathOfNode(version);
+    await visitWith(`Node.js ${version}`, [node, 'program.js', gateway.url], visitor);
+  }
+}
+
 /** The command with `npx`, as npm installs it, on one version of Node.js. */
 async function tryNode(version: string, keeper: string, visitor: string): Promise<void> {
-  const args = ['exec', '--yes', `--package=node@${version}`, '--', 'which', 'node'];
-  const node = (await run('npm', args, { cwd: folder })).stdout.trim();
+  const node = await pathOfNode(version);
   const command = join(keeper, 'node_modules/.bin/presence');
   await using gateway = await startGatewayProcess({ node, command });
   const about = `Node.js ${(await run(node, ['--version'])).stdout.trim()}`;
@@ -88,6 +114,9 @@ async function tryOthers(visitor: string): Promise<void> {
   await visitWith('Deno', [...deno, '--node-modules-dir=manual', 'program.js', url], visitor);
   const bun = [...exec, '--package=bun@1.4.5', '--', 'bun'];
   await visitWith('Bun', [...bun, 'program.js', url], visitor);
+  await writeFile(join(visitor, 'bundle.js'), await bundled(visitor));
+  await install(visitor, `miniflare@${MINIFLARE}`);
+  await visitWith('workerd', [process.execPath, WORKERD, visitor, url], ROOT);
   const server = await serveFiles(visitor);
   const browser = await startChromium();
   try {
@@ -97,10 +126,19 @@ async function tryOthers(visitor: string): Promise<void> {
     await page.goto(`http://127.0.0.1:${address.port}/`);
     const found = await page.evaluate(`import('/visit.js').then(({ visit }) => visit('${url}'))`);
     report('Chromium', String(found));
+    report('a web worker in Chromium', String(await page.evaluate(IN_WORKER.replace('URL', url))));
   } finally {
     await browser.close();
     server.close();
   }
+}
+
+/** The visiting module with all that it imports, for where there are no packages. */
+async function bundled(visitor: string): Promise<string> {
+  const lib = { entry: join(visitor, 'visit.js'), formats: ['es' as const] };
+  const options = { root: visitor, logLevel: 'silent', build: { write: false, lib } } as const;
+  const built = [await build(options)].flat().flatMap((one) => ('output' in one ? one.output : []));
+  return built.map((file) => ('code' in file ? file.code : '')).join('');
 }
 
 async function visitWith(

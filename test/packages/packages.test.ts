@@ -1,6 +1,7 @@
 // The packages, packed and installed into empty projects. More by hand: `npm run check:packages`, which
 // `.ci/run` runs too, and `npm run try:packages`.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -25,6 +26,13 @@ const PERMISSIVE = [
   '(MIT OR CC0-1.0)',
   'OFL-1.1',
 ];
+
+const VISITOR_ON_OLDER = `
+import { Gateway } from '@open-presence/client';
+const gateway = new Gateway('ADDRESS', { identity: 'Older' });
+await gateway.leaveTrace('here');
+for await (const { kind } of gateway.follow({ after: 0, kind: 'garden', limit: 1 })) console.log(kind);
+`;
 
 let folder: DataFolder;
 let packed: Packed[];
@@ -154,6 +162,15 @@ suite('what is installed', () => {
     const args = [join(visitor, 'program.ts'), gateway.url];
     const { stdout } = await run(process.execPath, args);
     assert.equal(stdout, '[true,true,true]\n');
+  });
+
+  const older = '/usr/bin/node';
+  const hasOlder = existsSync(older) && !process.execPath.startsWith(older);
+  const skip = !hasOlder && 'needs another Node.js at /usr/bin/node';
+  test('visits it on the Node.js of the machine', { skip }, async () => {
+    const source = VISITOR_ON_OLDER.replace('ADDRESS', gateway.url);
+    const { stdout } = await run(older, ['--input-type=module', '-e', source], { cwd: visitor });
+    assert.equal(stdout, 'garden\n');
   });
 
   test('serves everything that the gateway reads from files', async () => {
