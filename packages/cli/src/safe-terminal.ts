@@ -7,6 +7,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { safeText } from './visit/terminal-text.ts';
 
 /** Colours and weights of text, and the way back over a line of progress. */
+// oxlint-disable-next-line no-control-regex -- It looks for controls.
 const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
 
 /** Makes everything that is written to the stream safe from now on. */
