@@ -78,7 +78,7 @@ suite('on a terminal, no command obeys what a gateway says', needs('script'), ()
   );
   before(async () => {
     folder = await dataFolder();
-    await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+    for (const server of servers) if (!server.listening) await once(server, 'listening');
   });
   after(async () => {
     for (const server of servers) server.close().closeAllConnections();

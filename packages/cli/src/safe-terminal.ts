@@ -12,11 +12,12 @@ const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
 
 /** Makes everything that is written to the stream safe from now on. */
 export function guardTerminal(stream: NodeJS.WriteStream): void {
-  const write = stream.write.bind(stream) as (text: string, ...rest: unknown[]) => boolean;
+  const { write } = stream;
   const decoder = new StringDecoder('utf8');
-  const guarded = (data: string | Uint8Array, ...rest: unknown[]): boolean =>
-    write(guardedText(typeof data === 'string' ? data : decoder.write(data)), ...rest);
-  stream.write = guarded as typeof stream.write;
+  stream.write = (data: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
+    const text = guardedText(typeof data === 'string' ? data : decoder.write(data));
+    return Boolean(Reflect.apply(write, stream, [text, ...rest]));
+  };
 }
 
 export function guardedText(text: string): string {
