@@ -10,6 +10,7 @@ import { backUpLog, parseRetention } from '@open-presence/gateway';
 
 import { Gateway, traceBody, uniqueName } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { assertPortable, formsOf, sayOddEntries } from '../readers/odd-members.ts';
 import { COMMAND } from '../withhold/command.ts';
 import { backUp, restore } from './backup-folder.ts';
 
@@ -158,6 +159,27 @@ suite('a backup', () => {
       segments.filter((name) => interrupted.includes(name)),
       [],
     );
+  });
+
+  test('and an export keep the form in which entries stand beside others', async () => {
+    const [origin, restored, imported] = [folder('odd'), folder('odd-back'), folder('odd-import')];
+    let forms: readonly string[];
+    {
+      await using gateway = await startGatewayProcess({ data: origin });
+      await sayOddEntries(gateway.url);
+      forms = await formsOf(gateway.url);
+      await gateway.stop();
+    }
+    assertPortable(forms);
+    await backUp(origin, folder('odd-backup'));
+    await restore(folder('odd-backup'), restored);
+    await presence('export', '--data', origin, folder('odd.ndjson'));
+    await presence('import', folder('odd.ndjson'), '--data', imported);
+    for (const copy of [restored, imported]) {
+      await using gateway = await startGatewayProcess({ data: copy });
+      assert.deepEqual(await formsOf(gateway.url), forms);
+      await gateway.stop();
+    }
   });
 
   test('restores to a log that has keys, tells readers beyond its end, and goes on', async () => {

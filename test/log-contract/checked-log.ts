@@ -28,7 +28,9 @@ import { assertSameBytes, collect, join, type Open, type Opened } from './fixtur
 
 export interface ExpectedEntry {
   readonly stamp: Stamp;
+  /** In its portable form. */
   readonly text: Buffer;
+  readonly exact: Buffer;
   readonly facets: ReadonlySet<string>;
 }
 
@@ -78,7 +80,9 @@ export class CheckedLog {
     assert.ok(appended.outcome === 'appended', appended.outcome);
     const stamp = stampOf(appended);
     assert.deepEqual([stamp.kind, stamp.room], [draft.kind, draft.room]);
-    this.entries[stamp.seq - 1] = { stamp, text: textOf(stamp, draft), facets: facetsOf(draft) };
+    const exact = textOf(stamp, draft);
+    const text = portableText(exact, stamp, draft);
+    this.entries[stamp.seq - 1] = { stamp, text, exact, facets: facetsOf(draft) };
     return stamp;
   }
 
@@ -96,7 +100,7 @@ export class CheckedLog {
       const member = `"withheld":${JSON.stringify({ at, reason })}`;
       const text = Buffer.from(`${entryHead(stamp)},${member}}`);
       const facets = new Set([hex(facet('kind', kind)), hex(facet('room', room))]);
-      this.entries[seq - 1] = { stamp, text, facets };
+      this.entries[seq - 1] = { stamp, text, exact: text, facets };
     }
     return count;
   }
@@ -218,6 +222,18 @@ export function joined(known: readonly ExpectedEntry[], joiner: string): Buffer 
 function textOf(stamp: Stamp, { body }: InlineDraft): Buffer {
   const head = body.length === 0 ? entryHead(stamp) : `${entryHead(stamp)},`;
   return Buffer.concat([Buffer.from(head), body, Buffer.from('}')]);
+}
+
+/** Knows halves that no other escape follows. */
+function portableText(exact: Buffer, stamp: Stamp, { portability }: Draft): Buffer {
+  if (portability === 'halves')
+    return Buffer.from(
+      exact.toString('latin1').replaceAll(String.raw`\ud83d`, String.raw`\ufffd`),
+      'latin1',
+    );
+  if (portability !== 'omitted') return exact;
+  const omitted = { path: `/api/entries/${stamp.id}`, size: exact.length };
+  return Buffer.from(`${entryHead(stamp)},"omitted":${JSON.stringify(omitted)}}`);
 }
 
 function facetsOf({ facets }: Draft): Set<string> {

@@ -16,6 +16,7 @@ import { describeFiltering } from './filtering.ts';
 import type { Opened, Reopenable } from './fixtures.ts';
 import { describeKeys } from './idempotency-keys.ts';
 import { describeSpoolFacets } from './spool-facets.ts';
+import { describeLastingPortability, describePortability } from './portability.ts';
 import { describeReading } from './reading.ts';
 import { describeReopening } from './reopening.ts';
 import { describeSearching } from './searching.ts';
@@ -40,6 +41,7 @@ export function contractOf(name: string, open: () => Promise<Opened>): void {
     describeCatchingUp(open);
     describeSearching(open);
     describeWithholding(open);
+    describePortability(open);
     describeManyEntries(open);
     describeRandomSteps(open);
   });
@@ -52,6 +54,7 @@ export function orderingContractOf(name: string, open: () => Promise<Reopenable>
     describeKeys(open);
     describeCatchingUp(open);
     describeReopening(open);
+    describeLastingPortability(open);
   });
 }
 
@@ -61,5 +64,6 @@ export function lastingContractOf(name: string, open: () => Promise<Reopenable>)
   describe(`${name}, opened again`, () => {
     describeReopening(open);
     describeLastingWithholding(open);
+    describeLastingPortability(open);
   });
 }

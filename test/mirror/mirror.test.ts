@@ -9,6 +9,7 @@ import { type Checkpoint, Gateway } from '@open-presence/client';
 
 import { until } from '../../conformance/until.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { assertPortable, formsOf, sayOddEntries } from '../readers/odd-members.ts';
 
 /** Resolves once the gateway has logged this. */
 async function logged(gateway: GatewayProcess, text: RegExp): Promise<void> {
@@ -133,6 +134,18 @@ suite('a mirror', () => {
     await new Gateway(mirror.url).whisper('through the mirror');
     await caughtUp(origin.url, mirror.url);
     assert.equal((await checkpointOf(mirror.url)).head, 2);
+  });
+
+  test('gives entries that common readers refuse in the same form as its origin', async () => {
+    await using folder = await dataFolder();
+    await using origin = await startGatewayProcess();
+    await sayOddEntries(origin.url);
+    await using mirror = await mirrorOf(origin.url, folder.path);
+    await caughtUp(origin.url, mirror.url);
+    const forms = await formsOf(mirror.url);
+    assertPortable(forms);
+    assert.deepEqual(forms, await formsOf(origin.url));
+    assert.equal(await lines(mirror.url), await lines(origin.url));
   });
 
   test('names the entry at which the log of its origin was rewritten, and serves its copy on', async () => {

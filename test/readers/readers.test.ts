@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { asArray, asObject, asString, parseJson } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { HALVES, OMITTED } from './odd-members.ts';
 
 const run = promisify(execFile);
 
@@ -64,23 +65,6 @@ const NAMES = [
 ] as const satisfies readonly (keyof typeof READERS)[];
 
 const WHO = '"text":"quokka","identity":"n","identityType":"ai_entity","to":"me"';
-const nested = (depth: number): string => `"n":${'['.repeat(depth)}${']'.repeat(depth)}`;
-const HALVES = [
-  String.raw`"a":"quokka \ud83d"`,
-  String.raw`"\ud83d":1`,
-  String.raw`"a":"\uDE00"`,
-  String.raw`"a":"\ude00\ud83d"`,
-  String.raw`"to":["me","\ud83d"]`,
-];
-const OMITTED = [
-  `"n":${'1'.repeat(5000)}`,
-  '"n":1e999',
-  String.raw`"a":{"\u0000b":1}`,
-  '"n":-1e999',
-  `"n":0.${'0'.repeat(5000)}`,
-  ...[65, 110, 600, 20_000].map(nested),
-];
-
 suite('every door is read by', () => {
   let folder: Awaited<ReturnType<typeof dataFolder>>;
   const files: string[] = [];

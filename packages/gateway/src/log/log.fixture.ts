@@ -6,6 +6,7 @@ import type { Filter, Kind, Stamp } from '@open-presence/protocol';
 
 import { facet } from './facet.ts';
 import type { AppendResult, Draft, Spool } from './log.ts';
+import type { Portability } from './portability.ts';
 
 /** A draft, in short. */
 export interface DraftFields {
@@ -15,6 +16,7 @@ export interface DraftFields {
   /** Without it, the body is made from the members. */
   readonly body?: string | Uint8Array;
   readonly key?: string;
+  readonly portability?: Portability;
 }
 
 /** A draft whose body is in memory. */
@@ -25,7 +27,7 @@ export interface InlineDraft extends Draft {
 export const ROOMS = ['consciousness-garden', 'memory-garden', 'shepit-wall'] as const;
 
 export function draftOf(saying: DraftFields = {}): InlineDraft {
-  const { kind = 'garden', room = ROOMS[0], members = {}, key } = saying;
+  const { kind = 'garden', room = ROOMS[0], members = {}, key, portability = 'exact' } = saying;
   const body = saying.body ?? JSON.stringify({ text: 'тиша', ...members }).slice(1, -1);
   return {
     kind,
@@ -36,6 +38,7 @@ export function draftOf(saying: DraftFields = {}): InlineDraft {
       ...filtersOf(saying).map(([name, value]) => facet(name, value)),
     ]),
     body: Buffer.from(body),
+    portability,
     ...(key === undefined ? {} : { key: createHash('sha256').update(key).digest() }),
   };
 }

@@ -105,9 +105,13 @@ describe('runs in an encoding', () => {
     folder = await mkdtemp(join(tmpdir(), 'presence-'));
     await using log = await openSqliteLog({ folder });
     logId = log.id;
-    const drafts = Array.from({ length: 4500 }, () =>
-      draftOf({ body: `"text":"${randomBytes(500).toString('hex')}"` }),
-    );
+    const drafts = Array.from({ length: 4500 }, (_, at) => {
+      const text = `"text":"${randomBytes(500).toString('hex')}`;
+      if (at % 9 === 0)
+        return draftOf({ body: `${text}${String.raw` \ud83d`}"`, portability: 'halves' });
+      if (at % 9 === 1) return draftOf({ body: `${text}","n":1e999`, portability: 'omitted' });
+      return draftOf({ body: `${text}"` });
+    });
     await Promise.all(drafts.map((draft) => log.append(draft)));
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -161,6 +165,21 @@ describe('runs in an encoding', () => {
       assert.equal((await readCompressed(log, encoding)).text, await plainText(log));
     });
   }
+
+  it('have entries in their portable form, also where the index was made again', async () => {
+    for (const file of ['index.sqlite', 'runs']) await rm(join(folder, file), { recursive: true });
+    await using log = await openSqliteLog({ folder });
+    const entries = await Array.fromAsync(
+      log.readEntries(GARDEN),
+      ({ text }) => text ?? assert.fail(),
+    );
+    const text = entries.map((entry) => Buffer.from(entry).toString()).join(',\n');
+    assert.doesNotMatch(text, /\\ud83d|"n":1e999/);
+    assert.match(text, /\\ufffd.*"omitted":/s);
+    assert.equal(await plainText(log), text);
+    for (const encoding of ['zstd', 'gzip'] as const)
+      assert.equal((await readCompressed(log, encoding)).text, text);
+  });
 
   it('go on where a reader has paused', async () => {
     await using log = await openSqliteLog({ folder });
