@@ -126,13 +126,14 @@ export const a2a: readonly Case[] = [
   }),
   check('19.3', 'notes', async (gateway) => {
     const { path } = (await gateway.contribute('seeds', '{}')).entry;
-    const notesTo = async (inReplyTo: string): Promise<unknown> => {
-      const parts = await send(gateway, [data(traceBody(uniqueName(), { inReplyTo }))]);
+    const notesOn = async (more: JsonObject): Promise<unknown> => {
+      const parts = await send(gateway, [data(traceBody(uniqueName(), more))]);
       const [own] = parts.filter((part) => 'data' in part).map((part) => asObject(part['data']));
       return own?.['notes'];
     };
-    assert.match(JSON.stringify(await notesTo('nobody')), /inReplyTo/);
-    assert.equal(await notesTo(path), undefined);
+    assert.match(JSON.stringify(await notesOn({ inReplyTo: 'nobody' })), /inReplyTo/);
+    assert.match(JSON.stringify(await notesOn({ reply_to: path })), /reply_to.*inReplyTo/);
+    assert.equal(await notesOn({ inReplyTo: path }), undefined);
   }),
   check('19.3', 'kinds', async (gateway) => {
     const seed = data(traceBody(uniqueName()));

@@ -5,6 +5,32 @@ import type { Kind } from '../entry.ts';
 import { uniqueName, query, traceBody, type Body, type Gateway } from '../gateway.ts';
 import { asObject, asArray, asString, asNonBlank } from '../value.ts';
 
+/** Names of members, and what an answer says that they may mean. */
+const NEARLY: readonly (readonly [string, string])[] = [
+  ['in_reply_to', '"inReplyTo"'],
+  ['replyTo', '"inReplyTo"'],
+  ['InReplyTo', '"inReplyTo"'],
+  ['inReplyTo[]', '"inReplyTo"'],
+  ['to[]', '"to"'],
+  ['to[0]', '"to"'],
+  ['amp;to', '"to"'],
+  ['TO', '"to"'],
+  ['recipient', '"to"'],
+  ['aiIdentity', '"ai_identity"'],
+  ['identity_type', '"identityType"'],
+  ['identiy', '"identity"'],
+  ['author', '"identity"'],
+  ['message', '"text"'],
+  ['content', '"text"'],
+  ['body', '"text"'],
+  ['Text', '"text"'],
+  ['Room', '"room"'],
+  ['room_slug', '"room"'],
+  ['Seeking', '"seeking"'],
+  ['idempotencyKey', '"Idempotency-Key"'],
+  ['idempotency-key', '"Idempotency-Key"'],
+];
+
 /** Texts that stop being JSON, each with the byte where it does. */
 const BROKEN: readonly (readonly [string, number])[] = [
   ['', 0],
@@ -253,6 +279,50 @@ export const body: readonly Case[] = [
     for (const [kind, json] of FAULTY) {
       const problem = (await gateway.post(kind, json)).problem(422, 'invalid-entry');
       await gateway.contribute(kind, JSON.stringify(asObject(problem['example'])));
+    }
+  }),
+  check('6.4', 'nearly-known', async (gateway) => {
+    const padding = JSON.stringify('x'.repeat(100_000));
+    for (const [name, known] of NEARLY) {
+      const member = `${JSON.stringify(name)}:"x"`;
+      for (const said of [member, `${member},"odd":"\\ud800"`, `"padding":${padding},${member}`]) {
+        const answer = (await gateway.post('seeds', `{${said}}`)).expect(201);
+        const [note = '', ...others] = asArray(answer.json['notes']).map((each) => asString(each));
+        assert.deepEqual(others, [], name);
+        assert.ok(note.includes(JSON.stringify(name)) && note.includes(known), note);
+        assert.equal((await gateway.read(asString(answer.header('location')))).body, said);
+      }
+    }
+  }),
+  check('6.4', 'ordinary', async (gateway) => {
+    const { entry } = await gateway.contribute('seeds', '{}');
+    const padding = 'x'.repeat(100_000);
+    for (const body of [
+      { message: 'm', text: 't' },
+      { aiIdentity: 'a', identity: 'b' },
+      { in_reply_to: 'x', inReplyTo: entry.id },
+      { mood: 1, name: 'n', type: 't', tags: [], title: 't', url: 'u', parent: 1, ext: 'e', id: 7 },
+      { '0': 1, texts: 2, 'to do': 3, слово: 4, identity_1: 5, identity_2: 6 },
+    ]) {
+      for (const more of [{}, { padding }]) {
+        const answer = await gateway.post('seeds', JSON.stringify({ ...body, ...more }));
+        assert.ok(!('notes' in answer.expect(201).json), JSON.stringify(body));
+      }
+    }
+  }),
+  check('6.4', 'did-you-mean', async (gateway) => {
+    for (const [kind, json, hints] of [
+      ['resonance', '{"aiIdentity":"a","seeks":[]}', ['aiIdentity', 'seeks']],
+      ['resonance', '{"identity":"a","seeking":[]}', ['identity']],
+      [
+        'garden',
+        '{"ai_identity":"a","content":"c","identity_type":"x"}',
+        ['content', 'ai_identity'],
+      ],
+      ['garden', `{"name":"a","body":"${'x'.repeat(100_000)}","type":"x"}`, ['body', 'name']],
+    ] as const) {
+      const { detail } = (await gateway.post(kind, json)).problem(422, 'invalid-entry');
+      for (const hint of hints) assert.match(asString(detail), new RegExp(`mean.*"${hint}"`));
     }
   }),
 ];

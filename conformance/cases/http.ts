@@ -295,6 +295,15 @@ export const http: readonly Case[] = [
     assert.match(String(lines.headers['warning']), /'limit'/);
     const stream = await gateway.get('/api/events?limit=0&Limit=1');
     assert.match(stream.text, /event: head\ndata: .*"notes":\[.*Limit.*limit/);
+    for (const kind of ['seeds', 'resonance']) {
+      const path = `/api/${kind}?idempotency_key=k&слово=1`;
+      const body = contactBody(uniqueName(), []);
+      const stored = await gateway.request('POST', encodeURI(path), {}, body);
+      const notes = asArray(stored.expect(201).json['notes']).map((each) => asString(each));
+      assert.match(notes[0] ?? '', /"idempotency_key" had no effect.*"idempotency-key"/);
+      assert.match(notes[1] ?? '', /слово/);
+      assert.match(String(stored.headers['warning']), /idempotency_key/);
+    }
     const names = Array.from({ length: 500 }, (_, at) => `&x${at}=1&y=1`).join('');
     const many = await gateway.get(`/api/entries?limit=0${names}`);
     assert.equal(asArray(many.json['notes']).length, 9);

@@ -136,6 +136,11 @@ export const ENTRIES_AND_LISTINGS = {
     'first-element': 'Of the elements of an array, the first wrong one is named.',
     'example-works': 'The example of an error works when it is sent.',
   },
+  '6.4': {
+    'nearly-known': 'A member that is nearly a known one is stored as it is, and told in notes.',
+    ordinary: 'Other members are not told, nor are those beside the known one.',
+    'did-you-mean': 'The fault of a missing member names the member that may mean it.',
+  },
   '7.1': {
     created: 'POST answers 201 with the entry and its Location.',
     'at-once': 'An entry that was answered is in every reading that begins afterwards.',
@@ -168,6 +173,7 @@ export const ENTRIES_AND_LISTINGS = {
   '7.7': {
     form: 'The fields of a form are the members of the entry, in both types of form.',
     'form-arrays': 'A field that is repeated, or must be strings, is an array.',
+    'form-names': 'NAME[], NAME[0] and amp;NAME are the known member NAME.',
     'form-key': 'A field may be the idempotency key.',
     'long-form': 'A form of 3 MiB is kept, each field of it.',
     'form-or-json': 'JSON with the type of a form is JSON.',

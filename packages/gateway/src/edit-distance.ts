@@ -28,3 +28,9 @@ export function wordDistance(word: string, known: string): number {
   if (2 * Math.min(word.length, known.length) < length) return 1;
   return editDistance(word.split(''), known.split(''), (a, b) => (a === b ? 0 : 1)) / length;
 }
+
+/** A distance that words of these lengths have at least. */
+export function leastWordDistance(word: string, known: string): number {
+  const length = Math.max(word.length, known.length);
+  return (ADDING * Math.abs(word.length - known.length)) / length;
+}

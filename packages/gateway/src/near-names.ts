@@ -2,7 +2,7 @@
  * Names that a caller probably meant by others: of parameters, of arguments of tools and of members.
  * `IN_REPLY_TO`, `replyTo` and `inReplTo` are near `inReplyTo`.
  */
-import { wordDistance } from './edit-distance.ts';
+import { leastWordDistance, wordDistance } from './edit-distance.ts';
 
 /** What a name probably means. */
 export interface NearName {
@@ -13,15 +13,15 @@ export interface NearName {
 
 /** Words that mean the same elsewhere, without case and separators. */
 const ALIASES: Readonly<Record<string, string>> = {
-  text: 'message content body msg comment',
+  text: 'message content body msg',
   identity: 'author sender username aiidentity',
   ai_identity: 'author sender username identity aiagent',
   identityType: 'authortype',
   consciousness_type: 'consciousness',
-  seeking: 'seeks seek lookingfor interests wants',
+  seeking: 'seeks lookingfor',
   to: 'recipient recipients receiver addressee toidentity',
-  inReplyTo: 'replyto repliesto inreply replytoid parentid parent threadid',
-  room: 'roomid roomslug channel',
+  inReplyTo: 'replyto repliesto inreply replytoid parentid',
+  room: 'roomid roomslug',
   kind: 'entrykind',
   q: 'query search keyword keywords searchterm',
   order: 'sort sortby orderby sortorder ordering',
@@ -35,26 +35,29 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 /** Words that may mean these. They are common enough to mean something else. */
 const GUESSES: Readonly<Record<string, string>> = {
-  text: 'words trace whisper data',
+  text: 'words trace whisper data comment',
   identity: 'name user from by agent nick id',
   ai_identity: 'name user from by agent nick id',
   identityType: 'type',
   consciousness_type: 'type model',
-  seeking: 'seekings looking wanted tags',
+  seeking: 'seekings looking wanted tags seek interests wants',
+  inReplyTo: 'parent threadid',
   kind: 'type category',
   q: 'text words s term',
   limit: 'count size max top n first num take',
   order: 'direction dir',
   after: 'from start seq',
-  room: 'slug board',
+  room: 'slug board channel',
   id: 'entry entryid seq uri url path',
 };
 
 /** A typo changes less of a name, of a sure one or of a guess. */
 const SURE_DISTANCE = 0.15;
 const GUESS_DISTANCE = 0.34;
+/** Of shorter names, a typo is likely to be another word. */
+const MIN_SURE_LENGTH = 6;
 /** Longer names are near none. */
-const MAX_LENGTH = 40;
+export const MAX_NEAR_LENGTH = 40;
 /** Callers send the same names again and again. */
 const MAX_REMEMBERED = 1024;
 
@@ -62,7 +65,8 @@ export class NearNames {
   readonly #known: ReadonlySet<string>;
   /** By normal form. */
   readonly #spellings = new Map<string, NearName>();
-  readonly #remembered = new Map<string, NearName | undefined>();
+  readonly #nearest = new Map<string, NearName | undefined>();
+  readonly #sure = new Map<string, string | undefined>();
 
   /** Of several that a word may mean, the first is the nearest. */
   constructor(known: Iterable<string>) {
@@ -86,41 +90,73 @@ export class NearNames {
 
   /** The name in another spelling, or by another word. Undefined for a known name. */
   spelled(name: string): NearName | undefined {
-    if (name.length > MAX_LENGTH || this.#known.has(name)) return undefined;
+    if (name.length > MAX_NEAR_LENGTH || this.#known.has(name)) return undefined;
     const found = this.#spellings.get(normal(name));
     if (found !== undefined) return found;
     // As in filter[kind] and page.limit.
     const [, last] = /[[.]([^[\].]+)\]*$/.exec(name) ?? [];
-    return last === undefined ? undefined : this.#spellings.get(normal(last));
+    const inner = last === undefined ? undefined : this.#spellings.get(normal(last));
+    return inner && { ...inner, isSure: false };
   }
 
   /** As `spelled`, or with a typo, which takes far longer to find. */
   nearest(name: string): NearName | undefined {
-    if (name.length > MAX_LENGTH || this.#known.has(name)) return undefined;
-    if (this.#remembered.has(name)) return this.#remembered.get(name);
-    if (this.#remembered.size === MAX_REMEMBERED) this.#remembered.clear();
-    const found = this.spelled(name) ?? this.#mistyped(normal(name));
-    this.#remembered.set(name, found);
-    return found;
+    if (name.length > MAX_NEAR_LENGTH || this.#known.has(name)) return undefined;
+    return remembered(this.#nearest, name, () => {
+      return this.spelled(name) ?? this.#mistyped(normal(name), GUESS_DISTANCE);
+    });
   }
 
-  #mistyped(word: string): NearName | undefined {
+  /** What hardly any other name than a known one can mean; quick enough for each member of a body. */
+  sure(name: string): string | undefined {
+    if (name.length > MAX_NEAR_LENGTH || this.#known.has(name)) return undefined;
+    return remembered(this.#sure, name, () => {
+      const found = this.spelled(name) ?? this.#mistyped(normal(name), SURE_DISTANCE);
+      return found?.isSure === true ? found.known : undefined;
+    });
+  }
+
+  #mistyped(word: string, maxDistance: number): NearName | undefined {
     let nearest: NearName | undefined;
-    let least = GUESS_DISTANCE;
+    let least = maxDistance;
     for (const known of this.#known) {
-      const distance = wordDistance(word, normal(known));
+      const spelling = normal(known);
+      if (leastWordDistance(word, spelling) >= least) continue;
+      const distance = wordDistance(word, spelling);
       if (distance >= least) continue;
       least = distance;
-      nearest = { known, isSure: distance < SURE_DISTANCE };
+      const isSure = distance < SURE_DISTANCE && known.length >= MIN_SURE_LENGTH;
+      nearest = { known, isSure: isSure && !/\d/.test(word) };
     }
     return nearest;
   }
 }
 
+function remembered<Found>(
+  found: Map<string, Found | undefined>,
+  name: string,
+  find: () => Found | undefined,
+): Found | undefined {
+  if (found.has(name)) return found.get(name);
+  if (found.size === MAX_REMEMBERED) found.clear();
+  const result = find();
+  found.set(name, result);
+  return result;
+}
+
+const ENTITY = /^(?:amp;)+/;
+const LIST = /\[\d*\]$/;
+
+/** A name without what marks it as an HTML entity or an element of a list. */
+export function canonicalName(name: string): string {
+  // Nearly all are as they should be.
+  if (!name.endsWith(']') && !name.startsWith('amp;')) return name;
+  return name.replace(ENTITY, '').replace(LIST, '');
+}
+
 /** Without case and separators. */
 function normal(name: string): string {
-  return name
-    .replace(/^amp;/, '')
+  return canonicalName(name)
     .replace(/[\s_.:[\]()-]+/g, '')
     .toLowerCase();
 }

@@ -2,13 +2,12 @@
  * The names of parameters as this contract spells them (PROTOCOL.md section 1.7). Callers percent-encode
  * names, write lists as `NAME[]` or `NAME[0]`, and copy `&amp;` from a page.
  */
+import { canonicalName } from '../near-names.ts';
 
 /** What may be in a name that is spelled otherwise. */
 const UNUSUAL = /[%+[]|amp;/;
 /** Longer names are none of ours, however they are encoded. */
 const MAX_LENGTH = 128;
-const ENTITY = /^(?:amp;)+/;
-const LIST = /\[\d*\]$/;
 
 /** A query, or whole pairs of one, with each known name as it is usually spelled. */
 export function canonicalNames(query: string, known: ReadonlySet<string>): string {
@@ -25,11 +24,6 @@ export function canonicalNames(query: string, known: ReadonlySet<string>): strin
       return known.has(canonical) ? canonical + pair.slice(nameEnd) : pair;
     })
     .join('&');
-}
-
-/** A decoded name without what marks it as an HTML entity or an element of a list. */
-export function canonicalName(name: string): string {
-  return name.replace(ENTITY, '').replace(LIST, '');
 }
 
 function decoded(name: string): string {

@@ -14,6 +14,7 @@ import { accepts, MAX_QUOTE, NO_QUOTE, validateBody, type BodyValue } from './bo
 import { FacetList } from './facet-list.ts';
 import type { Grammar, KindGrammar, Member } from './grammar.ts';
 import { MemberCopier } from './member-copier.ts';
+import { UnknownNames } from './near-members.ts';
 import type { ParsedDraft } from './parsed-draft.ts';
 
 export class BodyReader extends JsonHandler {
@@ -23,6 +24,9 @@ export class BodyReader extends JsonHandler {
   /** Of the members that have a filter, or a rule, by name. */
   readonly #lists: ReadonlyMap<string, FacetList>;
   readonly #values = new Map<string, BodyValue>();
+  /** Names of members that mean something and are not null. */
+  readonly #present = new Set<string>();
+  readonly #unknown = new UnknownNames();
   readonly #string = new StringDecoder();
   #piece: Uint8Array = Buffer.alloc(0);
   #rootType: ValueType = 'null';
@@ -74,12 +78,14 @@ export class BodyReader extends JsonHandler {
     { body, key }: Pick<Draft, 'body'> & { readonly key: Uint8Array | undefined },
     portability: Portability,
   ): ParsedDraft {
-    const { kind } = this.#kind;
+    const { kind, meant } = this.#kind;
     const room = this.#isRoomNamed ? this.#room : this.#kind.room;
-    const values = { root: this.#rootType, members: this.#values, room };
+    const names = [...this.#unknown, ...this.#present];
+    const values = { root: this.#rootType, members: this.#values, names, room };
     const error = validateBody(values, this.#kind, this.#grammar);
     if (error !== undefined) throw error;
     if (room === undefined) throw new Error('A body without a room must have been refused');
+    const near = meant?.near(this.#unknown, (name) => this.#present.has(name)) ?? [];
     const lists = Array.from(this.facetLists, (list) => list.first);
     const facets = Buffer.concat([facet('kind', kind), facet('room', room), ...lists]);
     return {
@@ -90,6 +96,7 @@ export class BodyReader extends JsonHandler {
       portability,
       ...(key === undefined ? {} : { key }),
       ...(this.#replyTo === undefined ? {} : { replyTo: this.#replyTo }),
+      ...(near.length === 0 ? {} : { near }),
     };
   }
 
@@ -116,10 +123,13 @@ export class BodyReader extends JsonHandler {
     if (!this.#isNameOpen) return;
     this.#isNameOpen = false;
     this.#string.end();
-    const { members, nameSizes } = this.#kind;
+    const { members, nameSizes, meant } = this.#kind;
     // Decoding a name costs more than looking at its size.
-    const isKnownSize = nameSizes.has(this.#string.size);
-    const member = isKnownSize ? members.get(this.#string.value ?? '') : undefined;
+    const isDecoded =
+      nameSizes.has(this.#string.size) || (meant !== undefined && !this.#unknown.isFull);
+    const name = isDecoded ? (this.#string.value ?? '') : '';
+    const member = members.get(name);
+    if (member === undefined) this.#unknown.add(name);
     if (member?.isOwn !== true) {
       this.#member = member;
       this.#copier.copyName();
@@ -186,6 +196,8 @@ export class BodyReader extends JsonHandler {
   #startMember({ name, rule, isRoom, takesArray }: Member, type: ValueType, at: number): boolean {
     const list = this.#lists.get(name);
     list?.clear();
+    if (type === 'null') this.#present.delete(name);
+    else this.#present.add(name);
     if (name === 'inReplyTo') this.#replyTo = undefined;
     this.#elements = 0;
     this.#isMixed = false;

@@ -1,5 +1,5 @@
 /** The rules for members (PROTOCOL.md section 6), and the error that names all faults of a body. */
-import { GatewayError, type Fault } from '@open-presence/protocol';
+import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
 import type { ValueType } from '../json/handler.ts';
 import { decodeWhole } from '../json/utf8.ts';
@@ -23,6 +23,8 @@ export interface BodyValues {
   readonly root: ValueType;
   /** By name of the member. */
   readonly members: ReadonlyMap<string, BodyValue>;
+  /** Names that a caller may have given to a missing member. */
+  readonly names: readonly string[];
   /** Slug of the room that the body names, or of the kind's; undefined for an unknown room. */
   readonly room: string | undefined;
 }
@@ -35,13 +37,14 @@ const TYPE_NAMES: Record<Rule['type'], string> = {
 
 /** The error for all faults of a body, or undefined for a valid one. */
 export function validateBody(
-  { root, members, room }: BodyValues,
+  values: BodyValues,
   kind: KindGrammar,
   { rooms }: Grammar,
 ): GatewayError | undefined {
+  const { root, members } = values;
   const faults =
     root === 'object'
-      ? kind.rules.flatMap((member) => faultOf(member, members.get(member.name), room) ?? [])
+      ? kind.rules.flatMap((member) => faultOf(member, values, kind) ?? [])
       : [{ pointer: '', detail: notAnObject(root) }];
   if (faults.length === 0) return undefined;
   const known = faults.some(({ pointer }) => pointer === '/room') ? [...rooms] : undefined;
@@ -68,14 +71,18 @@ export function accepts(rule: Rule, type: ValueType | undefined): boolean {
 
 function faultOf(
   { name, rule, isRoom }: RuledMember,
-  value: BodyValue | undefined,
-  room: string | undefined,
+  { members, names, room }: BodyValues,
+  { meant }: KindGrammar,
 ): Fault | undefined {
+  const value = members.get(name);
   // A JSON Pointer (RFC 6901).
   const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   const wanted = `"${name}" must be ${isRoom ? 'the slug of a room' : TYPE_NAMES[rule.type]}`;
   if (!accepts(rule, value?.type)) {
-    const got = value === undefined ? 'but is missing' : `got ${describe(value)}`;
+    const got =
+      value === undefined
+        ? `but is missing${suggestion(meant?.meaning(names, name))}`
+        : `got ${describe(value)}`;
     return { pointer, detail: `${wanted}, ${got}` };
   }
   if (value?.element !== undefined) {
@@ -84,7 +91,11 @@ function faultOf(
     return { pointer: `${pointer}/${index}`, detail: `${wanted}, ${got}` };
   }
   if (value === undefined || !isRoom || room !== undefined) return undefined;
-  return { pointer, detail: `${wanted}, got ${quoted(value.quote)}` };
+  return { pointer, detail: `${wanted}, got ${quotedStart(value.quote)}` };
+}
+
+function suggestion(name: string | undefined): string {
+  return name === undefined ? '' : ` (did you mean it by ${quoted(name)}?)`;
 }
 
 function notAnObject(root: ValueType): string {
@@ -95,10 +106,10 @@ function notAnObject(root: ValueType): string {
 function describe({ type, quote }: Pick<BodyValue, 'type' | 'quote'>): string {
   if (type === 'true' || type === 'false' || type === 'null') return type;
   if (type === 'array' || type === 'object') return `an ${type}`;
-  return quote.length === 0 ? `a ${type}` : `a ${type} (${quoted(quote)})`;
+  return quote.length === 0 ? `a ${type}` : `a ${type} (${quotedStart(quote)})`;
 }
 
-function quoted(quote: Uint8Array): string {
+function quotedStart(quote: Uint8Array): string {
   if (quote.length <= MAX_QUOTE) return decodeWhole(quote);
   return `${decodeWhole(quote.subarray(0, MAX_QUOTE))}…`;
 }

@@ -210,3 +210,26 @@ test('a draft carries the key it was read with', async () => {
     key,
   );
 });
+
+test('members that are nearly known ones are the same however a body arrives', async () => {
+  const said = { '1': 0, in_reply_to: 'a', replyTo: 'b', message: 'c', Author: 'd', 'to[]': 'e' };
+  const near = [
+    { name: 'in_reply_to', known: 'inReplyTo' },
+    { name: 'message', known: 'text' },
+    { name: 'to[]', known: 'to' },
+  ];
+  const members = JSON.stringify({ ...said, ai_identity: 'f' }).slice(1, -1);
+  assert.deepEqual(parseDraft('seeds', Buffer.from(`{${members}}`), grammar).near, near);
+  const odd = parseDraft('seeds', Buffer.from(`{${members},"odd":"\\ud800"}`), grammar);
+  assert.deepEqual(odd.near, near);
+  const reading = { grammar, spool: () => new ArraySpool(), key: undefined };
+  const long = `{${members},"a":"${'x'.repeat(SMALL_BODY_SIZE)}"}`;
+  assert.deepEqual((await readDraft('seeds', [Buffer.from(long)], reading)).near, near);
+  const escaped = '{"in_reply\\u005fto":1,"text":null,"body":2,"inReplyTo":3,"inReplyTo":null}';
+  assert.deepEqual(parseDraft('seeds', Buffer.from(escaped), grammar).near, [
+    { name: 'in_reply_to', known: 'inReplyTo' },
+    { name: 'body', known: 'text' },
+  ]);
+  const twice = '{"message":1,"text":null,"text":2,"odd":"\\ud800"}';
+  assert.equal(parseDraft('seeds', Buffer.from(twice), grammar).near, undefined);
+});

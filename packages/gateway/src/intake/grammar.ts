@@ -11,6 +11,8 @@ import {
 } from '@open-presence/protocol';
 
 import { facet } from '../log/facet.ts';
+import { MAX_NEAR_LENGTH } from '../near-names.ts';
+import { MeantMembers } from './near-members.ts';
 
 type Field = Language['common'][number];
 /** What PROTOCOL.md section 6.2 demands of a member. */
@@ -46,9 +48,11 @@ export interface KindGrammar {
   readonly filterMembers: readonly FilterMember[];
   /** By name. */
   readonly members: ReadonlyMap<string, Member>;
-  /** Bytes of each of these names, and of the longest. */
+  /** Bytes of each of these names, and of the longest that is looked at. */
   readonly nameSizes: ReadonlySet<number>;
   readonly longestName: number;
+  /** Missing where nobody is told what other names may mean. */
+  readonly meant?: MeantMembers;
   /** Facets of the kind and the default room, concatenated. */
   readonly facets: Uint8Array;
 }
@@ -87,8 +91,9 @@ function createKindGrammar(
   arrays: ReadonlySet<string>,
 ): KindGrammar {
   const { room, fields, sentences } = kinds[kind];
+  const described = [...fields, ...common];
   const rules = new Map<string, Rule>(
-    [...fields, ...common].filter(hasRule).map((field) => [field.name, field]),
+    described.filter(hasRule).map((field) => [field.name, field]),
   );
   const filters = new Map<string, Filter>(
     FILTER_NAMES.flatMap((filter) => FILTER_MEMBERS[filter].map((name) => [name, filter] as const)),
@@ -101,7 +106,9 @@ function createKindGrammar(
     filter: filters.get(name),
     takesArray: arrays.has(name),
   });
-  const names = [...rules.keys(), ...filters.keys(), ...GATEWAY_MEMBERS];
+  const known = [...described.map(({ name }) => name), ...filters.keys()];
+  const required = [...rules].flatMap(([name, rule]) => (rule.required ? [name] : []));
+  const names = [...known, ...GATEWAY_MEMBERS];
   const nameSizes = new Set(names.map((name) => Buffer.byteLength(name)));
   return {
     kind,
@@ -111,7 +118,8 @@ function createKindGrammar(
     filterMembers: Array.from(filters, ([name, filter]) => ({ ...memberOf(name), filter })),
     members: new Map(names.map((name) => [name, memberOf(name)])),
     nameSizes,
-    longestName: Math.max(...nameSizes),
+    longestName: Math.max(...nameSizes, MAX_NEAR_LENGTH),
+    meant: new MeantMembers(known, required),
     facets: Buffer.concat([facet('kind', kind), facet('room', room)]),
   };
 }

@@ -6,19 +6,16 @@ import { isSurelyExact } from '../json/portability-meter.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
 import { GATEWAY_MEMBERS, type KindGrammar, type Rule } from './grammar.ts';
+import { UnknownNames, type NearMember } from './near-members.ts';
 import type { ParsedDraft } from './parsed-draft.ts';
 
 /** Refuses what is not UTF-8, drops a byte order mark. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
-  if (!isJsonObject(members) || !isSurelyExact(bytes, text)) return undefined;
-  for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
- */
 export function parseSmallBody(
   kind: KindGrammar,
   bytes: Uint8Array,
-): (Pick<ParsedDraft, 'facets' | 'replyTo'> & { readonly body: Uint8Array }) | undefined {
+): (Pick<ParsedDraft, 'facets' | 'replyTo' | 'near'> & { readonly body: Uint8Array }) | undefined {
   let text: string;
   let members: unknown;
   try {
@@ -32,11 +29,25 @@ export function parseSmallBody(
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);
   const { inReplyTo } = members;
+  const near = nearMembers(kind, members);
   return {
+    ...(near.length === 0 ? {} : { near }),
     ...(typeof inReplyTo === 'string' ? { replyTo: referencedId(inReplyTo) ?? null } : {}),
     body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
     facets: facetsOf(kind, members),
   };
+}
+
+const NONE: readonly NearMember[] = [];
+
+function nearMembers(kind: KindGrammar, members: JsonObject): readonly NearMember[] {
+  if (kind.meant === undefined) return NONE;
+  let unknown: UnknownNames | undefined;
+  for (const name of Object.keys(members)) {
+    if (!kind.members.has(name)) (unknown ??= new UnknownNames()).add(name);
+  }
+  if (unknown === undefined) return NONE;
+  return kind.meant.near(unknown, (name) => (members[name] ?? null) !== null);
 }
 
 function isValid(rule: Rule, value: unknown): boolean {

@@ -32,7 +32,7 @@ export class StoredGrammar {
 }
 
 function withoutRules(grammar: Grammar, kind: Kind, room: string): Grammar {
-  const { members, ...rest } = grammar.kinds[kind];
+  const { members, meant: _, ...rest } = grammar.kinds[kind];
   const stored = {
     ...rest,
     room,

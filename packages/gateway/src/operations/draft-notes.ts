@@ -1,20 +1,49 @@
 /** What an author is told about a stored entry, beside the entry (PROTOCOL.md section 7.9). */
+import { quoted } from '@open-presence/protocol';
+
+import { IDEMPOTENCY_KEY, type NearMember } from '../intake/near-members.ts';
 import type { ParsedDraft } from '../intake/parsed-draft.ts';
 import type { Log } from '../log/log.ts';
 import { entryWithId } from './find-entry.ts';
 
 const NO_REPLY =
   '"inReplyTo" names no entry here, so this entry, which is stored as it is, is a reply to none. To be found as a reply, an entry must have there the "id" of another one, or its path, such as /api/entries/{id}.';
+const KEY_PLACES =
+  'The key is the header "Idempotency-Key" or the query parameter "idempotency-key" of HTTP, the argument "idempotencyKey" of MCP, the metadata "idempotencyKey" of A2A.';
 
-/** Empty where there is nothing to add. Without `inReplyTo`, nothing is read. */
-export async function notesOn(log: Log, { replyTo }: ParsedDraft): Promise<readonly string[]> {
-  if (replyTo === undefined) return [];
-  const isFound = replyTo !== null && (await entryWithId(log, replyTo)) !== undefined;
-  return isFound ? [] : [NO_REPLY];
+/** Whether an author may have to be told anything. */
+export function mayHaveNotes({ replyTo, near }: Pick<ParsedDraft, 'replyTo' | 'near'>): boolean {
+  return replyTo !== undefined || near !== undefined;
 }
 
-/** The member `notes` in ASCII, after a comma; empty where there is nothing to add. */
-export async function notesMember(log: Log, draft: ParsedDraft): Promise<string> {
-  const notes = await notesOn(log, draft);
-  return notes.length === 0 ? '' : `,"notes":${JSON.stringify(notes)}`;
+/** Empty where there is nothing to add. Without `inReplyTo`, nothing is read. */
+export async function notesOn(
+  log: Log,
+  { replyTo, near = [] }: ParsedDraft,
+): Promise<readonly string[]> {
+  const notes = near.map(noteOnMember);
+  if (replyTo === undefined) return notes;
+  const isFound = replyTo !== null && (await entryWithId(log, replyTo)) !== undefined;
+  return isFound ? notes : [...notes, NO_REPLY];
+}
+
+function noteOnMember({ name, known }: NearMember): string {
+  if (known === IDEMPOTENCY_KEY) return `${quoted(name)} is stored as a member. ${KEY_PLACES}`;
+  return `${quoted(name)} is stored as it is, but is not ${quoted(known)}. Did you mean ${quoted(known)}?`;
+}
+
+/** The member `notes` in ASCII, after a comma; empty where there is nothing to add. `others` come first. */
+export async function notesMember(
+  log: Log,
+  draft: ParsedDraft,
+  others: readonly string[] = [],
+): Promise<string> {
+  const notes = [...others, ...(await notesOn(log, draft))];
+  return notes.length === 0 ? '' : `,"notes":${inAscii(JSON.stringify(notes))}`;
+}
+
+function inAscii(json: string): string {
+  return json.replaceAll(/[^ -~]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }

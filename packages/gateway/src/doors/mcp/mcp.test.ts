@@ -59,6 +59,18 @@ suite('what is said through MCP', () => {
     }
   });
 
+  test('has a note on a member that is nearly a known one, however long it is', async () => {
+    await using door = await open();
+    for (const more of ['', `,"a":"${'x'.repeat(100_000)}"`]) {
+      const { own, texts } = await call(door, 'plant_seed', `{"in_reply_to":"x"${more}}`);
+      assert.match(JSON.stringify(own['notes']), /in_reply_to.*inReplyTo/);
+      assert.match(saidIn(await entryAt(door, own['path'])), /^"in_reply_to":"x"/);
+      assert.equal(texts.length, 1);
+    }
+    const refused = await call(door, 'leave_trace', '{"content":"c"}');
+    assert.match(refused.texts[0] ?? '', /"text" .*did you mean it by "content"/);
+  });
+
   test('is kept letter by letter', async () => {
     await using door = await open();
     const trace = '"text":"\\u0422иша \\ud800", "identity":"L","identityType":"x"';

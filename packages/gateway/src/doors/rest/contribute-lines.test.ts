@@ -42,14 +42,17 @@ async function headOf(gateway: TestGateway): Promise<unknown> {
 suite('lines of a contribution', () => {
   test('are stored in their order, each answered by its own members', async () => {
     await using gateway = await open();
-    const body = '{"a":1}\n\n  \r\n{"a":2}\r\n{"room":"shepit-wall","inReplyTo":"nobody"}';
+    const body =
+      '{"a":1}\n\n  \r\n{"a":2}\r\n{"room":"shepit-wall","inReplyTo":"nobody"}\n{"message":1}';
     const results = await post(gateway, body);
+    assert.match(String(results[3]?.['notes']), /"message".*"text"/);
     assert.equal(results[0]?.['notes'], undefined);
     assert.match(String(results[2]?.['notes']), /inReplyTo/);
     assert.deepEqual(picked(results, 'line', 'status', 'seq'), [
       [1, 201, 1],
       [4, 201, 2],
       [5, 201, 3],
+      [6, 201, 4],
     ]);
     const names = ['line', 'status', 'id', 'seq', 'kind', 'room', 'timestamp'];
     assert.deepEqual(Object.keys(results[0] ?? {}), names);

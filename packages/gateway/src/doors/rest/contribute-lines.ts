@@ -25,7 +25,7 @@ import type { ParsedDraft } from '../../intake/parsed-draft.ts';
 import { linesOf, type Line } from '../../intake/line-reader.ts';
 import type { SmallDraft } from '../../log/log.ts';
 import { append, draftFor, stampOf, type Contribution } from '../../operations/append.ts';
-import { notesMember } from '../../operations/draft-notes.ts';
+import { mayHaveNotes, notesMember } from '../../operations/draft-notes.ts';
 import type { DoorRequest } from '../context.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 
@@ -221,7 +221,7 @@ class LineResults {
 
 /** Whether nothing has to be looked up for it. */
 function isSmall(draft: ParsedDraft): draft is ParsedDraft & SmallDraft {
-  return draft.body instanceof Uint8Array && draft.replyTo === undefined;
+  return draft.body instanceof Uint8Array && !mayHaveNotes(draft);
 }
 
 /** `notes`: see `notesMember`. */

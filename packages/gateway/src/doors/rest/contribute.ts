@@ -10,6 +10,7 @@ import { entryHead, entryPath, type Kind, type Stamp } from '@open-presence/prot
 import { parseDraft, hasManyFacets, SMALL_BODY_SIZE } from '../../intake/draft.ts';
 import { parseSmallBody } from '../../intake/small-body.ts';
 import { FormConverter } from '../../intake/forms/form-body.ts';
+import { parameterNotes } from '../../http/parameter-check.ts';
 import { preferredEncoding, wantsMinimal } from '../../http/negotiation.ts';
 import { sendResponse } from '../../http/response/response.ts';
 import {
@@ -35,7 +36,7 @@ import {
   type Contribution,
 } from '../../operations/append.ts';
 import type { ParsedDraft } from '../../intake/parsed-draft.ts';
-import { notesMember } from '../../operations/draft-notes.ts';
+import { mayHaveNotes, notesMember } from '../../operations/draft-notes.ts';
 import { isNdjson, storeLines } from './contribute-lines.ts';
 import { idempotencyKeyOf } from './request-key.ts';
 import type { DoorContext, DoorHandler, DoorRequest } from '../context.ts';
@@ -79,7 +80,7 @@ export function contributeSimple(kind: Kind): SimplePostHandler<DoorContext> {
     if (app.mirror !== undefined) return false;
     const grammar = app.grammar.kinds[kind];
     const small = parseSmallBody(grammar, body);
-    if (small === undefined || small.replyTo !== undefined || hasManyFacets(small)) return false;
+    if (small === undefined || mayHaveNotes(small) || hasManyFacets(small)) return false;
     const key = header === undefined ? undefined : hashIdempotencyKey(header, null);
     const draft = { kind, room: grammar.room, ...small, ...(key === undefined ? {} : { key }) };
     app.log.appendSmall(draft, (result) => {
@@ -146,7 +147,7 @@ export async function storeBody(
   if (hasManyFacets(draft)) return storeDraft(context, await draftFor(app, contribution));
   const result = await appendOnce(app.log, draft);
   const stamp = stampOf(result);
-  const notes = draft.replyTo === undefined ? '' : await notesMember(app.log, draft);
+  const notes = await notesFor(context, draft);
   // An earlier entry with the same key may be spelled differently.
   if (result.outcome === 'repeated') return sendFromLog(context, stamp, notes);
   if (isDisconnected(context)) return;
@@ -158,7 +159,13 @@ export async function storeBody(
 async function storeDraft(context: DoorRequest, draft: ParsedDraft): Promise<void> {
   const { log } = context.app;
   const stamp = await append(log, draft);
-  await sendFromLog(context, stamp, await notesMember(log, draft));
+  await sendFromLog(context, stamp, await notesFor(context, draft));
+}
+
+/** Returns no promise where there is nothing to tell. */
+function notesFor({ app, request }: DoorRequest, draft: ParsedDraft): string | Promise<string> {
+  const others = parameterNotes(request);
+  return others.length > 0 || mayHaveNotes(draft) ? notesMember(app.log, draft, others) : '';
 }
 
 async function sendFromLog(context: DoorRequest, stamp: Stamp, notes: string): Promise<void> {

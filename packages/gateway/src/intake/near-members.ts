@@ -1,0 +1,74 @@
+/**
+ * Members of a body whose names are nearly known ones (PROTOCOL.md section 6.4). They are stored as they
+ * are; whoever sent them is told.
+ */
+import { FILTER_MEMBERS } from '@open-presence/protocol';
+
+import { MAX_NEAR_LENGTH, NearNames } from '../near-names.ts';
+
+export interface NearMember {
+  readonly name: string;
+  /** The member that it probably means. */
+  readonly known: string;
+}
+
+/** What has its place beside the body. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+const KEY_NAME = /^idempotency[-_ ]?key$/i;
+
+/** How many names of one body are looked at: there can be millions. */
+const MAX_NAMES = 64;
+/** `JSON.parse` moves names without a letter to the front. */
+const WORD = /^(?=.*[a-z])[ -~]+$/i;
+
+/** Names of members of one body that mean nothing to its kind: the first ones that may be near another. */
+export class UnknownNames {
+  readonly #names = new Set<string>();
+
+  get isFull(): boolean {
+    return this.#names.size === MAX_NAMES;
+  }
+
+  add(name: string): void {
+    if (!this.isFull && name.length <= MAX_NEAR_LENGTH && WORD.test(name)) this.#names.add(name);
+  }
+
+  [Symbol.iterator](): Iterator<string> {
+    return this.#names.values();
+  }
+}
+
+/** What names of members may mean in the entries of one kind. */
+export class MeantMembers {
+  readonly #near: NearNames;
+  readonly #required: NearNames;
+
+  /** Of several members that a name may mean, the first one is meant. */
+  constructor(known: readonly string[], required: readonly string[]) {
+    this.#near = new NearNames(known);
+    this.#required = new NearNames(required);
+  }
+
+  /** Those that surely mean a member that the body has not, one for each. */
+  near(names: Iterable<string>, has: (member: string) => boolean): NearMember[] {
+    const found = new Map<string, string>();
+    for (const name of names) {
+      const known = KEY_NAME.test(name) ? IDEMPOTENCY_KEY : this.#near.sure(name);
+      if (known === undefined || found.has(known) || alikeOf(known).some(has)) continue;
+      found.set(known, name);
+    }
+    return Array.from(found, ([known, name]) => ({ name, known }));
+  }
+
+  /** The name that probably means a required member, which the body has not. */
+  meaning(names: Iterable<string>, required: string): string | undefined {
+    const isMeant = (name: string): boolean => this.#required.nearest(name)?.known === required;
+    return [...names].find(isMeant);
+  }
+}
+
+/** The members that say the same as this one. */
+function alikeOf(known: string): readonly string[] {
+  const all: readonly (readonly string[])[] = Object.values(FILTER_MEMBERS);
+  return all.find((names) => names.includes(known)) ?? [known];
+}
