@@ -89,6 +89,35 @@ export const formsAndEncodings: readonly Case[] = [
       assert.equal(entry.fields['mood'], 'calm');
     }
   }),
+  check('7.7', 'form-names', async (gateway) => {
+    for (const text of ['short', 'long '.repeat(2 ** 15)]) {
+      const fields: Fields = [
+        ['ai_identity[]', uniqueName()],
+        ['amp;consciousness_type', text],
+        ['seeking[]', 'presence'],
+        ['to[0]', 'A'],
+        ['to[1]', 'B'],
+        ['tags[]', 'C'],
+        ['Idempotency_Key', 'no key'],
+      ];
+      for (const { headers, body } of forms(fields)) {
+        const { answer, entry } = await gateway.contribute('resonance', body, headers);
+        const kept = (await gateway.read(entry.path)).fields;
+        assert.equal(kept['consciousness_type'], text);
+        assert.deepEqual(kept['seeking'], ['presence']);
+        assert.deepEqual(kept['to'], ['A', 'B']);
+        assert.equal(kept['tags[]'], 'C');
+        assert.match(JSON.stringify(answer.json['notes']), /Idempotency_Key/);
+      }
+    }
+    const key = uniqueName('key');
+    const once = forms([['idempotency-key[]', key]]);
+    const ids = new Set<string>();
+    for (const { headers, body } of once) {
+      ids.add((await gateway.contribute('seeds', body, headers)).entry.id);
+    }
+    assert.equal(ids.size, 1);
+  }),
   check('7.7', 'form-key', async (gateway) => {
     const fields = traceFields(uniqueName());
     const ids = new Set<string>();

@@ -11,6 +11,7 @@ import { isUtf8 } from 'node:buffer';
 import { GatewayError, quoted, type Fault } from '@open-presence/protocol';
 
 import { GrowingBuffer } from '../../growing-buffer.ts';
+import { canonicalName } from '../../near-names.ts';
 import type { KindGrammar } from '../grammar.ts';
 import { MAX_FAULTS } from '../selection.ts';
 
@@ -33,6 +34,8 @@ export interface FormOptions {
   /** Whether an empty field is no member, unless the kind requires it. */
   readonly omitEmpty?: boolean;
 }
+
+const EMPTY = Buffer.alloc(0);
 
 export class FormMembers implements FieldHandler {
   readonly #options: FormOptions;
@@ -70,9 +73,9 @@ export class FormMembers implements FieldHandler {
   }
 
   endField(): void {
+    if (this.#value === undefined) this.value(EMPTY);
     if (this.#printed === undefined) this.#hold();
     else {
-      if (this.#value === undefined) this.#startPrintedValue();
       this.#decodePrinted();
       this.#text += this.#printed.isArray ? '"]' : '"';
     }
@@ -109,11 +112,16 @@ export class FormMembers implements FieldHandler {
   #add(bytes: Uint8Array): void {
     this.#size += bytes.length;
     if (this.#printed !== undefined) this.#decodePrinted(bytes);
-    else if (this.#heldSize + this.#size > this.#options.maxHeld) this.#startPrinting();
+    // A name is held until its value starts, as far as it fits alone: it decides about the value.
+    else if (this.#size + this.#heldBesides > this.#options.maxHeld) this.#startPrinting();
+  }
+
+  get #heldBesides(): number {
+    return this.#value === undefined ? 0 : this.#heldSize;
   }
 
   #hold(): void {
-    const name = decode(this.#name);
+    const name = this.#fieldName();
     const value = decode(this.#value);
     if (value === '' && name !== undefined && this.#omits(name)) return;
     if (name === undefined || value === undefined) {
@@ -121,10 +129,19 @@ export class FormMembers implements FieldHandler {
       return;
     }
     // One for the separator, so that empty fields count too.
-    this.#heldSize += this.#size + 1;
+    this.#heldSize += Buffer.byteLength(name) + (this.#value?.length ?? 0) + 1;
     const values = this.#held.get(name);
     if (values === undefined) this.#held.set(name, [value]);
     else values.push(value);
+  }
+
+  /** As section 6.2 spells it, if it is a known one. Undefined if it is not UTF-8. */
+  #fieldName(): string | undefined {
+    const name = decode(this.#name);
+    const canonical = name && canonicalName(name);
+    if (canonical === undefined || canonical === name) return name;
+    const { kind, reserved } = this.#options;
+    return kind.members.has(canonical) || reserved.has(canonical) ? canonical : name;
   }
 
   #omits(name: string): boolean {
@@ -135,13 +152,13 @@ export class FormMembers implements FieldHandler {
   }
 
   #startPrinting(): void {
-    const [nameBytes, value] = [this.#name, this.#value];
-    const name = value === undefined ? undefined : decode(nameBytes);
+    const value = this.#value;
+    const name = value === undefined ? undefined : this.#fieldName();
     if (name !== undefined) this.#printHeld(name);
     this.#printed = { name, decoder: newDecoder(), isArray: this.#isArray(name) };
     this.#startMember();
     this.#text += '"';
-    this.#decodePrinted(nameBytes.bytes);
+    this.#decodePrinted(name === undefined ? this.#name.bytes : Buffer.from(name));
     if (value === undefined) return;
     this.#startPrintedValue();
     this.#decodePrinted(value.bytes);
