@@ -49,8 +49,20 @@ const IN_WORKER = `new Promise((resolve) => {
   new Worker(window.URL.createObjectURL(new Blob([visit]))).onmessage = ({ data }) => resolve(data);
 })`;
 const MINIFLARE = '4';
-/** Visits by Cloudflare's runtime. */
-const WORKERD = join(ROOT, 'scripts/visit-by-workerd.mjs');
+/** Visits by Cloudflare's runtime: `node workerd.js PROJECT GATEWAY`. */
+const WORKERD = `
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const [project, address] = process.argv.slice(2);
+const { Miniflare } = createRequire(join(project, 'package.json'))('miniflare');
+const visit = await readFile(join(project, 'bundle.js'), 'utf8');
+const script = \`\${visit}\\nexport default { fetch: async () => new Response(await visit('\${address}')) };\`;
+const workerd = new Miniflare({ modules: true, script, compatibilityDate: '2026-01-01' });
+console.log(await (await workerd.dispatchFetch('http://localhost/')).text());
+await workerd.dispose();
+`;
 
 const folder = await mkdtemp(join(tmpdir(), 'presence-packages-'));
 try {
@@ -116,7 +128,8 @@ async function tryOthers(visitor: string): Promise<void> {
   await visitWith('Bun', [...bun, 'program.js', url], visitor);
   await writeFile(join(visitor, 'bundle.js'), await bundled(visitor));
   await install(visitor, `miniflare@${MINIFLARE}`);
-  await visitWith('workerd', [process.execPath, WORKERD, visitor, url], ROOT);
+  await writeFile(join(visitor, 'workerd.js'), WORKERD);
+  await visitWith('workerd', [process.execPath, 'workerd.js', visitor, url], visitor);
   const server = await serveFiles(visitor);
   const browser = await startChromium();
   try {

@@ -12,11 +12,11 @@ const OWN = /(\r\u001B\[K|\u001B\[[\d;]*m)/;
 
 /** Makes everything that is written to the stream safe from now on. */
 export function guardTerminal(stream: NodeJS.WriteStream): void {
-  const { write } = stream;
+  const write = stream.write.bind(stream);
   const decoder = new StringDecoder('utf8');
   stream.write = (data: string | Uint8Array, ...rest: readonly unknown[]): boolean => {
     const text = guardedText(typeof data === 'string' ? data : decoder.write(data));
-    return Boolean(Reflect.apply(write, stream, [text, ...rest]));
+    return Boolean(Reflect.apply(write, undefined, [text, ...rest]));
   };
 }
 
