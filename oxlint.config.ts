@@ -104,6 +104,7 @@ const compositionRoot = [
   'http-worker',
   'log-copy',
   'owner-access',
+  'start-checks',
 ].map((file) => `${gateway}/${file}.ts`);
 
 const zones: readonly Zone[] = [

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 
 import {
+  hasPages,
   isShareable,
   startGateway,
   type Gateway,
@@ -22,6 +23,7 @@ import {
 } from './configuration.ts';
 import { describeListen, listenAddress } from './listen-setting.ts';
 import type { ProcessContext } from './process-context.ts';
+import { PAGES_MEND } from './doctor/machine-checks.ts';
 import { followForServing, type MirroredOrigin, mirroredOrigin } from './serve-mirror.ts';
 import { startReport, type StartReport } from './start-report.ts';
 
@@ -54,6 +56,7 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   // Goes on while the gateway stops.
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
+  if (!hasPages()) logger.warn(`the pages are not built, and browsers get errors. ${PAGES_MEND}`);
   report.serving(gateway.address);
   manager.ready(() => gateway.turn());
   const { metricsUrl } = gateway;

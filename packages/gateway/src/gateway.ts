@@ -15,7 +15,7 @@ import type { Logger } from 'pino';
 
 import { createAppContext } from './app-context.ts';
 import { ControlServer } from './control/control-server.ts';
-import { controlOperations } from './control/operations.ts';
+import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
 import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { createGrammar } from './intake/grammar.ts';
@@ -277,7 +277,12 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   const grammar = createGrammar(loaded.language);
   const control = await ControlServer.open(
     config.data,
-    controlOperations({ log, grammar, mirror }),
+    {
+      ...controlOperations({ log, grammar, mirror }),
+      async *[ADDRESS_PATH]() {
+        yield JSON.stringify({ address: listener.address });
+      },
+    },
     report,
   );
   if (control !== undefined) opened.use(control);

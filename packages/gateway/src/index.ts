@@ -14,6 +14,7 @@ export {
   type AdoptedLog,
   type LeftLog,
 } from './cluster-membership.ts';
+export { checkCluster, checkLog, hasPages, runningGateway } from './start-checks.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';

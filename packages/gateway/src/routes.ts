@@ -12,6 +12,8 @@ import { untilNamedIsThere } from './doors/seen.ts';
 import { webDoor } from './doors/web/web.ts';
 import { Router } from './http/router.ts';
 
+export { hasPages } from './doors/web/has-pages.ts';
+
 /** By their names in the log of requests. */
 const DOORS: Readonly<Record<string, ProtocolDoor>> = {
   rest: restDoor,

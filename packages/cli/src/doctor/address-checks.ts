@@ -10,6 +10,8 @@ const PATIENCE_MS = 10_000;
 const CLOCK_SLACK_MS = 60_000;
 /** More than the 1 MiB and 10 MiB at which proxies often refuse. */
 const LARGE_BODY = 16 * 1024 * 1024;
+/** A log's head takes some hundred bytes. */
+const LARGE_HEAD = 65_536;
 const LONG_QUERY = 12_000;
 const PROXY = 'See "Behind a proxy" in docs/operating.md.';
 
@@ -47,11 +49,22 @@ function comparePublic(publicUrl: string, found: string, own: LogName): Finding 
 }
 
 async function logAt(url: string): Promise<string> {
-  const answer = await request(`${url}/api/log/head`);
-  const found: unknown = JSON.parse(await answer.text());
+  const found: unknown = JSON.parse(await beginningOf(await request(`${url}/api/log/head`)));
   if (typeof found !== 'object' || found === null || !('log' in found))
     throw new Error('No gateway answers there.');
   return String(found.log);
+}
+
+/** As much of a body as a head can take: whoever answers there may never end. */
+async function beginningOf(response: Response): Promise<string> {
+  const body: AsyncIterable<Uint8Array> | null = response.body;
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const bytes of body ?? []) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > LARGE_HEAD) throw new Error('No gateway answers there.');
+  }
+  return text;
 }
 
 function request(url: string, init: RequestInit = {}): Promise<Response> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { symlink, utimes, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
 import { dataFolder, startGatewayProcess } from '../../../../test/gateway-process.ts';
@@ -17,8 +18,12 @@ interface Run {
 }
 
 function doctor(...args: readonly string[]): Promise<Run> {
+  return run(process.execPath, MAIN, 'doctor', ...args);
+}
+
+function run(program: string, ...args: readonly string[]): Promise<Run> {
   const { promise, resolve } = Promise.withResolvers<Run>();
-  const child = execFile(process.execPath, [MAIN, 'doctor', ...args], (_, stdout, stderr) =>
+  const child = execFile(program, args, (_, stdout, stderr) =>
     resolve({ code: child.exitCode ?? -1, output: stdout + stderr }),
   );
   return promise;
@@ -31,8 +36,8 @@ async function findingsOf(...args: readonly string[]): Promise<[number, Map<stri
 }
 
 /** A proxy that does what it should not. */
-async function badProxy(): Promise<{ url: string } & AsyncDisposable> {
-  const server: Server = createServer((request, response) => {
+function badProxy(): Promise<Listening> {
+  return listening((request, response) => {
     if (request.headers.accept === 'text/event-stream') return;
     response.setHeader('Date', new Date(Date.now() + 600_000).toUTCString());
     if (request.url === '/api/log/head') response.end('{"log":"another"}');
@@ -40,6 +45,12 @@ async function badProxy(): Promise<{ url: string } & AsyncDisposable> {
       request.resume().on('end', () => response.writeHead(413).end());
     else response.writeHead((request.url ?? '').length > 8000 ? 414 : 200).end();
   });
+}
+
+type Listening = { readonly url: string } & AsyncDisposable;
+
+async function listening(respond: RequestListener): Promise<Listening> {
+  const server = createServer(respond);
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, '127.0.0.1', resolve);
   await promise;
@@ -92,7 +103,7 @@ suite('presence doctor', () => {
     await ended[Symbol.asyncDispose]();
     const [wrong, ahead, nobody] = await Promise.all([
       doctor('--data', file),
-      findingsOf('--data', folder.path),
+      findingsOf('--data', folder.path, '--port', '0'),
       doctor('--data', join(folder.path, 'new'), '--public-url', closed),
     ]);
     assert.equal(wrong.code, 1);
@@ -107,9 +118,94 @@ suite('presence doctor', () => {
     await using folder = await dataFolder();
     // Such a link is listed and cannot be looked at, as a file that a gateway has just removed.
     await symlink(join(folder.path, 'gone'), join(folder.path, 'link'));
-    const [code, found] = await findingsOf('--data', folder.path);
+    const [code, found] = await findingsOf('--data', folder.path, '--port', '0');
     assert.equal(code, 0);
     assert.equal(found.get('data folder')?.level, 'ok');
     assert.equal(found.get('clock')?.level, 'ok');
+  });
+
+  test('refuses a log that serve refuses', async () => {
+    await using folder = await dataFolder();
+    {
+      await using _gateway = await startGatewayProcess({
+        data: folder.path,
+        args: ['--threads', '1'],
+      });
+    }
+    const db = new DatabaseSync(join(folder.path, 'log.sqlite'));
+    db.exec('PRAGMA user_version = 999');
+    db.close();
+    const [code, found] = await findingsOf('--data', folder.path, '--port', '0');
+    assert.equal(code, 1);
+    assert.equal(found.get('log')?.level, 'fault');
+    assert.match(found.get('log')?.text ?? '', /has format 999.*Use the newer version/);
+    await writeFile(join(folder.path, 'log.sqlite'), 'x'.repeat(8192));
+    const [, spoiled] = await findingsOf('--data', folder.path, '--port', '0');
+    assert.equal(spoiled.get('log')?.level, 'fault');
+  });
+
+  test('says how many descriptors a gateway needs', async () => {
+    await using folder = await dataFolder();
+    const args = [MAIN, 'doctor', '--data', folder.path, '--port', '0'];
+    const limited = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, ...args];
+    const { code, output } = await run('sh', ...limited);
+    assert.equal(code, 1);
+    assert.match(output, /^MEND +descriptors .*up to 64 .*needs 256/m);
+  });
+
+  test('says that no NATS server can be reached', async () => {
+    await using folder = await dataFolder();
+    const log = 'nats://127.0.0.1:1';
+    const [code, found] = await findingsOf('--data', folder.path, '--port', '0', '--log', log);
+    assert.equal(code, 1);
+    assert.equal(found.get('NATS servers')?.level, 'fault');
+  });
+
+  test('says that pages are not built, as serve does', async () => {
+    await using folder = await dataFolder();
+    const hooks = `import { registerHooks } from 'node:module';
+      registerHooks({ resolve: (name, context, next) => name === '@open-presence/web/renderer'
+        ? { url: 'file:///not/built.js', shortCircuit: true } : next(name, context) });`;
+    const unbuilt = `--import=data:text/javascript,${encodeURIComponent(hooks)}`;
+    const args = [unbuilt, MAIN, 'doctor', '--data', folder.path, '--port', '0'];
+    const { code, output } = await run(process.execPath, ...args);
+    assert.equal(code, 1);
+    assert.match(output, /^MEND +pages .*not built.*\n +Run "npm ci"/m);
+    const env = { NODE_OPTIONS: unbuilt };
+    await using gateway = await startGatewayProcess({ args: ['--threads', '1'], env });
+    assert.match(gateway.output(), /pages are not built.*npm ci/);
+  });
+
+  test('finds the gateway that runs on the folder at another port', async () => {
+    await using gateway = await startGatewayProcess({ args: ['--threads', '1'] });
+    const args = ['--data', gateway.data, '--port', '1', '--public-url', gateway.url];
+    const [code, found] = await findingsOf(...args);
+    assert.equal(code, 0, JSON.stringify([...found.values()]));
+    assert.equal(found.get('gateway')?.text, `one runs at ${gateway.url}`);
+    assert.match(found.get('public address')?.text ?? '', /leads to this gateway$/);
+  });
+
+  test('says that an address is in use by something else', async () => {
+    await using folder = await dataFolder();
+    await using other = await badProxy();
+    const { port } = new URL(other.url);
+    const [code, found] = await findingsOf('--data', folder.path, '--port', port);
+    assert.equal(code, 1);
+    assert.match(found.get('listening')?.text ?? '', /EADDRINUSE/);
+  });
+
+  test('reads no endless answer of whoever answers at an address', async () => {
+    await using folder = await dataFolder();
+    await using endless = await listening((_, response) => {
+      const send = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', send);
+      send();
+    });
+    const args = ['--data', folder.path, '--port', '0', '--public-url', endless.url];
+    const [code, found] = await findingsOf(...args);
+    assert.equal(code, 1);
+    assert.match(found.get('public address')?.text ?? '', /No gateway answers there/);
   });
 });

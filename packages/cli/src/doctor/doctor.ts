@@ -1,4 +1,5 @@
 /** `presence doctor`: looks at what a gateway stands on, and says what to mend. Changes nothing. */
+import { runningGateway } from '@open-presence/gateway';
 import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
@@ -10,7 +11,8 @@ import type { ProcessContext } from '../process-context.ts';
 import { checkAddresses } from './address-checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { checkFolder } from './folder-checks.ts';
-import { checkDescriptors } from './machine-checks.ts';
+import { checkDescriptors, checkPages } from './machine-checks.ts';
+import { checkListening, checkLogFolder, checkServers } from './start-checks.ts';
 
 const ANY_ADDRESS = /^(?:0\.0\.0\.0|::)$/;
 const MARKS: Readonly<Record<Finding['level'], string>> = {
@@ -47,13 +49,30 @@ async function findAll(
   { nodeVersion, passedSockets }: ProcessContext,
 ): Promise<readonly Finding[]> {
   const address = listenAddress(options, passedSockets);
-  const url = 'port' in address ? urlOf(address) : undefined;
+  const running = await runningOn(options.data);
+  const own = 'port' in address ? urlOf(address) : undefined;
+  const url = running?.address === undefined ? own : usableUrl(running.address);
+  const start = running ? [] : [checkLogFolder(options), ...(await checkListening(address))];
   return [
     ok('Node.js', nodeVersion),
     await checkDescriptors(),
+    checkPages(),
     ...(await checkFolder(options.data)),
+    ...start,
+    ...(await checkServers(options.log)),
     ...(await checkAddresses(url, options.publicUrl)),
   ];
+}
+
+/** One that cannot be asked, such as another user's, has no known address. */
+async function runningOn(data: string): ReturnType<typeof runningGateway> {
+  return await runningGateway(data).catch(() => ({ address: undefined }));
+}
+
+/** Undefined for a socket. */
+function usableUrl(address: string): string | undefined {
+  if (!address.startsWith('http:')) return undefined;
+  return address.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//localhost');
 }
 
 function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {

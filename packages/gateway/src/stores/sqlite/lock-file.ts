@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
@@ -14,5 +15,20 @@ export function lockFile(file: string, refusal: string): DatabaseSync {
     if (error instanceof Error && /locked|busy/.test(error.message))
       throw new Error(refusal, { cause: error });
     throw error;
+  }
+}
+
+/** Whether another process has the lock. Changes nothing. */
+export function isLocked(file: string): boolean {
+  if (!existsSync(file)) return false;
+  const db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+  try {
+    db.exec('SELECT count(*) FROM sqlite_schema');
+    return false;
+  } catch (error) {
+    if (error instanceof Error && /locked|busy/.test(error.message)) return true;
+    throw error;
+  } finally {
+    db.close();
   }
 }

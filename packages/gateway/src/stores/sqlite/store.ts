@@ -22,7 +22,7 @@ import { checkClock } from './log/check-clock.ts';
 import { CopyClient } from './log/copy-client.ts';
 import { openAnyLogForReading, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './log/stream-progress.ts';
-import { lockFile } from './lock-file.ts';
+import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
 import { type SqliteConnection, SqliteLog } from './sqlite-log.ts';
@@ -184,8 +184,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   prepareFolder(paths);
   opened.use(lockFolder(paths));
   rollBackJournal(paths);
-  if (options.appending === undefined) refuseCopyOfCluster(paths);
-  if (options.acceptClock !== true) checkClock(paths);
+  refuseLog(paths, { isCopy: options.appending !== undefined, acceptClock: options.acceptClock });
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   if (options.name !== undefined) adoptName(paths, options.name);
@@ -205,6 +204,26 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
     return opened.adopt(worker, closeThread);
   };
   return { paths, shared, start };
+}
+
+interface LogUse {
+  /** Whether the log is used as the copy of a cluster's. */
+  readonly isCopy: boolean;
+  readonly acceptClock?: boolean | undefined;
+}
+
+function refuseLog(paths: DataPaths, { isCopy, acceptClock }: LogUse): void {
+  if (!isCopy) refuseCopyOfCluster(paths);
+  if (!isCopy && acceptClock !== true) checkClock(paths);
+}
+
+/** Throws what `openSqliteLog` would refuse, and changes nothing. No gateway may be running there. */
+export function checkLog(folder: string, use: LogUse): void {
+  const paths = dataPathsIn(resolve(folder));
+  if (isLocked(paths.lock)) throw new Error(`Another process is using "${paths.folder}".`);
+  openAnyLogForReading(paths)?.close();
+  refuseLog(paths, use);
+  checkHistory(paths, false);
 }
 
 /** Whatever is stored in a copy by itself, the other copies would not have. */
