@@ -21,7 +21,7 @@ export async function checkServers(log: string | undefined): Promise<readonly Fi
   if (log === undefined) return [];
   const check = 'NATS servers';
   const mend =
-    'Start them, or correct --log. See "Several gateways, one log" in docs/operating.md.';
+    'Start them, or correct --log. See docs/cluster.md.';
   try {
     const idle = await checkCluster(log);
     if (idle.length === 0) return [ok(check, 'they answer, and store what they acknowledge')];
