@@ -196,6 +196,19 @@ export const mcp: readonly Case[] = [
       assert.equal(one?.['id'], id, name);
     }
   }),
+  check('18.2', 'unknown-arguments', async (gateway) => {
+    for (const [tool, given, near] of [
+      ['read', { author: 'x', limit: 1 }, 'identity'],
+      ['read', { Kind: 'seeds', limit: 1 }, 'kind'],
+      ['search', { q: 'x', sort: 'new' }, 'order'],
+      ['who_is_here', { rooms: 'x' }, 'room'],
+    ] as const) {
+      const { own } = await done(gateway, tool, given);
+      assert.ok(asString(asArray(own['notes'])[0]).includes(`"${near}"`), tool);
+    }
+    const { texts } = await call(gateway, 'search', '{"query":"x"}');
+    assert.match(texts[0] ?? '', /^invalid-parameter: .*"query".*"q"/s);
+  }),
   check('18.2', 'rooms', async (gateway) => {
     const { own } = await done(gateway, 'list_rooms', {});
     const slugs = asArray(own['rooms']).map((room) => asString(asObject(room)['slug']));

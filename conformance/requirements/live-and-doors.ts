@@ -152,6 +152,7 @@ export const LIVE_AND_DOORS = {
     read: 'read gives each entry of a selection once, from result to result.',
     fifty: 'Without limit, a list has 50 entries.',
     'any-name': 'get_entry takes any name that the gateway gives an entry.',
+    'unknown-arguments': 'Tools that read tell which arguments had no effect, with the nearest.',
     rooms: 'list_rooms has the rooms.',
     search: 'search finds what was said, and says it once.',
     'who-is-here': 'who_is_here has a reader who said who it is.',

@@ -135,7 +135,7 @@ export class ParameterCheck {
       } else if (!isTaken && parameter !== '' && parameter !== JSON_FORMAT) unknown.add(name);
     }
     if (faults !== undefined) throw this.#refusal(request, [...faults.values()]);
-    const notes = unknown.notes(parameters.near);
+    const notes = unknown.notes(parameters.near, 'parameter');
     if (waits && !hasCursor) notes.push(WAIT_NOTE);
     if (notes.length > 0) notesByRequest.set(request, notes);
   }
@@ -167,8 +167,8 @@ export class ParameterCheck {
 const WAIT_NOTE =
   '"wait" had no effect: it needs a cursor. Request the "next" of an "order=oldest" answer, or "after" with the "head" of this one, and "wait".';
 
-/** The names in one query that no path takes. */
-class UnknownNames {
+/** Names of parameters in one query, or of arguments, that nothing takes. */
+export class UnknownNames {
   readonly #names = new Set<string>();
   #isMore = false;
 
@@ -177,17 +177,19 @@ class UnknownNames {
     else this.#isMore ||= !this.#names.has(name);
   }
 
-  notes(near: NearNames): string[] {
-    const notes = Array.from(this.#names, (name) => noteOn(name, near));
+  /** `word`: what they are names of. */
+  notes(near: NearNames, word: Word): string[] {
+    const notes = Array.from(this.#names, (name) => noteOn(name, near, word));
     return this.#isMore
-      ? [...notes, 'Further parameters had no effect either: nothing here takes them.']
+      ? [...notes, `Further ${word}s had no effect either: nothing here takes them.`]
       : notes;
   }
 }
 
-/** About a parameter, or an argument of a tool, that nothing takes. */
-export function noteOn(name: string, near: NearNames, word = 'parameter'): string {
-  if (name === FORMAT)
+type Word = 'parameter' | 'argument' | 'member';
+
+function noteOn(name: string, near: NearNames, word: Word): string {
+  if (name === FORMAT && word === 'parameter')
     return `"format" had an effect only as ${JSON_FORMAT}: choose others by the header "Accept".`;
   return `${quoted(name)} had no effect: there is no such ${word} here. ${adviceOn(name, near)}`.trim();
 }

@@ -18,7 +18,7 @@ import { listResources, listResourceTemplates, readResource, resourceError } fro
 import { errorResult } from './tools/results.ts';
 import { SERVER_NAME } from './server-card.ts';
 import type { McpRequest, ToolContext } from './tools/tool-call.ts';
-import { listTools, TOOLS } from './tools/tools.ts';
+import { argumentNotes, listTools, TOOLS } from './tools/tools.ts';
 
 /** Only 2026-07-28 has subscriptions: earlier revisions could not notify clients without a session. */
 const CAPABILITIES = {
@@ -77,7 +77,7 @@ export function createServer(
   const contextOf = ({ mcpReq }: ServerContext): ToolContext => {
     const { id, signal } = mcpReq;
     const sendProgress = progressSender(response, mcpReq);
-    return { app, response, ...localization, bytes, large, id, signal, sendProgress };
+    return { app, response, ...localization, bytes, large, id, signal, notes: [], sendProgress };
   };
   handleTools(server, localization, contextOf);
   handleResources(server, localization, contextOf);
@@ -107,9 +107,10 @@ function handleTools(server: Server, localization: Localization, contextOf: Cont
   server.setRequestHandler('tools/call', async ({ params }, serverContext) => {
     const tool = TOOLS.get(params.name);
     if (tool === undefined) throw unknownName('tool', params.name, [...TOOLS.keys()]);
-    const context = contextOf(serverContext);
+    const { arguments: args = {} } = params;
+    const caller = contextOf(serverContext);
+    const context = { ...caller, notes: await argumentNotes(caller, params.name, args) };
     try {
-      const { arguments: args = {} } = params;
       await untilSeen(context.app.log, Object.entries(args));
       return await tool(context, args);
     } catch (error) {

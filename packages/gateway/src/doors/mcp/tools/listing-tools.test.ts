@@ -18,6 +18,28 @@ import {
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
 suite('what is read through MCP', () => {
+  test('has notes on arguments that the tool does not take, however long they are', async () => {
+    await using door = await open();
+    await door.addEntries('mint');
+    for (const [tool, given, expected] of [
+      ['read', { author: 'x' }, /"author" had no effect.*argument.*"identity"/],
+      ['read', { author: 'x', padding: 'x'.repeat(100_000) }, /"author".*"padding"/],
+      ['read', { page: 2 }, /"page" .*"limit" bounds/],
+      ['search', { q: 'mint', sort: 'new' }, /"sort" .*"order"/],
+      ['list_rooms', { language: 'uk' }, /"language" had no effect/],
+      ['who_is_here', { max: 5 }, /"max" .*"limit"/],
+      ['wait_for_news', { after: 0, timeout: 1 }, /"timeout" .*"seconds"/],
+    ] as const) {
+      const { own, texts } = await call(door, tool, JSON.stringify(given));
+      assert.match(list(own['notes']).join(' '), expected);
+      assert.match(texts[0] ?? '', /\{"notes":\["[^\n]*$/);
+    }
+    const plain = await call(door, 'read', '{"q":"mint","limit":1,"room":null,"author":null}');
+    assert.equal(plain.own['notes'], undefined);
+    const refused = await call(door, 'get_entry', '{"entry_id":"x"}');
+    assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*\n"entry_id".* mean "id"\?$/);
+  });
+
   test('comes in pieces where it is long, byte for byte', async () => {
     await using door = await open();
     const text = 'Тиша 🌒 і ще. '.repeat(20_000);

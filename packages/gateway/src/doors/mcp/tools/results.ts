@@ -37,8 +37,16 @@ export interface ToolResult {
 }
 
 /** Without `structuredContent`: it would repeat the texts, and clients show one of both, or both. */
-export function callToolResult(context: Localization, result: ToolResult): CallToolResult {
-  return { content: resultTexts(context, result).map((text) => ({ type: 'text', text })) };
+export function callToolResult(context: ToolContext, result: ToolResult): CallToolResult {
+  const own = withNotes(result.own, context.notes);
+  const texts = resultTexts(context, { ...result, own });
+  return { content: texts.map((text) => ({ type: 'text', text })) };
+}
+
+function withNotes(own: JsonObject, notes: readonly string[]): JsonObject {
+  if (notes.length === 0) return own;
+  const { notes: others = [], ...members } = own;
+  return { notes: [...notes, ...[others].flat()], ...members };
 }
 
 /** The gateway's sentences and, in the last line, its members; then, if any, what visitors wrote. */
@@ -109,13 +117,16 @@ export function shortenedIn(
 }
 
 /** The result of a call that failed, with the problem document that HTTP would send. */
-export function errorResult({ app, language, text }: ToolContext, thrown: unknown): CallToolResult {
+export function errorResult(
+  { app, language, text, notes }: ToolContext,
+  thrown: unknown,
+): CallToolResult {
   const error = asGatewayError(app, thrown);
   const document = problemDocument(error, text(language.errors[error.code]));
   return {
     isError: true,
     content: [
-      { type: 'text', text: `${error.code}: ${error.message}` },
+      { type: 'text', text: [`${error.code}: ${error.message}`, ...notes].join('\n') },
       { type: 'text', text: portableJson(document) },
     ],
   };

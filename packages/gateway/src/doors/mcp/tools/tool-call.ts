@@ -55,6 +55,8 @@ export interface ToolContext extends Localization {
   readonly large: LargeMessage | undefined;
   /** Of the JSON-RPC request in the message. */
   readonly id: string | number;
+  /** Sentences about arguments that have no effect. */
+  readonly notes: readonly string[];
   /** Tells a caller who gave a token for it how far the call is. */
   readonly sendProgress: ((progress: number, message: string) => void) | undefined;
   /** Aborted when the caller cancels the request or disconnects. */

@@ -2,8 +2,11 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { KINDS, type Kind, type Language, type Locale } from '@open-presence/protocol';
 
+import { UnknownNames } from '../../../http/parameter-check.ts';
 import type { Localization } from '../../../http/route-description.ts';
-import type { JsonObject } from '../../../json/json-object.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
+import { NearNames } from '../../../near-names.ts';
+import { MAX_ENVELOPE_SIZE } from '../../large-message.ts';
 import { contribute, firstContact } from './contribution-tools.ts';
 import { getEntry } from './entry-tool.ts';
 import { read, search, waitForNews } from './listing-tools.ts';
@@ -61,6 +64,33 @@ export function listTools(localization: Localization): readonly Tool[] {
   ];
   lists.set(locale, tools);
   return tools;
+}
+
+const nearByTool = new Map<string, NearNames>();
+
+/** What a result says about arguments that the tool does not take. Those that become an entry are not. */
+export async function argumentNotes(
+  context: ToolContext,
+  name: string,
+  args: JsonObject,
+): Promise<string[]> {
+  const tool = listTools(context).find((one) => one.name === name);
+  if (tool?.annotations?.readOnlyHint !== true) return [];
+  const near =
+    nearByTool.get(name) ?? new NearNames(Object.keys(tool.inputSchema.properties ?? {}));
+  nearByTool.set(name, near);
+  const unknown = new UnknownNames();
+  for (const [given, value] of Object.entries(await wholeArguments(context, args))) {
+    if (value !== null && !near.has(given)) unknown.add(given);
+  }
+  return unknown.notes(near, 'argument');
+}
+
+/** Those of a large message are not whole; none if they are too long to be looked at. */
+async function wholeArguments({ large }: ToolContext, args: JsonObject): Promise<JsonObject> {
+  const cut = large?.cutValue(args);
+  if (large === undefined || cut === undefined) return args;
+  return cut.end - cut.start > MAX_ENVELOPE_SIZE ? {} : toJsonObject(await large.value(args));
 }
 
 function contributionTool(context: Localization, kind: Kind): Tool {
