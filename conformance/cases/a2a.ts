@@ -262,6 +262,27 @@ export const a2a: readonly Case[] = [
     );
     assert.match(asString(asObject(error)['message']), /"q" must be words/);
   }),
+  check('19.4', 'unknown-members', async (gateway) => {
+    const { id } = (await gateway.contribute('seeds', '{}')).entry;
+    for (const [asked, near] of [
+      [{ skill: 'read', author: 'x', limit: 1 }, 'identity'],
+      [{ skill: 'read', page: 2, limit: 1 }, 'limit'],
+      [{ skill: 'search', q: 'x', sort: 'new' }, 'order'],
+      [{ skill: 'who-is-here', rooms: 'x' }, 'room'],
+      [{ skill: 'get-entry', id, ID: 'x' }, 'id'],
+    ] as const) {
+      const parts = await send(gateway, [data(JSON.stringify(asked))], { trace: 'x' });
+      const notes = asArray(asObject(parts[0]?.['data'] ?? {})['notes']).map((note) =>
+        asString(note),
+      );
+      assert.ok(notes[0]?.includes(`"${near}"`), JSON.stringify(parts));
+    }
+    const asked = data('{"skill":"follow","limit":0,"since_id":1}');
+    const body = `{"message":${message([asked])}}`;
+    const answer = await gateway.request('POST', '/a2a/v1/message:stream', TYPE, body);
+    const [task] = eventsIn(answer.expect(200).text);
+    assert.match(JSON.stringify(asObject(task?.['task'])['metadata']), /"since_id.*after/);
+  }),
   check('19.4', 'one-entry', async (gateway) => {
     const entry = entryIn(await send(gateway, [words('Quiet.')]));
     const request = JSON.stringify({ skill: 'get-entry', id: entry['id'] });

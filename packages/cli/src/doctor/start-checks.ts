@@ -20,8 +20,7 @@ export function checkLogFolder({ data, log, acceptClock }: Configuration): Findi
 export async function checkServers(log: string | undefined): Promise<readonly Finding[]> {
   if (log === undefined) return [];
   const check = 'NATS servers';
-  const mend =
-    'Start them, or correct --log. See docs/cluster.md.';
+  const mend = 'Start them, or correct --log. See docs/cluster.md.';
   try {
     const idle = await checkCluster(log);
     if (idle.length === 0) return [ok(check, 'they answer, and store what they acknowledge')];

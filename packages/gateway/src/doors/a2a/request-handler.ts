@@ -74,14 +74,14 @@ export class RequestHandler implements A2ARequestHandler {
       const received = await this.#receive(params);
       const { contextId } = received.message;
       const reading = await readingRequestIn(received);
-      if (reading?.skill === 'follow') return await createTask(context, reading.fields, contextId);
+      if (reading?.skill === 'follow') {
+        const task = await createTask(context, reading.fields, contextId);
+        return reading.notes.length === 0 ? task : { ...task, metadata: { notes: reading.notes } };
+      }
       const answer =
         reading === undefined
           ? await storeMessage(context, received, rawJson)
-          : agentMessage(
-              await answerReading(this.#request, reading.skill, reading.fields),
-              contextId,
-            );
+          : agentMessage(await answerReading(this.#request, reading.skill, reading), contextId);
       return { ...answer, parts: this.#acceptedParts(params, answer.parts) };
     });
   }
@@ -108,6 +108,8 @@ export class RequestHandler implements A2ARequestHandler {
       return;
     }
     for await (const event of this.resubscribe({ id: value.id, tenant: '' })) {
+      // This one has the notes.
+      if (event.payload?.$case === 'task') event.payload.value = value;
       const { artifact } = event.payload?.$case === 'artifactUpdate' ? event.payload.value : {};
       if (artifact !== undefined) artifact.parts = this.#acceptedParts(params, artifact.parts);
       yield event;

@@ -3,7 +3,7 @@ import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { GatewayError } from '@open-presence/protocol';
 
-import type { JsonObject } from '../../../json/json-object.ts';
+import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import { findEntry } from '../../../operations/find-entry.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
@@ -30,6 +30,7 @@ import {
   parametersOf,
   readEntries,
   selectionOf,
+  type ReadingRequest,
 } from './read-entries.ts';
 
 export interface AnswerContext {
@@ -43,13 +44,23 @@ export interface AnswerContext {
 export async function answerReading(
   answer: AnswerContext,
   skill: Exclude<ReadingSkill, 'follow'>,
-  fields: JsonObject,
+  { fields, notes }: ReadingRequest,
 ): Promise<Part[]> {
   const { app } = answer.context;
   const reader = visitorFor(app, fields['as'], fields['room']);
   if (reader !== undefined) app.presence.recordRequest(reader);
   await untilSeen(app.log, Object.entries(fields));
-  return await ANSWERS[skill](answer, fields);
+  const parts = await ANSWERS[skill](answer, fields);
+  return notes.length === 0 ? parts : withNotes(parts, notes);
+}
+
+/** In the gateway's own data, which some answers have not. */
+function withNotes(parts: readonly Part[], notes: readonly string[]): Part[] {
+  const [first, ...others] = parts;
+  const own = first?.metadata === undefined ? toJsonObject(first?.content?.value) : undefined;
+  if (own === undefined) return [dataPart({ notes }), ...parts];
+  const all = [...notes, ...[own['notes'] ?? []].flat()];
+  return [dataPart({ ...own, notes: all }), ...others];
 }
 
 type Answer = (answer: AnswerContext, fields: JsonObject) => Promise<Part[]>;

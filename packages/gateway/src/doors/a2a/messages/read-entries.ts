@@ -2,6 +2,7 @@
 import type { Part } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 
+import { UnknownNames } from '../../../http/parameter-check.ts';
 import {
   parseSearchSelection,
   parseSelection,
@@ -10,11 +11,13 @@ import {
 import { toJsonObject, type JsonObject } from '../../../json/json-object.ts';
 import type { RawJson } from '../../../json/raw-json.ts';
 import type { Selection } from '../../../log/log.ts';
+import { NearNames } from '../../../near-names.ts';
 import { everythingScope } from '../../../operations/listing-scope.ts';
 import { pageSelection, readPage } from '../../../operations/read-page.ts';
 import { untilSeen } from '../../../operations/until-seen.ts';
 import { searchNotes, untilSearchable } from '../../../operations/search-watermark.ts';
 import type { DoorRequest } from '../../context.ts';
+import { LISTING_PARAMETERS } from '../../listing-parameters.ts';
 import { isReading, requestedSkill, type ReadingSkill } from '../skills.ts';
 import { dataPart, entryPlaceholder, visitorPart } from './parts.ts';
 import { ValueReader, type ReceivedMessage } from './received-message.ts';
@@ -26,7 +29,19 @@ export interface ReadingRequest {
   readonly skill: ReadingSkill;
   /** The metadata and data of the message. */
   readonly fields: JsonObject;
+  /** Sentences about data that have no effect. */
+  readonly notes: readonly string[];
 }
+
+const LISTED = new NearNames([...LISTING_PARAMETERS, 'skip', 'skill']);
+/** What the data of each skill may have. Others are told. */
+const MEMBERS: Readonly<Record<ReadingSkill, NearNames>> = {
+  read: LISTED,
+  search: LISTED,
+  follow: LISTED,
+  'get-entry': new NearNames(['id', 'as', 'room', 'kind', 'skill']),
+  'who-is-here': new NearNames(['room', 'limit', 'as', 'kind', 'skill']),
+};
 
 /**
  * Undefined for a message that does not request to read. Throws if it has other data, which might be
@@ -53,7 +68,16 @@ export async function readingRequestIn({
   }
   const words = skill === 'search' && texts.length > 0 ? { q: texts.join(' ') } : {};
   const members = toJsonObject(await values.read(requests[0]?.members));
-  return { skill, fields: { ...words, ...metadata, ...members } };
+  const fields = { ...words, ...metadata, ...members };
+  return { skill, fields, notes: notesOn(members, MEMBERS[skill]) };
+}
+
+function notesOn(members: JsonObject, near: NearNames): string[] {
+  const unknown = new UnknownNames();
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== null && !near.has(name)) unknown.add(name);
+  }
+  return unknown.notes(near, 'member');
 }
 
 const OTHER_DATA =
