@@ -5,6 +5,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 
 import { PATIENCE_MS } from '../conformance/until.ts';
 
+const IN_MEMORY = '/dev/shm';
 const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 
 export interface GatewayOptions {
@@ -61,6 +63,14 @@ export async function dataFolder(): Promise<DataFolder> {
     path,
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/**
+ * Has temporary files in memory from now on, where the system can: for tests that count on no disk,
+ * and wait for its flushes most of their time.
+ */
+export function keepFilesInMemory(): void {
+  if (existsSync(IN_MEMORY)) process.env['TMPDIR'] = IN_MEMORY;
 }
 
 /** For a gateway that has to know its port before it starts. */

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 import type { Log } from '../../packages/gateway/src/log/log.ts';
 import { openSqliteLog } from '../../packages/gateway/src/stores/sqlite/store.ts';
+import { keepFilesInMemory } from '../gateway-process.ts';
 import { lastingContractOf } from './log.contract.ts';
+
+keepFilesInMemory();
 
 lastingContractOf('the SQLite store', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));

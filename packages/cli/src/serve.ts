@@ -147,6 +147,8 @@ const FOLDER_ERRORS: Readonly<Record<string, string>> = {
 
 /** Names the setting to change, for errors of the operating system and of the store. */
 function describeFailure(error: unknown, { data }: Configuration, listen: ListenAddress): unknown {
+  if (error instanceof Error && /EMFILE|too many open files/.test(error.message))
+    return new Error(`Cannot start: ${TOO_FEW_FILES}`, { cause: error });
   if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   const isListenError =

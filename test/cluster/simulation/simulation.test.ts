@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
+import { keepFilesInMemory } from '../../gateway-process.ts';
 import { FAULTS } from './faults.ts';
 import { simulate } from './simulation.ts';
+
+keepFilesInMemory();
 
 const SEED = Number(process.env['PRESENCE_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 const SEEDS = 100;
