@@ -22,7 +22,7 @@ import { discardBody, readBody } from '../http/request/request-body.ts';
 import { sendError } from '../http/response/problem.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { omitMembers } from '../json/omit-members.ts';
-import { stringText } from '../json/string-text.ts';
+import { decodedString, isObjectText, stringText } from '../json/string-text.ts';
 import { PathFinder, type FoundValue, type JsonPath } from '../json/path-finder.ts';
 import type { ValueType } from '../json/handler.ts';
 import { JsonScanner } from '../json/scanner.ts';
@@ -171,6 +171,40 @@ export class LargeMessage implements AsyncDisposable {
 
   chunks(range: ByteRange): AsyncGenerator<Buffer, void, undefined> {
     return this.#file.chunks(range);
+  }
+
+  /**
+   * The message with the text of each cut string that is a JSON object in place of the string, in a
+   * file of its own. Undefined if there is none.
+   */
+  async unwrapped(folder: string): Promise<LargeMessage | undefined> {
+    const wrapped: CutValue[] = [];
+    for (const cut of this.#cut) {
+      if (cut.type === 'string' && (await isObjectText(this.#textIn(cut)))) wrapped.push(cut);
+    }
+    if (wrapped.length === 0) return undefined;
+    const message = await LargeMessage.create(folder, this.#shape);
+    try {
+      await message.receive(this.#withTexts(wrapped));
+      return message;
+    } catch (error) {
+      await message[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async *#withTexts(wrapped: readonly CutValue[]): AsyncGenerator<Buffer, void, undefined> {
+    let at = 0;
+    for (const cut of wrapped) {
+      yield* this.chunks({ start: at, end: cut.start });
+      yield* this.#textIn(cut);
+      at = cut.end;
+    }
+    yield* this.chunks({ start: at, end: this.#file.size });
+  }
+
+  #textIn(cut: CutValue): AsyncGenerator<Buffer, void, undefined> {
+    return decodedString(this.chunks(cut));
   }
 
   /** The parsed value for which a parsed placeholder stands. */

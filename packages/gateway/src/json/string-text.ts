@@ -1,12 +1,29 @@
-/** The content of a JSON string in chunks, with each character spelled as `JSON.stringify` does. */
+/** The content of a JSON string in chunks: each character as it is, or spelled as `JSON.stringify` does. */
+import { GatewayError } from '@open-presence/protocol';
+
+import { yieldPeriodically } from '../fair-turns.ts';
 import { JsonHandler, type ValueType } from './handler.ts';
 import { JsonScanner } from './scanner.ts';
 
 /** `chunks`: the string with its quotes. Without quotes in the result. Throws `malformed-json`. */
-export async function* stringText(
+export function stringText(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Buffer, void, undefined> {
-  const speller = new Speller();
+  return contentOf(chunks, (text) => JSON.stringify(text).slice(1, -1));
+}
+
+/** As `stringText`, with each character as it is. */
+export function decodedString(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Buffer, void, undefined> {
+  return contentOf(chunks, (text) => text);
+}
+
+async function* contentOf(
+  chunks: AsyncIterable<Uint8Array>,
+  spell: (text: string) => string,
+): AsyncGenerator<Buffer, void, undefined> {
+  const speller = new Speller(spell);
   const scanner = new JsonScanner(speller);
   for await (const chunk of chunks) {
     scanner.feed(chunk);
@@ -16,11 +33,45 @@ export async function* stringText(
   yield Buffer.concat(speller.spelled);
 }
 
+/** Whether a text is a JSON object. */
+export async function isObjectText(chunks: AsyncIterable<Uint8Array>): Promise<boolean> {
+  const root = new RootType();
+  const scanner = new JsonScanner(root);
+  const yieldTurn = yieldPeriodically();
+  try {
+    for await (const chunk of chunks) {
+      scanner.feed(chunk);
+      await yieldTurn();
+    }
+    scanner.end();
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'malformed-json') return false;
+    throw error;
+  }
+  return root.type === 'object';
+}
+
+class RootType extends JsonHandler {
+  type: ValueType | undefined;
+
+  override startValue(type: ValueType): boolean {
+    this.type = type;
+    return false;
+  }
+}
+
 class Speller extends JsonHandler {
   readonly spelled: Uint8Array[] = [];
+  /** Spells the characters that were escaped. */
+  readonly #spellCharacters: (text: string) => string;
   #bytes: Uint8Array = Buffer.alloc(0);
   /** An escaped high surrogate whose low surrogate may follow. */
   #high = '';
+
+  constructor(spell: (text: string) => string) {
+    super();
+    this.#spellCharacters = spell;
+  }
 
   override startPiece(bytes: Uint8Array): void {
     this.#bytes = bytes;
@@ -54,6 +105,6 @@ class Speller extends JsonHandler {
   }
 
   #spell(text: string): void {
-    this.spelled.push(Buffer.from(JSON.stringify(text).slice(1, -1)));
+    this.spelled.push(Buffer.from(this.#spellCharacters(text)));
   }
 }

@@ -413,6 +413,29 @@ suite('the MCP door', () => {
   });
 });
 
+test('arguments of any length may be JSON text', async () => {
+  await using door = await openGateway(openMemoryLog());
+  const said = `"text":"${'ї \\ud800\\n'.repeat(200_000)}","n":1.0`;
+  const kept = await call(door, 'whisper', JSON.stringify(` {${said}}\n`));
+  assert.ok(saidIn(await entryAt(door, kept.own['path'])) === said);
+  const keyed = JSON.stringify(`{"idempotencyKey":"k",${said}}`);
+  const ids = [await call(door, 'whisper', keyed), await call(door, 'whisper', keyed)];
+  assert.equal(ids[0]?.own['id'], ids[1]?.own['id']);
+  const read = await call(door, 'read', JSON.stringify(`{"limit":1,"x":"${'x'.repeat(70_000)}"}`));
+  assert.equal(read.lines.length, 1);
+  const padding = 'x'.repeat(70_000);
+  for (const text of [
+    `{"a":"${padding}"`,
+    `[1,"${padding}"]`,
+    `{},"name":"read","x":"${padding}"`,
+  ]) {
+    const params = `{"name":"whisper","arguments":${JSON.stringify(text)}}`;
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    const { error } = answerIn((await send(door, message)).text);
+    assert.equal(fields(error)['code'], -32_602);
+  }
+});
+
 test('arguments may be JSON text, and null is none', async () => {
   await using door = await openGateway(openMemoryLog());
   const kept = await call(door, 'whisper', JSON.stringify('{"n":1.0}'));

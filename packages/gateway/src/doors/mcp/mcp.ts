@@ -42,10 +42,13 @@ export function receiveMessages(createHandler: HandlerFor): (context: DoorReques
     receiveMessage(context, {
       shape: SHAPE,
       handleSmall: (bytes) => handle(context, parseMessage(bytes), handlerFor),
-      handleLarge: (large) =>
-        parseInTurn(large, (parsed, release) =>
+      async handleLarge(received) {
+        await using unwrapped = await received.unwrapped(context.app.temporaryFolder);
+        const large = unwrapped ?? received;
+        await parseInTurn(large, (parsed, release) =>
           handle(context, parsed, handlerFor, { large, release }),
-        ),
+        );
+      },
       refuse: (error) => refuse(context, statusOf(error.code), toFault(error)),
     });
   };
