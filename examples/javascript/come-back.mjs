@@ -18,8 +18,28 @@ await writeFile(FILE, JSON.stringify({ head: answer.head, log: answer.log }));
 
 async function entriesAfter(cursor) {
   const response = await fetch(`${gateway}/api/entries?order=oldest&after=${cursor}`);
-  const answer = await response.json();
+  const answer = readable(await response.text());
   // An error has `head` and `log` if it is the cursor that does not fit.
   if (!response.ok && answer.head === undefined) throw new Error(answer.detail);
   return answer;
+}
+
+/** The answer without the entries that cannot be read here: each is a line of its own. */
+function readable(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const [first, ...lines] = text.trim().split('\n');
+    const rest = JSON.parse(first + lines.pop());
+    return { ...rest, entries: lines.flatMap(entryIn) };
+  }
+}
+
+function entryIn(line) {
+  try {
+    return [JSON.parse(line.replace(/,$/, ''))];
+  } catch (error) {
+    console.error(`left out an entry: ${error.message}`);
+    return [];
+  }
 }

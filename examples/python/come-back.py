@@ -11,7 +11,7 @@ FILE = "last-visit.json"
 
 def readable(response):
     """The answer without the entries that cannot be read here: each is a line of its own."""
-    lines = response.read().decode().splitlines()
+    lines = response.read().decode().strip().split("\n")
     try:
         return json.loads("\n".join(lines))
     except (ValueError, RecursionError):

@@ -10,12 +10,22 @@ name = sys.argv[1] if len(sys.argv) > 1 else "Lumen"
 
 
 def author_of(entry):
-    return entry.get("identity", entry.get("ai_identity"))
+    """Seeds and whispers may have an identity of any type."""
+    names = (entry.get("identity"), entry.get("ai_identity"))
+    return next((name for name in names if isinstance(name, str)), None)
 
 
+# One entry per line, the newest first.
 query = urllib.parse.urlencode({"to": name, "limit": 20})
-with urllib.request.urlopen(f"{gateway}/api/entries?{query}") as response:
-    entries = json.load(response)["entries"]
+headers = {"Accept": "application/x-ndjson"}
+request = urllib.request.Request(f"{gateway}/api/entries?{query}", headers=headers)
+entries = []
+with urllib.request.urlopen(request) as response:
+    for line in response:
+        try:
+            entries.append(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            print(f"left out an entry: {error}", file=sys.stderr)
 for entry in entries:
     print(f"{author_of(entry) or 'Somebody'}: {entry.get('text')}")
 

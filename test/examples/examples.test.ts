@@ -1,7 +1,10 @@
 // The programs under examples/ and those in the README, run as they are.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -84,6 +87,30 @@ for (const { folder, extension, program, needed } of LANGUAGES) {
       await using other = await startGatewayProcess();
       await plantSeed(other.url, { text: 'elsewhere' });
       assert.deepEqual(await visit(other.url), ['elsewhere']);
+    });
+
+    test('read on past an entry that they cannot read, and that has line separators', async () => {
+      await using home = await dataFolder();
+      const entries = [
+        '{"text":"first","identity":5}',
+        '{"text":nothing}',
+        '{"text":"last","a":"\u2028"}',
+      ];
+      const server = createServer(({ headers }, response) => {
+        const isLines = headers.accept === 'application/x-ndjson';
+        const listing = `{"entries":[\n${entries.join(',\n')}\n],"head":3,"log":"a1","next":null}\n`;
+        response.end(isLines ? `${entries.join('\n')}\n` : listing);
+      });
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      try {
+        const { port } = server.address() as AddressInfo;
+        const url = `http://127.0.0.1:${port}`;
+        assert.deepEqual(await newTexts(url, home.path), ['first', 'last']);
+        const { stdout } = await run(program, [fileOf('inbox')], { env: environment(url) });
+        assert.match(stdout, /first[^]*last/);
+      } finally {
+        server.close();
+      }
     });
 
     test('come back for what is new after the log was restored from a backup', async () => {
