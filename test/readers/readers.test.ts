@@ -8,8 +8,9 @@ import { promisify } from 'node:util';
 
 import { asArray, asObject, asString, parseJson } from '../../conformance/value.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { CLIENTS } from '../mcp/clients.ts';
 import { needs } from '../needs.ts';
-import { HALVES, OMITTED } from './odd-members.ts';
+import { HALVES, OMITTED, sayOddEntries } from './odd-members.ts';
 
 const run = promisify(execFile);
 
@@ -93,16 +94,28 @@ suite('every door is read by', () => {
       const text = await (await fetch(url + path)).text();
       assert.ok(text.endsWith(`,${said}}`), path);
     }
+    const [first = ''] = exact.keys();
+    for (const member of [...HALVES, ...OMITTED])
+      await post('/api/seeds', `{"inReplyTo":"${first}",${member}}`);
     const documents: string[] = [];
     for (const path of [
       'entries',
       'garden',
       'search?q=quokka',
       'entries?to=me',
+      'entries?to=me&order=oldest&after=0&wait=1',
+      'entries?identity=n',
+      'rooms',
+      'rooms/consciousness-garden',
+      'garden.json-feed',
+      `${first.replace('/api/', '')}/replies`,
       'discover',
       'presence',
-    ])
-      documents.push(await (await fetch(`${url}/api/${path}`)).text());
+    ]) {
+      const answer = await fetch(`${url}/api/${path}`);
+      assert.ok(answer.ok, path);
+      documents.push(await answer.text());
+    }
     documents.push(await (await fetch(`${url}/feed.json`)).text());
     const headers = { accept: 'application/x-ndjson' };
     const lines = await (await fetch(`${url}/api/entries`, { headers })).text();
@@ -160,6 +173,20 @@ suite('every door is read by', () => {
     });
     assert.equal(stdout, '');
   });
+});
+
+test('the official MCP clients read and search what common readers refuse', async () => {
+  await using gateway = await startGatewayProcess();
+  await sayOddEntries(gateway.url);
+  for (const connect of Object.values(CLIENTS)) {
+    await using caller = await connect(gateway.url);
+    const read = await caller.call('read', { order: 'oldest' });
+    assert.equal(read.isError, false);
+    assert.equal(read.said.length, 2 * (HALVES.length + OMITTED.length));
+    const found = await caller.call('search', { q: 'quokka' });
+    assert.equal(found.isError, false);
+    assert.equal(found.said.length, 2);
+  }
 });
 
 /** The data of the first events of an endless stream. */
