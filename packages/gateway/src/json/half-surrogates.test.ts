@@ -5,6 +5,7 @@ import fc from 'fast-check';
 
 import { HalfSurrogates, replaceHalves } from './half-surrogates.ts';
 import { JsonHandler } from './handler.ts';
+import { isSurelyExact } from './portability-meter.ts';
 import { JsonScanner } from './scanner.ts';
 
 /** Parts of JSON strings that meet in every order. */
@@ -55,6 +56,34 @@ suite('halves of surrogate pairs', () => {
         assert.equal(scanner.portability, isWhole ? 'exact' : 'halves');
       }),
       { numRuns: 2000 },
+    );
+  });
+
+  test('and what readers refuse in any spelling are found however the text is cut', () => {
+    const values = [
+      '1e999',
+      '-1e400',
+      '0.5e-9',
+      '1'.repeat(1001),
+      '{"\\u0000":1}',
+      '"\\u0000"',
+      '['.repeat(70) + ']'.repeat(70),
+      '"1e999"',
+      '[[]]',
+      '"\\ud83d"',
+    ];
+    fc.assert(
+      fc.property(fc.subarray(values), fc.array(fc.nat(3000)), (some, at) => {
+        const whole = `{"a":[${some.join(',')}]}`;
+        const [split, once] = [pieces(whole, at), pieces(whole, [])].map((all) => {
+          const scanner = new JsonScanner(new JsonHandler());
+          for (const piece of all) scanner.feed(piece);
+          return scanner.portability;
+        });
+        assert.equal(split, once);
+        const surely = isSurelyExact(Buffer.from(whole), whole);
+        assert.ok(!surely || once === 'exact');
+      }),
     );
   });
 });
