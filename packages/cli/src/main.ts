@@ -12,6 +12,7 @@ import { CommanderError } from 'commander';
 import { pino } from 'pino';
 
 import manifest from '../package.json' with { type: 'json' };
+import { useProxies } from './environment-proxy.ts';
 import { EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext, TextOutput } from './process-context.ts';
 import { createProgram } from './program.ts';
@@ -112,6 +113,15 @@ const context: ProcessContext = {
 
 const program = await createProgram(context, manifest.version, process.argv[2]);
 for (const command of [program, ...program.commands]) command.exitOverride();
+
+try {
+  useProxies(process.env);
+} catch {
+  // Its address may hold a password.
+  process.stderr.write(
+    'HTTP_PROXY or HTTPS_PROXY is not the address of a proxy, such as http://proxy.example:3128. Requests go without one.\n',
+  );
+}
 
 try {
   await program.parseAsync();

@@ -22,7 +22,7 @@ import { EXIT_FAILED, EXIT_UNREACHABLE } from './exit-codes.ts';
 import type { ProcessContext } from './process-context.ts';
 import { entryView } from './visit/entry-view.ts';
 import { Output } from './visit/output.ts';
-import { wholeNumber } from './visit/visit.ts';
+import { localTimeOption, wholeNumber } from './visit/visit.ts';
 
 /** The parameters of listings (PROTOCOL.md section 8.2) that select entries. */
 const FILTERS = [
@@ -77,8 +77,12 @@ export function withholdCommand(context: ProcessContext): Command {
     .addOption(new Option('--kind <kind>', 'only entries of this kind').choices(KINDS))
     .option('--room <slug>', 'only what was said in this room')
     .option('-q, --q <words>', 'only entries with these words')
-    .option('--since <time>', 'only from then on (ISO 8601)')
-    .option('--until <time>', 'only before then')
+    .option(
+      '--since <time>',
+      'only from then on (ISO 8601; local time unless it has an offset)',
+      localTimeOption,
+    )
+    .option('--until <time>', 'only before then', localTimeOption)
     .option('--after <seq>', 'only later entries', wholeNumber)
     .option('--before <seq>', 'only earlier entries', wholeNumber)
     .option('--reason <text>', 'why: everyone can read it')

@@ -15,6 +15,12 @@ Printed from the commands by \`node packages/cli/scripts/write-manual.ts\`.
 
 ${chapters.join('\n\n')}
 
+## Proxies
+
+Requests to other machines go through the proxies that \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` name, on
+Node.js 25.4 or later; an earlier one needs \`NODE_USE_ENV_PROXY=1\` beside them. Requests to this machine
+(localhost, 127.0.0.1, ::1) go through none; with an earlier Node.js, name it in \`NO_PROXY\`.
+
 ## Exit codes
 
 ${table(['code', 'means'], codes)}

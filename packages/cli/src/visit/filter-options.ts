@@ -2,7 +2,7 @@
 import type { ListingFilters } from '@open-presence/client';
 import type { Command } from 'commander';
 
-import { wholeNumber } from './visit.ts';
+import { localTimeOption, wholeNumber } from './visit.ts';
 
 export interface FilterOptions {
   readonly before?: number;
@@ -17,8 +17,12 @@ export interface FilterOptions {
 export function addFilterOptions(command: Command): void {
   command
     .option('--before <seq>', 'only earlier entries', wholeNumber)
-    .option('--since <time>', 'only from then on (ISO 8601)')
-    .option('--until <time>', 'only before then')
+    .option(
+      '--since <time>',
+      'only from then on (ISO 8601; local time unless it has an offset)',
+      localTimeOption,
+    )
+    .option('--until <time>', 'only before then', localTimeOption)
     .option('--by <name>', 'only what this visitor said')
     .option('--seeking <words>', 'only first contacts that seek this')
     .option('-q <words>', 'only entries with these words');

@@ -1,8 +1,10 @@
 /** The text of what a visitor says: an argument, a file, or standard input, of any length. */
-import { createWriteStream, openAsBlob } from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { createReadStream, createWriteStream, openAsBlob, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { ProcessContext } from '../process-context.ts';
@@ -16,39 +18,109 @@ interface InputContext extends Pick<ProcessContext, 'stdin' | 'stderr'> {
   readonly signal: AbortSignal;
 }
 
+interface Opened {
+  readonly blob: Blob;
+  /** All of a short text. */
+  readonly start: Buffer;
+}
+
 /** There is no such file, or it cannot be read. */
 export class UnusableFile extends Error {}
 
 /** Longer texts are sent from the disk, so that they can be sent again. */
 const LONGEST_HELD = 64 * 1024;
 
+const UTF8_MARK = '\uFEFF';
+/** PowerShell 5.1 writes files in UTF-16. */
+const UTF16_MARKS = { 'utf-16le': [0xff, 0xfe], 'utf-16be': [0xfe, 0xff] } as const;
+
+/** Throws an `Error` in words for bytes that are neither UTF-8 nor UTF-16 with a byte order mark. */
 export async function inputText(
   argument: string | undefined,
   file: string | undefined,
   { stdin, stderr, signal }: InputContext,
 ): Promise<InputText> {
   if (argument !== undefined) return { text: argument, async [Symbol.asyncDispose]() {} };
-  if (file !== undefined) return await fileText(file);
-  if (stdin.isTTY === true) stderr.write('Write, and end with Ctrl-D on a line of its own.\n');
-  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-  const path = join(folder, 'text');
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  await using stack = new AsyncDisposableStack();
+  const copy = async (source: Readable): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+    stack.defer(() => rm(folder, { recursive: true, force: true }));
+    const path = join(folder, 'text');
+    await pipeline(source, createWriteStream(path), { signal });
+    return path;
+  };
+  if (file === undefined && stdin.isTTY === true)
+    stderr.write('Write, and end with Ctrl-D on a line of its own.\n');
+  let path = file ?? (await copy(stdin));
+  // As `<(program)` of a shell is.
+  if (isPipe(path)) path = await copy(createReadStream(path));
+  const name = file === undefined ? 'standard input' : `"${file}"`;
+  const text = await decoded(await openText(path), name, copy);
+  const kept = stack.move();
+  return { text, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+function isPipe(path: string): boolean {
   try {
-    await pipeline(stdin, createWriteStream(path), { signal });
-    return { ...(await fileText(path)), [Symbol.asyncDispose]: remove };
-  } catch (error) {
-    await remove();
-    throw error;
+    return statSync(path).isFIFO();
+  } catch {
+    // Whoever opens it says why.
+    return false;
   }
 }
 
-async function fileText(path: string): Promise<InputText> {
+/** A long text in UTF-16 is written to a copy; the gateway judges a long one in UTF-8. */
+async function decoded(
+  { blob, start }: Opened,
+  name: string,
+  copy: (source: Readable) => Promise<string>,
+): Promise<string | Blob> {
+  const encoding = encodingOf(start);
+  try {
+    if (blob.size <= LONGEST_HELD)
+      return new TextDecoder(encoding, { fatal: true }).decode(start).replace(/\r?\n$/, '');
+    if (encoding === 'utf-8') return blob.slice(start.indexOf(UTF8_MARK) === 0 ? 3 : 0);
+    const decoder = new TextDecoderStream(encoding, { fatal: true });
+    return await openAsBlob(await copy(Readable.from(blob.stream().pipeThrough(decoder))));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const fault =
+      encoding === 'utf-8'
+        ? encodingFault(start)
+        : `its byte order mark says ${encoding}, which it is not`;
+    const advice = 'Encode the text as UTF-8 and send it whole.';
+    throw new Error(`Cannot read the text from ${name}: ${fault}. ${advice}`, { cause: error });
+  }
+}
+
+async function openText(path: string): Promise<Opened> {
   try {
     const blob = await openAsBlob(path);
-    const text = blob.size > LONGEST_HELD ? blob : (await blob.text()).replace(/\r?\n$/, '');
-    return { text, async [Symbol.asyncDispose]() {} };
+    return { blob, start: Buffer.from(await blob.slice(0, LONGEST_HELD).arrayBuffer()) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UnusableFile(`Cannot read the text from "${path}": ${reason}`, { cause: error });
   }
+}
+
+function encodingOf(start: Uint8Array): string {
+  for (const [encoding, mark] of Object.entries(UTF16_MARKS))
+    if (start[0] === mark[0] && start[1] === mark[1]) return encoding;
+  return 'utf-8';
+}
+
+/** In the words of the gateway, for bytes that are not UTF-8. */
+function encodingFault(bytes: Buffer): string {
+  let offset = 0;
+  // Every sequence is complete at the end of the longest prefix that is UTF-8.
+  for (let end = 1; end <= bytes.length; end++)
+    if (isUtf8(bytes.subarray(offset, end))) offset = end;
+    else if (end - offset >= 4) break;
+  const line = bytes.subarray(0, offset).toString().split('\n').length;
+  const column = offset - bytes.lastIndexOf('\n', offset - 1);
+  const byte = bytes
+    .subarray(offset, offset + 1)
+    .toString('hex')
+    .toUpperCase();
+  return `at byte ${offset} (line ${line}, column ${column}) found the byte 0x${byte}, which begins no valid UTF-8 sequence, expected UTF-8`;
 }

@@ -6,6 +6,8 @@ import type { ProcessContext } from '../process-context.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
+const DEFAULT_WIDTH = 80;
+
 export class Output {
   readonly #stdout: ProcessContext['stdout'];
   readonly #signal: AbortSignal;
@@ -21,7 +23,8 @@ export class Output {
   }
 
   get width(): number {
-    return this.#stdout.columns ?? 80;
+    // A terminal that does not know its size says 0.
+    return this.#stdout.columns || DEFAULT_WIDTH;
   }
 
   /** Colours only on a terminal, and as `NO_COLOR` and `FORCE_COLOR` say. */

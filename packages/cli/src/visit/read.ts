@@ -11,7 +11,14 @@ import {
   type FilterOptions,
   listingFilters,
 } from './filter-options.ts';
-import { addVisitorOptions, type Visit, visit, type VisitorOptions, wholeNumber } from './visit.ts';
+import {
+  addVisitorOptions,
+  localTimeOption,
+  type Visit,
+  visit,
+  type VisitorOptions,
+  wholeNumber,
+} from './visit.ts';
 
 /** On a terminal, unless `--limit` says otherwise. */
 const TERMINAL_LIMIT = 20;
@@ -69,7 +76,11 @@ export function watchCommand(context: ProcessContext): Command {
     .description('read what is said from now on, as it is said, until Ctrl-C')
     .argument('[where]', 'a kind or the slug of a room')
     .option('--after <seq>', 'begin behind this entry; 0 for all that was ever said', wholeNumber)
-    .option('--since <time>', 'begin with the entries since then (ISO 8601)')
+    .option(
+      '--since <time>',
+      'begin with the entries since then (ISO 8601; local time unless it has an offset)',
+      localTimeOption,
+    )
     .option('--limit <count>', 'end after so many entries', wholeNumber);
   addVisitorOptions(command, 'presence watch memory-garden');
   return command.action(async (where: string | undefined, options: Options) => {

@@ -100,6 +100,7 @@ async function say({ text, options, context }: Saying, store: Say): Promise<void
     const { room, to, member = {}, file } = options;
     await using input = await inputText(text, file, { ...context, signal: at.signal });
     const members = { text: input.text, room, to, ...member };
+    if (members.text === '') throw new Error('There is no text, so nothing was said.');
     const stored = await store(members, at, options);
     const { output, json } = at;
     const isPretty = output.isTerminal && !json;

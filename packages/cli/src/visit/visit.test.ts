@@ -35,6 +35,12 @@ after(async () => {
   await home[Symbol.asyncDispose]();
 });
 
+interface Given {
+  readonly input?: string | Uint8Array;
+  readonly url?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 interface Run {
   readonly code: number | null;
   readonly stdout: string;
@@ -60,9 +66,9 @@ function start(
 /** Runs a program with this input until it ends. */
 async function run(
   command: readonly string[],
-  { input = '', url = gateway.url }: { readonly input?: string; readonly url?: string } = {},
+  { input = '', url = gateway.url, env = {} }: Given = {},
 ): Promise<Run> {
-  const child = start(command, { PRESENCE_URL: url });
+  const child = start(command, { PRESENCE_URL: url, ...env });
   child.stdin.on('error', () => {}).end(input);
   return await endOf(child);
 }
@@ -135,11 +141,86 @@ suite('a visitor', () => {
     assert.equal((await presence('seed', '--file', file)).code, 0);
     const piped = await run([process.execPath, COMMAND, 'seed'], { input: long });
     assert.equal(piped.code, 0, piped.stderr);
+    const pipe = await shell(
+      `mkfifo '${file}.pipe'; printf short > '${file}.pipe' & exec "$@"`,
+      'seed',
+      '--file',
+      `${file}.pipe`,
+    );
+    assert.equal(pipe.code, 0, pipe.stderr);
     const read = await presence('read', 'seeds');
     assert.deepEqual(
       lines(read.stdout).map((entry) => entry['text']),
-      [long, long],
+      ['short', long, long],
     );
+  });
+
+  test('says no other characters than those of the input', async () => {
+    const file = join(home.path, 'latin-1.txt');
+    await writeFile(file, Buffer.from('one\ncaf\u00e9.', 'latin1'));
+    const { code, stdout, stderr } = await presence('trace', '--file', file);
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(
+      stderr,
+      `Cannot read the text from "${file}": at byte 7 (line 2, column 4) found the byte 0xE9, which begins no valid UTF-8 sequence, expected UTF-8. Encode the text as UTF-8 and send it whole.\n`,
+    );
+    const cut = await run([process.execPath, COMMAND, 'trace'], {
+      input: Buffer.from([0x61, 0xc3]),
+    });
+    assert.match(cut.stderr, /^Cannot read the text from standard input: at byte 1 \(/);
+    const long = Buffer.from('caf\u00e9 '.repeat(40_000), 'latin1');
+    const refused = await run([process.execPath, COMMAND, 'trace'], { input: long });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /"text" must be text in UTF-8/);
+    const half = Buffer.from(`\uFEFF${'half \uD800 '.repeat(10_000)}`, 'utf16le');
+    const halved = await run([process.execPath, COMMAND, 'trace'], { input: half });
+    assert.equal(halved.code, 1);
+    assert.match(halved.stderr, /: its byte order mark says utf-16le, which it is not\./);
+  });
+
+  test('says a text in UTF-16 or UTF-8 that begins with a byte order mark', async () => {
+    for (const text of ['Тиша 🌱', 'Довга тиша 🌱 '.repeat(10_000)]) {
+      const marked = `\uFEFF${text}`;
+      const little = Buffer.from(marked, 'utf16le');
+      for (const input of [Buffer.from(marked), little, Buffer.from(little).swap16()]) {
+        const said = await run([process.execPath, COMMAND, 'whisper'], { input });
+        assert.equal(said.code, 0, said.stderr);
+        const [stored] = lines((await presence('read', 'shepit', '--limit', '1')).stdout);
+        assert.equal(stored?.['text'], text);
+      }
+    }
+  });
+
+  test('says nothing without a text', async () => {
+    const before = await presence('read', '--limit', '1');
+    const none = { code: 1, stdout: '', stderr: 'There is no text, so nothing was said.\n' };
+    for (const input of ['', '\r\n'])
+      assert.deepEqual(await run([process.execPath, COMMAND, 'trace'], { input }), none);
+    for (const args of [[''], ['--file', '/dev/null']])
+      assert.deepEqual(await presence('seed', ...args), none);
+    assert.deepEqual(await presence('read', '--limit', '1'), before);
+  });
+
+  test('reads since and until a local time, as times are shown', async () => {
+    const [said] = lines((await presence('trace', 'Just now.', '--identity', 'Lumen')).stdout);
+    const at = Date.parse(said?.timestamp ?? '');
+    // Tokyo is nine hours ahead of UTC, all year.
+    const localHour = (hours: number): string =>
+      new Date(at + (9 + hours) * 3_600_000).toISOString().replace('T', ' ').slice(0, 16);
+    for (const [since, until, count] of [
+      [localHour(-1), localHour(1), 1],
+      [localHour(1), localHour(2), 0],
+      [localHour(-2), localHour(-1), 0],
+      [new Date(at).toISOString(), new Date(at + 1).toISOString(), 1],
+    ] as const) {
+      const args = ['read', 'garden', '-q', '"just now"', '--since', since, '--until', until];
+      const { stdout, stderr } = await run([process.execPath, COMMAND, ...args], {
+        env: { TZ: 'Asia/Tokyo' },
+      });
+      assert.equal(lines(stdout).length, count, `${since} ${until} ${stderr}`);
+    }
+    const wrong = await presence('read', '--since', '2026-02-30');
+    assert.match(wrong.stderr, /"since" must be/);
   });
 
   test('answers, and whom it is meant for finds it', async () => {
@@ -194,6 +275,7 @@ suite('a visitor', () => {
     assert.equal(refused.code, 1);
     assert.equal(refused.stdout, '');
     assert.match(refused.stderr, /"room" must be the slug of a room, got "nowhere"/);
+    assert.equal(refused.stderr.match(/got "nowhere"/g)?.length, 1);
     assert.equal((await presence('read', '--limit', 'many')).code, 1);
     const unreachable = await run([process.execPath, COMMAND, 'rooms'], {
       url: 'http://127.0.0.1:47999',
@@ -203,6 +285,54 @@ suite('a visitor', () => {
       unreachable.stderr,
       /^The gateway at http:\/\/127\.0\.0\.1:47999 cannot be reached: /,
     );
+  });
+
+  test('learns what an address of a gateway must not have', async () => {
+    for (const [url, fault] of [
+      ['http://name:word@127.0.0.1:1', /must have no user name or password/],
+      ['http://127.0.0.1:1/?limit=1', /must end with the path/],
+      ['http://127.0.0.1:1/#rooms', /must end with the path/],
+    ] as const) {
+      const { code, stderr } = await presence('rooms', '--url', url);
+      assert.equal(code, 1);
+      assert.match(stderr, fault);
+    }
+  });
+
+  test('gives up after the time that it has set', async () => {
+    await using silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    for (const args of [['read'], ['watch'], ['trace', 'Anybody?']]) {
+      const { code, stderr } = await run([process.execPath, COMMAND, ...args, '--timeout', '0.5'], {
+        url,
+      });
+      assert.equal(code, 2);
+      assert.equal(stderr, `The gateway at ${url} has not answered in full within 0.5 s.\n`);
+    }
+    assert.equal((await presence('read', '--timeout', 'soon')).code, 1);
+  });
+
+  test('reaches other machines through the proxy of the environment, and this one without', async () => {
+    const asked: string[] = [];
+    await using proxy = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      response.end('{"rooms":[]}');
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    const HTTP_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const rooms = [process.execPath, COMMAND, 'rooms'];
+    const far = await run(rooms, { url: 'http://gateway.invalid', env: { HTTP_PROXY } });
+    assert.deepEqual([far.stdout, far.stderr], ['{"rooms":[]}\n', '']);
+    const near = await run(rooms, { env: { HTTP_PROXY } });
+    assert.equal(near.code, 0, near.stderr);
+    const left = { HTTP_PROXY, NO_PROXY: 'gateway.invalid' };
+    assert.equal((await run(rooms, { url: 'http://gateway.invalid', env: left })).code, 2);
+    assert.deepEqual(asked, ['http://gateway.invalid/api/rooms']);
+    const wrong = await run(rooms, { env: { HTTP_PROXY: 'http://name:word@:port' } });
+    assert.equal(wrong.code, 0);
+    assert.match(wrong.stderr, /^HTTP_PROXY or HTTPS_PROXY is not the address of a proxy/);
+    assert.doesNotMatch(wrong.stderr, /word/);
   });
 
   test('learns that no entry has an id', async () => {
@@ -305,6 +435,8 @@ suite('a terminal', needs('script'), () => {
     const shown = await screen(80, 'read', 'seeds', '--limit', '1');
     assert.ok(shown.length < 4000);
     assert.match(shown, new RegExp(`there is more: presence entry ${seed?.id} \\| less`));
+    // A terminal that does not know its size says 0.
+    assert.equal(await screen(0, 'read', 'seeds', '--limit', '1'), shown);
     const whole = await screen(80, 'entry', seed?.id ?? '');
     assert.equal(whole.match(/word/g)?.length, 2000);
   });

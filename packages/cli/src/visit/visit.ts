@@ -15,10 +15,15 @@ const PATIENCE_MS = 30_000;
 /** Longer than any pause between two attempts: a failure after it is another one. */
 const NEW_FAILURE_MS = 60_000;
 
+/** `setTimeout` fires at once for more. */
+const LONGEST_TIMER_S = 2_147_483;
+
 export interface VisitorOptions {
   readonly url?: string;
   readonly identity?: string | undefined;
   readonly json?: boolean;
+  /** In seconds. */
+  readonly timeout?: number;
 }
 
 export interface VisitOptions {
@@ -48,6 +53,7 @@ export function addVisitorOptions(command: Command, example: string): Command {
         .argParser(parseAddress),
     )
     .addOption(new Option('--identity <name>', 'your name').env('PRESENCE_IDENTITY'))
+    .option('--timeout <seconds>', 'give up after this time', seconds)
     .option('--json', 'write JSON');
   return addGuide(command, { examples: [example], exitCodes: [0, 1, 2] });
 }
@@ -58,13 +64,31 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.');
 }
 
+function seconds(text: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (value > 0 && value <= LONGEST_TIMER_S) return value;
+  throw new InvalidArgumentError(`It must be a number of seconds, at most ${LONGEST_TIMER_S}.`);
+}
+
+/** The ISO 8601 date or time, which is local if it has no offset. The gateway judges what it is. */
+export function localTimeOption(text: string): string {
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)([\d:.,]*))?$/.exec(text);
+  if (parts === null) return text;
+  const [, date = '', clock = '00:00', rest = ''] = parts;
+  const minutes = -new Date(`${date}T${clock}`).getTimezoneOffset();
+  if (Number.isNaN(minutes)) return text;
+  const two = (part: number): string => String(Math.floor(part)).padStart(2, '0');
+  const offset = `${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
+  return `${date}T${clock}${rest}${minutes < 0 ? '-' : '+'}${offset}`;
+}
+
 /**
  * Runs one command: prints what the gateway refuses, and sets the exit code. Reading may be interrupted
  * at any time; a command that `says` something has then failed.
  */
 export async function visit(
   context: ProcessContext,
-  { url, identity, json = false }: VisitorOptions,
+  { url, identity, json = false, timeout }: VisitorOptions,
   action: (visit: Visit) => Promise<void>,
   { patienceMs = PATIENCE_MS, says = false }: VisitOptions = {},
 ): Promise<void> {
@@ -96,16 +120,28 @@ export async function visit(
       if (now - failingSince > patienceMs) end.abort(error);
     },
   });
+  const timer =
+    timeout === undefined
+      ? undefined
+      : setTimeout(() => end.abort(timeoutError(gateway.address, timeout)), timeout * 1000);
   try {
     await action({ gateway, output: new Output(context, signal), json, signal, notify });
   } catch (error) {
-    const isStopped = signal.aborted && !(signal.reason instanceof PresenceError);
-    if (!isStopped) context.setExitCode(report(error, notify));
+    const failure: unknown = signal.aborted ? signal.reason : error;
+    const isStopped = signal.aborted && !(failure instanceof PresenceError);
+    if (!isStopped) context.setExitCode(report(failure, notify));
     else if (says && isInterrupted) {
       notify('Interrupted before the gateway had answered.');
       context.setExitCode(EXIT_FAILED);
     }
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+function timeoutError(address: string, timeout: number): PresenceError {
+  const message = `The gateway at ${address} has not answered in full within ${timeout} s.`;
+  return new PresenceError('unreachable', message);
 }
 
 /** Returns the exit code. */
@@ -115,8 +151,7 @@ function report(error: unknown, notify: (text: string) => void): number {
     return EXIT_UNREACHABLE;
   }
   if (!(error instanceof PresenceError)) throw error;
+  // It names all faults.
   notify(error.message);
-  for (const { pointer, parameter, detail } of error.faults)
-    notify(`  ${parameter ?? pointer ?? ''}: ${detail}`);
   return error.code === 'unreachable' ? EXIT_UNREACHABLE : EXIT_FAILED;
 }

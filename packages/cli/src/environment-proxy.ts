@@ -1,0 +1,24 @@
+/** Requests go through the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, as with curl. */
+import * as http from 'node:http';
+
+/** Also where `NO_PROXY` does not say so: no proxy reaches a gateway on this machine. */
+const THIS_MACHINE = 'localhost,127.0.0.1,::1,[::1]';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws for what is no address of a proxy. */
+export function useProxies(environment: Environment): void {
+  const named = (name: string): string | undefined =>
+    environment[name.toLowerCase()] || environment[name];
+  const httpProxy = named('HTTP_PROXY');
+  const httpsProxy = named('HTTPS_PROXY');
+  const isNamed = httpProxy !== undefined || httpsProxy !== undefined;
+  // An earlier Node.js than 25.4 may lack it.
+  if (!isNamed || !('setGlobalProxyFromEnv' in http)) return;
+  const others = named('NO_PROXY');
+  http.setGlobalProxyFromEnv({
+    ...(httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy }),
+    ...(httpsProxy === undefined ? {} : { HTTPS_PROXY: httpsProxy }),
+    NO_PROXY: others === undefined ? THIS_MACHINE : `${others},${THIS_MACHINE}`,
+  });
+}
