@@ -20,6 +20,8 @@ import { residentOf } from '../live/resident.ts';
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const MEGABYTE = 1024 * 1024;
 const LONG = 100;
+/** More than the relay reads: what has arrived then is not read on. */
+const ENDLESS = 400 * MEGABYTE;
 
 type Relay = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -115,6 +117,37 @@ suite('presence mcp, in flat memory', () => {
       const most = mostMemory();
       assert.ok(most > 0 && most < 220 * MEGABYTE, `${most} bytes`);
       server.close();
+    });
+  }
+
+  for (const [what, status, type, beginning] of [
+    ['a refusal', 400, 'application/problem+json', '{"detail":"'],
+    ['a body', 200, 'application/json', '{"jsonrpc":"2.0","id":1,"result":"'],
+    ['an event', 200, 'text/event-stream', 'data: {"jsonrpc":"2.0","id":1,"result":"'],
+    ['a comment of an event stream', 200, 'text/event-stream', ': '],
+  ] as const) {
+    test(`reads no answer on that never ends, and says so: ${what}`, async () => {
+      let sent = 0;
+      const server = await listen((request, response) => {
+        request.resume();
+        response.writeHead(status, { 'Content-Type': type });
+        response.write(beginning);
+        const text = function* (): Generator<Buffer> {
+          const chunk = Buffer.alloc(MEGABYTE, 'x');
+          for (; sent < ENDLESS; sent += chunk.length) yield chunk;
+        };
+        pipeline(Readable.from(text()), response, { end: false }).catch(() => {});
+      });
+      const relay = startRelay(server.url);
+      const mostMemory = watchMemory(relay.pid ?? 0);
+      relay.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+      const { id, error } = asObject(parseJson(await textOf(relay.stdout)));
+      assert.equal(id, 1);
+      assert.match(asString(asObject(error)['message']), /is longer than .* was not read on/);
+      assert.ok(sent < ENDLESS);
+      const most = mostMemory();
+      assert.ok(most < 220 * MEGABYTE, `${most} bytes`);
+      server.close().closeAllConnections();
     });
   }
 

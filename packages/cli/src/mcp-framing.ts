@@ -1,5 +1,5 @@
 /** Splits byte streams into messages, byte for byte: one per line, or one per server-sent event. */
-import { MessageText } from './mcp-text.ts';
+import { MessageText, TooLong } from './mcp-text.ts';
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -56,9 +56,15 @@ export async function* splitLines(stream: ByteStream): Messages {
   }
 }
 
-/** The data of each server-sent event, of any length; an unfinished last event is dropped. */
-export async function* parseEvents(stream: ByteStream): Messages {
-  const parser = new EventParser();
+/**
+ * The data of each server-sent event; an unfinished last event is dropped. Throws `TooLong` for data, or
+ * another line, of more than `longest` bytes.
+ */
+export async function* parseEvents(
+  stream: ByteStream,
+  longest: number = Number.POSITIVE_INFINITY,
+): Messages {
+  const parser = new EventParser(longest);
   try {
     for await (const piece of linePieces(stream)) {
       if (piece !== END) {
@@ -79,12 +85,20 @@ const FIELD = Buffer.from('data:');
 const BREAK = Buffer.from('\n');
 
 class EventParser implements AsyncDisposable {
-  #data = new MessageText();
+  readonly #longest: number;
+  #data: MessageText;
+  /** Of a line that is no data. */
+  #skipped = 0;
   /** Of the event. */
   #dataLines = 0;
   /** The start of the line, until it is known what field it is. */
   #start = Buffer.alloc(0);
   #isData: boolean | undefined;
+
+  constructor(longest: number) {
+    this.#longest = longest;
+    this.#data = new MessageText(longest);
+  }
 
   async read(piece: Uint8Array): Promise<void> {
     if (this.#isData === undefined) {
@@ -92,6 +106,9 @@ class EventParser implements AsyncDisposable {
       // The space behind the colon is no part of the data.
       if (this.#start.length > FIELD.length) await this.#startField();
     } else if (this.#isData) await this.#data.write(piece);
+    else this.#skipped += piece.length;
+    if (this.#skipped > this.#longest) throw new TooLong(this.#longest);
+    if (this.#data.fault !== undefined) throw this.#data.fault;
   }
 
   /** The data of the event that ends with this line. */
@@ -99,10 +116,11 @@ class EventParser implements AsyncDisposable {
     const isEmpty = this.#isData === undefined && this.#start.length === 0;
     if (this.#isData === undefined) await this.#startField();
     this.#isData = undefined;
+    this.#skipped = 0;
     this.#start = Buffer.alloc(0);
     if (!isEmpty || this.#dataLines === 0) return undefined;
     const data = this.#data;
-    this.#data = new MessageText();
+    this.#data = new MessageText(this.#longest);
     this.#dataLines = 0;
     return data;
   }

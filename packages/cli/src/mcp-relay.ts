@@ -1,8 +1,8 @@
 /**
  * Relays MCP messages from standard input to a gateway by HTTP, and its answers to standard output.
  *
- * Passes messages on byte for byte, of any revision and, in flat memory, of any size. Adds messages
- * of its own only where the gateway does not answer. Every request is answered once, unless it is
+ * Passes messages on byte for byte, of any revision and, in flat memory, of any size that they can have.
+ * Adds messages of its own only where the gateway does not answer. Every request is answered once, unless it is
  * cancelled or too long for the disk. Messages go to the given address only.
  */
 import type { Writable } from 'node:stream';
@@ -18,11 +18,14 @@ import {
   type MessageInfo,
   type RequestId,
 } from './mcp-message.ts';
-import { MessageText } from './mcp-text.ts';
+import { MessageText, TooLong } from './mcp-text.ts';
 import type { ProcessContext } from './process-context.ts';
 
 /** Each takes a connection. While so many are pending, long-polling ones aside, input waits. */
 const MAX_PENDING = 64;
+/** Bytes of an answer to one request. Results of a gateway have some 100 KiB. */
+const LONGEST_ANSWER = 256 * 1024 * 1024;
+const LONGEST_REFUSAL = 1024 * 1024;
 const NEWLINE = Buffer.from('\n');
 
 interface PendingPost {
@@ -120,6 +123,8 @@ export class McpRelay {
     } catch (error) {
       if (signal.aborted) return;
       const message = `Cannot reach the gateway: ${describe(error)}`;
+      if (error instanceof TooLong)
+        return await this.#fail(post, { code: UNREACHABLE, message: error.message });
       const mayBeReceived = response !== undefined || isConnectionLost(error);
       await this.#fail(post, mayBeReceived ? INTERRUPTED : { code: UNREACHABLE, message });
     }
@@ -127,17 +132,21 @@ export class McpRelay {
 
   async #relayResponse(response: Response, post: PendingPost): Promise<void> {
     const body: AsyncIterable<Uint8Array> = response.body ?? ReadableStream.from([]);
+    const most = LONGEST_ANSWER * Math.max(1, post.info.ids.length);
+    const longest = response.ok ? most : LONGEST_REFUSAL;
     if (response.ok && isEventStream(response)) {
-      for await (const message of parseEvents(body)) {
+      for await (const message of parseEvents(body, longest)) {
         await using text = message;
         await this.#relayMessage(text, post);
       }
       return;
     }
-    await using text = new MessageText();
-    for await (const chunk of body) await text.write(chunk);
+    await using text = new MessageText(longest);
+    for await (const chunk of body) {
+      await text.write(chunk);
+      if (text.fault !== undefined) throw text.fault;
+    }
     await text.end();
-    if (text.fault !== undefined) throw text.fault;
     const messages = (await text.messages()) ?? [];
     const answersRequest = answeredIds(messages).some((id) => post.ids.has(id));
     const answersNonMessage =

@@ -39,6 +39,16 @@ const MEMBERS: readonly JsonPath[] = [
 /** Of a message, or of each of a batch. */
 const PATHS = [[], ...MEMBERS].flatMap((path) => [path, [null, ...path]]);
 
+/** More than an answer of a gateway can be. */
+export class TooLong extends Error {
+  constructor(longest: number) {
+    const bytes = longest.toLocaleString('en');
+    super(
+      `The gateway’s answer is longer than ${bytes} bytes and was not read on, so it is not known what came of this.`,
+    );
+  }
+}
+
 export class MessageText implements AsyncDisposable {
   #memory: Uint8Array[] = [];
   #size = 0;
@@ -50,6 +60,12 @@ export class MessageText implements AsyncDisposable {
   /** What was found in each message, by the path. */
   readonly #found: Map<string, FoundValue>[] = [];
   #current = new Map<string, FoundValue>();
+  readonly #longest: number;
+
+  /** `longest`: in bytes. Nothing of what is longer is kept. */
+  constructor(longest = Number.POSITIVE_INFINITY) {
+    this.#longest = longest;
+  }
 
   get size(): number {
     return this.#size;
@@ -68,6 +84,10 @@ export class MessageText implements AsyncDisposable {
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#fault !== undefined) return;
     this.#size += bytes.length;
+    if (this.#size > this.#longest) {
+      this.#fault = new TooLong(this.#longest);
+      return;
+    }
     if (this.#isBlank) this.#isBlank = bytes.every((byte) => byte <= 0x20);
     this.#memory.push(bytes);
     if (this.#size <= MAX_IN_MEMORY) return;
