@@ -5,8 +5,9 @@ import type { CopiedOrigin } from './origin-check.ts';
 
 type WithholdingCopy = Parameters<ContinuedLog['entries']['withhold']>[0][number];
 
-/** Entries that are withheld at once. */
+/** Entries that are withheld at once, or fewer with reasons of so many characters. */
 const BATCH = 4096;
+const BATCH_CHARACTERS = 1024 * 1024;
 
 /** Withholds in a copy what its origin has withheld since it was copied. */
 export class OriginWithholdings {
@@ -23,10 +24,12 @@ export class OriginWithholdings {
     const { gateway, copy, signal } = this.#origin;
     let batch: WithholdingCopy[] = [];
     let last = this.#last;
+    let characters = 0;
     const withhold = async (): Promise<void> => {
       if (batch.length > 0) await copy.entries.withhold(batch);
       this.#last = last;
       batch = [];
+      characters = 0;
     };
     try {
       for await (const { number, seq, at, reason } of gateway.withholdings({
@@ -37,7 +40,8 @@ export class OriginWithholdings {
         if (seq > copy.head()) break;
         batch.push({ seq, time: Date.parse(at), reason });
         last = number;
-        if (batch.length === BATCH) await withhold();
+        characters += reason.length;
+        if (batch.length === BATCH || characters > BATCH_CHARACTERS) await withhold();
       }
     } catch (error) {
       // An older gateway withholds nothing.
