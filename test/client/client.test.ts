@@ -1,5 +1,7 @@
 // The client against a real gateway.
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { after, before, suite, test } from 'node:test';
 
 import { type Entry, Gateway, isShortened, PresenceError } from '@open-presence/client';
@@ -291,11 +293,25 @@ suite('a gateway that cannot be reached', () => {
     assert.equal(error.code, 'unexpected-answer');
     assert.match(error.message, /no JSON|not JSON/);
   });
+
+  test('and what answers the same line again and again', async () => {
+    await using other = await otherServer(function* () {
+      for (;;) yield '{"line":1,"status":201}\n'.repeat(1000);
+    });
+    const two = [{ text: 'one' }, { text: 'two' }];
+    const error = await errorOf(collect(new Gateway(other.url).sayMany('seeds', two)));
+    assert.equal(error.code, 'unexpected-answer');
+    assert.match(error.message, /a line that is the outcome of none/);
+  });
 });
 
-async function otherServer(): Promise<AsyncDisposable & { readonly url: string }> {
+async function otherServer(
+  answer: () => Iterable<string> = () => ['<h1>It works!</h1>'],
+): Promise<AsyncDisposable & { readonly url: string }> {
   const { createServer } = await import('node:http');
-  const server = createServer((_, response) => response.end('<h1>It works!</h1>'));
+  const server = createServer((_, response) => {
+    pipeline(Readable.from(answer()), response).catch(() => {});
+  });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { readonly port: number };
   return {

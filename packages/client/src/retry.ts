@@ -37,6 +37,8 @@ export class Backoff {
     const asked = Math.min(error.retryAfterMs ?? 0, LONGEST_TIMER_MS);
     const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
     this.#onRetry?.(error, delay);
+    // The listener may have aborted it.
+    this.#signal?.throwIfAborted();
     await sleep(delay, this.#signal);
   }
 }

@@ -154,6 +154,7 @@ async function sendBatch(
       const response = await connection.send(`/api/${kind}`, request);
       for await (const { text } of readLines(connection.bytes(response, signal), SHORT)) {
         const { index, outcome } = parseOutcome(text, lines.length);
+        if (outcomes.has(index)) throw noOutcome(text);
         if ('error' in outcome && outcome.error.isTemporary) throw outcome.error;
         outcomes.set(index, outcome);
         if (outcomes.size === lines.length) break;
@@ -179,8 +180,12 @@ function parseOutcome(
   const problem = { ...result, status } as unknown as ProblemDocument;
   if (isOfLine && isProblem(problem))
     return { index: line - 1, outcome: { error: errorOfProblem(problem) } };
+  throw noOutcome(text);
+}
+
+function noOutcome(text: string): PresenceError {
   const message = `The answer has a line that is the outcome of none: ${text.slice(0, 200)}`;
-  throw new PresenceError('unexpected-answer', message);
+  return new PresenceError('unexpected-answer', message);
 }
 
 async function* batches(

@@ -335,6 +335,20 @@ suite('a visitor', () => {
     assert.doesNotMatch(wrong.stderr, /word/);
   });
 
+  test('does not wait for a gateway that asks for more patience than it has', async () => {
+    const server = createServer((_, response) => {
+      const problem = { code: 'unavailable', detail: 'Resting until tomorrow.' };
+      response.writeHead(503, { 'Retry-After': '86400' }).end(JSON.stringify(problem));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const { code, stderr } = await run([process.execPath, COMMAND, 'trace', 'Is it so?'], {
+      url: `http://127.0.0.1:${port}`,
+    });
+    server.close();
+    assert.deepEqual([code, stderr], [1, 'Resting until tomorrow.\n']);
+  });
+
   test('learns that no entry has an id', async () => {
     for (const id of ['', '..', 'nobody']) {
       for (const args of [

@@ -110,14 +110,14 @@ export async function visit(
   const gateway = new Gateway(url ?? remembered.url ?? DEFAULT_URL, {
     identity: name,
     exactNumbers: true,
-    onRetry(error) {
+    onRetry(error, delayMs) {
       const now = performance.now();
-      if (now - lastFailure > NEW_FAILURE_MS) {
-        failingSince = now;
-        notify(`${error.message}\nTrying again.`);
-      }
+      const isNew = now - lastFailure > NEW_FAILURE_MS;
+      if (isNew) failingSince = now;
       lastFailure = now;
-      if (now - failingSince > patienceMs) end.abort(error);
+      // The gateway may ask for a longer pause.
+      if (now + delayMs - failingSince > patienceMs) end.abort(error);
+      else if (isNew) notify(`${error.message}\nTrying again.`);
     },
   });
   const timer =
