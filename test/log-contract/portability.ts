@@ -84,7 +84,7 @@ export function describePortability(open: Open): void {
     it('is not the newest of a facet where it is omitted', async () => {
       await using opened = await open();
       const checked = await filled(opened.log);
-      const newest = opened.log.readNewestOfFacets({ maxSize: 16_384 });
+      const newest = opened.log.readNewestOfIdentities({ maxSize: 16_384 });
       for await (const { stamp, portability } of newest) {
         assert.notEqual(portability, 'omitted');
         assert.ok(checked.entries[stamp.seq - 1]?.text.indexOf('"omitted"') === -1);

@@ -48,8 +48,8 @@ export interface Draft {
   /** Slug of an existing room. */
   readonly room: string;
   /**
-   * Facets of kind, room and the filters, concatenated (see `facet.ts`). Facets of a spooled body
-   * that are too many for memory are in the spool instead.
+   * Facets of kind, room and the filters, in this order and that of `FILTER_MEMBERS`, concatenated (see
+   * `facet.ts`). Facets of a spooled body that are too many for memory are in the spool instead.
    */
   readonly facets: Uint8Array;
   /**
@@ -161,7 +161,7 @@ export interface TextRead<Chunk = Uint8Array> extends LogRead<Chunk> {
   readonly position?: () => ReadPosition | undefined;
 }
 
-/** Selects the newest entries with each facet. */
+/** Selects the newest entries of each identity. */
 export interface NewestQuery extends Pick<Selection, 'after' | 'before' | 'since'> {
   /** Larger entries are left out, in bytes. */
   readonly maxSize: number;
@@ -304,10 +304,10 @@ export interface Log extends AsyncDisposable {
   ): TextRead<Uint8Array | StoredText>;
   readEntries(selection: Selection): LogRead<Entry>;
   /**
-   * For each facet that the selected entries have, at least the newest entry with it, and perhaps
+   * For each identity that the selected entries have, at least the newest entry of it, and perhaps
    * others: each once, the newest first. Leaves out what cannot be read.
    */
-  readNewestOfFacets(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
+  readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined>;
   /**
    * The link of an entry, in hex; that before the first for 0 (PROTOCOL.md section 20). Throws a
    * `GatewayError` `unavailable` where it cannot be read. `seq`: up to the head.

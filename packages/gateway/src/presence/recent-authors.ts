@@ -2,9 +2,8 @@
  * The visitors whose newest entry is less than an hour old, and what they seek (PROTOCOL.md section
  * 13.4).
  *
- * Everything is read from the log, which finds the newest entry of each author by its index, however
- * many entries the hour has. A bounded cache of the newest authors only saves looking for them again for
- * each request. Upholds that each author of the last hour is listed once, whatever their number.
+ * Everything is read from the log, which walks the entries of the hour in turns. A bounded cache of the
+ * newest authors only saves walking them again for each request. Upholds that each author of the last hour is listed once, whatever their number.
  */
 import { FILTER_MEMBERS, visitorName, type Stamp } from '@open-presence/protocol';
 
@@ -154,7 +153,7 @@ async function* readAuthors(
   selection: Omit<NewestQuery, 'maxSize'>,
   signal?: AbortSignal,
 ): AsyncGenerator<RecentAuthor, void, undefined> {
-  for await (const entry of log.readNewestOfFacets({ ...selection, maxSize: MAX_ENTRY_SIZE })) {
+  for await (const entry of log.readNewestOfIdentities({ ...selection, maxSize: MAX_ENTRY_SIZE })) {
     if (signal?.aborted === true) return;
     const members = await readMembers(entry);
     const identities = new Set(FILTER_MEMBERS.identity.map((name) => visitorName(members[name])));

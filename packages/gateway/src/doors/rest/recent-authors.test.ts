@@ -43,8 +43,8 @@ suite('who was seen lately', () => {
     const log = openMemoryLog();
     await using door = await openGateway(log);
     const read: number[] = [];
-    const newest = log.readNewestOfFacets.bind(log);
-    log.readNewestOfFacets = (query) => {
+    const newest = log.readNewestOfIdentities.bind(log);
+    log.readNewestOfIdentities = (query) => {
       read.push(query.after ?? 0);
       return newest(query);
     };
@@ -63,8 +63,8 @@ suite('who was seen lately', () => {
     await using door = await openGateway(log);
     await door.addEntries('one');
     const asked: (number | undefined)[] = [];
-    const newest = log.readNewestOfFacets.bind(log);
-    log.readNewestOfFacets = (query) => {
+    const newest = log.readNewestOfIdentities.bind(log);
+    log.readNewestOfIdentities = (query) => {
       asked.push(query.since);
       return newest(query);
     };

@@ -207,7 +207,7 @@ class MemoryLog implements Log {
     return readOf(entries.map(entryOf), end, signal);
   }
 
-  async *readNewestOfFacets({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
+  async *readNewestOfIdentities({ maxSize, ...query }: NewestQuery): AsyncGenerator<Entry> {
     const { entries } = this.#select({ ...query, facets: [], order: 'newest' });
     for (const entry of entries) {
       const isTooLong = entry.portability === 'omitted' || entry.text.length > maxSize;

@@ -33,7 +33,7 @@ import { FacetCounter } from './index/facet-counter.ts';
 import { FacetSearch, type FacetSources } from './index/facet-search.ts';
 import { IndexConnection } from './index/index-connection.ts';
 import { LogScan } from './index/log-scan.ts';
-import { NewestOfFacets, usableNewest } from './index/newest-of-facets.ts';
+import { newestOfIdentities } from './index/newest-of-identities.ts';
 import { roomCounter } from './index/room-counter.ts';
 import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
 import { RUN_JOINER } from './index/runs-files.ts';
@@ -193,9 +193,8 @@ export class LogReader implements Omit<
     return this.#entriesOf(this.#queries.ranked(query, this.#range(query)), query.signal);
   }
 
-  readNewestOfFacets(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
-    const newest = new NewestOfFacets(this.#facets, this.#range(query));
-    return usableNewest(newest, async (seq) => {
+  readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
+    return newestOfIdentities(this.blocks, this.#range(query), async (seq) => {
       const entry = await this.#entryAt(seq);
       const isKnown = entry?.unreadable !== true && entry?.portability !== 'omitted';
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;

@@ -183,7 +183,7 @@ export interface PostingsPlace {
 }
 
 /** The row that may have the first seq at or beyond the offset; empty if there is none. Throws `SpoiledIndex`. */
-export function readOffsets(
+function readOffsets(
   index: IndexSource,
   order: Order,
   { part, facet, offset }: PostingsPlace,

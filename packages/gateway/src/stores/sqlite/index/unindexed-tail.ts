@@ -73,19 +73,6 @@ export class UnindexedTail {
     return undefined;
   }
 
-  /** For each facet in the tail, as its key, its newest entry from the one seq to the other, inclusive. */
-  newest(from: Seq, to: Seq): ReadonlyMap<string, Seq> {
-    const newest = new Map<string, Seq>();
-    for (const { first, seqs } of this.#segments) {
-      if (first > to) break;
-      for (const [key, postings] of seqs) {
-        const seq = atOrBelow(postings, to);
-        if (seq !== undefined && seq >= from) newest.set(key, seq);
-      }
-    }
-    return newest;
-  }
-
   /** How many entries have the facet, from the one seq to the other, both inclusive. */
   count(facet: Facet, from: Seq, to: Seq): number {
     const key = facetKey(Buffer.from(facet), 0);

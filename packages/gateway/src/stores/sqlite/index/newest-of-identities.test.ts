@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
 
 import type { Log, Seq } from '../../../log/log.ts';
@@ -11,7 +12,7 @@ import { openSqliteLog } from '../store.ts';
 const LARGE = 500;
 const COUNT = 2000;
 
-test('the newest entries of each facet are found in a few reads, in the tail and in the index', async () => {
+test('the newest entries of each identity are found in a few reads, in the tail and in the index', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'presence-'));
   const random = randomOf(20_261_123);
   const authors: { readonly name: string; readonly isLarge: boolean }[] = [];
@@ -29,7 +30,7 @@ test('the newest entries of each facet are found in a few reads, in the tail and
   };
   const check = async (log: Log, range: { after?: Seq; before?: Seq }): Promise<void> => {
     const { after = 0, before = authors.length + 1 } = range;
-    const newest = log.readNewestOfFacets({ ...range, maxSize: LARGE });
+    const newest = log.readNewestOfIdentities({ ...range, maxSize: LARGE });
     const found = await Array.fromAsync(newest, ({ stamp }) => stamp.seq);
     assert.deepEqual(
       found,
@@ -55,5 +56,30 @@ test('the newest entries of each facet are found in a few reads, in the tail and
   for (const range of ranges) await check(log, range);
   await append(log);
   for (const range of [...ranges, { after: 1000, before: 3900 }]) await check(log, range);
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('they cost the same, however many names an entry addresses', async ({ mock }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'presence-'));
+  {
+    await using log = await openSqliteLog({ folder });
+    const to = Array.from({ length: 20_000 }, (_, at) => `visitor-${at}`);
+    await log.append(
+      draftOf({ kind: 'seeds', body: '"seed":""', members: { identity: ['a'], to } }),
+    );
+    const others = Array.from({ length: 500 }, () => draftOf({ members: { identity: ['b'] } }));
+    await Promise.all(others.map((draft) => log.append(draft)));
+  }
+  // Now the index has them.
+  await using log = await openSqliteLog({ folder });
+  const queries = (['get', 'all'] as const).map(
+    (name) => mock.method(StatementSync.prototype, name).mock,
+  );
+  const newest = log.readNewestOfIdentities({ maxSize: 1024 * 1024 });
+  const found = await Array.fromAsync(newest, ({ stamp }) => stamp.seq);
+  const count = queries.reduce((sum, query) => sum + query.callCount(), 0);
+  mock.restoreAll();
+  assert.ok(found.includes(1) && found.includes(501));
+  assert.ok(count > 0 && count < 2000, `${count} queries`);
   await rm(folder, { recursive: true, force: true });
 });
