@@ -328,7 +328,11 @@ suite('a visitor', () => {
     assert.equal(near.code, 0, near.stderr);
     const left = { HTTP_PROXY, NO_PROXY: 'gateway.invalid' };
     assert.equal((await run(rooms, { url: 'http://gateway.invalid', env: left })).code, 2);
-    assert.deepEqual(asked, ['http://gateway.invalid/api/rooms']);
+    const [address = ''] = asked;
+    assert.deepEqual(
+      [asked.length, address.split('?')[0]],
+      [1, 'http://gateway.invalid/api/rooms'],
+    );
     const wrong = await run(rooms, { env: { HTTP_PROXY: 'http://name:word@:port' } });
     assert.equal(wrong.code, 0);
     assert.match(wrong.stderr, /^HTTP_PROXY or HTTPS_PROXY is not the address of a proxy/);
