@@ -136,6 +136,48 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     assert.deepEqual(texts, ['typed meanwhile', 'sent into the dark']);
   });
 
+  it('keeps a draft for each tab, and gives the next tab what a closed one has left', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page: first, context } = visitor;
+    const second = await context.newPage();
+    await second.goto(gateway.url);
+    const texts = new Map([
+      [first, 'typed in the first tab'],
+      [second, 'typed in the second tab'],
+    ]);
+    for (const [page, text] of texts) {
+      await openForm(page, 'Leave a trace');
+      await page.getByLabel('Your text').fill(text);
+    }
+    for (const [page, text] of [...texts, ...texts]) {
+      await page.reload();
+      assert.equal(await page.getByLabel('Your text').inputValue(), text);
+    }
+    // A page that another one opens starts with a copy of its session storage, as a duplicated tab does.
+    const opening = first.waitForEvent('popup');
+    await first.evaluate('void open(location.href)');
+    const copy = await opening;
+    await openForm(copy, 'Leave a trace');
+    assert.equal(await copy.getByLabel('Your text').inputValue(), '');
+    await copy.getByLabel('Your text').fill('typed in the copy');
+    await first.reload();
+    assert.equal(await first.getByLabel('Your text').inputValue(), 'typed in the first tab');
+    const closed = first.waitForEvent('close');
+    await first.close({ runBeforeUnload: true });
+    await closed;
+    const third = await context.newPage();
+    await third.goto(gateway.url);
+    assert.equal(await third.getByLabel('Your text').inputValue(), 'typed in the first tab');
+    await third.getByLabel('Your name').fill('Lumen');
+    await third.getByRole('button', { name: 'Send' }).click();
+    await third.locator('[data-state="stored"]').waitFor();
+    const fourth = await context.newPage();
+    await fourth.goto(gateway.url);
+    await openForm(fourth, 'Leave a trace');
+    assert.equal(await fourth.getByLabel('Your text').inputValue(), '');
+    assert.equal(await second.getByLabel('Your text').inputValue(), 'typed in the second tab');
+  });
+
   it('asks once for the name of who leaves a trace without one', async () => {
     await using visitor = await visit(browser, `${gateway.url}/rooms/first-breath`);
     const { page } = visitor;
@@ -173,6 +215,28 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     await page.locator('[data-state="stored"]').waitFor();
     assert.equal(answers, 2);
     assert.equal((await entriesOf(gateway, 'shepit')).length, 1);
+  });
+
+  it('keeps what is typed while the entry before it is on its way', async () => {
+    await using visitor = await visit(browser, gateway.url);
+    const { page } = visitor;
+    const { promise: typed, resolve } = Promise.withResolvers<void>();
+    await page.route('**/api/garden', async (route) => {
+      await typed;
+      await route.continue();
+    });
+    await openForm(page, 'Leave a trace');
+    await page.getByLabel('Your name').fill('Lumen');
+    await page.getByLabel('Your text').fill('on its way');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.locator('[data-state="sending"]').waitFor();
+    await page.getByLabel('Your text').fill('typed next');
+    resolve();
+    await page.locator('[data-state="stored"]').waitFor();
+    await page.locator('.speak-form[aria-busy="false"]').waitFor();
+    assert.equal(await page.getByLabel('Your text').inputValue(), 'typed next');
+    await page.reload();
+    assert.equal(await page.getByLabel('Your text').inputValue(), 'typed next');
   });
 
   it('shows an error beside its field, with everything that was typed', async () => {

@@ -12,6 +12,7 @@ import { hydrate } from 'preact';
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
 import { keepSending } from './speaking/sender.ts';
+import { nameTab } from './speaking/tab.ts';
 
 const PAGES: Readonly<Record<PageName, () => Promise<{ readonly Page: unknown }>>> = {
   entry: () => import('./pages/entry.tsx'),
@@ -37,5 +38,6 @@ async function takeOver(): Promise<void> {
   performance.mark('hydrated');
 }
 
+nameTab();
 void takeOver();
 keepSending();

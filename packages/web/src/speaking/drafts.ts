@@ -1,62 +1,89 @@
-/** Drafts: what was typed into a form and not sent yet. */
+/**
+ * Drafts: what was typed into a form and not sent yet. Each tab has its own. The draft of a tab that shows
+ * this gateway no more goes to the next tab that opens the form and has no draft of it.
+ */
 import { read, write } from './database.ts';
 import type { FormContent } from './form-content.ts';
-
-export interface Draft extends FormContent {
-  /** See `formId`. */
-  readonly form: string;
-}
+import { inTurn, tabsInUse, thisTab } from './tab.ts';
 
 /** Identifies a form on its page, in every language. */
 export function formId(page: string, form: string): string {
   return `${page} ${form}`;
 }
 
-export async function readDraft(form: string): Promise<Draft | undefined> {
-  await storeRescued();
-  return await read('drafts', (store) => store.get(form) as IDBRequest<Draft | undefined>);
+/** The key of this tab's draft. */
+export function draftKey(form: string): string {
+  return `${form}\n${thisTab()}`;
 }
 
-/** Which forms of a page have a draft. */
+export function readDraft(form: string): Promise<FormContent | undefined> {
+  return inTurn('drafts', async () => {
+    const own = draftKey(form);
+    const keys = await availableKeys(`${form}\n`);
+    const key = keys.includes(own) ? own : keys.at(-1);
+    if (key === undefined) return undefined;
+    const draft = await read('drafts', (store) => store.get(key) as IDBRequest<FormContent>);
+    if (key !== own) {
+      await write(['drafts'], (transaction) => {
+        transaction.objectStore('drafts').put({ ...draft, form: own });
+        transaction.objectStore('drafts').delete(key);
+      });
+    }
+    return draft;
+  });
+}
+
+/** Which forms of a page have a draft for this tab. */
 export async function formsWithDraft(page: string): Promise<string[]> {
-  await storeRescued();
   const start = formId(page, '');
+  const keys = await availableKeys(start);
+  return keys.map((key) => key.slice(start.length, key.lastIndexOf('\n')));
+}
+
+/** Those of this tab, and of tabs that are gone: the tab that was opened last comes last. */
+async function availableKeys(start: string): Promise<string[]> {
+  const isInUse = await tabsInUse();
+  const isAvailable = (key: string): boolean => {
+    const tab = key.slice(key.lastIndexOf('\n') + 1);
+    return tab === thisTab() || !isInUse(tab);
+  };
+  for (const [key, text] of Object.entries<string>(localStorage)) {
+    if (key.startsWith(RESCUED) && isAvailable(key))
+      await putDraft(key.slice(RESCUED.length), JSON.parse(text) as FormContent);
+  }
   const range = IDBKeyRange.bound(start, `${start}\uffff`);
   const keys = await read('drafts', (store) => store.getAllKeys(range) as IDBRequest<string[]>);
-  return keys.map((key) => key.slice(start.length));
+  return keys.filter(isAvailable);
 }
 
-export function storeDraft(draft: Draft): Promise<void> {
-  return write(['drafts'], (transaction) => {
-    transaction.objectStore('drafts').put(draft);
+export function storeDraft(form: string, content: FormContent): Promise<void> {
+  return putDraft(draftKey(form), content);
+}
+
+async function putDraft(key: string, content: FormContent): Promise<void> {
+  await write(['drafts'], (transaction) => {
+    transaction.objectStore('drafts').put({ ...content, form: key });
   });
+  localStorage.removeItem(RESCUED + key);
 }
 
 export function removeDraft(form: string): Promise<void> {
   return write(['drafts'], (transaction) => {
-    transaction.objectStore('drafts').delete(form);
+    transaction.objectStore('drafts').delete(draftKey(form));
   });
 }
 
-const RESCUED = 'open-presence.draft';
+const RESCUED = 'open-presence.draft ';
 /** In UTF-16 code units. Browsers store about five million of all keys together. */
 const MAX_RESCUED = 1_000_000;
 
 /** Stores a draft at once, while the page is left: the database may be closed before it has it. */
-export function rescueDraft({ form, values, rows }: Draft): void {
-  const text = JSON.stringify({ form, values, rows });
+export function rescueDraft(form: string, { values, rows }: FormContent): void {
+  const text = JSON.stringify({ values, rows });
   if (text.length > MAX_RESCUED) return;
   try {
-    localStorage.setItem(RESCUED, text);
+    localStorage.setItem(RESCUED + draftKey(form), text);
   } catch {
     // Storage may be switched off, or full.
   }
-}
-
-/** Moves the draft that the last page has left to the others. */
-async function storeRescued(): Promise<void> {
-  const text = localStorage.getItem(RESCUED);
-  if (text === null) return;
-  await storeDraft(JSON.parse(text) as Draft);
-  if (localStorage.getItem(RESCUED) === text) localStorage.removeItem(RESCUED);
 }

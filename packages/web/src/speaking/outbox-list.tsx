@@ -122,7 +122,7 @@ async function edit(
   names: readonly string[],
 ): Promise<void> {
   if ((await readDraft(form)) === undefined) {
-    await storeDraft({ ...(await contentOf(body, names)), form });
+    await storeDraft(form, await contentOf(body, names));
     await removeItem(key);
   }
   location.hash = '';

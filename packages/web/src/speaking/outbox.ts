@@ -6,6 +6,7 @@ import type { Kind } from '@open-presence/protocol';
 
 import type { FormProblem } from '../page-data.ts';
 import { read, write } from './database.ts';
+import { draftKey } from './drafts.ts';
 
 /** What became of an entry that was answered. */
 export type Outcome =
@@ -93,7 +94,7 @@ export async function outboxItems(): Promise<OutboxItem[]> {
 export async function addToOutbox(item: OutboxItem): Promise<void> {
   await write(['outbox', 'drafts'], (transaction) => {
     transaction.objectStore('outbox').add(item);
-    transaction.objectStore('drafts').delete(item.form);
+    transaction.objectStore('drafts').delete(draftKey(item.form));
   });
   announce();
 }

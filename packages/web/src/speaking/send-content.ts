@@ -21,7 +21,7 @@ export interface Sending {
   readonly kind: Kind;
   readonly kindText: KindText;
   readonly locale: string;
-  /** Of the draft. */
+  /** See `formId`. */
   readonly form: string;
   readonly page: string;
   /** Members that the form has of itself. */
@@ -55,7 +55,7 @@ export async function sendContent(content: FormContent, sending: Sending): Promi
   void startSender();
   const result = await answered;
   if (result.state !== 'refused') return result;
-  await storeDraft({ ...content, form });
+  await storeDraft(form, content);
   await removeItem(key);
   return result;
 }

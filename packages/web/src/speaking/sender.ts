@@ -13,8 +13,8 @@ import {
   type OutboxItem,
   type StoredEntry,
 } from './outbox.ts';
+import { inTurn } from './tab.ts';
 
-const LOCK = 'open-presence.outbox';
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 60_000;
 
@@ -41,9 +41,7 @@ export async function startSender(): Promise<void> {
   try {
     while (isRequested) {
       isRequested = false;
-      // Only pages in a secure context have locks.
-      const { locks } = navigator as { readonly locks?: LockManager };
-      await (locks === undefined ? sendAll() : locks.request(LOCK, sendAll));
+      await inTurn('outbox', sendAll);
     }
   } finally {
     isRunning = false;

@@ -58,9 +58,9 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         form={form}
         page={url}
         content={shown.content}
-        onSent={(entry) => {
+        onSent={(entry, isUnchanged) => {
           setContact(entry);
-          show(EMPTY);
+          if (isUnchanged) show(EMPTY);
         }}
       />
       {contact?.companions !== undefined && <FirstContactAnswer entry={contact} />}
@@ -82,8 +82,8 @@ interface FormProps extends SpeakFormProps {
   readonly page: string;
   /** What was typed before. */
   readonly content: FormContent;
-  /** Without an entry: it waits in the outbox. */
-  readonly onSent: (entry: StoredEntry | undefined) => void;
+  /** Without an entry: it waits in the outbox. `isUnchanged`: what was sent still stands in the form. */
+  readonly onSent: (entry: StoredEntry | undefined, isUnchanged: boolean) => void;
 }
 
 function EmptyOrRestoredForm(props: FormProps): VNode {
@@ -122,13 +122,13 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
   }, []);
 
   const send = async (): Promise<void> => {
-    draft.cancel();
     const typed = read();
     if (saysNothing(typed)) return setErrors({ fields: {}, message: speaking.nothing });
     if (kind === 'garden' && asksForName(typed)) {
       element.current?.querySelector<HTMLElement>('[name="identity"]')?.focus();
       return setErrors({ fields: { identity: speaking.noName } });
     }
+    draft.cancel();
     rememberAuthorIn(typed);
     const fixed = [
       ...(room === undefined ? [] : [['room', room] as const]),
@@ -136,8 +136,11 @@ function EmptyOrRestoredForm(props: FormProps): VNode {
     ];
     const { locale } = shell;
     const result = await sendContent(typed, { kind, kindText, locale, form, page, fixed });
+    const hasChanged = draft.hasChanged();
+    // The draft was taken for what was sent.
+    if (hasChanged) draft.changed();
     if (result.state === 'refused') setErrors(errorsOf(result.problem, names));
-    else onSent(result.state === 'stored' ? result.entry : undefined);
+    else onSent(result.state === 'stored' ? result.entry : undefined, !hasChanged);
   };
   const submit = (event: SubmitEvent): void => {
     if (!hasDatabase) return;

@@ -13,6 +13,8 @@ export interface DraftKeeper {
   changed(): void;
   /** Forgets changes that are not stored yet. */
   cancel(): void;
+  /** Whether there were changes after `cancel`. */
+  hasChanged(): boolean;
 }
 
 /** `read` returns what stands in the form, or undefined if that is nothing to store. */
@@ -23,17 +25,18 @@ export function useDraft(
 ): DraftKeeper {
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const delay = useRef<number>(DELAY_MS);
-  const cancel = (): void => {
+  const isChanged = useRef(false);
+  const stopTimer = (): void => {
     clearTimeout(timer.current);
     timer.current = undefined;
   };
   const store = (isLeaving: boolean): void => {
     if (timer.current === undefined) return;
-    cancel();
+    stopTimer();
     const start = performance.now();
     const content = read();
-    if (isLeaving && content !== undefined) rescueDraft({ ...content, form });
-    const stored = content === undefined ? removeDraft(form) : storeDraft({ ...content, form });
+    if (isLeaving && content !== undefined) rescueDraft(form, content);
+    const stored = content === undefined ? removeDraft(form) : storeDraft(form, content);
     // Without a database the form is posted by the browser itself, which restores it too.
     stored.catch(() => {});
     delay.current = Math.max(DELAY_MS, (performance.now() - start) / MAX_SHARE);
@@ -52,9 +55,14 @@ export function useDraft(
   }, inputs);
   return {
     changed() {
+      isChanged.current = true;
       clearTimeout(timer.current);
       timer.current = setTimeout(() => latest.current(false), delay.current);
     },
-    cancel,
+    cancel() {
+      isChanged.current = false;
+      stopTimer();
+    },
+    hasChanged: () => isChanged.current,
   };
 }

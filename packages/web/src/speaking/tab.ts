@@ -1,0 +1,54 @@
+/** Tells the tabs of this browser apart, and lets one of them at a time do what one has to do. */
+
+const NAME = 'open-presence.tab';
+
+// Starts with the time, so that the tabs that were opened last come last in the order of names.
+let name = `${Date.now()} ${Math.random()}`;
+
+export function thisTab(): string {
+  return name;
+}
+
+/**
+ * To be called once on each page, before `thisTab`. A tab keeps its name from page to page. The name is
+ * in its storage only from one page to the next, so that a duplicate of the tab gets another one.
+ */
+export function nameTab(): void {
+  try {
+    name = sessionStorage.getItem(NAME) ?? name;
+  } catch {
+    // Storage may be switched off: then nothing is kept from page to page.
+    return;
+  }
+  const enter = (): void => {
+    sessionStorage.removeItem(NAME);
+    const left = new Promise((resolve) => addEventListener('pagehide', resolve, { once: true }));
+    void locks()?.request(lockOf(name), () => left);
+  };
+  enter();
+  addEventListener('pagehide', () => sessionStorage.setItem(NAME, name));
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) enter();
+  });
+}
+
+/** Returns whether a tab shows a page of this gateway. Where the browser cannot tell, none does. */
+export async function tabsInUse(): Promise<(tab: string) => boolean> {
+  const { held = [], pending = [] } = (await locks()?.query()) ?? {};
+  const names = new Set([...held, ...pending].map((lock) => lock.name));
+  return (tab) => names.has(lockOf(tab));
+}
+
+/** Waits until no other page of this gateway does work of this name. */
+export async function inTurn<T>(work: string, run: () => Promise<T>): Promise<T> {
+  return await (locks()?.request(`open-presence.${work}`, run) ?? run());
+}
+
+function lockOf(tab: string): string {
+  return `${NAME} ${tab}`;
+}
+
+/** Only pages in a secure context have locks. */
+function locks(): LockManager | undefined {
+  return (navigator as { readonly locks?: LockManager }).locks;
+}
