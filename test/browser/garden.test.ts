@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 import { until } from '../../conformance/until.ts';
 import { asObject, asString } from '../../conformance/value.ts';
+import { speciesOf } from '../../packages/web/src/garden/growth/species.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { startChromium } from './chromium.ts';
 import { becomesTrue } from './page-watch.ts';
@@ -14,6 +15,13 @@ import { needs } from '../needs.ts';
 
 const STAGE = '.garden-stage';
 const SPOKEN = '.garden-picture [role=status]';
+/** The least transparent point above the line of time, from 0 to 255. */
+const STRENGTH_IN_THE_MIDDLE = `(() => {
+  const canvas = document.querySelector('.garden-stage canvas');
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(width / 2, 0, 4, height * 0.86);
+  return data.reduce((most, value, index) => (index % 4 === 3 ? Math.max(most, value) : most), 0);
+})()`;
 
 describe('the garden, in Chromium', needs('chromium'), () => {
   const owned = new AsyncDisposableStack();
@@ -109,6 +117,29 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await authors.filter({ hasText: 'Lumen' }).click();
     assert.equal(await page.locator('.garden-authors [aria-pressed=true]').count(), 0);
     assert.equal(await authors.count(), 3);
+    await page.close();
+  });
+
+  it('lets replies fade with their author, and tells authors apart whose species are alike', async () => {
+    await using own = await startGatewayProcess();
+    const [first = '', second = ''] = Array.from(
+      { length: 900 },
+      (_, index) => `visitor ${index}`,
+    ).filter((name) => speciesOf(name).hue < 7);
+    const inReplyTo = await post(own, 'garden', { text: 'what is answered', identity: first });
+    await post(own, 'garden', { text: 'an answer', identity: second, inReplyTo });
+    const { page } = await openGarden(own);
+    const authors = page.locator('.garden-authors button');
+    const colours = await page.evaluate<string[]>(
+      `Array.from(document.querySelectorAll('.garden-bloom .petal'), (petal) => getComputedStyle(petal).getPropertyValue('--hue'))`,
+    );
+    assert.equal(new Set(colours).size, 2, colours.join(' '));
+    // Between two plants is the branch from one to the other alone.
+    await becomesTrue(page, `${STRENGTH_IN_THE_MIDDLE} > 100`);
+    await authors.filter({ hasText: first }).click();
+    await becomesTrue(page, `${STRENGTH_IN_THE_MIDDLE} < 60`);
+    await authors.filter({ hasText: second }).click();
+    await becomesTrue(page, `${STRENGTH_IN_THE_MIDDLE} > 100`);
     await page.close();
   });
 

@@ -28,6 +28,9 @@ const MAX_SCRIPT_BYTES = 60_000;
 /** Pages that show visitors' texts, and whether they show all of them. */
 const SHOWING: readonly PageName[] = ['house', 'room', 'entry'];
 
+/** What one presses, and links that only lead to the forms. */
+const CONTROLS = 'button, input, select, textarea, [role="button"], a[href*="#take-part"]';
+
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 1024 pixels at 400 %. */
 const ZOOMED = { width: 320, height: 256 };
@@ -125,7 +128,7 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
       assert.deepEqual(await overflow(page), []);
       assert.ok(await page.locator('h1').isVisible());
       assert.equal(await page.evaluate(PAPER), true, 'dark words on light paper');
-      const controls = page.locator('button, input, select, textarea, [role="button"]');
+      const controls = page.locator(CONTROLS);
       assert.equal(await controls.filter({ visible: true }).count(), 0, 'paper has no controls');
       await watched.check();
     });

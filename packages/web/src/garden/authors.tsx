@@ -4,18 +4,18 @@ import type { VNode } from 'preact';
 import { useWords } from '../shell.ts';
 import { Isolated } from '../visitor-name.tsx';
 import { growBloom } from './growth/plant.ts';
-import { speciesOf } from './growth/species.ts';
-import type { Author, ChosenAuthor } from './main-authors.ts';
-import { classOf, huesOf } from './still-growth.tsx';
+import type { Author, ChosenAuthor, Hues } from './main-authors.ts';
+import { classOf, hueClasses } from './still-growth.tsx';
 
 interface AuthorsProps {
   readonly authors: readonly Author[];
+  readonly hues: Hues;
   /** Called with whose plants to show alone; with nothing for those of all. */
   readonly onChoose?: ((author: ChosenAuthor | undefined) => void) | undefined;
   readonly chosen?: ChosenAuthor | undefined;
 }
 
-export function Authors({ authors, onChoose, chosen }: AuthorsProps): VNode {
+export function Authors({ authors, hues, onChoose, chosen }: AuthorsProps): VNode {
   const { garden } = useWords();
   return (
     <ul class="garden-authors" aria-label={garden.authors}>
@@ -23,7 +23,7 @@ export function Authors({ authors, onChoose, chosen }: AuthorsProps): VNode {
         const isChosen = chosen !== undefined && chosen.name === author;
         const name = (
           <>
-            <BloomSign author={author} />
+            <BloomSign author={author} hues={hues} />
             <Isolated text={author ?? garden.unnamed} />
           </>
         );
@@ -47,12 +47,12 @@ export function Authors({ authors, onChoose, chosen }: AuthorsProps): VNode {
   );
 }
 
-function BloomSign({ author }: { readonly author: Author }): VNode {
+function BloomSign({ author, hues }: { author: Author; hues: Hues }): VNode {
   const { outlines, height, reach } = growBloom(author);
   const half = Math.max(reach, height / 2);
   return (
     <svg
-      class={`garden-bloom ${huesOf(speciesOf(author))}`}
+      class={`garden-bloom ${hueClasses(author, hues)}`}
       viewBox={`${-half} ${-height / 2 - half} ${2 * half} ${2 * half}`}
       aria-hidden="true"
     >

@@ -1,6 +1,7 @@
 /** Colours of growths: hues come from their species, lightness from day or night. */
 import type { Tone } from './growth/outline.ts';
 import { type Species, speciesOf } from './growth/species.ts';
+import { type Author, hueOf, type Hues } from './main-authors.ts';
 
 export type Daytime = 'day' | 'night';
 
@@ -14,12 +15,13 @@ const SHADES: Readonly<Record<Daytime, Readonly<Record<Exclude<Tone, 'glow' | 'r
 /** In degrees. */
 const CORE_HUE = 85;
 
-/** A colour of CSS. */
-export function colourOf(author: string | undefined, tone: Tone, daytime: Daytime): string {
-  return toneOf(speciesOf(author), tone, daytime);
+/** The colours of an author's growths, by tone, as CSS has them. */
+export function coloursOf(author: Author, daytime: Daytime, hues: Hues): (tone: Tone) => string {
+  const species = { ...speciesOf(author), hue: hueOf(author, hues) };
+  return (tone) => toneOf(species, tone, daytime);
 }
 
-export function toneOf(
+function toneOf(
   { hue, leafHue }: Pick<Species, 'hue' | 'leafHue'>,
   tone: Tone,
   daytime: Daytime,

@@ -2,18 +2,38 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
 import { speciesOf } from './growth/species.ts';
-import { mainAuthors } from './main-authors.ts';
+import {
+  type Author,
+  distinctHues,
+  hueOf,
+  type Hues,
+  mainAuthors,
+  sortedApart,
+} from './main-authors.ts';
 
 suite('the main authors of the garden', () => {
-  test('stand so that neighbours differ in colour, where not all of them are alike', () => {
+  test('stand so that neighbours differ in colour', () => {
     const names = ['Lumen', 'Nokomis', 'visitor 5', 'visitor 3', 'Мавка', 'visitor 2', 'Wanderer'];
     const authors = mainAuthors(names.map((author) => ({ author })));
-    assert.deepEqual(new Set(authors), new Set(names));
-    const hues = authors.map((author) => speciesOf(author).hue);
-    for (const [index, hue] of hues.slice(1).entries()) {
-      const apart = Math.abs(hue - (hues[index] ?? 0));
-      assert.ok(Math.min(apart, 360 - apart) >= 45, hues.join(' '));
+    const hues = distinctHues(authors);
+    const sorted = sortedApart(authors, hues);
+    assert.deepEqual(new Set(sorted), new Set(names));
+    for (const [index, author] of sorted.slice(1).entries())
+      assert.ok(distance(author, sorted[index], hues) >= 45, sorted.join(' '));
+  });
+
+  test('have different colours, also where their species are alike', () => {
+    const visitors = Array.from({ length: 600 }, (_, index) => `visitor ${index}`);
+    const alike = visitors.filter((name) => speciesOf(name).hue < 15);
+    for (let length = 2; length <= 9; length += 1) {
+      const authors = [...alike.slice(0, length - 1), undefined];
+      const hues = distinctHues(authors);
+      assert.deepEqual(distinctHues(authors.toReversed()), hues);
+      for (const [index, one] of authors.entries())
+        for (const other of authors.slice(index + 1))
+          assert.ok(distance(one, other, hues) >= 15, `${one} ${other} of ${length}`);
     }
+    assert.equal(distinctHues(alike.slice(0, 1)).size, 0);
   });
 
   test('are those with the most entries', () => {
@@ -23,3 +43,9 @@ suite('the main authors of the garden', () => {
     assert.deepEqual(new Set(authors), new Set(most));
   });
 });
+
+/** Of the hues of two authors, in degrees. */
+function distance(one: Author, other: Author, hues: Hues): number {
+  const apart = Math.abs(hueOf(one, hues) - hueOf(other, hues));
+  return Math.min(apart, 360 - apart);
+}

@@ -9,45 +9,49 @@ export interface ChosenAuthor {
   readonly name: Author;
 }
 
-const MAX_AUTHORS = 8;
+/** Hues of blooms, in degrees, of authors who have another one than their species. */
+export type Hues = ReadonlyMap<Author, number>;
 
-/** Those with the most entries, in an order in which neighbours differ in colour as far as possible. */
+const MAX_AUTHORS = 8;
+/** Hues that are nearer than this, in degrees, are hard to tell apart. */
+const LEAST_DISTANCE = 30;
+const HUES = Array.from({ length: 24 }, (_, index) => index * 15);
+
+/** Those with the most entries. */
 export function mainAuthors(entries: Iterable<Pick<GardenEntry, 'author'>>): readonly Author[] {
   const counts = new Map<Author, number>();
   for (const { author } of entries) counts.set(author, (counts.get(author) ?? 0) + 1);
   const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
-  const shown = sorted.slice(0, MAX_AUTHORS).map(([name]) => ({ name, hue: speciesOf(name).hue }));
-  const orders = shown.map((first) => orderFrom(first, shown));
-  const [best = []] = orders.toSorted((a, b) => nearest(b) - nearest(a));
-  return best.map(({ name }) => name);
+  return sorted.slice(0, MAX_AUTHORS).map(([name]) => name);
 }
 
-interface Coloured {
-  readonly name: Author;
-  /** Of the blooms, in degrees. */
-  readonly hue: number;
-}
-
-/** Each followed by the one, among those that are left, whose hue is farthest from its own. */
-function orderFrom(first: Coloured, authors: readonly Coloured[]): readonly Coloured[] {
-  const order = [first];
-  const left = new Set(authors);
-  for (let last: Coloured | undefined = first; last !== undefined;) {
-    left.delete(last);
-    const from: Coloured = last;
-    [last] = [...left].toSorted((a, b) => distance(from, b) - distance(from, a));
-    if (last !== undefined) order.push(last);
+/** Gives authors who are shown together hues that can be told apart, whatever their order. */
+export function distinctHues(authors: readonly Author[]): Hues {
+  const hues = new Map<Author, number>();
+  const taken: number[] = [];
+  for (const author of authors.toSorted((a = '', b = '') => (a < b ? -1 : 1))) {
+    const room = (hue: number): number => Math.min(...taken.map((other) => distance(hue, other)));
+    const { hue: own } = speciesOf(author);
+    const [freest = own] = HUES.toSorted((a, b) => room(b) - room(a));
+    const hue = room(own) < LEAST_DISTANCE ? freest : own;
+    if (hue !== own) hues.set(author, hue);
+    taken.push(hue);
   }
-  return order;
+  return hues;
 }
 
-/** The least distance of two neighbours. */
-function nearest(order: readonly Coloured[]): number {
-  const pairs = order.slice(1).map((author, index) => [order[index] ?? author, author] as const);
-  return Math.min(...pairs.map(([a, b]) => distance(a, b)));
+/** In an order in which neighbours differ in hue: each is followed by one from the other half. */
+export function sortedApart(authors: readonly Author[], hues: Hues): readonly Author[] {
+  const sorted = authors.toSorted((a, b) => hueOf(a, hues) - hueOf(b, hues));
+  const half = Math.ceil(sorted.length / 2);
+  return sorted.map((_, index) => sorted[Math.floor(index / 2) + (index % 2) * half]);
 }
 
-function distance(a: Coloured, b: Coloured): number {
-  const apart = Math.abs(a.hue - b.hue);
+export function hueOf(author: Author, hues: Hues): number {
+  return hues.get(author) ?? speciesOf(author).hue;
+}
+
+function distance(a: number, b: number): number {
+  const apart = Math.abs(a - b);
   return Math.min(apart, 360 - apart);
 }

@@ -1,10 +1,9 @@
 /** Draws dense spans from afar: as many blades, seeds and lights as tell how many entries there are. */
 import type { Kind } from '@open-presence/protocol';
 
-import type { Daytime } from './colours.ts';
-import { toneOf } from './colours.ts';
+import { coloursOf, type Daytime } from './colours.ts';
 import { hashOf, type Random, randomFrom } from './growth/random.ts';
-import { speciesOf } from './growth/species.ts';
+import type { Hues } from './main-authors.ts';
 import { groundAt, type PictureSize } from './place.ts';
 import type { SceneMeadow } from './scene.ts';
 import { MAX_SINGLE } from './tile.ts';
@@ -14,6 +13,7 @@ export interface MeadowPicture {
   readonly view: TimeRange;
   readonly size: PictureSize;
   readonly daytime: Daytime;
+  readonly hues: Hues;
 }
 
 /** Blades of the sparsest meadow of 40 pixels, and how many more each doubling of its entries brings. */
@@ -66,7 +66,7 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
   const width = positionOf(view, meadow.to) * size.width - left;
   if (left > size.width || left + width < 0) return;
   const random = randomFrom(hashOf(`${meadow.from}`));
-  const palette = coloursOf(meadow, picture.daytime);
+  const palette = coloursIn(meadow, picture);
   const doublings = Math.log2(meadow.total / MAX_SINGLE);
   // While closer tiles are loading, a span is wider than it is otherwise.
   const share = Math.min(MAX_SHARE, width / 40);
@@ -89,16 +89,11 @@ function addMeadow(rows: readonly Batches[], meadow: SceneMeadow, picture: Meado
 }
 
 /** Those of its samples. */
-function coloursOf({ samples }: SceneMeadow, daytime: Daytime): Colours[] {
+function coloursIn({ samples }: SceneMeadow, { daytime, hues }: MeadowPicture): Colours[] {
   const authors = samples.length === 0 ? [undefined] : samples.map(({ author }) => author);
   return authors.map((author) => {
-    const species = speciesOf(author);
-    return {
-      leaf: toneOf(species, 'leaf', daytime),
-      petal: toneOf(species, 'petal', daytime),
-      glow: toneOf(species, 'glow', daytime),
-      core: toneOf(species, 'core', daytime),
-    };
+    const tone = coloursOf(author, daytime, hues);
+    return { leaf: tone('leaf'), petal: tone('petal'), glow: tone('glow'), core: tone('core') };
   });
 }
 

@@ -1,9 +1,9 @@
 /** Draws the scene on a transparent canvas above the land. */
 import type { Kind } from '@open-presence/protocol';
 
-import { colourOf, type Daytime } from './colours.ts';
+import { coloursOf, type Daytime } from './colours.ts';
 import { GREATEST } from './growth/outline.ts';
-import type { ChosenAuthor } from './main-authors.ts';
+import type { ChosenAuthor, Hues } from './main-authors.ts';
 import { drawMeadows } from './meadow.ts';
 import { GROUND_END, type PictureSize } from './place.ts';
 import { nameOf, type Scene, type SceneGrowth, type SceneItem } from './scene.ts';
@@ -27,6 +27,7 @@ export interface Frame {
   readonly hasEntries: boolean;
   /** Whose growths stand out. */
   readonly chosen: ChosenAuthor | undefined;
+  readonly hues: Hues;
   readonly pointed: SceneItem | undefined;
   readonly focused: SceneItem | undefined;
 }
@@ -149,9 +150,9 @@ export class Painter {
   }
 
   /** They are drawn again only when they or the view have changed. */
-  #drawMeadows({ scene, view, size }: Frame, daytime: Daytime, ratio: number): void {
+  #drawMeadows({ scene, view, size, hues }: Frame, daytime: Daytime, ratio: number): void {
     if (scene.meadows.length === 0) return;
-    const key = [scene, view.from, view.to, size.width, size.height, daytime, ratio];
+    const key = [scene, view.from, view.to, size.width, size.height, daytime, ratio, hues];
     const context = this.#meadows.getContext('2d');
     if (context === null) return;
     if (key.some((part, index) => part !== this.#meadowsKey[index])) {
@@ -159,7 +160,7 @@ export class Painter {
       this.#meadows.width = this.#canvas.width;
       this.#meadows.height = this.#canvas.height;
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      drawMeadows(context, scene.meadows, { view, size, daytime });
+      drawMeadows(context, scene.meadows, { view, size, daytime, hues });
     }
     this.#context.drawImage(this.#meadows, 0, 0, size.width, size.height);
   }
@@ -176,7 +177,7 @@ export class Painter {
     const endY = to.y + to.height * 0.9;
     const rise = Math.min(frame.size.height * 0.16, 12 + Math.abs(endX - startX) * 0.22);
     const isOnGround = [parent, growth].every(({ entry: { kind } }) => SWAY[kind].drift === 0);
-    context.strokeStyle = colourOf(parent.entry.author, 'leaf', daytime);
+    context.strokeStyle = coloursOf(parent.entry.author, daytime, frame.hues)('leaf');
     context.lineWidth = isOnGround ? Math.max(1.1, frame.unit * 0.008) : 1;
     context.globalAlpha = (isOnGround ? 0.8 : 0.35) * strengthOf(growth, frame);
     context.setLineDash(isOnGround ? [] : [1, 4]);
@@ -216,13 +217,13 @@ export class Painter {
   /** Returns whether it could be drawn as sharp as it should be. */
   #drawGrowth(
     growth: SceneGrowth,
-    { view, size, unit, now, pointed, chosen, isTravelling: isMoving }: Frame,
+    { view, size, unit, now, pointed, chosen, hues, isTravelling: isMoving }: Frame,
     how: { ratio: number; sways: boolean; grown: number; mayDraw: boolean },
   ): boolean {
     const { entry, place, time } = growth;
     const { ratio, sways, grown, mayDraw } = how;
     const wanted = unit * place.scale * ratio;
-    const { sprite, isSharp } = this.#sprites.find(entry, wanted, { isMoving, mayDraw });
+    const { sprite, isSharp } = this.#sprites.find(entry, wanted, { isMoving, mayDraw, hues });
     if (sprite === undefined) return false;
     const { turn, drift } = SWAY[entry.kind];
     const phase = (entry.seq * 2.399) % (2 * Math.PI);

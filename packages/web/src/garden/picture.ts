@@ -4,7 +4,7 @@
  * pointed at. Upholds that no more is loaded and drawn than the view needs, however long the log is.
  */
 import type { Activity, GardenEntry } from '../page-data.ts';
-import { type Author, type ChosenAuthor, mainAuthors } from './main-authors.ts';
+import { type Author, type ChosenAuthor, type Hues, mainAuthors } from './main-authors.ts';
 import { itemAt } from './hit-test.ts';
 import { followEntries } from './live-entries.ts';
 import { type Box, type Frame, Painter } from './painter.ts';
@@ -76,6 +76,7 @@ export class GardenPicture {
   #authors = '';
   /** Whose growths stand out. */
   #chosen: ChosenAuthor | undefined;
+  #hues: Hues = new Map();
 
   constructor(context: CanvasRenderingContext2D, options: PictureOptions) {
     this.#options = options;
@@ -154,6 +155,11 @@ export class GardenPicture {
   /** Lets the growths of one author stand out, or of none. */
   choose(author: ChosenAuthor | undefined): void {
     this.#chosen = author;
+    this.#redraw();
+  }
+
+  recolour(hues: Hues): void {
+    this.#hues = hues;
     this.#redraw();
   }
 
@@ -337,6 +343,7 @@ export class GardenPicture {
       isTravelling: this.#isTravelling,
       hasEntries: this.#newest !== undefined,
       chosen: this.#chosen,
+      hues: this.#hues,
       pointed: this.#pointed,
       focused: this.#focused,
     };

@@ -1,8 +1,9 @@
 /** Growths as bitmaps: drawn once for a size, so that hundreds of them can move in each frame. */
 import type { GardenEntry } from '../page-data.ts';
-import { colourOf, type Daytime } from './colours.ts';
+import { coloursOf, type Daytime } from './colours.ts';
 import { grow } from './growth/grow.ts';
 import { type Growth, GREATEST, type Outline } from './growth/outline.ts';
+import type { Hues } from './main-authors.ts';
 
 /** A bitmap is drawn again where it would be shown so many times larger or smaller. */
 const MOVING_TOLERANCE = 1.4;
@@ -17,6 +18,8 @@ export interface Sprite {
   readonly growth: Growth;
   /** Device pixels of the bitmap to each unit of the growth. */
   readonly scale: number;
+  /** If it is not that of the species. */
+  readonly hue: number | undefined;
   /** Where the growth stands in the bitmap. */
   readonly x: number;
   readonly y: number;
@@ -27,6 +30,7 @@ export interface SpriteRequest {
   readonly isMoving: boolean;
   /** Whether there is time to draw a bitmap now. */
   readonly mayDraw: boolean;
+  readonly hues: Hues;
 }
 
 export interface FoundSprite {
@@ -59,11 +63,14 @@ export class Sprites {
   }
 
   /** `unit`: device pixels of the greatest growth. Undefined where there is no bitmap at all yet. */
-  find(entry: GardenEntry, unit: number, { isMoving, mayDraw }: SpriteRequest): FoundSprite {
+  find(entry: GardenEntry, unit: number, request: SpriteRequest): FoundSprite {
+    const { isMoving, mayDraw, hues } = request;
     const scale = unit / GREATEST;
     const found = this.#sprites.get(entry.seq);
     const ratio = found === undefined ? 1 : Math.max(scale / found.scale, found.scale / scale);
-    const isSharp = ratio <= (isMoving ? MOVING_TOLERANCE : SETTLED_TOLERANCE);
+    const isSharp =
+      ratio <= (isMoving ? MOVING_TOLERANCE : SETTLED_TOLERANCE) &&
+      found?.hue === hues.get(entry.author);
     if (found !== undefined && (isSharp || !mayDraw)) {
       this.#sprites.delete(entry.seq);
       this.#sprites.set(entry.seq, found);
@@ -71,7 +78,7 @@ export class Sprites {
     }
     if (!mayDraw) return { sprite: undefined, isSharp: false };
     if (found !== undefined) this.#pixels -= pixelsOf(found);
-    const drawn = this.#draw(entry, scale);
+    const drawn = this.#draw(entry, scale, hues);
     this.#sprites.delete(entry.seq);
     this.#sprites.set(entry.seq, drawn);
     this.#pixels += pixelsOf(drawn);
@@ -79,7 +86,7 @@ export class Sprites {
     return { sprite: drawn, isSharp: true };
   }
 
-  #draw(entry: GardenEntry, scale: number): Sprite {
+  #draw(entry: GardenEntry, scale: number, hues: Hues): Sprite {
     const growth = this.growthOf(entry);
     const bitmap = document.createElement('canvas');
     const x = Math.ceil(growth.reach * scale) + PADDING;
@@ -92,13 +99,14 @@ export class Sprites {
       context.scale(scale, scale);
       context.lineCap = 'round';
       if (entry.kind === 'garden' || entry.kind === 'seeds') drawShadow(context, growth);
+      const colours = coloursOf(entry.author, this.#daytime, hues);
       for (const outline of growth.outlines) {
-        const colour = colourOf(entry.author, outline.tone, this.#daytime);
+        const colour = colours(outline.tone);
         if (outline.tone === 'glow') drawGlow(context, growth, colour);
         else drawOutline(context, outline, colour);
       }
     }
-    return { bitmap, growth, scale, x, y };
+    return { bitmap, growth, scale, hue: hues.get(entry.author), x, y };
   }
 
   #forgetOldest(): void {

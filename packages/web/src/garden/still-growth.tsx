@@ -3,7 +3,8 @@ import type { VNode } from 'preact';
 
 import { grow } from './growth/grow.ts';
 import { GREATEST, type Outline } from './growth/outline.ts';
-import { type Species, speciesOf } from './growth/species.ts';
+import { speciesOf } from './growth/species.ts';
+import { type Author, hueOf, type Hues } from './main-authors.ts';
 import type { SceneGrowth } from './scene.ts';
 
 /** Hues that have a class, in degrees. */
@@ -11,16 +12,18 @@ const HUE_STEP = 15;
 
 interface StillGrowthProps {
   readonly growth: SceneGrowth;
+  readonly hues: Hues;
   readonly unit: number;
   readonly x: number;
   readonly y: number;
 }
 
-export function StillGrowth({ growth: { entry, place }, unit, x, y }: StillGrowthProps): VNode {
+export function StillGrowth({ growth, hues, unit, x, y }: StillGrowthProps): VNode {
+  const { entry, place } = growth;
   const scale = Math.round(((unit * place.scale) / GREATEST) * 1000) / 1000;
   return (
     <g
-      class={huesOf(speciesOf(entry.author))}
+      class={hueClasses(entry.author, hues)}
       transform={`translate(${Math.round(x)} ${Math.round(y)}) scale(${scale})`}
     >
       {grow(entry.kind, entry).outlines.map((outline) => (
@@ -39,9 +42,8 @@ export function classOf({ tone, width }: Outline): string {
   return `${width === undefined ? 'fill' : 'line'} ${tone}`;
 }
 
-/** The classes of a species. */
-export function huesOf({ hue, leafHue }: Species): string {
-  return `hue-${stepOf(hue)} leaf-${stepOf(leafHue)}`;
+export function hueClasses(author: Author, hues: Hues): string {
+  return `hue-${stepOf(hueOf(author, hues))} leaf-${stepOf(speciesOf(author).leafHue)}`;
 }
 
 function stepOf(hue: number): number {

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import type { GardenEntry } from '../page-data.ts';
 import { href, useShell } from '../shell.ts';
 import { landOf } from './backdrop.ts';
+import type { Hues } from './main-authors.ts';
 import { type PictureSize, unitFor } from './place.ts';
 import { sceneOfEntries } from './scene.ts';
 import { StillGrowth } from './still-growth.tsx';
@@ -28,12 +29,13 @@ export function Land(): VNode {
 
 interface StillPictureProps {
   readonly entries: readonly GardenEntry[];
+  readonly hues: Hues;
   readonly label: string;
   /** The name of a growth: what it is, and whose. */
   readonly nameOf: (entry: GardenEntry) => string;
 }
 
-export function StillPicture({ entries, label, nameOf }: StillPictureProps): VNode {
+export function StillPicture({ entries, hues, label, nameOf }: StillPictureProps): VNode {
   const shell = useShell();
   const times = entries.map(({ time }) => time);
   const view = wholeRange(Math.min(...times), Math.max(...times), SIZE.width);
@@ -51,6 +53,7 @@ export function StillPicture({ entries, label, nameOf }: StillPictureProps): VNo
           <title>{nameOf(growth.entry)}</title>
           <StillGrowth
             growth={growth}
+            hues={hues}
             unit={unit}
             x={positionOf(view, growth.time) * SIZE.width}
             y={growth.place.y * SIZE.height}

@@ -1,12 +1,17 @@
 /** The garden: everything that was said, as a picture over time. */
 import { isolated, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 
 import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
 import { Authors } from '../garden/authors.tsx';
 import { LivingPicture } from '../garden/living-picture.tsx';
-import { type ChosenAuthor, mainAuthors } from '../garden/main-authors.ts';
+import {
+  type ChosenAuthor,
+  distinctHues,
+  mainAuthors,
+  sortedApart,
+} from '../garden/main-authors.ts';
 import type { GardenPicture } from '../garden/picture.ts';
 import { Land, StillPicture } from '../garden/still-picture.tsx';
 import { Moment } from '../moment.tsx';
@@ -26,6 +31,11 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   const [authors, setAuthors] = useState(() => mainAuthors(data.entries));
   const [chosen, setChosen] = useState<ChosenAuthor>();
   const [entries, setEntries] = useState(data.entries);
+  // The author who was chosen stays there, to be left again.
+  const isGone = chosen !== undefined && !authors.includes(chosen.name);
+  const shown = isGone ? [...authors, chosen.name] : authors;
+  const hues = useMemo(() => distinctHues(shown), [JSON.stringify(shown)]);
+  useEffect(() => picture?.recolour(hues), [picture, hues]);
   const add = (added: readonly GardenEntry[]): void => {
     setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
   };
@@ -42,19 +52,15 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       <div class="garden-picture">
         <Land />
         {picture === undefined && data.entries.length > 0 && (
-          <StillPicture entries={data.entries} label={garden.picture} nameOf={nameOf} />
+          <StillPicture entries={data.entries} hues={hues} label={garden.picture} nameOf={nameOf} />
         )}
         <LivingPicture data={data} onLive={setPicture} onAuthors={setAuthors} onEntries={add} />
         {entries.length === 0 && <p class="garden-empty">{garden.empty}</p>}
       </div>
       {entries.length > 0 && (
         <Authors
-          authors={
-            // The author who was chosen stays there, to be left again.
-            chosen === undefined || authors.includes(chosen.name)
-              ? authors
-              : [...authors, chosen.name]
-          }
+          authors={sortedApart(shown, hues)}
+          hues={hues}
           chosen={chosen}
           onChoose={picture === undefined ? undefined : choose}
         />
