@@ -64,7 +64,8 @@ function excerptOf({ values, rows, file }: FormContent): string {
   const [, text = ''] = values.find(([name, value]) => name === 'text' && value !== '') ?? [];
   const [, sought = ''] = values.find(([name, value]) => name === 'seeking' && value !== '') ?? [];
   const excerpt = text || sought || file?.name || rows[0]?.name || '';
-  return excerpt.slice(0, EXCERPT_LENGTH).toWellFormed();
+  if (excerpt.length <= EXCERPT_LENGTH) return excerpt;
+  return `${excerpt.slice(0, EXCERPT_LENGTH).toWellFormed()}…`;
 }
 
 /** Resolves once the item was answered, or was sent in vain. */
