@@ -252,6 +252,7 @@ export default {
         anywhere(`${gateway}/{http-worker,language-thread,load-language}.ts`),
         anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
         anywhere(`${gateway}/http/node-http.ts`),
+        anywhere('packages/cli/src/environment-proxy.ts'),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
         anywhere('packages/web/src/**'),
         anywhere('packages/client/src/**'),

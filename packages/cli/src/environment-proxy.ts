@@ -1,5 +1,6 @@
 /** Requests go through the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name, as with curl. */
-import * as http from 'node:http';
+import type * as NodeHttp from 'node:http';
+import { createRequire } from 'node:module';
 
 /** Also where `NO_PROXY` does not say so: no proxy reaches a gateway on this machine. */
 const THIS_MACHINE = 'localhost,127.0.0.1,::1,[::1]';
@@ -12,9 +13,11 @@ export function useProxies(environment: Environment): void {
     environment[name.toLowerCase()] || environment[name];
   const httpProxy = named('HTTP_PROXY');
   const httpsProxy = named('HTTPS_PROXY');
-  const isNamed = httpProxy !== undefined || httpsProxy !== undefined;
+  if (httpProxy === undefined && httpsProxy === undefined) return;
+  // An `import` of it loads an HTTP client, which threads that serve do without.
+  const http = createRequire(import.meta.url)('node:http') as typeof NodeHttp;
   // An earlier Node.js than 25.4 may lack it.
-  if (!isNamed || !('setGlobalProxyFromEnv' in http)) return;
+  if (!('setGlobalProxyFromEnv' in http)) return;
   const others = named('NO_PROXY');
   http.setGlobalProxyFromEnv({
     ...(httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy }),
