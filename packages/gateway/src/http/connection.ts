@@ -316,7 +316,8 @@ export class Connection implements SimplePostResponder {
         else this.#discardRest();
         return;
       }
-      const isHead = this.#response === undefined;
+      // The rest of a body may come after its answer.
+      const isHead = this.#response === undefined && !this.isReceiving;
       const end = this.#endOfPart(bytes, start);
       if (isHead && this.#isTooLong(end - start)) return;
       this.#parse(end - start === bytes.length ? bytes : bytes.subarray(start, end));

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { localeOf, type Language, type Locale, type State } from '@open-presence/protocol';
 
-import { disconnectAtEnd, HALF_CLOSED_MS } from './disconnect-at-end.ts';
+import { disconnectSilentAtEnd } from './disconnect-at-end.ts';
 import type { RepeatedGets } from './repeated-get.ts';
 import type { EventStreams } from './response/event-stream.ts';
 import type { ResponseCache } from './response/response-cache.ts';
@@ -77,7 +77,7 @@ export function abortOnDisconnect({
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   response.once('close', abort);
-  disconnectAtEnd(response, HALF_CLOSED_MS);
+  disconnectSilentAtEnd(response);
   app.shutdown.add(controller);
   if (response.destroyed) abort();
   return {

@@ -1,24 +1,38 @@
-/** Callers that have ended their half of a connection: gone, or with nothing more to send. */
-import type { ServerResponse } from 'node:http';
-
 /**
- * How long a request that takes its time is worked on after its caller has ended its half of the
- * connection: most callers that do so are gone, and some only have nothing more to send.
+ * Callers that have ended their half of a connection. Most are gone, and some only have nothing more to
+ * send: their requests are answered. What waits or looks for long, or never ends, is not gone on with.
  */
-export const HALF_CLOSED_MS = 2000;
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-/** Disconnects a caller when it has ended its half of the connection, or `afterMs` later. */
-export function disconnectAtEnd(response: ServerResponse, afterMs = 0): void {
+/** A response to such a caller that has nothing to send for this long is given up. */
+const SILENCE_MS = 2000;
+
+/** For a response that never ends. */
+export function disconnectAtEnd(response: ServerResponse): void {
+  atEnd(response, () => response.destroy());
+}
+
+/** For a response that may take long. While it sends, a caller that is gone ends it by itself. */
+export function disconnectSilentAtEnd(response: ServerResponse): void {
+  atEnd(response, (socket) => {
+    let sent = socket.bytesWritten;
+    const timer = setInterval(() => {
+      if (socket.bytesWritten === sent && socket.writableLength === 0) response.destroy();
+      sent = socket.bytesWritten;
+    }, SILENCE_MS).unref();
+    response.once('close', () => clearInterval(timer));
+  });
+}
+
+function atEnd(response: ServerResponse, action: (socket: Socket) => void): void {
   const { socket } = response;
   if (socket === null) return;
-  let timer: NodeJS.Timeout | undefined;
-  const end = (): void => {
-    timer = setTimeout(() => response.destroy(), afterMs).unref();
-  };
-  if (socket.readableEnded) end();
-  else socket.once('end', end);
-  response.once('close', () => {
-    socket.off('end', end);
-    clearTimeout(timer);
-  });
+  if (socket.readableEnded) {
+    action(socket);
+    return;
+  }
+  const end = (): void => action(socket);
+  socket.once('end', end);
+  response.once('close', () => socket.off('end', end));
 }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { MAX_HEADER_SIZE } from '@open-presence/protocol';
+
 import { openMemoryLog } from '../stores/memory/memory.ts';
 import {
   bodyIn,
@@ -57,6 +59,37 @@ suite('pipelined requests', () => {
         name,
       );
     }
+  });
+
+  test('go on after a long body that was refused before it had come', async () => {
+    await using gateway = await open();
+    await using caller = await gateway.connect();
+    const size = 3 * MAX_HEADER_SIZE;
+    caller.send('POST /nowhere HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await caller.until(/"code":"not-found"/);
+    caller.send(`${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`);
+    caller.send(listing);
+    assert.deepEqual(statusesIn(await caller.until(/"next":null\}/)), [404, 200]);
+  });
+
+  test('are answered in full to a caller who has ended its half, however long that takes', async () => {
+    const log = Object.assign(openMemoryLog(), {
+      async *readText() {
+        // More than is held back until it is complete.
+        yield Buffer.from(GARDEN_ENTRY.padEnd(300_000));
+        // Longer than a caller who has nothing more to send is waited for in silence.
+        for (let count = 0; count < 6; count += 1) {
+          await pause(500);
+          yield Buffer.from(`\n${GARDEN_ENTRY}`);
+        }
+        return { last: undefined, more: false };
+      },
+    });
+    await using gateway = await openGateway(log);
+    await using caller = await gateway.connect();
+    caller.socket.allowHalfOpen = true;
+    caller.socket.end(getRequest('/api/garden?wait=1&after=0', 'Accept: application/x-ndjson'));
+    assert.equal((await caller.untilClosed()).match(/ai_entity/g)?.length, 7);
   });
 
   test('are answered before Connection: close, whatever follows', async () => {
