@@ -55,6 +55,17 @@ test('a member with a name that the gateway gives entries gets a prefix', () => 
   );
 });
 
+test('a name that is spelled with escapes is read as it is, whatever names came before it', () => {
+  const plain = drafted('seeds', '{"text":"a","to":"b"}');
+  for (const misleading of ['{"text":"a","i\\\\":1}', '{"text":"a","t\\\\":1}'])
+    drafted('seeds', misleading);
+  assert.equal(
+    drafted('seeds', '{"text":"a","i\\u0064":1}').text,
+    '"text":"a","visitor_i\\u0064":1',
+  );
+  assert.deepEqual(drafted('seeds', '{"text":"a","t\\u006f":"b"}').facets, plain.facets);
+});
+
 test('the first room that is not null is taken out, the others are kept', () => {
   const { room, text } = drafted(
     'seeds',

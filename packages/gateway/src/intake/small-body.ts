@@ -25,6 +25,7 @@ export function parseSmallBody(
     return undefined;
   }
   if (!isJsonObject(members) || !isSurelyExact(bytes, text)) return undefined;
+  if (text.includes('\\') && Object.keys(members).some(mayBeMisread)) return undefined;
   for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);
@@ -36,6 +37,11 @@ export function parseSmallBody(
     body: /[\n\r\t]/.test(text) ? replaceBreaks(body) : body,
     facets: facetsOf(kind, members),
   };
+}
+
+/** V8 14 may read `i\u0064`, which is `id`, as the name that an earlier text had in its place: `i\`. */
+function mayBeMisread(name: string): boolean {
+  return name.includes('\\');
 }
 
 const NONE: readonly NearMember[] = [];
