@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -18,6 +18,13 @@ const REQUESTS = 1500;
 async function mkfifo(path: string): Promise<string> {
   await promisify(execFile)('mkfifo', [path]);
   return path;
+}
+
+/** Nothing where there is nothing now. */
+async function readSome(reader: FileHandle): Promise<string> {
+  const none = { bytesRead: 0, buffer: Buffer.alloc(0) };
+  const { bytesRead, buffer } = await reader.read({ length: 16_384 }).catch(() => none);
+  return buffer.toString('utf8', 0, bytesRead);
 }
 
 function answers(url: string): Promise<boolean> {
@@ -122,10 +129,7 @@ test('lines that a reader did not take are dropped, counted and said once, and t
   let read = '';
   await until(
     async () => {
-      const { bytesRead, buffer } = await reader
-        .read({ length: 16_384 })
-        .catch(() => ({ bytesRead: 0, buffer: Buffer.alloc(0) }));
-      read += buffer.toString('utf8', 0, bytesRead);
+      read += await readSome(reader);
     },
     () => /^lost \d+$/m.test(read),
     () => 'Nothing is said of what was dropped.',
@@ -134,5 +138,50 @@ test('lines that a reader did not take are dropped, counted and said once, and t
   const last = arrived.pop();
   assert.deepEqual(arrived, lines.slice(0, arrived.length));
   assert.equal(last, `lost ${lines.length - arrived.length}`);
+  await output.close();
+});
+
+test('a line that is dropped alone is said, and the next ones arrive', async () => {
+  await using folder = await dataFolder();
+  const path = join(folder.path, 'log');
+  const output = new ServiceOutput({ target: path, describeDropped: (count) => `lost ${count}\n` });
+  output.write(`${'x'.repeat(2 * 1024 * 1024)}\n`);
+  const text = (): Promise<string> => readFile(path, 'utf8').catch(() => '');
+  await until(
+    text,
+    (found) => found === 'lost 1\n',
+    (found) => `It has: ${found}`,
+  );
+  output.write('next\n');
+  await output.close();
+  assert.equal(await text(), 'lost 1\nnext\n');
+});
+
+test('the next reader of a FIFO gets the line that was being written, and all later ones', async () => {
+  await using folder = await dataFolder();
+  const path = await mkfifo(join(folder.path, 'fifo'));
+  const first = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { promise: failing, resolve: onFailing } = Promise.withResolvers<Error>();
+  const describeDropped = (count: number): string => `lost ${count}\n`;
+  const output = new ServiceOutput({ target: path, describeDropped, onFailing });
+  // More than a pipe holds.
+  const line = `${'x'.repeat(512 * 1024)}\n`;
+  output.write(line);
+  let read = '';
+  const readUntil = (reader: FileHandle, isMet: () => boolean): Promise<void> =>
+    until(
+      async () => {
+        read += await readSome(reader);
+      },
+      isMet,
+      () => `It has: ${read.slice(-200)}`,
+    );
+  await readUntil(first, () => read !== '');
+  await first.close();
+  await failing;
+  output.write('next\n');
+  await using second = await open(path, constants.O_RDWR | constants.O_NONBLOCK);
+  await readUntil(second, () => read.endsWith('next\n'));
+  assert.ok(read === `${line}next\n`);
   await output.close();
 });

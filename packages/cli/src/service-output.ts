@@ -74,7 +74,7 @@ export class ServiceOutput {
 
   async #writePending(): Promise<void> {
     let pause = FIRST_PAUSE_MS;
-    while (this.#pendingBytes > 0) {
+    while (this.#pendingBytes > 0 || this.#dropped > 0) {
       try {
         await this.#writeSome();
         pause = FIRST_PAUSE_MS;
@@ -95,14 +95,15 @@ export class ServiceOutput {
       typeof target === 'number'
         ? target
         : await openFile(target, FLAGS | constants.O_CREAT, LOG_MODE);
+    if (this.#pendingBytes === 0) {
+      this.#add(Buffer.from(this.#options.describeDropped(this.#dropped)));
+      this.#dropped = 0;
+    }
     const bytes = Buffer.concat(this.#pending);
     this.#pending = [bytes];
     const written = await writeTo(this.#fd, bytes);
     this.#isInLine = bytes[written - 1] !== LINE_FEED;
     this.#remove(written);
-    if (this.#pendingBytes > 0 || this.#dropped === 0) return;
-    this.#add(Buffer.from(this.#options.describeDropped(this.#dropped)));
-    this.#dropped = 0;
   }
 
   #add(bytes: Buffer): void {
@@ -125,15 +126,9 @@ export class ServiceOutput {
   }
 
   #handle(error: Error): void {
-    const code = 'code' in error ? error.code : undefined;
-    if (code === 'EAGAIN') return;
+    if ('code' in error && error.code === 'EAGAIN') return;
     if (!this.#isFailing) this.#options.onFailing?.(error);
     this.#isFailing = true;
-    // The next reader of a pipe does not have the beginning of the line.
-    if (code !== 'EPIPE' || !this.#isInLine) return;
-    this.#remove((this.#pending[0]?.indexOf(LINE_FEED) ?? 0) + 1);
-    this.#isInLine = false;
-    this.#dropped += 1;
   }
 }
 
