@@ -53,7 +53,9 @@ function serviceOutput(stream: 'stdout' | 'stderr'): TextOutput {
     target: isTTY ? nonBlocking(fd) : fd,
     describeDropped: describeDropped(isTTY),
   }));
-  return isTTY ? { write: (text) => output.write(guardedText(text)) } : output;
+  // Elsewhere, standard output has data, and its lines are JSON.
+  const isForPeople = isTTY || stream === 'stderr';
+  return isForPeople ? { write: (text) => output.write(guardedText(text)) } : output;
 }
 
 const context: ProcessContext = {

@@ -35,11 +35,16 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   verify: (url) => ['verify', '--url', url],
   export: (url, data) => ['export', join(data, 'file'), '--url', url],
   mirror: (url, data) => ['mirror', url, '--data', join(data, 'mirror')],
-  doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--url', url],
+  doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--public-url', url],
 };
 
+/** In a pipe, the others write entries, byte for byte. */
+const WORDS: ReadonlySet<string> = new Set(['verify', 'mirror', 'doctor', 'stats']);
+
 /** Everything that a gateway says, from its errors to the names of its rooms, is hostile. */
-function answer(isError: boolean, response: ServerResponse): void {
+function answer(form: 'entries' | 'a problem' | 'a text', response: ServerResponse): void {
+  if (form === 'a text') return void response.end(HOSTILE);
+  const isError = form === 'a problem';
   const own = { id: HOSTILE, seq: 1, kind: HOSTILE, room: HOSTILE, timestamp: HOSTILE };
   const entry = { ...own, text: HOSTILE, identity: HOSTILE, welcome: HOSTILE, companions: [] };
   const room = { slug: HOSTILE, title: HOSTILE, description: HOSTILE, entries: 1, latest: HOSTILE };
@@ -68,12 +73,25 @@ function answer(isError: boolean, response: ServerResponse): void {
   response.end(JSON.stringify(isError ? problem : body));
 }
 
-suite('on a terminal, no command obeys what a gateway says', needs('script'), () => {
+/** What the program writes, until it ends or repeats what may pass. */
+function outputOf(
+  program: string,
+  args: readonly string[],
+  home: string,
+): Promise<readonly [stdout: string, stderr: string]> {
+  const { promise, resolve } = Promise.withResolvers<readonly [string, string]>();
+  const env = { ...process.env, XDG_CONFIG_HOME: home, XDG_STATE_HOME: home };
+  const options = { env, timeout: 4000, killSignal: 'SIGKILL' } as const;
+  execFile(program, args, options, (_, ...outputs) => resolve(outputs));
+  return promise;
+}
+
+suite('no command lets a terminal obey what a gateway says', () => {
   let folder: DataFolder;
-  const servers = [false, true].map((isError) =>
+  const servers = (['entries', 'a problem', 'a text'] as const).map((form) =>
     createServer((request, response) => {
       request.resume();
-      answer(isError, response);
+      answer(form, response);
     }).listen(0, '127.0.0.1'),
   );
   before(async () => {
@@ -86,21 +104,26 @@ suite('on a terminal, no command obeys what a gateway says', needs('script'), ()
   });
 
   for (const [name, words] of Object.entries(COMMANDS)) {
-    test(name, async () => {
+    test(`${name}, on a terminal`, needs('script'), async () => {
       for (const server of servers) {
         const { port } = server.address() as AddressInfo;
         const args = words(`http://127.0.0.1:${port}`, folder.path);
         const line = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
-        const { promise, resolve } = Promise.withResolvers<string>();
-        const env = { ...process.env, XDG_CONFIG_HOME: folder.path, XDG_STATE_HOME: folder.path };
-        // Some repeat what may pass: they are ended.
-        const options = { env, timeout: 4000, killSignal: 'SIGKILL' } as const;
         const script = ['--quiet', '--return', '--command', `exec ${line}`, '/dev/null'];
-        execFile('script', script, options, (_, stdout) => resolve(stdout));
-        const shown = await promise;
+        const [shown] = await outputOf('script', script, folder.path);
         assert.notEqual(shown, '');
         const cleared = shown.replaceAll('\r\n', '\n').replaceAll('\r\u001B[K', '');
         assert.doesNotMatch(cleared, OBEYED);
+      }
+    });
+
+    test(`${name}, in a pipe that a terminal shows`, async () => {
+      for (const server of servers) {
+        const { port } = server.address() as AddressInfo;
+        const args = words(`http://127.0.0.1:${port}`, folder.path);
+        const [data, said] = await outputOf(process.execPath, [COMMAND, ...args], folder.path);
+        assert.doesNotMatch(said, OBEYED);
+        if (WORDS.has(name)) assert.doesNotMatch(data, OBEYED);
       }
     });
   }

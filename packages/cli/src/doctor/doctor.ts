@@ -8,6 +8,7 @@ import { type Configuration, settingOption, SETTINGS } from '../configuration.ts
 import { EXIT_FAILED } from '../exit-codes.ts';
 import { listenAddress } from '../listen-setting.ts';
 import type { ProcessContext } from '../process-context.ts';
+import { safeText } from '../visit/terminal-text.ts';
 import { checkAddresses } from './address-checks.ts';
 import { type Finding, ok } from './finding.ts';
 import { checkFolder } from './folder-checks.ts';
@@ -86,5 +87,5 @@ function text(findings: readonly Finding[]): string {
     const line = `${MARKS[level].padEnd(4)}  ${check.padEnd(width)}  ${found}\n`;
     return mend === undefined ? line : `${line}${' '.repeat(width + 8)}${mend}\n`;
   });
-  return lines.join('');
+  return safeText(lines.join(''));
 }

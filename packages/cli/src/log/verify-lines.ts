@@ -12,6 +12,7 @@ import { decompressed, readFileChunks } from '../copy/compression.ts';
 import { EXIT_FAILED, EXIT_UNREACHABLE } from '../exit-codes.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { CLEAR_LINE } from '../terminal-log.ts';
+import { safeText } from '../visit/terminal-text.ts';
 import { CheckpointFile, checkpointFileFor } from './checkpoint-file.ts';
 import { PLATFORM_SHA256 } from './platform-sha256.ts';
 
@@ -160,7 +161,7 @@ function reportFault(
   if (isFault && json) {
     const fault = { seq: error.seq ?? null, what: error.message };
     stdout.write(`${JSON.stringify({ faults: [fault] })}\n`);
-  } else if (isFault) stdout.write(`${error.message}\n`);
+  } else if (isFault) stdout.write(`${safeText(error.message)}\n`);
   else stderr.write(`Cannot verify ${source}: ${error.message}\n`);
   context.setExitCode(isFault ? EXIT_FAILED : EXIT_UNREACHABLE);
 }
