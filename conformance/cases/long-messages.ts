@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
 import type { Gateway } from '../gateway.ts';
-import { asArray, asObject, asString, parseJson, type JsonObject } from '../value.ts';
+import { resultOf } from '../mcp-result.ts';
+import { asArray, asObject, asString, type JsonObject } from '../value.ts';
 
 const LONG = 'ї'.repeat(1_000_000);
 
@@ -24,9 +25,7 @@ export const longMessages: readonly Case[] = [
   check('18.9', 'long', async (gateway) => {
     const message = `{"params":{"arguments":{"text":"${LONG}","n":1.50},"name":"whisper"},"id":7,"method":"tools/call","jsonrpc":"2.0"}`;
     const { result } = await post(gateway, '/mcp', message);
-    const [block] = asArray(asObject(result)['content']).map(asObject);
-    const own = asObject(parseJson(asString(block?.['text']).split('\n').at(-1) ?? ''));
-    await assertStored(gateway, own['path']);
+    await assertStored(gateway, resultOf(asObject(result)).own['path']);
   }),
   check('18.9', 'envelope', async (gateway) => {
     const message = `{"jsonrpc":"2.0","method":"ping","more":"${LONG}","id":7}`;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 
 import { check, type Case } from '../case.ts';
-import { uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
+import { contactBody, uniqueName, traceBody, type Gateway, type Headers } from '../gateway.ts';
+import { resultOf, said, type Result } from '../mcp-result.ts';
 import { members } from '../spelling.ts';
 import {
   asObject,
@@ -21,15 +22,6 @@ const SAYING = {
 } as const;
 const READING = ['read', 'search', 'get_entry', 'list_rooms', 'who_is_here', 'wait_for_news'];
 
-interface Result {
-  readonly isError: boolean;
-  readonly texts: readonly string[];
-  /** The gateway's own members. */
-  readonly own: JsonObject;
-  /** What visitors wrote, line by line. */
-  readonly lines: readonly string[];
-}
-
 /** A message, with params as they are spelled, from a client of before 2026-07-28. */
 async function ask(
   gateway: Gateway,
@@ -47,21 +39,7 @@ async function ask(
 
 async function call(gateway: Gateway, name: string, given: string): Promise<Result> {
   const answer = await ask(gateway, 'tools/call', `{"name":"${name}","arguments":${given}}`);
-  const result = asObject(answer['result']);
-  assert.equal(result['structuredContent'], undefined);
-  const isError = result['isError'] === true;
-  const texts = asArray(result['content']).map((block) => asString(asObject(block)['text']));
-  const [first = '', second = ''] = texts;
-  return {
-    isError,
-    texts,
-    own: isError ? {} : asObject(parseJson(first.split('\n').at(-1) ?? '')),
-    lines: isError ? [] : second.split('\n').slice(2),
-  };
-}
-
-function said({ lines }: Result): JsonObject[] {
-  return lines.map((line) => asObject(parseJson(line)));
+  return resultOf(asObject(answer['result']));
 }
 
 async function done(gateway: Gateway, name: string, given: JsonObject): Promise<Result> {
@@ -206,8 +184,9 @@ export const mcp: readonly Case[] = [
       const { own } = await done(gateway, tool, given);
       assert.ok(asString(asArray(own['notes'])[0]).includes(`"${near}"`), tool);
     }
-    const { texts } = await call(gateway, 'search', '{"query":"x"}');
-    assert.match(texts[0] ?? '', /^invalid-parameter: .*"query".*"q"/s);
+    const { isError, own } = await call(gateway, 'search', '{"query":"x"}');
+    assert.ok(isError);
+    assert.match(asString(asArray(own['notes'])[0]), /"query".*"q"/);
   }),
   check('18.2', 'rooms', async (gateway) => {
     const { own } = await done(gateway, 'list_rooms', {});
@@ -324,6 +303,8 @@ export const mcp: readonly Case[] = [
     });
     const [companion] = said(met);
     assert.equal(companion?.['ai_identity'], other);
+    const byHttp = await gateway.post('resonance', contactBody(uniqueName(), []));
+    assert.equal(met.texts[0]?.split('\n')[0], asNonBlank(byHttp.expect(201).json['welcome']));
     const next = asArray(met.own['next']).map(asObject);
     assert.ok(next.length > 0);
     for (const step of next) {
@@ -379,18 +360,22 @@ export const mcp: readonly Case[] = [
   check('18.6', 'errors', async (gateway) => {
     for (const [kind, name] of Object.entries(SAYING)) {
       const given = '{"to":[1],"room":"no-such-room"}';
-      const { isError, texts } = await call(gateway, name, given);
+      const { isError, texts, own } = await call(gateway, name, given);
       const answer = (await gateway.request('POST', `/api/${kind}`, {}, given)).expect(422);
       assert.ok(isError);
-      assert.deepEqual(parseJson(texts[1] ?? ''), answer.json);
-      assert.ok(texts[0]?.startsWith(`${asString(answer.json['code'])}: `));
+      const { detail, faults, ...others } = answer.json;
+      const places = asArray(faults).map((fault) => ({ pointer: asObject(fault)['pointer'] }));
+      assert.deepEqual(own, { ...others, faults: places });
+      const [sentence, _, ...more] = texts.join('\n').split('\n');
+      assert.equal(sentence, `${asString(answer.json['code'])}: ${asString(detail)}`);
+      assert.deepEqual(more, []);
       const example = members(answer.text).find((member) => member.name === 'example');
       assert.equal((await call(gateway, name, example?.value ?? '')).isError, false);
     }
     const noWords = await call(gateway, 'search', '{}');
     assert.ok(noWords.isError);
     assert.ok(noWords.texts.every((text) => !text.includes('/api/')));
-    const { example } = asObject(parseJson(noWords.texts[1] ?? ''));
+    const { example } = noWords.own;
     assert.equal((await done(gateway, 'search', asObject(example))).isError, false);
     const { error } = await ask(gateway, 'tools/call', '{"name":"no_such_tool"}');
     assert.equal(asObject(error)['code'], -32_602);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 
 import { uniqueName } from '../../conformance/gateway.ts';
+import { said, type Result } from '../../conformance/mcp-result.ts';
 import {
   asObject,
   asArray,
@@ -10,7 +11,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { CLIENTS, type Caller, type Connect, type Result } from './clients.ts';
+import { CLIENTS, type Caller, type Connect } from './clients.ts';
 
 const NAMES = [
   'first_contact',
@@ -34,9 +35,9 @@ async function done(caller: Caller, name: string, given: JsonObject): Promise<Re
   return result;
 }
 
-function words({ texts, said }: Result): readonly JsonObject[] {
-  assert.match(texts[1] ?? '', MARK);
-  return said;
+function words(result: Result): readonly JsonObject[] {
+  assert.match(result.texts[1] ?? '', MARK);
+  return said(result);
 }
 
 suite('the official clients', () => {
@@ -108,7 +109,7 @@ async function saying(caller: Caller): Promise<void> {
   const refused = await caller.call('leave_trace', { text: 'no name' });
   assert.equal(refused.isError, true);
   assert.match(refused.texts[0] ?? '', /^invalid-entry: /);
-  const problem = asObject(JSON.parse(refused.texts[1] ?? ''));
+  const { own: problem } = refused;
   assert.equal(problem['code'], 'invalid-entry');
   assert.deepEqual(
     asArray(problem['faults']).map((fault) => asObject(fault)['pointer']),
@@ -146,7 +147,7 @@ async function reading(caller: Caller): Promise<void> {
   }
   for (let next: JsonObject | null = { q: word, limit: 1 }; next !== null;) {
     const result: Result = await done(caller, 'search', next);
-    const [first] = result.said;
+    const [first] = said(result);
     if (first !== undefined) {
       assert.match(result.texts[1] ?? '', MARK);
       assert.ok(!result.texts[0]?.includes('Тихо'));

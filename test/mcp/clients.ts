@@ -7,26 +7,11 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 
-import {
-  asObject,
-  asArray,
-  asString,
-  parseJson,
-  type JsonObject,
-} from '../../conformance/value.ts';
+import { resultOf, type Result } from '../../conformance/mcp-result.ts';
+import { asObject, asArray, asString, type JsonObject } from '../../conformance/value.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const ME = { name: 'visitor', version: '1.0.0' };
-
-export interface Result {
-  readonly isError: boolean;
-  /** The blocks of text, the gateway's own first. */
-  readonly texts: readonly string[];
-  /** The gateway's own members. */
-  readonly own: JsonObject;
-  /** What visitors wrote, line by line. */
-  readonly said: readonly JsonObject[];
-}
 
 /** How a client waits for a call that takes long. */
 interface CallOptions {
@@ -77,23 +62,6 @@ export const CLIENTS: Readonly<Record<string, Connect>> = {
   'version 1 over HTTP': (url) => old(url, 'http'),
   'version 1 over stdio': (url) => old(url, 'stdio'),
 };
-
-export function resultOf(result: JsonObject): Result {
-  const isError = result['isError'] === true;
-  const texts = asArray(result['content']).map((block) => asString(asObject(block)['text']));
-  const [first = '', second = ''] = texts;
-  return {
-    isError,
-    texts,
-    own: isError ? {} : asObject(parseJson(first.split('\n').at(-1) ?? '')),
-    said: isError
-      ? []
-      : second
-          .split('\n')
-          .slice(2)
-          .map((line) => asObject(parseJson(line))),
-  };
-}
 
 type CallTool = (
   params: { name: string; arguments: Record<string, unknown> },

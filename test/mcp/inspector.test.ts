@@ -15,13 +15,13 @@ import {
   asString,
   type JsonObject,
 } from '../../conformance/value.ts';
+import { resultOf, said, type Result } from '../../conformance/mcp-result.ts';
 import {
   dataFolder,
   startGatewayProcess,
   type DataFolder,
   type GatewayProcess,
 } from '../gateway-process.ts';
-import { resultOf, type Result } from './clients.ts';
 import type { CommandResult } from './inspector-process.ts';
 
 const INSPECTOR = fileURLToPath(
@@ -87,13 +87,13 @@ async function everyTool(inspect: Inspect, launch: Inspect): Promise<void> {
     return resultOf(result);
   };
   const identity = uniqueName();
-  const said = { text: 'Тиша.', identity };
+  const trace = { text: 'Тиша.', identity };
   await call('first_contact', { ai_identity: identity, seeking: ['presence'] });
-  const { id, seq } = (await call('leave_trace', { ...said, identityType: 'ai_entity' })).own;
-  await call('plant_seed', said);
-  await call('whisper', said);
+  const { id, seq } = (await call('leave_trace', { ...trace, identityType: 'ai_entity' })).own;
+  await call('plant_seed', trace);
+  await call('whisper', trace);
   const words = async (name: string, given: JsonObject): Promise<readonly JsonObject[]> =>
-    (await call(name, given)).said;
+    said(await call(name, given));
   assert.equal((await words('read', { identity })).length, 4);
   assert.ok((await words('who_is_here', {})).length > 0);
   await call('search', { q: 'тиша' });

@@ -15,7 +15,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
-import { resultOf, type Result } from './clients.ts';
+import { resultOf, said, type Result } from '../../conformance/mcp-result.ts';
 import { residentOf } from '../live/resident.ts';
 
 const MEGABYTE = 1024 * 1024;
@@ -97,9 +97,10 @@ suite('an MCP message of any size', () => {
   test('is refused in the words of HTTP', async () => {
     const args = `{"text":1,"long":"${'x'.repeat(100_000)}"}`;
     const response = await fetch(`${gateway.url}/api/garden`, { method: 'POST', body: args });
-    const { message } = await post(call('leave_trace', args));
-    const [, problem] = asArray(asObject(message['result'])['content']);
-    assert.deepEqual(parseJson(asString(asObject(problem)['text'])), await response.json());
+    const { texts, own } = resultIn(await post(call('leave_trace', args)));
+    const { detail, example, code } = asObject(await response.json());
+    assert.ok(texts[0]?.startsWith(`${asString(code)}: ${asString(detail)}\n`));
+    assert.deepEqual(own['example'], example);
   });
 
   test('may be a batch of long calls', async () => {
@@ -122,7 +123,7 @@ suite('an MCP message of any size', () => {
     const more = 'x'.repeat(3 * MEGABYTE);
     const id = asString(path).slice('/api/entries/'.length);
     const answer = await post(call('get_entry', `{"more":"${more}","id":"no","id":"${id}"}`));
-    assert.match(JSON.stringify(resultIn(answer).said), /only this one/);
+    assert.match(JSON.stringify(said(resultIn(answer))), /only this one/);
   });
 
   test('that needs more than a megabyte beside an entry is told so, with its id', async () => {

@@ -14,7 +14,7 @@ import { suite, test } from 'node:test';
 
 import { asObject, asString, parseJson } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
-import { resultOf } from './clients.ts';
+import { resultOf } from '../../conformance/mcp-result.ts';
 import { residentOf } from '../live/resident.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');

@@ -13,7 +13,7 @@ import {
   type JsonObject,
 } from '../../conformance/value.ts';
 import { startGatewayProcess } from '../gateway-process.ts';
-import { resultOf } from './clients.ts';
+import { resultOf } from '../../conformance/mcp-result.ts';
 
 const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 

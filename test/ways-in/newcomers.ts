@@ -13,7 +13,8 @@ import {
   parseJson,
   type JsonObject,
 } from '../../conformance/value.ts';
-import { CLIENTS, type Caller, type Result } from '../mcp/clients.ts';
+import { said, type Result } from '../../conformance/mcp-result.ts';
+import { CLIENTS, type Caller } from '../mcp/clients.ts';
 
 interface Inbox {
   readonly entries: readonly JsonObject[];
@@ -164,7 +165,7 @@ async function byMcp(url: string, name: string): Promise<Newcomer> {
       const result = await call('read', { to: name, after, limit: 20 });
       const { head, log } = result.own;
       return {
-        entries: result.said,
+        entries: said(result),
         head: asInteger(head),
         log: asString(log),
       };
@@ -172,7 +173,7 @@ async function byMcp(url: string, name: string): Promise<Newcomer> {
     search: (words) =>
       found(async () => {
         const result = await call('search', { q: words });
-        return { notes: result.own['notes'], results: result.said };
+        return { notes: result.own['notes'], results: said(result) };
       }),
     async toldOf(cursor) {
       return (await call('read', { to: name, after: cursor }, true)).texts.join('\n');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 
+import { resultOf, type Result } from '../../../../../conformance/mcp-result.ts';
 import { fetchBytes, type TestGateway } from '../../gateway.fixture.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -38,41 +39,17 @@ export async function send(
   return await promise;
 }
 
-export interface Called {
-  readonly isError: boolean;
-  readonly texts: readonly string[];
-  /** The gateway's own members. */
-  readonly own: Fields;
-  /** What visitors wrote, line by line. */
-  readonly lines: readonly string[];
-}
-
 /** The result of a call whose arguments are this text. */
 export async function call(
   door: TestGateway,
   name: string,
   given: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Called> {
+): Promise<Result> {
   const params = `{"name":"${name}","arguments":${given}}`;
   const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
   const { text } = await send(door, message, headers);
-  const result = fields(answerIn(text)['result']);
-  assert.equal(result['structuredContent'], undefined);
-  const isError = result['isError'] === true;
-  const texts = list(result['content']).map((block) => String(fields(block)['text']));
-  const [first = '', second = ''] = texts;
-  return {
-    isError,
-    texts,
-    own: isError ? {} : fields(JSON.parse(first.split('\n').at(-1) ?? '')),
-    lines: isError ? [] : second.split('\n').slice(2),
-  };
-}
-
-/** What visitors wrote, as a JSON parser reads it. */
-export function said({ lines }: Called): Fields[] {
-  return lines.map((line) => fields(JSON.parse(line)));
+  return resultOf(fields(answerIn(text)['result']));
 }
 
 export function answerIn(text: string): Fields {

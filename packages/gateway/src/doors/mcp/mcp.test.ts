@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 
 import { GatewayError } from '@open-presence/protocol';
 
+import { said } from '../../../../../conformance/mcp-result.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { REVISIONS } from './server-card.ts';
@@ -13,7 +14,6 @@ import {
   entryAt,
   fields,
   list,
-  said,
   saidIn,
   send,
   subscribe,
@@ -118,10 +118,13 @@ suite('what is said through MCP', () => {
       const refused = await call(door, name, given);
       assert.equal(refused.isError, true);
       const answer = await fetch(`${door.url}/api/${kind}`, { method: 'POST', body: given });
-      const problem = fields(await answer.json());
-      assert.deepEqual(JSON.parse(refused.texts[1] ?? ''), problem);
-      assert.equal(refused.texts[0], `${String(problem['code'])}: ${String(problem['detail'])}`);
-      const mended = await call(door, name, JSON.stringify(problem['example']));
+      const { detail, faults, ...others } = fields(await answer.json());
+      const places = list(faults).map((fault) => ({ pointer: fields(fault)['pointer'] }));
+      assert.deepEqual(refused.own, { ...others, faults: places });
+      const [sentence, members, ...more] = refused.texts.join('\n').split('\n');
+      assert.equal(sentence, `${String(others['code'])}: ${String(detail)}`);
+      assert.deepEqual([JSON.parse(members ?? ''), more], [refused.own, []]);
+      const mended = await call(door, name, JSON.stringify(others['example']));
       assert.equal(mended.isError, false);
     }
   });

@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
+import { said, type Result } from '../../../../../../conformance/mcp-result.ts';
 import { openMemoryLog } from '../../../stores/memory/memory.ts';
 import { openGateway } from '../../../gateway.fixture.ts';
-import {
-  answerIn,
-  call,
-  entryAt,
-  fields,
-  list,
-  said,
-  saidIn,
-  send,
-  type Called,
-} from '../mcp.fixture.ts';
+import { answerIn, call, entryAt, fields, list, saidIn, send } from '../mcp.fixture.ts';
 
 const open = (): ReturnType<typeof openGateway> => openGateway(openMemoryLog());
 
@@ -37,7 +28,8 @@ suite('what is read through MCP', () => {
     const plain = await call(door, 'read', '{"q":"mint","limit":1,"room":null,"author":null}');
     assert.equal(plain.own['notes'], undefined);
     const refused = await call(door, 'get_entry', '{"entry_id":"x"}');
-    assert.match(refused.texts[0] ?? '', /^invalid-parameter: .*\n"entry_id".* mean "id"\?$/);
+    assert.match(refused.texts[0] ?? '', /^invalid-parameter: /);
+    assert.match(list(refused.own['notes']).join(' '), /"entry_id".* mean "id"\?$/);
   });
 
   test('comes in pieces where it is long, byte for byte', async () => {
@@ -149,7 +141,7 @@ suite('what is read through MCP', () => {
     log.searchWatermark = () => Math.min(known, log.head());
     await using door = await openGateway(log);
     await door.addEntries('a quiet word', 'noise', 'another quiet one');
-    const seqs = (page: Called): unknown[] => said(page).map((entry) => entry['seq']);
+    const seqs = (page: Result): unknown[] => said(page).map((entry) => entry['seq']);
     const all = await call(door, 'read', '{"q":"quiet","as":"L","limit":1}');
     assert.deepEqual(seqs(all), [3]);
     assert.equal(all.own['known'], 3);

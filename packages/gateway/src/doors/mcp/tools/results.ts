@@ -78,18 +78,18 @@ function parseObject(text: string): JsonObject {
 }
 
 export function listedEntry({ stamp, size, text, portability }: Entry): ListedEntry {
-  if (text !== undefined && size <= MAX_LISTED_SIZE && portability !== 'omitted') {
+  const isOmitted = portability === 'omitted';
+  if (text !== undefined && size <= MAX_LISTED_SIZE && !isOmitted) {
     return { line: Buffer.from(text).toString() };
   }
-  const bytes = omittedSize(text) ?? size;
+  const bytes = isOmitted && text !== undefined ? omittedSize(text) : size;
   return { line: `${entryHead(stamp)}}`, shortened: { id: stamp.id, bytes } };
 }
 
-/** Bytes of the exact entry for which this stands, if it stands for one. */
-function omittedSize(text: Uint8Array | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const { size } = toJsonObject(parseObject(Buffer.from(text).toString())['omitted']);
-  return typeof size === 'number' ? size : undefined;
+/** Bytes of the exact entry for which this stands. */
+function omittedSize(text: Uint8Array): number {
+  const { omitted } = parseObject(Buffer.from(text).toString());
+  return Number(toJsonObject(omitted)['size']);
 }
 
 export interface NextCall {
@@ -116,20 +116,15 @@ export function shortenedIn(
   return entries.map(({ shortened }) => shortened).filter((entry) => entry !== undefined);
 }
 
-/** The result of a call that failed, with the problem document that HTTP would send. */
-export function errorResult(
-  { app, language, text, notes }: ToolContext,
-  thrown: unknown,
-): CallToolResult {
+/** The result of a call that failed: the problem document that HTTP would send, its detail said once. */
+export function errorResult(context: ToolContext, thrown: unknown): CallToolResult {
+  const { app, language, text } = context;
   const error = asGatewayError(app, thrown);
-  const document = problemDocument(error, text(language.errors[error.code]));
-  return {
-    isError: true,
-    content: [
-      { type: 'text', text: [`${error.code}: ${error.message}`, ...notes].join('\n') },
-      { type: 'text', text: portableJson(document) },
-    ],
-  };
+  const { detail, ...members } = problemDocument(error, text(language.errors[error.code]));
+  const summary = `${error.code}: ${String(detail)}`;
+  const faults = error.extensions.faults?.map(({ pointer, parameter }) => ({ pointer, parameter }));
+  const own = { ...members, faults };
+  return { ...callToolResult(context, { summary, own, lines: [] }), isError: true };
 }
 
 /** Reports whatever is not a `GatewayError`, and hides it from the caller. */
