@@ -1,13 +1,23 @@
-// An origin may lie: what a mirror reads of it takes no more memory, however much it sends.
+// A gateway may lie: what a mirror or a command reads of it takes no more memory, however much it sends.
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { suite, test } from 'node:test';
 
 import { Gateway } from '@open-presence/client';
 
 import { OriginWithholdings } from '../../packages/cli/src/log/origin-withholdings.ts';
+import { dataFolder } from '../gateway-process.ts';
+
+const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
+const MEGABYTE = 1024 * 1024;
+/** More than buffers on the way hold beside what a command reads. */
+const ENDLESS = 64 * MEGABYTE;
 
 const REASON = 'x'.repeat(60 * 1024);
 const CASES = 400;
@@ -50,4 +60,44 @@ suite('a mirror of a lying origin', () => {
       assert.ok(characters < MOST_CHARACTERS, `${characters} characters`);
     }
   });
+});
+
+/** One answer that goes on and on. */
+const ENDLESS_ANSWERS = {
+  'a mirror, a head': [200, ['mirror', '--once']],
+  'a mirror, an error': [500, ['mirror', '--once']],
+  'a mirror that is served, a head': [200, ['serve', '--port', '0', '--mirror']],
+  'a command, an error': [400, ['rooms', '--url']],
+  'a command, a list of rooms': [200, ['rooms', '--url']],
+  'a log to verify': [200, ['verify']],
+  'a log to count': [400, ['stats', '--url']],
+} as const;
+
+suite('no answer is read on that never ends, and the command says so', () => {
+  for (const [name, [status, words]] of Object.entries(ENDLESS_ANSWERS))
+    test(name, async () => {
+      await using folder = await dataFolder();
+      let sent = 0;
+      await using gateway = await serve((request, response) => {
+        request.resume();
+        response.writeHead(status, { 'Content-Type': 'application/json' });
+        response.write('{"log":"');
+        const text = function* (): Generator<Buffer> {
+          const chunk = Buffer.alloc(MEGABYTE, 'x');
+          for (; sent < ENDLESS; sent += chunk.length) yield chunk;
+        };
+        pipeline(Readable.from(text()), response).catch(() => {});
+      });
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const data = words[0] === 'mirror' || words[0] === 'serve' ? ['--data', folder.path] : [];
+      const child = execFile(
+        process.execPath,
+        [COMMAND, ...words, gateway.url, ...data],
+        { env: { ...process.env, XDG_CONFIG_HOME: folder.path, XDG_STATE_HOME: folder.path } },
+        (_, ...outputs) => resolve(outputs.join('')),
+      );
+      assert.notEqual(await promise, '');
+      assert.notEqual(child.exitCode, 0);
+      assert.ok(sent > 0 && sent < ENDLESS, `${sent} bytes were taken`);
+    });
 });

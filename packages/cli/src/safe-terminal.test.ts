@@ -32,7 +32,7 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   who: (url) => ['who', '--url', url],
   inbox: (url) => ['inbox', '--identity', 'Lumen', '--url', url],
   stats: (url) => ['stats', '--url', url],
-  verify: (url) => ['verify', '--url', url],
+  verify: (url) => ['verify', url],
   export: (url, data) => ['export', join(data, 'file'), '--url', url],
   mirror: (url, data) => ['mirror', url, '--data', join(data, 'mirror')],
   doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--public-url', url],
@@ -88,8 +88,10 @@ function outputOf(
 
 suite('no command lets a terminal obey what a gateway says', () => {
   let folder: DataFolder;
+  let asked = 0;
   const servers = (['entries', 'a problem', 'a text'] as const).map((form) =>
     createServer((request, response) => {
+      asked += 1;
       request.resume();
       answer(form, response);
     }).listen(0, '127.0.0.1'),
@@ -106,12 +108,14 @@ suite('no command lets a terminal obey what a gateway says', () => {
   for (const [name, words] of Object.entries(COMMANDS)) {
     test(`${name}, on a terminal`, needs('script'), async () => {
       for (const server of servers) {
+        asked = 0;
         const { port } = server.address() as AddressInfo;
         const args = words(`http://127.0.0.1:${port}`, folder.path);
         const line = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ');
         const script = ['--quiet', '--return', '--command', `exec ${line}`, '/dev/null'];
         const [shown] = await outputOf('script', script, folder.path);
         assert.notEqual(shown, '');
+        assert.ok(asked > 0);
         const cleared = shown.replaceAll('\r\n', '\n').replaceAll('\r\u001B[K', '');
         assert.doesNotMatch(cleared, OBEYED);
       }
@@ -119,9 +123,11 @@ suite('no command lets a terminal obey what a gateway says', () => {
 
     test(`${name}, in a pipe that a terminal shows`, async () => {
       for (const server of servers) {
+        asked = 0;
         const { port } = server.address() as AddressInfo;
         const args = words(`http://127.0.0.1:${port}`, folder.path);
         const [data, said] = await outputOf(process.execPath, [COMMAND, ...args], folder.path);
+        assert.ok(asked > 0);
         assert.doesNotMatch(said, OBEYED);
         if (WORDS.has(name)) assert.doesNotMatch(data, OBEYED);
       }
