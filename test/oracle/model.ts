@@ -1,5 +1,6 @@
 /** What a gateway must hold and answer, as plainly as it can be said: a list and `filter`. */
 import type { Kind } from '../../conformance/entry.ts';
+import { asObject, parseJson } from '../../conformance/value.ts';
 
 export interface ModelEntry {
   readonly seq: number;
@@ -109,22 +110,30 @@ export function limitOf({ pairs }: ListingQuery): number {
 
 /**
  * The newest twelve earlier first contacts of others that seek one of the same things, of each visitor
- * the newest. White space alone is nobody's name, and all without a name are as one.
+ * the newest. White space alone is nobody's name, and all whose summary has no name are as one.
  */
 export function companionsOf(entries: readonly ModelEntry[], entry: ModelEntry): string[] {
   const sought = names(entry.fields['seeking']);
-  const nameOf = ({ fields }: ModelEntry): unknown =>
-    String(fields['ai_identity']).trim() === '' ? '' : fields['ai_identity'];
-  const name = nameOf(entry);
+  const own = nameIn(textOf(entry));
+  const isOwn = (other: ModelEntry, name: string | undefined): boolean =>
+    own !== undefined && (name === own || (name === undefined && takes(other, ['identity', own])));
   return entries
     .filter((other) => other.kind === 'resonance' && other.seq < entry.seq)
-    .filter((other) => name === '' || nameOf(other) !== name)
     .filter((other) => names(other.fields['seeking']).some((one) => sought.includes(one)))
     .toReversed()
-    .filter((other, at, all) => all.findIndex((one) => nameOf(one) === nameOf(other)) === at)
+    .map((other) => ({ other, summary: summaryOf(other), name: nameIn(summaryOf(other)) }))
+    .filter(({ other, name }) => !isOwn(other, name))
+    .filter(({ name }, at, all) => all.findIndex((one) => one.name === name) === at)
     .slice(0, 12)
-    .map((other) => {
-      const whole = portableText(other);
-      return Buffer.byteLength(whole) > 16 * 1024 ? `${ownText(other)}}` : whole;
-    });
+    .map(({ summary }) => summary);
+}
+
+function summaryOf(entry: ModelEntry): string {
+  const whole = portableText(entry);
+  return Buffer.byteLength(whole) > 16 * 1024 ? `${ownText(entry)}}` : whole;
+}
+
+function nameIn(text: string): string | undefined {
+  const { ai_identity: name } = asObject(parseJson(text));
+  return typeof name === 'string' && name.trim() !== '' ? name.toWellFormed() : undefined;
 }

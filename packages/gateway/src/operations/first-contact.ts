@@ -19,7 +19,6 @@ import { toJsonObject, type JsonObject } from '../json/json-object.ts';
 import { facet } from '../log/facet.ts';
 import type { Entry, Log } from '../log/log.ts';
 import type { OperationsContext } from './context.ts';
-import { previewOf } from './text-preview.ts';
 
 const MAX_COMPANIONS = 12;
 /** How many values of `seeking` are looked up. */
@@ -72,7 +71,7 @@ const COMMA = Buffer.from(',');
 
 /**
  * Summaries of first contacts by others who seek the same, newest first: of each visitor the newest.
- * Contacts without a name count as one visitor's.
+ * Contacts without a name, and those that are not summed up whole, count as one visitor's.
  */
 export async function companionsFor(
   { log }: Pick<OperationsContext, 'log'>,
@@ -87,8 +86,10 @@ export async function companionsFor(
   const authors = new Set<string | undefined>(identity === undefined ? [] : [identity]);
   const companions: Uint8Array[] = [];
   for await (const entry of log.readEntries(seekers)) {
-    const author = await authorOf(log, entry);
+    const author = visitorOf(summaryOf(entry)).identity;
     if (authors.has(author)) continue;
+    if (author === undefined && identity !== undefined && (await isNamed(log, entry, identity)))
+      continue;
     authors.add(author);
     companions.push(summaryOf(entry));
     if (companions.length === MAX_COMPANIONS) break;
@@ -130,15 +131,12 @@ function membersOf(text: Uint8Array): JsonObject {
   return toJsonObject(JSON.parse(decoder.decode(text)));
 }
 
-/** The name of a first contact's visitor, as far as its text is looked into. */
-async function authorOf(log: Log, entry: Entry): Promise<string | undefined> {
-  const { stamp, text, portability } = entry;
-  if (text !== undefined && text.length <= MAX_SUMMARY_SIZE && portability !== 'omitted')
-    return visitorOf(text).identity;
-  const exact = portability === 'omitted' ? await log.entry(stamp.seq, 'exact') : entry;
-  if (exact === undefined) return undefined;
-  const { ai_identity: name } = await previewOf(exact, ['ai_identity'], MAX_SUMMARY_SIZE);
-  return visitorName(name)?.toWellFormed();
+/** Whether the entry has the name. The index knows that without reading a text of any length. */
+async function isNamed(log: Log, { stamp }: Entry, identity: string): Promise<boolean> {
+  const facets = [facet('identity', identity)];
+  const only = { facets, order: 'newest', after: stamp.seq - 1, before: stamp.seq + 1 } as const;
+  for await (const _ of log.readEntries(only)) return true;
+  return false;
 }
 
 /** The entry as other documents contain it: whole, or only the gateway's members if it is large. */

@@ -308,13 +308,34 @@ suite('the response to a first contact', () => {
     for (let at = 0; at < 300; at++) await post(gateway, 'resonance', contact('bot', 'a', 'b'));
     await post(gateway, 'resonance', contact(' ', 'a'));
     await post(gateway, 'resonance', contact('\t', 'a'));
-    for (const about of ['x'.repeat(20_000), 'x'.repeat(200_000)]) {
-      const body = { about, ai_identity: 'long', seeking: ['a'] };
-      await post(gateway, 'resonance', JSON.stringify(body));
-    }
     const answer = await post(gateway, 'resonance', contact('me', 'b', 'a'));
     const seqs = ((await membersOf(answer))['companions'] as Members[]).map(({ seq }) => seq);
-    assert.deepEqual(seqs, [305, 303, 301, 1]);
+    assert.deepEqual(seqs, [303, 301, 1]);
+  });
+
+  test('looks into none that is large: of those, only the newest is a companion', async () => {
+    await using gateway = await open();
+    for (const [name, size] of [
+      ['a', 20_000],
+      ['b', 200_000],
+      ['me', 20_000],
+    ] as const) {
+      const body = { about: 'x'.repeat(size), ai_identity: name, seeking: ['a'] };
+      await post(gateway, 'resonance', JSON.stringify(body));
+    }
+    await post(gateway, 'resonance', contact(' ', 'a'));
+    const seqsFor = async (name: string): Promise<unknown[]> => {
+      const answer = await post(gateway, 'resonance', contact(name, 'a'));
+      return ((await membersOf(answer))['companions'] as Members[]).map(({ seq }) => seq);
+    };
+    assert.deepEqual(await seqsFor('c'), [4]);
+    assert.deepEqual(await seqsFor('me'), [5, 4]);
+    await post(
+      gateway,
+      'resonance',
+      JSON.stringify({ about: 'x'.repeat(20_000), ai_identity: 'me', seeking: ['a'] }),
+    );
+    assert.deepEqual(await seqsFor('me'), [5, 4]);
   });
 
   test('takes white space alone for no name', async () => {
