@@ -102,6 +102,16 @@ suite('limits', () => {
     assert.deepEqual(statusesIn(path), [404]);
   });
 
+  // Reading one in quadratic time would take hours.
+  test('a query may be a million of the same separators', async () => {
+    await using gateway = await open();
+    for (const separator of ['?', '&', '%', '=', '[', ';', '/']) {
+      const url = `/api/entries?${separator.repeat(1_000_000)}`;
+      const received = await gateway.sendRaw(getRequest(url), /"next":/);
+      assert.deepEqual(statusesIn(received), [200], separator);
+    }
+  });
+
   test('a head may have exactly the size of the limit', async () => {
     await using gateway = await open();
     const ofSize = (size: number): string => {

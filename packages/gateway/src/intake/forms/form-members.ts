@@ -100,13 +100,21 @@ export class FormMembers implements FieldHandler {
 
   /** The rest of the text. Throws `invalid-parameter` for what is not UTF-8. */
   end(): Buffer {
+    return Buffer.from([...this.rest()].join(''));
+  }
+
+  /** What `end` returns, in pieces: held members can be many. */
+  *rest(): Generator<string, void, undefined> {
     this.#throwFaults();
-    const { reserved } = this.#options;
-    const texts = Array.from(this.#held, ([name, values]) =>
-      reserved.has(name) ? [] : this.#memberText(name, values),
-    ).flat();
-    const start = this.#hasMembers ? (texts.length > 0 ? ',' : '') : '{';
-    return Buffer.from(`${this.#text}${start}${texts.join(',')}}`);
+    if (this.#text !== '') yield this.#text;
+    let separator = this.#hasMembers ? ',' : '{';
+    if (!this.#hasMembers && this.#held.size === 0) yield '{';
+    for (const [name, values] of this.#held) {
+      if (this.#options.reserved.has(name)) continue;
+      yield separator + this.#memberText(name, values);
+      separator = ',';
+    }
+    yield '}';
   }
 
   #add(bytes: Uint8Array): void {

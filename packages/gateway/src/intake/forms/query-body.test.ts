@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 import fc from 'fast-check';
 
@@ -8,42 +9,54 @@ import { GatewayError } from '@open-presence/protocol';
 import { grammar } from '../intake.fixture.ts';
 import { bodyFromQuery } from './query-body.ts';
 
-function said(query: string): unknown {
-  return JSON.parse(bodyFromQuery(query, grammar.kinds.seeds).toString());
+async function said(query: string): Promise<unknown> {
+  return JSON.parse((await bodyFromQuery(query, grammar.kinds.seeds)).toString());
 }
 
 suite('what is said in a query', () => {
-  test('is what was percent-encoded, whatever that is', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+  test('is what was percent-encoded, whatever that is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (text) => {
         const words = text.toWellFormed();
-        assert.deepEqual(said(`text=${encodeURIComponent(words)}`), { text: words });
-        assert.deepEqual(said(new URLSearchParams({ text: words }).toString()), { text: words });
+        assert.deepEqual(await said(`text=${encodeURIComponent(words)}`), { text: words });
+        assert.deepEqual(await said(new URLSearchParams({ text: words }).toString()), {
+          text: words,
+        });
       }),
     );
   });
 
-  test('is kept as it stands where it only looks encoded', () => {
+  test('is kept as it stands where it only looks encoded', async () => {
     for (const text of ['%', '%4', '100%', '%zz', '%4g', '%g4', '%%']) {
-      assert.deepEqual(said(`text=${text}`), { text });
+      assert.deepEqual(await said(`text=${text}`), { text });
     }
-    assert.deepEqual(said('a=%2B+%2b&b=%25%34%31&%61=x'), { a: ['+ +', 'x'], b: '%41' });
+    assert.deepEqual(await said('a=%2B+%2b&b=%25%34%31&%61=x'), { a: ['+ +', 'x'], b: '%41' });
   });
 
-  test('is refused where it is no UTF-8', () => {
+  test('is refused where it is no UTF-8', async () => {
     for (const query of ['text=%ff', '%c3=1', 'text=%ED%A0%80', 'text=%C3%28']) {
-      assert.throws(() => said(query), GatewayError);
+      await assert.rejects(said(query), GatewayError);
     }
   });
 
-  test('is refused in few words, however often it is wrong', () => {
+  test('is refused in few words, however often it is wrong', async () => {
     for (const pair of ['%ff&', 'a=%ff&']) {
-      assert.throws(
-        () => said(pair.repeat(100_000)),
-        ({ message, extensions }: GatewayError) => {
-          return message.length < 2000 && extensions.faults?.length === 16;
-        },
-      );
+      await assert.rejects(said(pair.repeat(100_000)), ({ message, extensions }: GatewayError) => {
+        return message.length < 2000 && extensions.faults?.length === 16;
+      });
+    }
+  });
+
+  test('is read in turns with other work where it has many parameters', async () => {
+    for (const pairs of [
+      'a=&'.repeat(300_000),
+      Array.from({ length: 100_000 }, String).join('&'),
+    ]) {
+      const state = { turns: 0, ended: false };
+      const saying = said(pairs).finally(() => (state.ended = true));
+      for (; !state.ended; state.turns += 1) await nextTick();
+      await saying;
+      assert.ok(state.turns > 10, `${state.turns} turns`);
     }
   });
 });
