@@ -173,6 +173,29 @@ describe('the garden, in Chromium', needs('chromium'), () => {
     await page.close();
   });
 
+  it('keeps the order of the legend while the focus is within it', async () => {
+    await using own = await startGatewayProcess();
+    const first = ['Nokomis', 'Lumen', 'Мавка'];
+    for (const identity of first) await post(own, 'garden', { text: 'early', identity });
+    const { page } = await openGarden(own);
+    const authors = page.locator('.garden-authors button');
+    await authors.nth(2).waitFor();
+    const names = await authors.allInnerTexts();
+    await authors.first().focus();
+    const added = Array.from({ length: 6 }, (_, index) => `visitor ${index}`);
+    for (const identity of added) await post(own, 'garden', { text: 'late', identity });
+    await page.locator('.garden-list li').nth(8).waitFor();
+    await page.evaluate('new Promise(requestAnimationFrame)');
+    const visited = [];
+    for (const _ of names) {
+      visited.push(await page.evaluate('document.activeElement.innerText'));
+      await page.keyboard.press('Tab');
+    }
+    assert.deepEqual(visited, names);
+    await authors.filter({ hasText: 'visitor' }).first().waitFor();
+    await page.close();
+  });
+
   it('is a drawing with links, a plot and a list without scripts', async () => {
     const { page } = await openGarden(three, { javaScriptEnabled: false });
     assert.equal(await page.locator('svg.growths a').count(), 3);

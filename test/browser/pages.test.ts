@@ -29,7 +29,9 @@ const MAX_SCRIPT_BYTES = 60_000;
 const SHOWING: readonly PageName[] = ['house', 'room', 'entry'];
 
 /** What one presses, and links that only lead to the forms. */
-const CONTROLS = 'button, input, select, textarea, [role="button"], a[href*="#take-part"]';
+/** The buttons of the legend are its text. */
+const CONTROLS =
+  'button:not(.garden-authors button), input, select, textarea, [role="button"], a[href*="#take-part"]';
 
 const PHONE = { width: 320, height: 640 };
 /** 1280 by 1024 pixels at 400 %. */
@@ -130,6 +132,9 @@ describe('every page, in Chromium', { concurrency: 3, ...needs('chromium') }, ()
       assert.equal(await page.evaluate(PAPER), true, 'dark words on light paper');
       const controls = page.locator(CONTROLS);
       assert.equal(await controls.filter({ visible: true }).count(), 0, 'paper has no controls');
+      for (const author of await page.locator('.garden-authors li').all()) {
+        assert.match(await author.innerText(), /\S/, 'paper says whose plants these are');
+      }
       await watched.check();
     });
 

@@ -56,7 +56,7 @@ async function serve(given: Configuration, context: ProcessContext): Promise<voi
   // Goes on while the gateway stops.
   using manager = context.serviceManager();
   await using gateway = await start(configuration, { context, logger, report, origin, listen });
-  if (!hasPages()) logger.warn(`the pages are not built, and browsers get errors. ${PAGES_MEND}`);
+  if (!hasPages()) logger.warn(`the pages are not built, and browsers get JSON. ${PAGES_MEND}`);
   report.serving(gateway.address);
   manager.ready(() => gateway.turn());
   const { metricsUrl } = gateway;

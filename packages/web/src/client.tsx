@@ -11,6 +11,7 @@ import { hydrate } from 'preact';
 
 import { App, type PageComponent } from './app.tsx';
 import type { PageData, PageName } from './page-data.ts';
+import { withoutLanguage } from './shell.ts';
 import { keepSending } from './speaking/sender.ts';
 import { nameTab } from './speaking/tab.ts';
 
@@ -31,7 +32,9 @@ async function takeOver(): Promise<void> {
   const json = document.getElementById('page-data')?.textContent;
   const root = document.getElementById('page');
   if (json === undefined || root === null) return;
-  const data = JSON.parse(json) as PageData;
+  const sent = JSON.parse(json) as PageData;
+  const url = withoutLanguage(new URL(location.href));
+  const data = { ...sent, shell: { ...sent.shell, url } };
   const { Page } = await PAGES[data.page]();
   // Each component takes the data of its own page.
   hydrate(<App data={data} page={Page as PageComponent} />, root);

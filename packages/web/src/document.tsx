@@ -6,7 +6,7 @@ import { App, type PageComponent } from './app.tsx';
 import { assetsOf, CARD, ICONS } from './assets.ts';
 import type { PageData, RenderOptions } from './page-data.ts';
 import { Guide } from './guide.tsx';
-import { hrefIn } from './shell.ts';
+import { hrefIn, pathOf } from './shell.ts';
 import { SlotsContext } from './speaking/slots.ts';
 import { PAPER } from './web-manifest.ts';
 import { wordsIn } from './words/words.ts';
@@ -30,11 +30,18 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
         <script
           type="application/json"
           id="page-data"
-          dangerouslySetInnerHTML={{ __html: JSON.stringify(data).replaceAll(UNSAFE, escaped) }}
+          dangerouslySetInnerHTML={{
+            __html: JSON.stringify(ofScripts(data)).replaceAll(UNSAFE, escaped),
+          }}
         />
       </body>
     </html>
   );
+}
+
+/** What scripts need, without what they read in the address. */
+function ofScripts({ feeds: _, ...data }: PageData): object {
+  return { ...data, shell: { ...data.shell, url: undefined } };
 }
 
 /** `<` could end the element, and HTML may not have controls and noncharacters. */
@@ -48,7 +55,7 @@ function Head({ data }: { readonly data: PageData }): VNode {
   const { shell, description, feeds = allEntries(data), unlisted } = data;
   const title = data.title === shell.service ? data.title : `${data.title} · ${shell.service}`;
   const { script, preloads, style, fonts } = assetsOf(data.page, shell.locale);
-  const address = shell.address + shell.url;
+  const address = shell.address + pathOf(shell);
   return (
     <head>
       <meta charSet="utf-8" />
@@ -77,15 +84,11 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <link rel="manifest" href={`/web/manifest.webmanifest?lang=${shell.locale}`} />
       <meta name="theme-color" content={PAPER.light} media="(prefers-color-scheme: light)" />
       <meta name="theme-color" content={PAPER.dark} media="(prefers-color-scheme: dark)" />
-      <link rel="canonical" href={address} />
-      {(['uk', 'en'] as const).map((locale) => (
-        <link
-          key={locale}
-          rel="alternate"
-          hreflang={locale}
-          href={shell.address + hrefIn(locale, shell.url)}
-        />
-      ))}
+      {unlisted !== true && <link rel="canonical" href={address} />}
+      {unlisted !== true &&
+        (['uk', 'en'] as const).map((locale) => (
+          <link key={locale} rel="alternate" hreflang={locale} href={hrefIn(locale, address)} />
+        ))}
       {feeds.map((feed) => (
         <link
           key={feed.href}
@@ -102,7 +105,7 @@ function Head({ data }: { readonly data: PageData }): VNode {
       <meta property="og:site_name" content={shell.service} />
       <meta property="og:title" content={data.title} />
       <meta property="og:description" content={description} />
-      <meta property="og:url" content={address} />
+      {unlisted !== true && <meta property="og:url" content={address} />}
       <meta property="og:image" content={shell.address + CARD} />
       <meta property="og:image:width" content="1200" />
       <meta property="og:image:height" content="630" />

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 
-import { href, hrefIn, useShell, useWords } from './shell.ts';
+import { href, hrefIn, pathOf, useShell, useWords } from './shell.ts';
 import { OutboxList } from './speaking/outbox-list.tsx';
 import { StatusSign } from './status-sign.tsx';
 
@@ -76,7 +76,7 @@ interface NavigationLinkProps {
 
 function NavigationLink({ path, children }: NavigationLinkProps): VNode {
   const shell = useShell();
-  const current = shell.url.split('?', 1)[0] === path ? { 'aria-current': 'page' as const } : {};
+  const current = pathOf(shell) === path ? { 'aria-current': 'page' as const } : {};
   return (
     <a href={href(shell, path)} {...current}>
       {children}

@@ -254,22 +254,19 @@ export interface SearchResult {
 
 export interface SearchPage extends PageHead {
   readonly page: 'search';
-  /** The parameters of the address, as they were sent. */
-  readonly query: Readonly<Record<'q' | 'kind' | 'room' | 'identity' | 'order', string>>;
   /** Missing where nothing was searched for. */
   readonly results?: readonly SearchResult[];
   /** Whether these are the best of the newest only, because very many match. */
   readonly isSection?: boolean;
-  /** Path of the results after these. */
-  readonly next?: string;
+  /** Parameters for the results after these. */
+  readonly next?: Readonly<Record<string, string>>;
   /** Why the words cannot be searched for. */
   readonly problem?: string;
 }
 
 export interface InboxPage extends PageHead {
   readonly page: 'inbox';
-  /** Whose; missing where the address names nobody. */
-  readonly to?: string;
+  /** Missing where the address names nobody. */
   readonly list?: EntryList;
 }
 

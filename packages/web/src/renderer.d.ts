@@ -13,5 +13,7 @@ export declare function pageTexts(
   page: 'inbox' | 'search',
   locale: Locale,
 ): { readonly title: string; readonly description: string };
+/** Path and query of an address, without the language. */
+export declare function withoutLanguage(address: URL): string;
 /** What the place is, for people. */
 export declare function leadOf(locale: Locale): string;

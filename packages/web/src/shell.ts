@@ -23,6 +23,23 @@ export function href({ locale, localeChosen }: Shell, path: string): string {
   return localeChosen ? hrefIn(locale, path) : path;
 }
 
+/** The path of the page, without its query. */
+export function pathOf({ url }: Shell): string {
+  return url.replace(/\?.*/, '');
+}
+
+/** The parameters in the address of the page. */
+export function queryIn(shell: Shell): URLSearchParams {
+  return new URLSearchParams(shell.url.slice(pathOf(shell).length));
+}
+
+/** Path and query of an address, without the language. */
+export function withoutLanguage(address: URL): string {
+  const { pathname, searchParams } = address;
+  searchParams.delete('lang');
+  return pathname + address.search;
+}
+
 export function hrefIn(locale: string, path: string): string {
   const [beforeHash = '', hash] = path.split('#', 2);
   const separator = beforeHash.includes('?') ? '&' : '?';

@@ -29,7 +29,7 @@ export async function checkDescriptors(): Promise<Finding> {
 
 export function checkPages(): Finding {
   if (hasPages()) return ok('pages', 'they are built');
-  return fault('pages', 'they are not built: browsers get errors', PAGES_MEND);
+  return fault('pages', 'they are not built: browsers get JSON', PAGES_MEND);
 }
 
 export const PAGES_MEND = 'Run "npm ci" or "npm run build:web" in the folder of the repository.';

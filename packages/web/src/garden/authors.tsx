@@ -13,12 +13,20 @@ interface AuthorsProps {
   /** Called with whose plants to show alone; with nothing for those of all. */
   readonly onChoose?: ((author: ChosenAuthor | undefined) => void) | undefined;
   readonly chosen?: ChosenAuthor | undefined;
+  readonly onFocus: (isWithin: boolean) => void;
 }
 
-export function Authors({ authors, hues, onChoose, chosen }: AuthorsProps): VNode {
+export function Authors({ authors, hues, onChoose, chosen, onFocus }: AuthorsProps): VNode {
   const { garden } = useWords();
   return (
-    <ul class="garden-authors" aria-label={garden.authors}>
+    <ul
+      class="garden-authors"
+      aria-label={garden.authors}
+      onFocusIn={() => onFocus(true)}
+      onFocusOut={({ currentTarget, relatedTarget }) =>
+        onFocus(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))
+      }
+    >
       {authors.map((author) => {
         const isChosen = chosen !== undefined && chosen.name === author;
         const name = (

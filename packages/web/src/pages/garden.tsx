@@ -1,7 +1,7 @@
 /** The garden: everything that was said, as a picture over time. */
 import { isolated, type Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
 import { ActivityPlot, type PlotSeries } from '../activity-plot.tsx';
 import { Authors } from '../garden/authors.tsx';
@@ -34,7 +34,11 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
   // The author who was chosen stays there, to be left again.
   const isGone = chosen !== undefined && !authors.includes(chosen.name);
   const shown = isGone ? [...authors, chosen.name] : authors;
-  const hues = useMemo(() => distinctHues(shown), [JSON.stringify(shown)]);
+  // Whoever tabs through the legend finds it as it was.
+  const [isLegendFocused, setLegendFocused] = useState(false);
+  const kept = useRef(shown);
+  if (!isLegendFocused) kept.current = shown;
+  const hues = useMemo(() => distinctHues(kept.current), [JSON.stringify(kept.current)]);
   useEffect(() => picture?.recolour(hues), [picture, hues]);
   const add = (added: readonly GardenEntry[]): void => {
     setEntries((before) => [...added.toReversed(), ...before].slice(0, MAX_LISTED));
@@ -59,10 +63,11 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
       </div>
       {entries.length > 0 && (
         <Authors
-          authors={sortedApart(shown, hues)}
+          authors={sortedApart(kept.current, hues)}
           hues={hues}
           chosen={chosen}
           onChoose={picture === undefined ? undefined : choose}
+          onFocus={setLegendFocused}
         />
       )}
       {entries.length > 0 && <Legend />}

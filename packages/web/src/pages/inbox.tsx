@@ -6,13 +6,14 @@ import { addressWith } from '../entries/address.ts';
 import { EntryList } from '../entries/entry-list.tsx';
 import { SeenContext } from '../entries/entry-view.tsx';
 import type { InboxPage } from '../page-data.ts';
-import { useShell, useWords } from '../shell.ts';
+import { queryIn, useShell, useWords } from '../shell.ts';
 import { rememberedAuthor } from '../speaking/remembered-author.ts';
 import { VisitorName } from '../visitor-name.tsx';
 
 export function Page({ data }: { readonly data: InboxPage }): VNode {
   const { inbox: words } = useWords();
-  const { to, list } = data;
+  const { list } = data;
+  const to = queryIn(useShell()).get('to') || undefined;
   const seenSeq = useSeen(to, list?.head);
   useEffect(() => {
     const name = to === undefined ? rememberedAuthor()?.identity : undefined;

@@ -2,9 +2,13 @@
 import { KINDS } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
+import { addressWith } from '../entries/address.ts';
 import { EntryView } from '../entries/entry-view.tsx';
 import type { SearchPage, SearchResult } from '../page-data.ts';
-import { href, useShell, useWords } from '../shell.ts';
+import { href, queryIn, useShell, useWords } from '../shell.ts';
+
+/** Parameters for the place of the results. */
+const CURSORS = ['skip', 'before', 'after'];
 
 export function Page({ data }: { readonly data: SearchPage }): VNode {
   const shell = useShell();
@@ -13,7 +17,7 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
   return (
     <div class="search">
       <h1>{words.title}</h1>
-      <SearchForm data={data} />
+      <SearchForm problem={problem} />
       {problem !== undefined && (
         <p class="search-problem" role="alert" lang="en" id="problem">
           {problem}
@@ -30,7 +34,7 @@ export function Page({ data }: { readonly data: SearchPage }): VNode {
       )}
       {next !== undefined && (
         <p class="entries-more">
-          <a href={href(shell, next)} rel="next">
+          <a href={href(shell, addressWith(shell.url, next, CURSORS))} rel="next">
             {words.more}
           </a>
         </p>
@@ -49,8 +53,12 @@ function Result({ result: { entry, snippet } }: { readonly result: SearchResult 
   );
 }
 
-function SearchForm({ data: { query, problem } }: { readonly data: SearchPage }): VNode {
+function SearchForm({ problem }: { readonly problem: string | undefined }): VNode {
   const shell = useShell();
+  const query = queryIn(shell);
+  const [kindGiven, roomGiven, order] = ['kind', 'room', 'order'].map(
+    (name) => query.get(name) ?? '',
+  );
   const { search: words } = useWords();
   const invalid =
     problem === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'problem' };
@@ -63,7 +71,7 @@ function SearchForm({ data: { query, problem } }: { readonly data: SearchPage })
           name="q"
           aria-label={words.words}
           placeholder={words.placeholder}
-          value={query.q}
+          value={query.get('q') ?? ''}
           {...invalid}
         />
         <button>{words.search}</button>
@@ -71,10 +79,10 @@ function SearchForm({ data: { query, problem } }: { readonly data: SearchPage })
       <div class="search-filters">
         <label>
           {words.kind}
-          <select name="kind" value={query.kind}>
+          <select name="kind" value={kindGiven}>
             <option value="">{words.any}</option>
             {KINDS.map((kind) => (
-              <option key={kind} value={kind} selected={kind === query.kind}>
+              <option key={kind} value={kind} selected={kind === kindGiven}>
                 {shell.kinds[kind].name}
               </option>
             ))}
@@ -82,10 +90,10 @@ function SearchForm({ data: { query, problem } }: { readonly data: SearchPage })
         </label>
         <label>
           {words.room}
-          <select name="room" value={query.room}>
+          <select name="room" value={roomGiven}>
             <option value="">{words.any}</option>
             {shell.rooms.map(({ slug, title }) => (
-              <option key={slug} value={slug} selected={slug === query.room}>
+              <option key={slug} value={slug} selected={slug === roomGiven}>
                 {title}
               </option>
             ))}
@@ -93,13 +101,13 @@ function SearchForm({ data: { query, problem } }: { readonly data: SearchPage })
         </label>
         <label>
           {words.author}
-          <input name="identity" value={query.identity} autocomplete="off" />
+          <input name="identity" value={query.get('identity') ?? ''} autocomplete="off" />
         </label>
         <label>
           {words.order}
-          <select name="order" value={query.order === 'newest' ? 'newest' : ''}>
+          <select name="order" value={order === 'newest' ? 'newest' : ''}>
             <option value="">{words.best}</option>
-            <option value="newest" selected={query.order === 'newest'}>
+            <option value="newest" selected={order === 'newest'}>
               {words.newest}
             </option>
           </select>

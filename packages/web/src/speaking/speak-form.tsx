@@ -8,7 +8,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { href, useShell, useWords } from '../shell.ts';
+import { href, pathOf, useShell, useWords } from '../shell.ts';
 import { openDatabase } from './database.ts';
 import { formId, readDraft } from './drafts.ts';
 import { errorsOf, type FormErrors } from './faults.ts';
@@ -26,8 +26,8 @@ import { useDraft } from './use-draft.ts';
 const EMPTY: FormContent = { values: [], rows: [] };
 
 export function SpeakForm(props: SpeakFormProps): VNode {
-  const { url } = useShell();
-  const [page = ''] = url.split('?', 1);
+  const shell = useShell();
+  const page = pathOf(shell);
   const form = formId(page, formName(props));
   const [shown, setShown] = useState({ content: EMPTY, version: 0 });
   const [contact, setContact] = useState<StoredEntry>();
@@ -56,7 +56,7 @@ export function SpeakForm(props: SpeakFormProps): VNode {
         {...props}
         key={shown.version}
         form={form}
-        page={url}
+        page={shell.url}
         content={shown.content}
         onSent={(entry, isUnchanged) => {
           setContact(entry);

@@ -3,7 +3,7 @@ import type { Kind } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { href, useShell, useWords } from '../shell.ts';
+import { href, pathOf, useShell, useWords } from '../shell.ts';
 import { formsWithDraft } from './drafts.ts';
 import { OutboxList } from './outbox-list.tsx';
 import { formName, type SpeakFormProps } from './speak-form-props.ts';
@@ -24,7 +24,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
   const element = useRef<HTMLElement>(null);
   /** Whether the visitor has opened the form. */
   const isAskedFor = useRef(false);
-  const [page = ''] = shell.url.split('?', 1);
+  const page = pathOf(shell);
   useEffect(() => {
     setReady(true);
     if (location.hash === '#take-part') setOpen(kinds[0]);
@@ -47,7 +47,7 @@ export function TakePart({ kinds, ...form }: TakePartProps): VNode {
           <li key={kind}>
             <a
               class={`entry-kind kind-${kind}`}
-              href={href(shell, writePath({ ...form, kind, returnTo: `${shell.url}#e{seq}` }))}
+              href={href(shell, writePath({ ...form, kind, returnTo: `${page}#e{seq}` }))}
               {...(isReady ? { role: 'button' as const, 'aria-expanded': kind === open } : {})}
               onClick={(event) => toggle(event, kind)}
               onKeyDown={(event) => {

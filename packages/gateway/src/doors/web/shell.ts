@@ -9,6 +9,7 @@ import {
   type State,
 } from '@open-presence/protocol';
 import type { KindText, Shell, StateText } from '@open-presence/web/page-data';
+import { withoutLanguage } from '@open-presence/web/renderer';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
@@ -26,11 +27,10 @@ export function shellOf(context: RequestContext<StartupContext>): Shell {
   const url = new URL(request.url ?? '/', 'http://localhost');
   const locale = localeOfPage(request, url);
   const localeChosen = url.searchParams.has('lang');
-  url.searchParams.delete('lang');
   return {
     locale,
     localeChosen,
-    url: url.pathname + url.search,
+    url: withoutLanguage(url),
     address: publicAddressOf(context),
     service: localize(service, locale),
     contact: contactUri(contact),

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { suite, test } from 'node:test';
+import { promisify } from 'node:util';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import { fetchBytes, openGateway } from '../../gateway.fixture.ts';
 import { openMemoryLog } from '../../stores/memory/memory.ts';
 
+const run = promisify(execFile);
+const FIXTURE = import.meta.resolve('../../gateway.fixture.ts');
+const MEMORY = import.meta.resolve('../../stores/memory/memory.ts');
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
 
@@ -46,6 +51,62 @@ suite('the web door', () => {
       assert.equal(href, gateway.url + feed);
       assert.equal((await fetch(href)).status, 200);
     }
+  });
+
+  test('repeats a long address in few places', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await gateway.addEntries(...Array.from({ length: 30 }, (_, index) => `quiet ${index}`));
+    const long = 'quiet+'.repeat(5000);
+    for (const page of [
+      '/search?q=',
+      '/search?q=quiet&identity=',
+      '/inbox?to=',
+      '/rooms/shepit-wall?identity=',
+      '/?utm_source=',
+      '/speak?a=',
+      '/write?text=',
+      '/nowhere?a=',
+    ]) {
+      const { bytes } = await fetchBytes(gateway, page + long, { accept: BROWSER });
+      const times = bytes.toString().split(/quiet[+ ]quiet[+ ]quiet[+ ]/).length / (5000 / 3);
+      assert.ok(times < 5.5, `${page}: ${times} times`);
+    }
+  });
+
+  test('fills the form of a search with words of any length, and leads on from there', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    await gateway.addEntries(...Array.from({ length: 30 }, (_, index) => `quiet ${index}`));
+    const words = 'quiet '.repeat(400).trim();
+    const page = `/search?${new URLSearchParams({ q: words, order: 'newest' }).toString()}`;
+    const html = (await fetchBytes(gateway, page, { accept: BROWSER })).bytes.toString();
+    assert.ok(html.includes(`value="${words}"`));
+    const [, next = ''] = /href="([^"]+)" rel="next"/.exec(html) ?? [];
+    const rest = await fetchBytes(gateway, next.replaceAll('&amp;', '&'), { accept: BROWSER });
+    assert.equal(rest.bytes.toString().match(/<article/g)?.length, 10);
+  });
+
+  test('sends browsers what programs get while the pages are not built', async () => {
+    const script = `
+      import { registerHooks } from 'node:module';
+      registerHooks({
+        resolve: (name, context, next) =>
+          name === '@open-presence/web/renderer'
+            ? { url: 'file:///nowhere/renderer.js', shortCircuit: true }
+            : next(name, context),
+      });
+      const { fetchBytes, openGateway } = await import(${JSON.stringify(FIXTURE)});
+      const { openMemoryLog } = await import(${JSON.stringify(MEMORY)});
+      await using gateway = await openGateway(openMemoryLog());
+      for (const path of ['/', '/garden', '/api/search?q=a']) {
+        const { status, headers } = await fetchBytes(gateway, path, { accept: '${BROWSER}' });
+        console.log(status, headers['content-type']);
+      }`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script]);
+    assert.deepEqual(stdout.trim().split('\n'), [
+      '200 application/json; charset=utf-8',
+      '404 application/problem+json; charset=utf-8',
+      '200 application/json; charset=utf-8',
+    ]);
   });
 
   test('sends what a page loads in each encoding, to be stored for good', async () => {

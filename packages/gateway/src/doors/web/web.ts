@@ -11,6 +11,7 @@ import { KINDS } from '@open-presence/protocol';
 import type { DoorRequest, ProtocolDoor } from '../context.ts';
 import { assetsRoute } from './assets.ts';
 import { dataRoutes } from './data-routes.ts';
+import { hasPages } from './has-pages.ts';
 import { pageRedirect } from './page-redirect.ts';
 import { pageHandler, pageRoute } from './page-route.ts';
 import { privateRoute } from './private-route.ts';
@@ -18,7 +19,7 @@ import { privateRoute } from './private-route.ts';
 /** Paths of the API that lead browsers to a page (PROTOCOL.md section 17.5). */
 const SHOWN_BY_PAGES = ['/api/entries/{id}', '/api/rooms/{slug}', '/api/search', '/api/garden'];
 
-export const webDoor: ProtocolDoor = {
+const builtPages: ProtocolDoor = {
   routes: [
     pageRoute('/', () => import('./pages/house.ts')),
     pageRoute('/garden', () => import('./pages/garden.ts')),
@@ -55,3 +56,6 @@ export const webDoor: ProtocolDoor = {
     handle: pageHandler(() => import('./pages/no-page.ts')),
   },
 };
+
+/** Without built pages, browsers get what programs get. */
+export const webDoor: ProtocolDoor = hasPages() ? builtPages : { routes: [] };

@@ -27,9 +27,8 @@ export async function createPage(
         ? {}
         : {
             unlisted: true,
-            to,
             list: await readList(app, list),
-            feeds: feedsOf(EVERYTHING, { to }, title),
+            feeds: feedsOf(EVERYTHING, title, address, ['to']),
           }),
     },
   };

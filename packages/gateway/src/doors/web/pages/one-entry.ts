@@ -34,11 +34,7 @@ export async function createPage(
       shell,
       title,
       description: cutText(titleExcerpt(wordsOf(entry)) || title, MAX_DESCRIPTION_LENGTH),
-      feeds: feedsOf(
-        `/api/entries/${id}/replies`,
-        {},
-        localize(language.labels.replies, shell.locale),
-      ),
+      feeds: feedsOf(`/api/entries/${id}/replies`, localize(language.labels.replies, shell.locale)),
       entry,
       ...(await pieceOf(stored, entry, address)),
       ancestors: await ancestorsOf(log, entry),

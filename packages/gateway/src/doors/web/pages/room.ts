@@ -35,7 +35,7 @@ export async function createPage(
       shell,
       title,
       description,
-      feeds: feedsOf(room.path, { kind, identity }, title),
+      feeds: feedsOf(room.path, title, address, ['kind', 'identity']),
       // What is shown beside the room itself changes with each entry, or with whoever made the link.
       ...(address.size > 0 && !isOnlyLanguage(address) ? { unlisted: true } : {}),
       room: { slug, title, description, entries },

@@ -17,16 +17,13 @@ import {
 } from '../../../operations/search.ts';
 import { markMatches } from '../../../search/snippet.ts';
 import type { DoorRequest } from '../../context.ts';
-import { cutText } from '../entries/cut-text.ts';
 import { pageEntryOf } from '../entries/page-entry.ts';
 import type { PageContent } from '../page-route.ts';
 import { feedsOf } from './feeds.ts';
 
 const PAGE_SIZE = '20';
-const FIELDS = ['q', 'kind', 'room', 'identity', 'order'] as const;
+const FILTERS = ['q', 'kind', 'room', 'identity'];
 const CURSORS = ['skip', 'before', 'after'];
-/** UTF-16 code units of a field that the page shows. */
-const MAX_FIELD_LENGTH = 1000;
 
 /** Changes with what can be found. */
 export function versionOf({ app }: DoorRequest): string {
@@ -36,18 +33,11 @@ export function versionOf({ app }: DoorRequest): string {
 export async function createPage(context: DoorRequest, shell: Shell): Promise<PageContent> {
   const address = queryOf(context.request);
   const { title, description } = pageTexts('search', shell.locale);
-  const field = (name: string): string => cutText(address.get(name) ?? '', MAX_FIELD_LENGTH);
-  const query = {
-    q: field('q'),
-    kind: field('kind'),
-    room: field('room'),
-    identity: field('identity'),
-    order: field('order'),
-  };
-  const page = { page: 'search', shell, title, description, query } as const;
-  if (!/\S/.test(address.get('q') ?? '')) return { data: page };
-  const feeds = feedsOf(EVERYTHING, { ...query, order: '' }, title);
-  const found = `${title}: ${titleExcerpt(query.q)}`;
+  const page = { page: 'search', shell, title, description } as const;
+  const q = address.get('q') ?? '';
+  if (!/\S/.test(q)) return { data: page };
+  const feeds = feedsOf(EVERYTHING, title, address, FILTERS);
+  const found = `${title}: ${titleExcerpt(q)}`;
   const data = { ...page, unlisted: true, title: found, feeds } as const;
   try {
     return { data: { ...data, ...(await resultsOf(context, address)) } };
@@ -77,7 +67,7 @@ async function resultsOf(
     const step = await matches.next();
     if (step.done === true) {
       const next = nextResultsPath(search, step.value, last);
-      return { results, isSection, ...(next === null ? {} : { next: pathOf(next) }) };
+      return { results, isSection, ...(next === null ? {} : { next: cursorsIn(next) }) };
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
     last = step.value;
@@ -93,17 +83,16 @@ async function resultsOf(
 function parametersIn(address: URLSearchParams): URLSearchParams {
   const parameters = new URLSearchParams({ limit: PAGE_SIZE });
   for (const [name, value] of address) {
-    const isUsed = [...FIELDS, ...CURSORS].includes(name) && value !== '';
+    const isUsed = [...FILTERS, 'order', ...CURSORS].includes(name) && value !== '';
     if (isUsed) parameters.append(name, value);
   }
   return parameters;
 }
 
-/** Of the results in the API, that of the page. */
-function pathOf(next: string): string {
+/** Where the next results are, of their address in the API. */
+function cursorsIn(next: string): Record<string, string> {
   const parameters = new URLSearchParams(next.slice(SEARCH_SCOPE.path.length));
-  parameters.delete('limit');
-  return `/search?${parameters.toString()}`;
+  return Object.fromEntries([...parameters].filter(([name]) => CURSORS.includes(name)));
 }
 
 /** The snippet stands for them. */
