@@ -13,12 +13,13 @@ export function useProxies(environment: Environment): void {
     environment[name.toLowerCase()] || environment[name];
   const httpProxy = named('HTTP_PROXY');
   const httpsProxy = named('HTTPS_PROXY');
-  if (httpProxy === undefined && httpsProxy === undefined) return;
+  const others = named('NO_PROXY');
+  // Nothing goes through one: only alone, `*` is every name.
+  if (others === '*' || (httpProxy === undefined && httpsProxy === undefined)) return;
   // An `import` of it loads an HTTP client, which threads that serve do without.
   const http = createRequire(import.meta.url)('node:http') as typeof NodeHttp;
   // An earlier Node.js than 25.4 may lack it.
   if (!('setGlobalProxyFromEnv' in http)) return;
-  const others = named('NO_PROXY');
   http.setGlobalProxyFromEnv({
     ...(httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy }),
     ...(httpsProxy === undefined ? {} : { HTTPS_PROXY: httpsProxy }),

@@ -326,8 +326,10 @@ suite('a visitor', () => {
     assert.deepEqual([far.stdout, far.stderr], ['{"rooms":[]}\n', '']);
     const near = await run(rooms, { env: { HTTP_PROXY } });
     assert.equal(near.code, 0, near.stderr);
-    const left = { HTTP_PROXY, NO_PROXY: 'gateway.invalid' };
-    assert.equal((await run(rooms, { url: 'http://gateway.invalid', env: left })).code, 2);
+    for (const NO_PROXY of ['gateway.invalid', '*']) {
+      const env = { HTTP_PROXY, NO_PROXY };
+      assert.equal((await run(rooms, { url: 'http://gateway.invalid', env })).code, 2);
+    }
     const [address = ''] = asked;
     assert.deepEqual(
       [asked.length, address.split('?')[0]],
