@@ -291,8 +291,24 @@ suite('a gateway that cannot be reached', () => {
     await using other = await otherServer();
     const error = await errorOf(new Gateway(other.url).rooms());
     assert.equal(error.code, 'unexpected-answer');
-    assert.match(error.message, /no JSON|not JSON/);
+    assert.match(error.message, /no JSON object/);
   });
+
+  for (const [answer, call] of [
+    ['null', (gateway) => gateway.status()],
+    ['null', (gateway) => gateway.rooms()],
+    ['7', (gateway) => gateway.leaveTrace('Is it so?')],
+    ['null', (gateway) => gateway.entry('01999999-9999-7999-8999-999999999999')],
+    ['{"entries":[\nnull,\n', (gateway) => collect(gateway.entries())],
+    ['{"results":[\nnull,\n', (gateway) => collect(gateway.search('so'))],
+    ['event: head\ndata: null\n\n', (gateway) => collect(gateway.follow())],
+    ['null\n', (gateway) => collect(gateway.sayMany('seeds', [{ text: 'one' }]))],
+  ] satisfies readonly (readonly [string, (gateway: Gateway) => Promise<unknown>])[])
+    test(`and what answers ${JSON.stringify(answer)}: ${call}`, async () => {
+      await using other = await otherServer(() => [answer]);
+      const error = await errorOf(call(new Gateway(other.url)));
+      assert.equal(error.code, 'unexpected-answer');
+    });
 
   test('and what answers the same line again and again', async () => {
     await using other = await otherServer(function* () {

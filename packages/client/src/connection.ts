@@ -89,11 +89,13 @@ export class Connection {
     const response = await this.send(path, { ...options, headers });
     const text = await this.text(response, options);
     try {
-      return JSON.parse(text) as Document;
-    } catch (cause) {
-      const message = `${response.url} answered ${response.status} with what is not JSON: ${text.slice(0, 200)}`;
-      throw new PresenceError('unexpected-answer', message, { cause, status: response.status });
+      const document = JSON.parse(text) as Document | null;
+      if (typeof document === 'object' && document !== null) return document;
+    } catch {
+      // Said below.
     }
+    const message = `${response.url} answered ${response.status} with what is no JSON object: ${text.slice(0, 200)}`;
+    throw new PresenceError('unexpected-answer', message, { status: response.status });
   }
 
   /** The whole answer, which is read no further once it is longer than `longest`. */

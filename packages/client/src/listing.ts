@@ -187,13 +187,15 @@ export function parseJson(text: string): unknown {
 
 function parsed<T>(text: string, parse: () => T): T {
   try {
-    return parse();
+    const value = parse();
+    if (typeof value === 'object' && value !== null) return value;
   } catch {
-    throw notJson(text);
+    // Said below.
   }
+  throw notJson(text);
 }
 
 function notJson(text: string): PresenceError {
-  const message = `The answer has a line that is no JSON: ${text.slice(0, 200)}`;
+  const message = `The answer has a line that is no JSON object: ${text.slice(0, 200)}`;
   return new PresenceError('unexpected-answer', message);
 }

@@ -130,7 +130,8 @@ interface Batch extends Signal {
 }
 
 /** Beside the own members, or the members of a problem document. */
-type LineResult = OwnMembers & { readonly line: number; readonly status: number };
+type LineResult = OwnMembers &
+  Partial<ProblemDocument> & { readonly line: number; readonly status: number };
 type SaidOutcome = { readonly entry: OwnMembers } | { readonly error: PresenceError };
 
 /** Repeats the request with those lines of which the outcome is still unknown. */
@@ -177,7 +178,7 @@ function parseOutcome(
   const { line, status, ...result } = parseJson(text) as LineResult;
   const isOfLine = Number.isInteger(line) && line >= 1 && line <= count;
   if (isOfLine && status === 201) return { index: line - 1, outcome: { entry: result } };
-  const problem = { ...result, status } as unknown as ProblemDocument;
+  const problem = { ...result, status };
   if (isOfLine && isProblem(problem))
     return { index: line - 1, outcome: { error: errorOfProblem(problem) } };
   throw noOutcome(text);
