@@ -263,6 +263,7 @@ export const a2a: readonly Case[] = [
     assert.match(asString(asObject(error)['message']), /"q" must be words/);
   }),
   check('19.4', 'unknown-members', async (gateway) => {
+    await gateway.contribute('seeds', '{}');
     const { id } = (await gateway.contribute('seeds', '{}')).entry;
     for (const [asked, near] of [
       [{ skill: 'read', author: 'x', limit: 1 }, 'identity'],
@@ -276,12 +277,29 @@ export const a2a: readonly Case[] = [
         asString(note),
       );
       assert.ok(notes[0]?.includes(`"${near}"`), JSON.stringify(parts));
+      const { next = null } = asObject(parts[0]?.['data']);
+      if (asked.skill === 'read') assert.equal(asObject(next)['skill'], 'read');
+      assert.doesNotMatch(JSON.stringify(next), /author|page|sort|trace/);
     }
     const asked = data('{"skill":"follow","limit":0,"since_id":1}');
     const body = `{"message":${message([asked])}}`;
     const answer = await gateway.request('POST', '/a2a/v1/message:stream', TYPE, body);
     const [task] = eventsIn(answer.expect(200).text);
     assert.match(JSON.stringify(asObject(task?.['task'])['metadata']), /"since_id.*after/);
+  }),
+  check('19.4', 'wait', async (gateway) => {
+    for (const [skill, more] of [
+      ['read', {}],
+      ['search', { q: uniqueName().replaceAll('-', '') }],
+    ] as const) {
+      const identity = uniqueName();
+      const { entry } = await gateway.contribute('garden', traceBody(identity));
+      const asked = { skill, ...more, identity, after: entry.seq, wait: 60 };
+      const waiting = send(gateway, [data(JSON.stringify(asked))]);
+      const text = 'q' in more ? more.q : 'news';
+      const { path } = (await gateway.contribute('shepit', traceBody(identity, { text }))).entry;
+      assert.ok(JSON.stringify(await waiting).includes(path.split('/').at(-1) ?? ''), skill);
+    }
   }),
   check('19.4', 'one-entry', async (gateway) => {
     const entry = entryIn(await send(gateway, [words('Quiet.')]));

@@ -209,6 +209,7 @@ export const LIVE_AND_DOORS = {
   '19.4': {
     read: 'The skill read gives entries, and next to read on.',
     search: 'The skill search gives results, and next to go on.',
+    wait: 'read and search wait for later entries.',
     'unknown-members': 'Data that ask to read are told which of them had no effect.',
     'one-entry': 'The skill get-entry gives one entry by its id.',
     presence: 'The skill who-is-here gives who is here and who wrote lately.',

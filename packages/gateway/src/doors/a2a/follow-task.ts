@@ -26,8 +26,6 @@ import { placesOf, WithheldEntries } from './withheld-entries.ts';
 const ID_PREFIX = 'follow-';
 /** The parameter for the context that a task belongs to; without it, the task is its own context. */
 const CONTEXT = 'contextId';
-/** Fields of a message that mean nothing to a task. */
-const DROPPED = ['skill', 'idempotencyKey', CONTEXT];
 
 const REFUSED = {
   ...REFUSED_BY_STREAMS,
@@ -45,7 +43,7 @@ export async function createTask(
   const { since, after } = await selectionOf(context, parameters);
   rejectParameters(parameters, 'the entries to come', REFUSED);
   requireLogOrder(parameters, 'the entries to come');
-  for (const name of DROPPED) parameters.delete(name);
+  parameters.delete('skill');
   const start = after ?? (since === undefined ? context.app.log.head() : 0);
   parameters.set('after', String(start));
   if (contextId !== '') parameters.set(CONTEXT, contextId);

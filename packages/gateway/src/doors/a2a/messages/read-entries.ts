@@ -27,7 +27,7 @@ export const PAGE_SIZE: number = 256 * 1024;
 
 export interface ReadingRequest {
   readonly skill: ReadingSkill;
-  /** The metadata and data of the message. */
+  /** What the skill takes of the metadata and data of the message. */
   readonly fields: JsonObject;
   /** Sentences about data that have no effect. */
   readonly notes: readonly string[];
@@ -68,8 +68,10 @@ export async function readingRequestIn({
   }
   const words = skill === 'search' && texts.length > 0 ? { q: texts.join(' ') } : {};
   const members = toJsonObject(await values.read(requests[0]?.members));
-  const fields = { ...words, ...metadata, ...members };
-  return { skill, fields, notes: notesOn(members, MEMBERS[skill]) };
+  const near = MEMBERS[skill];
+  const given = Object.entries({ ...words, ...metadata, ...members });
+  const fields = Object.fromEntries(given.filter(([name]) => near.has(name)));
+  return { skill, fields, notes: notesOn(members, near) };
 }
 
 function notesOn(members: JsonObject, near: NearNames): string[] {
@@ -117,10 +119,7 @@ export async function selectionOf(
   return parseSelection(parameters, { ...everythingScope(), grammar, log });
 }
 
-const REFUSED = {
-  wait: 'a message is answered at once; use the skill "follow" to get entries as they come',
-  skip: 'only a search can skip results; read on with "next"',
-};
+const REFUSED = { skip: 'only a search can skip results; read on with "next"' };
 
 /** Answers a page of entries, and the fields that request the next page. */
 export async function readEntries(
