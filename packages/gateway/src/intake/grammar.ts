@@ -19,7 +19,7 @@ type Field = Language['common'][number];
 export type Rule = Pick<Field, 'type' | 'required'>;
 
 /** A visitor cannot have a member with one of these names: it is renamed. */
-export const GATEWAY_MEMBERS: readonly string[] = [...OWN_MEMBERS, ...RESERVED_MEMBERS];
+const GATEWAY_MEMBERS: readonly string[] = [...OWN_MEMBERS, ...RESERVED_MEMBERS];
 
 /** A member of a body that means something to the gateway. */
 export interface Member {

@@ -5,7 +5,7 @@ import { facet, FACET_SIZE, type Facet } from '../log/facet.ts';
 import { isSurelyExact } from '../json/portability-meter.ts';
 import { isJsonObject, type JsonObject } from '../json/json-object.ts';
 import { replaceBreaks } from './body-buffer.ts';
-import { GATEWAY_MEMBERS, type KindGrammar, type Rule } from './grammar.ts';
+import type { KindGrammar, Rule } from './grammar.ts';
 import { UnknownNames, type NearMember } from './near-members.ts';
 import type { ParsedDraft } from './parsed-draft.ts';
 
@@ -25,12 +25,12 @@ export function parseSmallBody(
     return undefined;
   }
   if (!isJsonObject(members) || !isSurelyExact(bytes, text)) return undefined;
-  if (text.includes('\\') && Object.keys(members).some(mayBeMisread)) return undefined;
-  for (const own of GATEWAY_MEMBERS) if (members[own] !== undefined) return undefined;
+  const unknown = unknownNames(kind, members);
+  if (unknown === undefined) return undefined;
   for (const { name, rule } of kind.rules) if (!isValid(rule, members[name])) return undefined;
   const body = betweenBraces(bytes);
   const { inReplyTo } = members;
-  const near = nearMembers(kind, members);
+  const near = nearMembers(kind, unknown, members);
   return {
     ...(near.length === 0 ? {} : { near }),
     ...(typeof inReplyTo === 'string' ? { replyTo: referencedId(inReplyTo) ?? null } : {}),
@@ -39,21 +39,30 @@ export function parseSmallBody(
   };
 }
 
-/** V8 14 may read `i\u0064`, which is `id`, as the name that an earlier text had in its place: `i\`. */
-function mayBeMisread(name: string): boolean {
-  return name.includes('\\');
+/** Names that mean nothing to the kind. Undefined where a name is the gateway's, or may have been misread. */
+function unknownNames(kind: KindGrammar, members: JsonObject): readonly string[] | undefined {
+  const unknown: string[] = [];
+  for (const name of Object.keys(members)) {
+    // V8 14 may read `i\u0064`, which is `id`, as the name that an earlier text had in its place: `i\`.
+    if (name.includes('\\')) return undefined;
+    const member = kind.members.get(name);
+    if (member === undefined) unknown.push(name);
+    else if (member.isOwn) return undefined;
+  }
+  return unknown;
 }
 
 const NONE: readonly NearMember[] = [];
 
-function nearMembers(kind: KindGrammar, members: JsonObject): readonly NearMember[] {
-  if (kind.meant === undefined) return NONE;
-  let unknown: UnknownNames | undefined;
-  for (const name of Object.keys(members)) {
-    if (!kind.members.has(name)) (unknown ??= new UnknownNames()).add(name);
-  }
-  if (unknown === undefined) return NONE;
-  return kind.meant.near(unknown, (name) => (members[name] ?? null) !== null);
+function nearMembers(
+  { meant }: KindGrammar,
+  unknown: readonly string[],
+  members: JsonObject,
+): readonly NearMember[] {
+  if (meant === undefined || unknown.length === 0) return NONE;
+  const names = new UnknownNames();
+  for (const name of unknown) names.add(name);
+  return meant.near(names, (name) => (members[name] ?? null) !== null);
 }
 
 function isValid(rule: Rule, value: unknown): boolean {

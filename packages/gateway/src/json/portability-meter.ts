@@ -47,8 +47,9 @@ export class PortabilityMeter {
   }
 }
 
-/** An escape of a surrogate, or of NUL at the start of a string, many digits in a row, or an exponent with two digits. */
-const SUSPECT = /\\ud[89a-f]|"\\u0000|\d{290}|(?:^|[\s,:[])-?[\d.]+e\+?\d\d/i;
+/** An escape of a surrogate or of NUL, many digits in a row, or a number whose exponent has two digits. */
+const SUSPECT =
+  /\\u(?:[dD][89a-fA-F]|0000)|\d(?:(?<!\d\d)\d{289}|[eE]\+?\d\d(?<=(?:^|[\s,:[])-?[\d.]+[eE]\+?\d\d))/;
 
 /** Whether a JSON text is surely `exact`. Only a scanner knows of some that are. */
 export function isSurelyExact(bytes: Uint8Array, text: string): boolean {
