@@ -49,6 +49,13 @@ suite('a urlencoded form', () => {
     }
   });
 
+  test('is converted in many pieces where it has many fields, so that others have turns', async () => {
+    const form = 'a=&'.repeat(20_000);
+    const converter = new FormConverter(URLENCODED, grammar.kinds.resonance);
+    const pieces = await Array.fromAsync(converter.convertChunks(piecesOf(form, form.length)));
+    assert.ok(pieces.length > 10, `${pieces.length} pieces`);
+  });
+
   test('has the known names also where the fields before them are as long as can be held', async () => {
     for (const length of [65_520, 65_528, 65_530, 65_533]) {
       const form = `a=${'x'.repeat(length)}&seeking[]=y`;

@@ -9,6 +9,8 @@ import { UrlencodedReader } from './urlencoded-reader.ts';
 
 /** A form up to this size in bytes has the members that the same query would have. */
 const MAX_HELD = 64 * 1024;
+/** How many bytes of a chunk are converted in one piece: they may be as many fields. */
+const PART_SIZE = 4096;
 /** RFC 2046 section 5.1.1 allows 70. */
 const MAX_BOUNDARY = 256;
 
@@ -62,7 +64,10 @@ export class FormConverter {
     for await (const chunk of chunks) {
       if (isStart) this.#start(chunk[0]);
       isStart = false;
-      yield this.#form === undefined ? chunk : this.#form.feed(chunk);
+      if (this.#form === undefined) yield chunk;
+      else
+        for (let at = 0; at < chunk.length; at += PART_SIZE)
+          yield this.#form.feed(chunk.subarray(at, at + PART_SIZE));
     }
     if (this.#form !== undefined) yield this.#form.end();
   }
