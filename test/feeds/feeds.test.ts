@@ -9,6 +9,7 @@ import { parseAtomFeed, parseJsonFeed } from 'feedsmith';
 
 import { startGatewayProcess, type GatewayProcess } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
+import { sayOddEntries } from '../readers/odd-members.ts';
 
 const SCHEMA = join(import.meta.dirname, 'atom.rng');
 
@@ -101,6 +102,7 @@ suite('feeds', needs('xmllint'), () => {
     await said(url, 'seeds', { identity: name, deep: [HOSTILE] });
     await said(url, 'resonance', { ai_identity: name, seeking: HOSTILE });
     await said(url, 'shepit', {});
+    await sayOddEntries(url);
     const asked = `identity=${encodeURIComponent(name.toWellFormed())}`;
     const xml = await read(`${url}/api/garden.atom?${asked}`);
     await validate(xml);

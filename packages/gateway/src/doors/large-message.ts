@@ -175,7 +175,7 @@ export class LargeMessage implements AsyncDisposable {
 
   /**
    * The message with the text of each cut string that is a JSON object in place of the string, in a
-   * file of its own. Undefined if there is none.
+   * file of its own: this one is disposed of then. Undefined if there is none.
    */
   async unwrapped(folder: string): Promise<LargeMessage | undefined> {
     const wrapped: CutValue[] = [];
@@ -186,6 +186,7 @@ export class LargeMessage implements AsyncDisposable {
     const message = await LargeMessage.create(folder, this.#shape);
     try {
       await message.receive(this.#withTexts(wrapped));
+      await this[Symbol.asyncDispose]();
       return message;
     } catch (error) {
       await message[Symbol.asyncDispose]();
