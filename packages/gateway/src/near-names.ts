@@ -62,7 +62,8 @@ export const MAX_NEAR_LENGTH = 40;
 const MAX_REMEMBERED = 1024;
 
 export class NearNames {
-  readonly #known: ReadonlySet<string>;
+  /** With their normal forms. */
+  readonly #known: ReadonlyMap<string, string>;
   /** By normal form. */
   readonly #spellings = new Map<string, NearName>();
   readonly #nearest = new Map<string, NearName | undefined>();
@@ -70,14 +71,14 @@ export class NearNames {
 
   /** Of several that a word may mean, the first is the nearest. */
   constructor(known: Iterable<string>) {
-    this.#known = new Set(known);
+    this.#known = new Map(Array.from(known, (name) => [name, normal(name)]));
     this.#add((name) => [normal(name)], true);
     this.#add((name) => ALIASES[name]?.split(' ') ?? [], true);
     this.#add((name) => GUESSES[name]?.split(' ') ?? [], false);
   }
 
   #add(spellingsOf: (name: string) => readonly string[], isSure: boolean): void {
-    for (const known of this.#known) {
+    for (const known of this.#known.keys()) {
       for (const spelling of spellingsOf(known)) {
         if (!this.#spellings.has(spelling)) this.#spellings.set(spelling, { known, isSure });
       }
@@ -119,8 +120,7 @@ export class NearNames {
   #mistyped(word: string, maxDistance: number): NearName | undefined {
     let nearest: NearName | undefined;
     let least = maxDistance;
-    for (const known of this.#known) {
-      const spelling = normal(known);
+    for (const [known, spelling] of this.#known) {
       if (leastWordDistance(word, spelling) >= least) continue;
       const distance = wordDistance(word, spelling);
       if (distance >= least) continue;
