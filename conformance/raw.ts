@@ -22,10 +22,14 @@ async function connect(base: URL): Promise<Connection> {
   return { socket, transport };
 }
 
-/** Sends the pieces and reads until the gateway closes the connection. */
+/**
+ * Sends the pieces and reads until the gateway closes the connection. `ends`: whether the caller's half
+ * of it ends after the pieces.
+ */
 export async function exchange(
   base: URL,
   pieces: readonly (string | Uint8Array)[],
+  { ends = false }: { readonly ends?: boolean } = {},
 ): Promise<string> {
   const { socket } = await connect(base);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -34,6 +38,7 @@ export async function exchange(
   socket.on('data', (piece) => received.push(Buffer.from(piece)));
   socket.once('close', () => resolve(Buffer.concat(received).toString()));
   for (const piece of pieces) socket.write(piece);
+  if (ends) socket.end();
   try {
     return await promise;
   } finally {

@@ -437,6 +437,19 @@ export const http: readonly Case[] = [
     assert.equal(said.refusesPage, isClosed, 'a link says nothing');
   }),
 
+  check('1.11', 'half-closed', async (gateway) => {
+    const host = `Host: ${gateway.base.host}`;
+    const read = head('GET /api/garden?limit=1 HTTP/1.1', host);
+    const trace = traceBody(uniqueName());
+    const length = `Content-Length: ${Buffer.byteLength(trace)}`;
+    const say = `${head('POST /api/garden HTTP/1.1', host, length)}${trace}`;
+    const asked = async (...requests: string[]): Promise<number[]> =>
+      statuses(await exchange(gateway.base, requests, { ends: true }));
+    assert.deepEqual(await asked(say), [201]);
+    assert.deepEqual(await asked(read, say, read), [200, 201, 200]);
+    // It would last for ever.
+    assert.deepEqual(await asked(head('GET /api/events HTTP/1.1', host)), [200]);
+  }),
   check('1.11', 'upgrade', async (gateway) => {
     const host = `Host: ${gateway.base.host}`;
     const upgrade = ['Connection: upgrade', 'Upgrade: h2c'];

@@ -179,6 +179,21 @@ export const retries: readonly Case[] = [
     const word = uniqueName('ключ 🗝');
     assert.equal(await inQuery(gateway, word, sent), await inQuery(gateway, word, sent));
   }),
+  check('7.4', 'key-bytes', async (gateway) => {
+    const sent = traceBody(uniqueName());
+    for (const [word, encoding] of [
+      ['ключ', 'utf8'],
+      ['clé', 'utf8'],
+      ['clé', 'latin1'],
+    ] as const) {
+      const value = uniqueName(word);
+      // Node.js sends each character as one byte, unless the body is a string.
+      const bytes = key(Buffer.from(value, encoding).toString('latin1'));
+      const said = await gateway.request('POST', '/api/garden', bytes, Buffer.from(sent));
+      const { id } = entryOf(said.expect(201).text);
+      assert.equal(await inQuery(gateway, value, sent), id, `${word} in ${encoding}`);
+    }
+  }),
   check('7.4', 'long-key', async (gateway) => {
     const sent = traceBody(uniqueName());
     const value = uniqueName('k'.repeat(1_000_000));

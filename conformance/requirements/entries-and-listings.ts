@@ -60,6 +60,7 @@ export const ENTRIES_AND_LISTINGS = {
   '1.11': {
     pipelining: 'Requests are answered in order, each whole, whatever comes behind them.',
     upgrade: 'A request for an upgrade is answered, and so is what follows.',
+    'half-closed': 'Who ends its half of the connection gets the answers; a stream ends.',
   },
   '1.12': {
     'own-machine':
@@ -163,6 +164,7 @@ export const ENTRIES_AND_LISTINGS = {
     conflict: 'The same key with another content is idempotency-conflict, and keeps nothing.',
     concurrent: 'Of many at once with one key, one entry comes.',
     'key-spelling': 'A key is the same in quotes and in the query; the header wins.',
+    'key-bytes': 'The bytes of a key in a header are UTF-8, or else Latin-1.',
     'long-key': 'A key may have any length.',
     'unused-key': 'A key whose request was refused is free.',
   },

@@ -14,6 +14,7 @@ const SUITE = join(import.meta.dirname, '../../conformance/main.ts');
 const NO_HTTP = {
   '11:malformed-http': 'the proxy answers in its own form what is no HTTP',
   '1.3:transfer-encoding': 'the proxy refuses compressed transfer encodings',
+  '1.11:half-closed': 'the proxy takes a caller who has ended its half of the connection for gone',
 };
 
 /** What each proxy bounds, and how: see "Behind a proxy" in docs/operating.md. */
