@@ -16,7 +16,7 @@ import { members } from '../spelling.ts';
 import { asArray } from '../value.ts';
 
 const MIB = 2 ** 20;
-/** Of what a head of 1 MiB may have. */
+/** Fits into a head of 1 MiB, beside the other lines. */
 const LONG = 1_000_000;
 
 /** A path of every resource, small whatever the gateway holds. */
@@ -56,7 +56,7 @@ async function everythingWorks(gateway: Gateway, headers: Headers): Promise<void
 
 type Form = 'exact' | 'halves' | 'omitted';
 
-/** Says it, reads the very same members, and finds the entry among others in its form of section 4.8. */
+/** Says `more`, reads it back as it was spelled, and finds the entry in a listing in the given form. */
 async function keeps(
   gateway: Gateway,
   identity: string,

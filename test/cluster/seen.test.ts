@@ -129,7 +129,7 @@ test(
           const { path, body } = reading(said);
           const headers = { Accept: 'application/json, text/event-stream, text/html;q=0.5' };
           const options = body === undefined ? {} : { method: 'POST', body, headers };
-          // A link that was held for long is one without servers.
+          // While the link is held for long, the gateway may find that it has no servers.
           const isThere = (answer: string): boolean => !/"unavailable"|"UNAVAILABLE"/.test(answer);
           return await until(
             async () => await (await fetch(behind.url + path, options)).text(),
@@ -148,7 +148,7 @@ test(
       assert.equal(code, 0, stderr);
       const reading = until(
         () => fetch(`${behind.url}/api/withheld?order=oldest&after=${said.length}`),
-        // A link that was held for long is one without servers.
+        // While the link is held for long, the gateway may find that it has no servers.
         ({ status }) => status !== 503,
         () => 'it stays unavailable',
       );

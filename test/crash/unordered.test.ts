@@ -29,7 +29,7 @@ for (const [type, ...options] of FILE_SYSTEMS) {
       const ledger = new Ledger();
       {
         await using disk = await mountImage(image);
-        // The gateway makes several folders, none of which is known to the disk so far.
+        // The gateway makes several folders: the disk loses each one that is not flushed.
         const data = join(disk.path, 'a/b/data');
         await using gateway = await startGatewayProcess({ data });
         using visitor = new Gateway(gateway.url);

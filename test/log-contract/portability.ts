@@ -8,7 +8,7 @@ import type { Log } from '../../packages/gateway/src/log/log.ts';
 import { CheckedLog } from './checked-log.ts';
 import { assertSameBytes, collect, join, type Open, type Reopenable } from './fixtures.ts';
 
-/** For a file of its own. */
+/** Makes an entry large: it gets a file of its own. */
 const PAD = `,"pad":"${Buffer.from(bodyOf(1_000_000, 1)).toString('latin1').slice(9)}`;
 const MEMBERS = { members: { identity: ['odd'] } };
 const HALVES = { portability: 'halves', body: String.raw`"a":"x \ud83d"`, ...MEMBERS } as const;
@@ -18,7 +18,7 @@ const LARGE: readonly DraftFields[] = SMALL.map((fields) => ({
   ...fields,
   body: (fields.body ?? '"a":1').toString() + PAD,
 }));
-/** Of one kind, they fill several stored runs. */
+/** Fill several stored runs, since all are of one kind. */
 const MANY: readonly DraftFields[] = Array.from({ length: 1200 }, (_, at) => ({
   ...(SMALL[at % 7] ?? { room: ROOMS[at % 3] ?? ROOMS[0] }),
   body: `${(SMALL[at % 7]?.body ?? '"a":1').toString()},"b":"${'b'.repeat(2000)}"`,

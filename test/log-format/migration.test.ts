@@ -167,7 +167,7 @@ suite('bringing a log forward', () => {
     const pad = `,"pad":"${'p'.repeat(300_000)}"`;
     const members = [...HALVES, ...OMITTED, '"a":1'];
     {
-      // What no draft says of itself, no record of format 6 said.
+      // These drafts do not say what readers refuse, as no record of format 6 did.
       await using log = await openSqliteLog({ folder: folder.path });
       for (const member of members) {
         await log.append(draftOf({ body: member }));

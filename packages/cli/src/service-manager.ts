@@ -23,7 +23,7 @@ export function serviceManager({ isTold, watchdogMs }: ServiceManagerOptions): S
       if (!isTold) return;
       tell('--ready');
       if (watchdogMs === undefined) return;
-      // Unless all threads answer, the next one is not asked either.
+      // Asks again only after all threads have answered: one that hangs is asked once.
       let asked: Promise<void> | undefined;
       timer = setInterval(() => {
         asked ??= turn().then(() => {

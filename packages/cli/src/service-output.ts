@@ -2,19 +2,19 @@
  * An output that a service does not depend on: its log, its log of requests, its terminal.
  *
  * Upholds that whoever writes never waits and never gets an error, whatever becomes of the reader or
- * the disk, that memory stays flat, and that lines arrive whole and in order. What is not written yet
- * is kept up to `MAX_PENDING`. Further lines are dropped until that is written; then one line says how
- * many they were.
+ * the disk; that memory stays flat; and that lines arrive whole and in order. Lines that are not written
+ * yet are kept, up to `MAX_PENDING` bytes. Further lines are dropped until the kept ones are written; then
+ * one line says how many were dropped.
  */
 import { close, constants, open, openSync, write } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const MAX_PENDING = 1024 * 1024;
-/** A full pipe is tried again after these, doubling. */
+/** Pauses before a full pipe is tried again: each is twice the one before. */
 const FIRST_PAUSE_MS = 5;
 const LAST_PAUSE_MS = 1000;
-/** How long an end waits for a reader. */
+/** How long `close` waits for a reader. */
 const CLOSE_PATIENCE_MS = 1000;
 const LINE_FEED = 0x0a;
 /** So that a FIFO without a reader, and a terminal that is stopped, do not block. */
@@ -139,16 +139,15 @@ function writeTo(fd: number, bytes: Buffer): Promise<number> {
 }
 
 /**
- * Another descriptor of the terminal, whose writes do not block when its reader stops it. (Node has
- * seen to that for pipes and sockets when it made their streams.) The same one where the terminal
- * cannot be opened again.
+ * Another descriptor of the terminal: writes to it do not block while the terminal is stopped. The same
+ * descriptor if the terminal cannot be opened again. (Node makes pipes and sockets non-blocking itself.)
  */
 export function nonBlocking(terminal: number): number {
   for (const path of [`/proc/self/fd/${terminal}`, '/dev/tty']) {
     try {
       return openSync(path, FLAGS);
     } catch {
-      // The next one may be open to this user.
+      // This user may be allowed to open the next one.
     }
   }
   return terminal;

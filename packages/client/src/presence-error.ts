@@ -97,7 +97,7 @@ export function errorOfProblem(problem: ProblemDocument): PresenceError {
   return new PresenceError(problem.code, problem.detail, { status: problem.status, problem });
 }
 
-/** Undefined for a text that is no problem document, and for members that have not their types. */
+/** Undefined for a text that is no problem document, or has members of wrong types. */
 function problemIn(text: string): ProblemDocument | undefined {
   try {
     const value = JSON.parse(text) as Partial<ProblemDocument> | null;

@@ -1,6 +1,6 @@
 /** How much two words, or two lists of them, differ. */
 
-/** Of adding an element; removing one costs 1, replacing one at most 1. */
+/** The cost of adding an element; removing one costs 1, replacing one at most 1. */
 const ADDING = 0.5;
 
 /** The least cost of removing, adding and replacing elements. */

@@ -11,7 +11,7 @@ export interface NearName {
   readonly isSure: boolean;
 }
 
-/** Words that mean the same elsewhere, without case and separators. */
+/** Words that other services use for these names, without case and separators. */
 const ALIASES: Readonly<Record<string, string>> = {
   text: 'message content body msg',
   identity: 'author sender username aiidentity',
@@ -33,7 +33,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   wait: 'timeout waitseconds',
   seconds: 'timeout wait waitseconds',
 };
-/** Words that may mean these. They are common enough to mean something else. */
+/** Words that may mean these names, and are common enough to mean something else. */
 const GUESSES: Readonly<Record<string, string>> = {
   text: 'words trace whisper data comment',
   identity: 'name user from by agent nick id',
@@ -51,10 +51,10 @@ const GUESSES: Readonly<Record<string, string>> = {
   id: 'entry entryid seq uri url path',
 };
 
-/** A typo changes less of a name, of a sure one or of a guess. */
+/** How much of a name a typo may change: to be sure of the name, and to guess it. */
 const SURE_DISTANCE = 0.15;
 const GUESS_DISTANCE = 0.34;
-/** Of shorter names, a typo is likely to be another word. */
+/** A typo in a shorter name is likely to be another word. */
 const MIN_SURE_LENGTH = 6;
 /** Longer names are near none. */
 export const MAX_NEAR_LENGTH = 40;

@@ -5,8 +5,9 @@ import type { CopiedOrigin } from './origin-check.ts';
 
 type WithholdingCopy = Parameters<ContinuedLog['entries']['withhold']>[0][number];
 
-/** Entries that are withheld at once, or fewer with reasons of so many characters. */
+/** Entries that are withheld in one transaction. */
 const BATCH = 4096;
+/** Characters of their reasons: long ones end a batch early. */
 const BATCH_CHARACTERS = 1024 * 1024;
 
 /** Withholds in a copy what its origin has withheld since it was copied. */

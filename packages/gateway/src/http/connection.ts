@@ -84,7 +84,7 @@ export class Connection implements SimplePostResponder {
   #matched = 0;
   /** Whether the bytes that were found last end a head, or a chunked body. */
   #isPartWhole = false;
-  /** In bytes: what came of a head that has not ended. */
+  /** Bytes that have arrived of a head that has not ended. */
   #headSize = 0;
   /** Tells the parser that nothing more comes, once the caller has ended its half of the connection. */
   #end: (() => void) | undefined;
@@ -144,7 +144,7 @@ export class Connection implements SimplePostResponder {
     return this.#response !== undefined || this.#simple !== undefined;
   }
 
-  /** Whether the request was answered whose body is still to come. */
+  /** Whether the request was answered before its body has arrived. */
   get isAnswered(): boolean {
     return this.isReceiving && (this.#response?.writableEnded ?? true);
   }

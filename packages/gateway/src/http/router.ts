@@ -381,10 +381,10 @@ function checked<App extends StartupContext>(
   };
 }
 
-/** In a header, proxies pass on only so many characters. */
+/** In characters. Proxies refuse answers with long headers. */
 const MAX_WARNING = 1000;
 
-/** Bodies of some forms have no place for notes: they are in the header `Warning` everywhere. */
+/** Says the notes in the header `Warning`, since some answers have no place for them in their bodies. */
 function handleWarned<App extends StartupContext>(
   handle: Handler<App>,
   context: RequestContext<App>,

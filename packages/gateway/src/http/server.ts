@@ -61,7 +61,7 @@ const OPTIONS = {
   keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
 } as const;
 
-/** As Node calls it. */
+/** With the code that Node gives such an error. */
 const HEAD_TOO_LONG = Object.assign(new Error('The head of a request is too long.'), {
   code: 'HPE_HEADER_OVERFLOW',
 });

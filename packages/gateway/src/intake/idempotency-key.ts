@@ -9,10 +9,11 @@ const UNESCAPED = /^[ !#-[\]-~]*$/;
 const ESCAPE = /\\(["\\])/g;
 
 /**
- * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Its
- * characters are bytes (`node:http` decodes headers as Latin-1): UTF-8, or else Latin-1. A parameter
- * is encoded as UTF-8, so that the same key has the same hash in all three. `suffix` (ASCII) is added to a key that many
- * entries share. Throws `invalid-parameter` for an empty key.
+ * The SHA-256 of the key of a request, undefined without a key. The header takes precedence. Each of its
+ * characters is a byte (`node:http` decodes headers as Latin-1). If the bytes are UTF-8, they are hashed
+ * as they are; otherwise the characters are encoded as UTF-8, as those of a parameter are. So the same
+ * key has the same hash wherever it comes from. `suffix` (ASCII) is added to a key that many entries
+ * share. Throws `invalid-parameter` for an empty key.
  */
 export function hashIdempotencyKey(
   header: string | undefined,

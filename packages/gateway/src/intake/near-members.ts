@@ -12,16 +12,16 @@ export interface NearMember {
   readonly known: string;
 }
 
-/** What has its place beside the body. */
+/** Belongs into a header, not into the body. */
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const KEY_NAME = /^idempotency[-_ ]?key$/i;
 
 /** How many names of one body are looked at: there can be millions. */
 const MAX_NAMES = 64;
-/** `JSON.parse` moves names without a letter to the front. */
+/** Only names with a letter: `JSON.parse` would move numbers to the front. */
 const WORD = /^(?=.*[a-z])[ -~]+$/i;
 
-/** Names of members of one body that mean nothing to its kind: the first ones that may be near another. */
+/** The first names in one body that mean nothing to its kind but may be near a known one. */
 export class UnknownNames {
   readonly #names = new Set<string>();
 
@@ -49,7 +49,7 @@ export class MeantMembers {
     this.#required = new NearNames(required);
   }
 
-  /** Those that surely mean a member that the body has not, one for each. */
+  /** Names that surely mean a member that the body lacks, one for each member. */
   near(names: Iterable<string>, has: (member: string) => boolean): NearMember[] {
     const found = new Map<string, string>();
     for (const name of names) {
@@ -60,7 +60,7 @@ export class MeantMembers {
     return Array.from(found, ([known, name]) => ({ name, known }));
   }
 
-  /** The name that probably means a required member, which the body has not. */
+  /** The name that probably means a required member that the body lacks. */
   meaning(names: Iterable<string>, required: string): string | undefined {
     const isMeant = (name: string): boolean => this.#required.nearest(name)?.known === required;
     return [...names].find(isMeant);

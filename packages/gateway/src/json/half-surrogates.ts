@@ -9,7 +9,7 @@ export class HalfSurrogates {
   /** An escape that may go on in the next chunk. */
   #held: Buffer = NONE;
 
-  /** The text goes on. What is returned has the same length in all. */
+  /** Takes the next chunk. All results together are as long as all chunks. */
   replace(chunk: Uint8Array): Buffer {
     const text = Buffer.concat([this.#held, chunk]);
     let at = text.indexOf(BACKSLASH);
@@ -30,7 +30,7 @@ export function replaceHalves(text: Uint8Array): Buffer {
   return new HalfSurrogates().replace(text);
 }
 
-/** Bytes of an escape, with the second half of a pair. Undefined where the text ends before that is known. */
+/** The length of an escape, or of a pair of them. Undefined if the text ends before that is known. */
 function escapeLength(text: Buffer, at: number): number | undefined {
   const next = text[at + 1];
   if (next === undefined) return undefined;

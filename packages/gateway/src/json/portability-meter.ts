@@ -15,7 +15,7 @@ const NOWHERE = -1;
 export class PortabilityMeter {
   #isOmitted = false;
   #hasHalves = false;
-  /** Where the escape of a high surrogate ends whose low one has not come. */
+  /** Where the escape of a high surrogate ends that still lacks its low one. */
   #highEnd = NOWHERE;
 
   get result(): Portability {
@@ -27,7 +27,7 @@ export class PortabilityMeter {
     this.#isOmitted = true;
   }
 
-  /** So many objects and arrays are open. */
+  /** `levels`: how many objects and arrays are open. */
   depth(levels: number): void {
     if (levels > MAX_DEPTH) this.#isOmitted = true;
   }

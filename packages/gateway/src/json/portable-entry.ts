@@ -5,7 +5,7 @@ import type { Stamp } from '@open-presence/protocol';
 
 import { HalfSurrogates, replaceHalves } from './half-surrogates.ts';
 
-/** Of the exact text of an entry. */
+/** The portable form of an entry, made from its exact text. */
 export function portableText(
   text: Buffer,
   { portability, stamp }: { readonly portability: Portability; readonly stamp: Stamp },
@@ -15,7 +15,7 @@ export function portableText(
   return Buffer.from(entryOutline(stamp, text.length));
 }
 
-/** `exact`: as it was spelled. */
+/** The same for an entry that may be in a file. */
 export function portableEntry(exact: Entry): Entry {
   const { stamp, size, portability } = exact;
   if (portability === undefined) return exact;
@@ -35,7 +35,7 @@ export function portableEntry(exact: Entry): Entry {
   };
 }
 
-/** Where an escape begins is known from the start only. */
+/** Reads from the start, since only from there is it known where an escape begins. */
 async function* replacedChunks(
   chunks: AsyncIterable<Uint8Array>,
   from: number,

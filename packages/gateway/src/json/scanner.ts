@@ -63,7 +63,7 @@ export class JsonScanner {
     this.#example = example;
   }
 
-  /** Of the text so far. */
+  /** What the text that was read so far is. */
   get portability(): Portability {
     return this.#portability.result;
   }

@@ -57,7 +57,7 @@ export interface Draft {
    * for an object without members.
    */
   readonly body: Uint8Array | Spool;
-  /** Exact without. */
+  /** `exact` by default. */
   readonly portability?: Portability;
   /** Digest of the idempotency key. */
   readonly key?: Uint8Array;

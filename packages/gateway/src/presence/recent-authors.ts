@@ -3,7 +3,8 @@
  * 13.4).
  *
  * Everything is read from the log, which walks the entries of the hour in turns. A bounded cache of the
- * newest authors only saves walking them again for each request. Upholds that each author of the last hour is listed once, whatever their number.
+ * newest authors only saves walking them again for each request. Upholds that each author of the last
+ * hour is listed once, whatever their number.
  */
 import { FILTER_MEMBERS, visitorName, type Stamp } from '@open-presence/protocol';
 

@@ -5,9 +5,10 @@
  * and Greek letters, stress marks, the vowel points of Arabic and Hebrew; й, ї and ґ are letters of
  * their own. An apostrophe within a Cyrillic word is removed, so that all spellings are the same word
  * (м'ята, мʼята, мята); elsewhere it divides words. In scripts without spaces (Chinese, Japanese,
- * Thai, Lao, Khmer, Burmese), and in Korean, which joins particles to words, each letter with its marks is a word, and so is each symbol that is not
- * ASCII (🌱) and each number that is not a digit (½). Those that stand for letters or digits are searched
- * as these, but apart from the words around them: №57 as no and 57.
+ * Thai, Lao, Khmer, Burmese), and in Korean, which joins particles to words, each letter with its marks
+ * is a word. So is each symbol that is not ASCII (🌱) and each number that is not a digit (½). Those that
+ * stand for letters or digits are searched as these, but apart from the words around them: №57 as no
+ * and 57.
  */
 
 /** Longer words are cut to this length. */

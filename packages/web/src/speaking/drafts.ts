@@ -1,6 +1,6 @@
 /**
- * Drafts: what was typed into a form and not sent yet. Each tab has its own. The draft of a tab that shows
- * this gateway no more goes to the next tab that opens the form and has no draft of it.
+ * Drafts: what was typed into a form and not sent yet. Each tab has its own. When a tab no longer shows
+ * this gateway, its draft goes to the next tab that opens the form and has no draft of it.
  */
 import { read, write } from './database.ts';
 import type { FormContent } from './form-content.ts';

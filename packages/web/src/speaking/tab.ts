@@ -1,4 +1,4 @@
-/** Tells the tabs of this browser apart, and lets one of them at a time do what one has to do. */
+/** Tells the tabs of this browser apart, and gives each its turn at work that only one may do at a time. */
 
 const NAME = 'open-presence.tab';
 

@@ -101,7 +101,7 @@ export function listing(resolveScope: ScopeResolver, form: Form): DoorHandler {
     const scope = resolveScope(app, params);
     if (isSearch(url)) return searchThenList(context, scope, form);
     if (url.includes('wait=')) return waitThenList(context, scope, form);
-    // What is sent again has no header of its own.
+    // An answer that is sent again lacks the header `Warning`.
     if (parameterNotes(context.request).length === 0) allowRepeated(context, scope, form);
     return list(context, scope, form, undefined);
   };

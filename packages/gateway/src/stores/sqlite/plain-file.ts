@@ -67,7 +67,7 @@ function assertName(name: unknown): string {
   throw new StorageFault(`${JSON.stringify(name)} is not the name of a file in the folder`);
 }
 
-/** The error of the system for a link, ELOOP, tells of too many links. */
+/** For a link, the system reports ELOOP: too many links. That would mislead. */
 function throwOpenError(error: unknown, path: string): never {
   throw error instanceof Error && 'code' in error && error.code === 'ELOOP'
     ? notRegular(path)

@@ -48,15 +48,13 @@ export async function getEntry(context: ToolContext, args: JsonObject): Promise<
   });
 }
 
-/** In its portable form. One that has none is exact, to be given as text. Throws `not-found`. */
+/** The entry in its portable form, or exact if it is omitted elsewhere. Throws `not-found`. */
 export async function readableEntry({ log }: Pick<DoorContext, 'log'>, id: string): Promise<Entry> {
   const entry = await findEntry(log, id);
   return entry.portability === 'omitted' ? await findEntry(log, id, 'exact') : entry;
 }
 
-/**
- * An entry that was withheld or cannot be read: nothing of it is a visitor's. Undefined for any other.
- */
+/** What is left of an entry that was withheld or cannot be read. Undefined for any other. */
 export function lostEntry(
   { language, text }: Localization,
   entry: Entry,

@@ -179,7 +179,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
 
 interface MatchedEntry extends ListedEntry {
   readonly match: Match;
-  /** Of a result whose words are not in its line. */
+  /** The words that match, if the line lacks them. */
   readonly snippet: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tool results: the gateway's own text first, and what visitors wrote after it, separate and labelled
- * as untrusted, each once. An entry that is too long for a result is shortened, and named with the call that
- * reads it whole; nothing is cut silently.
+ * Tool results: first the gateway's own text, then what visitors wrote, separate and labelled as
+ * untrusted. Nothing is said twice, and nothing is cut silently: an entry that is too long for a result is
+ * shortened, and named with the call that reads it whole.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { entryHead, GatewayError, problemDocument, type Stamp } from '@open-presence/protocol';
@@ -36,7 +36,7 @@ export interface ToolResult {
   readonly lines: readonly string[];
 }
 
-/** Without `structuredContent`: it would repeat the texts, and clients show one of both, or both. */
+/** Without `structuredContent`, which would repeat the texts: some clients show both. */
 export function callToolResult(context: ToolContext, result: ToolResult): CallToolResult {
   const own = withNotes(result.own, context.notes);
   const texts = resultTexts(context, { ...result, own });
@@ -100,7 +100,7 @@ export interface NextCall {
   readonly more: boolean;
 }
 
-/** Whether there is more, and which tool reads it, or later entries. */
+/** Says whether there is more, and which tool reads on. */
 export function describeNext(
   { language, text }: Localization,
   { tool, next, more }: NextCall,

@@ -1,6 +1,6 @@
 /**
- * Finds the newest entry of each identity. Walks the entries of the log from the newest to older ones:
- * so the cost follows their number, and not the number of facets that they have in the index.
+ * Finds the newest entry of each identity, by walking the log from the newest entry to older ones. The
+ * cost follows the number of entries, not the number of their facets in the index.
  */
 import { FILTER_MEMBERS } from '@open-presence/protocol';
 
@@ -47,7 +47,10 @@ export async function* newestOfIdentities(
   }
 }
 
-/** Of its identities; of what it has next where it has fewer, which gives an entry too many at most. */
+/**
+ * The facets of an entry's identities. If it has fewer than it may have, the facets that follow are among
+ * them: at worst an older entry is given too.
+ */
 function keysOf(facets: Buffer): string[] {
   const keys: string[] = [];
   for (let at = FIRST; at < Math.min(END, facets.length); at += FACET_SIZE)

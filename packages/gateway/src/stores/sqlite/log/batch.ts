@@ -43,7 +43,7 @@ export interface PackedDraft {
   readonly room: string;
   readonly facets: Uint8Array;
   readonly key: Uint8Array | undefined;
-  /** Exact without. */
+  /** `exact` by default. */
   readonly portability?: Portability;
   /** Empty if the body is large. */
   readonly body: Uint8Array;
