@@ -169,7 +169,7 @@ export const LIVE_AND_DOORS = {
   '18.4': { apart: 'What visitors said is apart from the gateway’s words, marked, and said once.' },
   '18.5': {
     pieces: 'The pieces of a long entry are its text, byte for byte.',
-    shortened: 'What is too long or too deep for a list is named.',
+    shortened: 'What is too long for a list, or omitted elsewhere, is named.',
   },
   '18.6': {
     errors: 'Errors are those of HTTP, with an example that works.',
