@@ -56,7 +56,7 @@ function specificityOf(range: string, { type, onlyIfNamed }: Offer): number {
   if (range === type) return 2;
   if (onlyIfNamed === true) return -1;
   if (range === '*/*') return 0;
-  return range === `${type.slice(0, type.indexOf('/'))}/*` ? 1 : -1;
+  return range.endsWith('/*') && type.startsWith(range.slice(0, -1)) ? 1 : -1;
 }
 
 /** Most callers send one of few values; long ones are parsed each time. */
