@@ -14,7 +14,7 @@ export function useProxies(environment: Environment): void {
   const httpProxy = named('HTTP_PROXY');
   const httpsProxy = named('HTTPS_PROXY');
   const others = named('NO_PROXY');
-  // Nothing goes through one: only alone, `*` is every name.
+  // `*` alone means every host: no request goes through a proxy.
   if (others === '*' || (httpProxy === undefined && httpsProxy === undefined)) return;
   // An `import` of it loads an HTTP client, which threads that serve do without.
   const http = createRequire(import.meta.url)('node:http') as typeof NodeHttp;

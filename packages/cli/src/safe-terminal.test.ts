@@ -38,7 +38,7 @@ const COMMANDS: Readonly<Record<string, (url: string, data: string) => readonly 
   doctor: (url, data) => ['doctor', '--data', join(data, 'none'), '--public-url', url],
 };
 
-/** In a pipe, the others write entries, byte for byte. */
+/** Commands that write words into a pipe. The others write entries, byte for byte. */
 const WORDS: ReadonlySet<string> = new Set(['verify', 'mirror', 'doctor', 'stats']);
 
 /** Everything that a gateway says, from its errors to the names of its rooms, is hostile. */

@@ -20,7 +20,7 @@ async function mkfifo(path: string): Promise<string> {
   return path;
 }
 
-/** Nothing where there is nothing now. */
+/** Resolves with an empty text if there is nothing to read now. */
 async function readSome(reader: FileHandle): Promise<string> {
   const none = { bytesRead: 0, buffer: Buffer.alloc(0) };
   const { bytesRead, buffer } = await reader.read({ length: 16_384 }).catch(() => none);

@@ -190,7 +190,7 @@ function parsed<T>(text: string, parse: () => T): T {
     const value = parse();
     if (typeof value === 'object' && value !== null) return value;
   } catch {
-    // Said below.
+    // The error below says so.
   }
   throw notJson(text);
 }

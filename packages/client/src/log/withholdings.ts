@@ -44,7 +44,7 @@ export function parseWithholding(text: string): Withholding {
       !Number.isNaN(Date.parse(found.at));
     if (isWhole) return found;
   } catch {
-    // Said below.
+    // The error below says so.
   }
   const message = `The answer has a line that is no withholding: ${text.slice(0, 200)}`;
   throw new PresenceError('unexpected-answer', message);

@@ -174,8 +174,8 @@ export class LargeMessage implements AsyncDisposable {
   }
 
   /**
-   * The message with the text of each cut string that is a JSON object in place of the string, in a
-   * file of its own: this one is disposed of then. Undefined if there is none.
+   * A message in which each cut string that is the text of a JSON object is replaced by that object. It
+   * has a file of its own, and this message is disposed of. Undefined if there is no such string.
    */
   async unwrapped(folder: string): Promise<LargeMessage | undefined> {
     const wrapped: CutValue[] = [];

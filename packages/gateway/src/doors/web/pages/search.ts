@@ -89,7 +89,7 @@ function parametersIn(address: URLSearchParams): URLSearchParams {
   return parameters;
 }
 
-/** Where the next results are, of their address in the API. */
+/** The cursors in the address of the next results in the API. */
 function cursorsIn(next: string): Record<string, string> {
   const parameters = new URLSearchParams(next.slice(SEARCH_SCOPE.path.length));
   return Object.fromEntries([...parameters].filter(([name]) => CURSORS.includes(name)));
