@@ -108,13 +108,12 @@ export class FormMembers implements FieldHandler {
     this.#throwFaults();
     if (this.#text !== '') yield this.#text;
     let separator = this.#hasMembers ? ',' : '{';
-    if (!this.#hasMembers && this.#held.size === 0) yield '{';
     for (const [name, values] of this.#held) {
       if (this.#options.reserved.has(name)) continue;
       yield separator + this.#memberText(name, values);
       separator = ',';
     }
-    yield '}';
+    yield separator === '{' ? '{}' : '}';
   }
 
   #add(bytes: Uint8Array): void {
