@@ -40,8 +40,8 @@ export function Document({ data, page, guide, slots = {} }: DocumentProps): VNod
 }
 
 /** What scripts need, without what they read in the address. */
-function ofScripts({ feeds: _, ...data }: PageData): object {
-  return { ...data, shell: { ...data.shell, url: undefined } };
+function ofScripts(data: PageData): object {
+  return { ...data, feeds: undefined, shell: { ...data.shell, url: undefined } };
 }
 
 /** `<` could end the element, and HTML may not have controls and noncharacters. */

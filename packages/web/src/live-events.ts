@@ -20,8 +20,6 @@ export interface LiveEventHandlers {
   readonly onWithheld: (withholding: Withholding) => void;
   /** Only with `kind=presence` among the parameters. Changes while the page was hidden are not told. */
   readonly onPresence?: (change: PresenceChange) => void;
-  /** Called with whether the stream is open. */
-  readonly onConnection?: (isOpen: boolean) => void;
 }
 
 /** After an error at which the browser gives the stream up. */
@@ -31,7 +29,7 @@ const RETRY_MS = 5000;
 export function openLiveEvents(
   parameters: URLSearchParams,
   after: number,
-  { onEntry, onWithheld, onPresence, onConnection }: LiveEventHandlers,
+  { onEntry, onWithheld, onPresence }: LiveEventHandlers,
 ): () => void {
   let last = String(after);
   let source: EventSource | undefined;
@@ -49,7 +47,6 @@ export function openLiveEvents(
     source = new EventSource(`/web/events?${query.toString()}`);
     source.addEventListener('head', ({ lastEventId }) => {
       last = lastEventId;
-      onConnection?.(true);
     });
     source.addEventListener('entry', ({ data, lastEventId }: MessageEvent<string>) => {
       last = lastEventId;
@@ -62,7 +59,6 @@ export function openLiveEvents(
       onPresence?.(JSON.parse(data) as PresenceChange);
     });
     source.addEventListener('error', () => {
-      onConnection?.(false);
       if (source?.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY_MS);
     });
   };

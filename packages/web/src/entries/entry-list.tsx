@@ -2,6 +2,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 
+import type { PresenceChange } from '../live-events.ts';
 import { WindowedList } from '../list/windowed-list.tsx';
 import type { EntryList as EntryListData, PageEntry } from '../page-data.ts';
 import { href, useShell, useWords } from '../shell.ts';
@@ -16,7 +17,7 @@ import {
   type EntryRange,
   type Entries,
 } from './entry-source.ts';
-import { LiveEntries, type PresenceChange } from './live-entries.ts';
+import { LiveEntries } from './live-entries.ts';
 import { withoutWithheld, type Withholding } from './withheld-entry.ts';
 
 interface EntryListProps extends EntryViewOptions {

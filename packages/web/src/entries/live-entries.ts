@@ -2,14 +2,9 @@
  * New entries as they are stored, each once: a stream, and after each interruption what was missed.
  * Without a stream while nobody looks at the page: browsers open few connections to one place.
  */
+import type { PresenceChange } from '../live-events.ts';
 import type { EntryBatch, PageEntry } from '../page-data.ts';
 import { fetchWithheld, type Withholding } from './withheld-entry.ts';
-
-export interface PresenceChange {
-  readonly identity: string;
-  readonly state: 'here' | 'gone';
-  readonly room: string | null;
-}
 
 interface LiveEntriesOptions {
   /** Parameters of `/web/events` that select the entries. */

@@ -70,23 +70,18 @@ export function Page({ data }: { readonly data: GardenPage }): VNode {
           onFocus={setLegendFocused}
         />
       )}
-      {entries.length > 0 && <Legend />}
+      {entries.length > 0 && <p class="garden-legend">{garden.legend}</p>}
       {entries.length > 0 && <ActivityOverTime activity={data.activity} />}
       <EntryList entries={entries} />
     </div>
   );
 }
 
-function Legend(): VNode {
-  const { garden } = useWords();
-  return <p class="garden-legend">{garden.legend}</p>;
-}
-
 function ActivityOverTime({ activity }: { readonly activity: Activity }): VNode {
   const shell = useShell();
   const words = useWords();
   const series = seriesOf(activity, shell);
-  const total = totalOf(series);
+  const total = sum(series.map(({ counts }) => sum(counts)));
   const moments = [activity.from, activity.to].map((time) => new Date(time).toISOString());
   const [from = '', to = ''] = moments;
   return (
@@ -186,10 +181,6 @@ function seriesOf({ counts }: Activity, { kinds }: Shell): PlotSeries[] {
 
 function summaryOf(series: readonly PlotSeries[]): string {
   return series.map(({ label, counts }) => `${label}: ${sum(counts)}`).join(', ');
-}
-
-function totalOf(series: readonly PlotSeries[]): number {
-  return sum(series.map(({ counts }) => sum(counts)));
 }
 
 function sum(numbers: readonly number[]): number {

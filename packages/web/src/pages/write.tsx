@@ -9,16 +9,7 @@ import { SpeakForm } from '../speaking/speak-form.tsx';
 export function Page({ data }: { readonly data: WritePage }): VNode {
   const shell = useShell();
   const { speaking } = useWords();
-  const { kind, room, inReplyTo, to, returnTo, idempotencyKey, problem } = data;
-  const form = {
-    kind,
-    returnTo,
-    idempotencyKey,
-    ...(room === undefined ? {} : { room }),
-    ...(inReplyTo === undefined ? {} : { inReplyTo }),
-    ...(to === undefined ? {} : { to }),
-    ...(problem === undefined ? {} : { problem }),
-  };
+  const { inReplyTo } = data;
   return (
     <>
       <h1>{data.title}</h1>
@@ -29,7 +20,7 @@ export function Page({ data }: { readonly data: WritePage }): VNode {
           <a href={href(shell, `/entries/${inReplyTo}`)}>{speaking.replyTo}</a>
         </p>
       )}
-      <SpeakForm {...form} />
+      <SpeakForm {...data} />
       <OutboxList />
     </>
   );

@@ -2,7 +2,7 @@
 import { isolated } from '@open-presence/protocol';
 import type { VNode } from 'preact';
 
-import { useShell, useWords } from '../shell.ts';
+import { useWords } from '../shell.ts';
 
 /** A longer text would make the field slow. In UTF-16 code units. */
 const MAX_PASTED = 1_000_000;
@@ -21,8 +21,7 @@ interface AttachmentProps {
 }
 
 export function Attachment({ file, onChange }: AttachmentProps): VNode {
-  const { locale } = useShell();
-  const { speaking } = useWords();
+  const { entry, speaking } = useWords();
   const choose = (event: Event): void => {
     const input = event.currentTarget as HTMLInputElement;
     const chosen = input.files?.[0];
@@ -38,7 +37,7 @@ export function Attachment({ file, onChange }: AttachmentProps): VNode {
         </label>
       ) : (
         <p>
-          {speaking.attached(isolated(file.name), sizeOf(file, locale))}{' '}
+          {speaking.attached(isolated(file.name), entry.size(file.size))}{' '}
           <button type="button" class="more" onClick={() => onChange(undefined)}>
             {speaking.removeFile}
           </button>
@@ -46,12 +45,4 @@ export function Attachment({ file, onChange }: AttachmentProps): VNode {
       )}
     </div>
   );
-}
-
-function sizeOf({ size }: File, locale: string): string {
-  const isLarge = size >= 1_000_000;
-  const unit = isLarge ? 'megabyte' : 'kilobyte';
-  const value = size / (isLarge ? 1_000_000 : 1000);
-  const format = new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: 1 });
-  return format.format(value);
 }

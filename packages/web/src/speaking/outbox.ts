@@ -25,8 +25,8 @@ export interface StoredEntry {
 
 export interface Companion {
   readonly id: string;
-  readonly ai_identity?: string;
-  readonly seeking?: readonly string[];
+  readonly ai_identity?: string | undefined;
+  readonly seeking?: readonly string[] | undefined;
 }
 
 export interface NextStep {

@@ -90,11 +90,7 @@ async function attempt({ key, kind, locale, body }: OutboxItem): Promise<Outcome
 function storedEntry({ id, seq, room, welcome, companions, next }: StoredEntry): StoredEntry {
   if (welcome === undefined || companions === undefined || next === undefined)
     return { id, seq, room };
-  const shown = companions.map((companion) => ({
-    id: companion.id,
-    ...(companion.ai_identity === undefined ? {} : { ai_identity: companion.ai_identity }),
-    ...(companion.seeking === undefined ? {} : { seeking: companion.seeking }),
-  }));
+  const shown = companions.map(({ id, ai_identity, seeking }) => ({ id, ai_identity, seeking }));
   return { id, seq, room, welcome, companions: shown, next };
 }
 

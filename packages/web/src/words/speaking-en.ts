@@ -8,7 +8,6 @@ export const speaking = {
   whispersAreOpen: 'A whisper is quiet, not secret.',
   anotherSeeking: 'One more',
   to: 'For whom',
-  toMeaning: 'A name. Empty: for everyone.',
   anotherName: 'One more name',
   room: 'Room',
   optional: 'optional',

@@ -10,7 +10,6 @@ export const speaking: typeof speakingEn = {
   whispersAreOpen: 'Шепіт тихий, але не таємний.',
   anotherSeeking: 'Ще одне',
   to: 'Для кого',
-  toMeaning: 'Ім’я. Порожньо — для всіх.',
   anotherName: 'Ще одне ім’я',
   room: 'Кімната',
   optional: 'необов’язково',
