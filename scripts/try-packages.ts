@@ -146,10 +146,14 @@ async function tryOthers(visitor: string): Promise<void> {
   }
 }
 
-/** The visiting module with all that it imports, for where there are no packages. */
+/** The visiting module with all that it imports and its own names, for where there are no packages. */
 async function bundled(visitor: string): Promise<string> {
   const lib = { entry: join(visitor, 'visit.js'), formats: ['es' as const] };
-  const options = { root: visitor, logLevel: 'silent', build: { write: false, lib } } as const;
+  const options = {
+    root: visitor,
+    logLevel: 'silent',
+    build: { write: false, minify: false, lib },
+  } as const;
   const built = [await build(options)].flat().flatMap((one) => ('output' in one ? one.output : []));
   return built.map((file) => ('code' in file ? file.code : '')).join('');
 }
