@@ -304,7 +304,7 @@ suite('a gateway that cannot be reached', () => {
     ['event: head\ndata: null\n\n', (gateway) => collect(gateway.follow())],
     ['null\n', (gateway) => collect(gateway.sayMany('seeds', [{ text: 'one' }]))],
   ] satisfies readonly (readonly [string, (gateway: Gateway) => Promise<unknown>])[])
-    test(`and what answers ${JSON.stringify(answer)}: ${call}`, async () => {
+    test(`and what answers ${JSON.stringify(answer)}: ${String(call)}`, async () => {
       await using other = await otherServer(() => [answer]);
       const error = await errorOf(call(new Gateway(other.url)));
       assert.equal(error.code, 'unexpected-answer');
