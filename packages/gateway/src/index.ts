@@ -8,6 +8,7 @@ export {
   type LogCopyOptions,
   type RepairOptions,
 } from './log-copy.ts';
+export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
 export {
   adoptIntoCluster,
   leaveCluster,

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { zstdDecompressSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { Gateway } from '@open-presence/client';
 import { startGateway, verifyLog } from '@open-presence/gateway';
@@ -167,6 +167,24 @@ suite('presence export and import', () => {
     assert.deepEqual([(await run('none')).code, (await run('missing')).code], [1, 2]);
     assert.equal((await run('log.ndjson')).code, 0);
     assert.deepEqual(await faultsOf(at('parts')), []);
+  });
+
+  test('of several compressed parts are read whole, and refused where a part is broken', async () => {
+    const lines = (await readFile(at('log.ndjson'), 'utf8')).split(/(?<=\n)/);
+    const texts = [lines.slice(0, 50), lines.slice(50, 100)].map((part) => part.join(''));
+    for (const [suffix, compress] of [
+      ['gz', gzipSync],
+      ['zst', zstdCompressSync],
+    ] as const) {
+      const [first, second] = texts.map((text) => compress(text)) as [Buffer, Buffer];
+      const data = ['--data', at(`frames-${suffix}`)];
+      await writeFile(at(`broken.${suffix}`), Buffer.concat([first, second.subarray(0, 3)]));
+      const broken = await presence('import', at(`broken.${suffix}`), ...data);
+      assert.deepEqual([broken.code, broken.stdout], [2, ''], suffix);
+      await writeFile(at(`parts.${suffix}`), Buffer.concat([first, second]));
+      const whole = await presence('import', at(`parts.${suffix}`), ...data);
+      assert.match(whole.stdout, /The log ends with entry 99\./, whole.stderr);
+    }
   });
 
   test('leave out what was not selected, of a folder and of a gateway', async () => {

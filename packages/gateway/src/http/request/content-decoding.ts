@@ -4,42 +4,22 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from 'node:zlib';
+import { constants, createBrotliDecompress, createInflate } from 'node:zlib';
 
 import { GatewayError, listElements, quoted } from '@open-presence/protocol';
 
+import { createMultiFrameUnzstd, createMultiMemberGunzip } from '../../decompression.ts';
+
 const STRICT = { rejectGarbageAfterEnd: true };
+/** A decoder holds its window, for which RFC 9659 allows 8 MiB. */
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 
 const DECODERS = {
-  gzip: createMultiMemberGunzip,
+  gzip: () => createMultiMemberGunzip(),
   deflate: () => createInflate(STRICT),
   br: () => createBrotliDecompress(STRICT),
-  // A decoder holds its window, for which RFC 9659 allows 8 MiB.
-  zstd: () => createZstdDecompress({ ...STRICT, params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
+  zstd: () => createMultiFrameUnzstd(ZSTD),
 } satisfies Record<string, () => Transform>;
-
-/**
- * Decodes any number of members (RFC 1952 section 2.2), which a strict decoder of Node does not. What
- * follows them and is no member is refused without being strict, unless it begins with a zero: there,
- * Node ends what is decoded, whatever follows.
- */
-function createMultiMemberGunzip(): Transform {
-  const decoder = createGunzip();
-  const push = decoder.push.bind(decoder);
-  decoder.push = (chunk) => {
-    // Bytes that are being decoded are counted until all of them are.
-    if (chunk !== null || decoder.writableLength === 0) return push(chunk);
-    decoder.destroy(new Error('a zero follows its last member'));
-    return false;
-  };
-  return decoder;
-}
 
 type Encoding = keyof typeof DECODERS;
 
