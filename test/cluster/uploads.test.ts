@@ -110,13 +110,23 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     assert.ok(log[30]?.includes('never finished'));
   });
 
+  await t.test('makes none in any copy where the stream has other bytes of it', async () => {
+    name = randomUUID();
+    await publish(started, 'chunk', chunk(0, Buffer.from(BODY.with(9, 0))));
+    await publish(started, 'drafts', draft());
+    await sayings.say(members, 30, 1);
+    const log = await commonLog(members, 32);
+    assert.equal(log.filter((line) => line.includes('finished')).length, 1);
+    await haveUploads(members, 0);
+  });
+
   await t.test('becomes one in a copy, too, that is restored from a backup before', async () => {
     name = randomUUID();
     await using folders = await dataFolder();
     const [backups, copy] = [join(folders.path, 'backups'), join(folders.path, 'copy')];
     await publish(started, 'chunk', chunk(0, BODY.subarray(0, 10)));
     await haveUploads(members, 1);
-    await sayings.say(members, 30, 1);
+    await sayings.say(members, 31, 1);
     const [first] = members;
     const presence = (...args: readonly string[]) =>
       promisify(execFile)(process.execPath, [COMMAND, ...args]);
@@ -126,8 +136,8 @@ test('an upload whose gateway was killed', needs('nats-server'), async (t) => {
     await presence('restore', backups, '--data', copy, '--as-copy');
     const args = ['--threads', '1', '--log', url];
     await using restored = await startGatewayProcess({ data: copy, args });
-    const log = await commonLog([...members, restored], 33);
-    assert.ok(log[32]?.includes('never finished'));
+    const log = await commonLog([...members, restored], 34);
+    assert.ok(log[33]?.includes('never finished'));
   });
 });
 

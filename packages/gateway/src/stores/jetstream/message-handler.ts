@@ -109,7 +109,7 @@ export class MessageHandler {
     await applier.add({ position, time, nonce, ...origin, drafts, forms, unusedUploads });
   }
 
-  /** Returns false where the stream has not the whole body. */
+  /** Returns false where the stream has not the whole body, or another one. */
   async #placeUpload(
     large: LargeBody,
     position: number,

@@ -16,12 +16,17 @@ import { ReceivedUploads } from './received-uploads.ts';
 const START = 1_700_000_000_000;
 const DAY = 86_400_000;
 const NAME = '0c7a6d4e-0000-4000-8000-000000000000';
-const BODY = { name: NAME, size: 30, digest: '', marked: false };
+const BYTES = Buffer.from('"text":"in three chunks here"}');
+const BODY = { name: NAME, size: BYTES.length, digest: digestOf(BYTES), marked: false };
 const [OTHER, KILLED, RESTARTED] = [
   'aa'.repeat(16),
   'bb'.repeat(16),
   `${'bb'.repeat(8)}${'cc'.repeat(8)}`,
 ];
+
+function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes.subarray(0, -1)).digest('hex');
+}
 
 function messageOf(publisher: string, position: number, days: number): PlacedMessage {
   const time = START + days * DAY;
@@ -48,9 +53,9 @@ describe('uploads of a stream', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Adds the chunk that begins at `offset`, of 10 bytes. */
-  function add(position: number, offset: number, days = 0): void {
-    const bytes = Buffer.alloc(10);
-    uploads.add(messageOf(KILLED, position, days), { name: NAME, file: 0, offset, bytes });
+  function add(position: number, offset: number, from = BYTES): void {
+    const bytes = from.subarray(offset, offset + 10);
+    uploads.add(messageOf(KILLED, position, 0), { name: NAME, file: 0, offset, bytes });
   }
 
   it('are whole when all chunks are there, in any order and however often', () => {
@@ -71,6 +76,17 @@ describe('uploads of a stream', () => {
     assert.equal(uploads.resumeAt(12), 13);
   });
 
+  it('are not whole when one byte of the stream is another', () => {
+    const wrong = [BYTES.with(12, 0), BYTES.with(BYTES.length - 1, 0)].map((bytes) =>
+      Buffer.from(bytes),
+    );
+    for (const bytes of wrong) {
+      uploads = new ReceivedUploads(paths, new UploadThreads(new SharedState()));
+      for (const [position, offset] of [20, 0, 10].entries()) add(position, offset, bytes);
+      assert.ok(!uploads.isWhole(BODY));
+    }
+  });
+
   it('are abandoned when their gateway is silent for a day, or starts again', async () => {
     add(7, 0);
     assert.deepEqual(uploads.abandonedBy(messageOf(OTHER, 8, 0.9)), []);
@@ -85,8 +101,7 @@ describe('uploads of a stream', () => {
 
   it('have their final place when their bytes are those that were sent, and no other', async () => {
     const bytes = Buffer.from('"text":"of two chunks"}');
-    const digest = createHash('sha256').update(bytes.subarray(0, -1)).digest('hex');
-    const large = { ...BODY, size: bytes.length, digest };
+    const large = { ...BODY, size: bytes.length, digest: digestOf(bytes) };
     const write = (from: number, to?: number): Promise<void> =>
       uploads.write({ name: NAME, file: 0, offset: from, bytes: bytes.subarray(from, to) });
     await write(0, 8);

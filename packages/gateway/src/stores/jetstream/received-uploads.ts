@@ -11,7 +11,14 @@ import { Readable } from 'node:stream';
 
 import type { DataPaths } from '../sqlite/data-paths.ts';
 import type { LargeBody } from '../sqlite/log/batch.ts';
-import { assertBody, discardUpload, filesOf, placeUpload } from '../sqlite/log/large-files.ts';
+import {
+  assertBody,
+  BodyDigest,
+  digestOfFile,
+  discardUpload,
+  filesOf,
+  placeUpload,
+} from '../sqlite/log/large-files.ts';
 import { VALID_MS } from '../sqlite/log/stream-progress.ts';
 import type { UploadThreads } from '../sqlite/log/upload-threads.ts';
 import type { Chunk, PlacedMessage } from './message.ts';
@@ -29,10 +36,10 @@ interface Upload {
   readonly position: number;
   /** When the stream took the last message of its publisher, in ms since 1970. */
   last: number;
-  /** Bytes of the body that are there without a gap. */
-  size: number;
-  /** Chunks of the body behind a gap: where each begins and ends. */
-  readonly ahead: Map<number, number>;
+  /** The body as far as it has come without a gap. */
+  readonly body: BodyDigest;
+  /** Chunks of the body after a gap, by where they begin: few, as its publisher has few on their way. */
+  readonly ahead: Map<number, Uint8Array>;
   isCompleted: boolean;
 }
 
@@ -75,21 +82,26 @@ export class ReceivedUploads {
       return;
     }
     const found = this.#unfinished.get(name);
-    const none = { size: 0, ahead: new Map<number, number>(), isCompleted: false };
+    const none = {
+      body: new BodyDigest(),
+      ahead: new Map<number, Uint8Array>(),
+      isCompleted: false,
+    };
     const upload = found ?? { publisher, position, last: time, ...none };
     this.#unfinished.set(name, upload);
-    if (file !== 0) return;
-    upload.ahead.set(offset, offset + bytes.length);
-    for (let end = upload.ahead.get(upload.size); end; end = upload.ahead.get(upload.size)) {
-      upload.ahead.delete(upload.size);
-      upload.size = end;
+    const { body, ahead } = upload;
+    if (file !== 0 || offset < body.size) return;
+    ahead.set(offset, bytes);
+    for (let next = ahead.get(body.size); next; next = ahead.get(body.size)) {
+      ahead.delete(body.size);
+      body.add(next);
     }
   }
 
-  /** Whether all of the body has come, and no draft of it yet. */
-  isWhole({ name, size }: LargeBody): boolean {
-    const upload = this.#unfinished.get(name);
-    return upload?.size === size && !upload.isCompleted;
+  /** Whether exactly this body has come, and no draft of it yet. */
+  isWhole(large: LargeBody): boolean {
+    const upload = this.#unfinished.get(large.name);
+    return upload !== undefined && !upload.isCompleted && upload.body.isOf(large);
   }
 
   /** To be called when the draft, which is at this position, is about to be applied. */
@@ -132,7 +144,7 @@ export class ReceivedUploads {
       if (handle !== undefined) files.set(file, handle);
     }
     const body = files.get(name)?.createReadStream({ start: 0, autoClose: false });
-    await assertBody(body ?? Readable.from([]), large);
+    assertBody(await digestOfFile(body ?? Readable.from([])), large);
     await placeUpload(this.#paths, this.#threads, files);
   }
 

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 
 import type { DataPaths } from '../sqlite/data-paths.ts';
 import type { LargeBody } from '../sqlite/log/batch.ts';
-import { assertBody, filesOf, finalPath, largeChunks } from '../sqlite/log/large-files.ts';
+import { assertBody, BodyDigest, filesOf, finalPath } from '../sqlite/log/large-files.ts';
 import { packChunk } from './message.ts';
 import type { Publisher } from './publisher.ts';
 
@@ -12,7 +12,7 @@ const WINDOW = 4;
 
 /**
  * Resolves when the stream has all files of an upload, which is complete and in its final place. The body
- * goes last: where one of the files cannot be read, no copy takes the upload for whole.
+ * goes last: where one of the files cannot be read, or has other bytes, no copy takes the upload for whole.
  */
 export async function sendUpload(
   paths: DataPaths,
@@ -20,10 +20,11 @@ export async function sendUpload(
   { large, subject }: { readonly large: LargeBody; readonly subject: string },
 ): Promise<void> {
   const { name } = large;
-  await assertBody(largeChunks(paths, name), large);
+  const body = new BodyDigest();
   const inFlight = new Set<Promise<void>>();
   for (const [file, path] of [...filesOf(name).entries()].toReversed()) {
     for await (const { bytes, offset } of chunksOf(finalPath(paths, path))) {
+      if (file === 0) body.add(bytes);
       const [, sent] = publisher.publish(
         'chunk',
         packChunk({ name, file, offset, bytes }),
@@ -35,6 +36,7 @@ export async function sendUpload(
     }
   }
   await Promise.all(inFlight);
+  assertBody(body, large);
 }
 
 /** None where there is no such file. */

@@ -137,10 +137,11 @@ async function readBody(
     return { digest: sha256(body), size: text.length, framed };
   }
   try {
-    const { digest, size, last } = await digestOfFile(largeChunks(paths, large), signal);
+    const found = await digestOfFile(largeChunks(paths, large), signal);
+    const { size, last } = found;
     const framed =
       last === BRACE && (rest.length === 1 ? rest[0] === COMMA && size > 1 : size === 1);
-    return { digest, size: text.length + size, framed };
+    return { digest: found.digest(), size: text.length + size, framed };
   } catch (error) {
     if (signal?.aborted === true) throw error;
     assertStorageFault(error);

@@ -28,7 +28,7 @@ export interface RepeatForm {
   readonly repeats: Seq;
 }
 
-/** A draft that no copy applies: the stream has not all of its body. */
+/** A draft that no copy applies: the stream has not all of its body, or another one. */
 export interface RefusedForm {
   readonly isRefused: true;
 }

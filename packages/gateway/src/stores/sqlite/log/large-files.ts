@@ -23,6 +23,7 @@ import type { LargeBody } from './batch.ts';
 import type { UploadThreads } from './upload-threads.ts';
 
 const CHUNK_SIZE = 256 * 1024;
+const BRACE = 0x7d;
 
 /** The files that a body may have: its text, and the facets of each filter. */
 export function filesOf(name: string): string[] {
@@ -162,33 +163,46 @@ export async function* largeChunks(
   }
 }
 
-/** The digest of a body's file without its last byte, and that byte. */
+/** Digest of a body as it comes, without its last byte, which is the closing brace. */
+export class BodyDigest {
+  readonly #hash = createHash('sha256');
+  size = 0;
+  last: number | undefined;
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (this.last !== undefined) this.#hash.update(Uint8Array.of(this.last));
+    this.#hash.update(bytes.subarray(0, -1));
+    this.last = bytes.at(-1);
+    this.size += bytes.length;
+  }
+
+  digest(): Buffer {
+    return this.#hash.copy().digest();
+  }
+
+  isOf({ size, digest }: LargeBody): boolean {
+    return this.size === size && this.last === BRACE && this.digest().toString('hex') === digest;
+  }
+}
+
 export async function digestOfFile(
   chunks: AsyncIterable<Uint8Array>,
   signal?: AbortSignal,
-): Promise<{ digest: Buffer; size: number; last: number | undefined }> {
-  const hash = createHash('sha256');
-  let last: number | undefined;
-  let size = 0;
+): Promise<BodyDigest> {
+  const found = new BodyDigest();
   for await (const chunk of chunks) {
     signal?.throwIfAborted();
-    if (last !== undefined) hash.update(Uint8Array.of(last));
-    hash.update(chunk.subarray(0, -1));
-    last = chunk.at(-1);
-    size += chunk.length;
+    found.add(chunk);
   }
-  return { digest: hash.digest(), size, last };
+  return found;
 }
 
 /** Throws a fault where a file does not have the body. */
-export async function assertBody(
-  chunks: AsyncIterable<Uint8Array>,
-  { name, size, digest }: LargeBody,
-): Promise<void> {
-  const found = await digestOfFile(chunks);
-  if (found.size !== size) throw wrongSize(name, found.size, size);
-  if (found.digest.toString('hex') !== digest)
-    throw new StorageFault(`its file "${name}" has other bytes than were received`);
+export function assertBody(found: BodyDigest, large: LargeBody): void {
+  if (found.size !== large.size) throw wrongSize(large.name, found.size, large.size);
+  if (!found.isOf(large))
+    throw new StorageFault(`its file "${large.name}" has other bytes than were received`);
 }
 
 /** Blocking, for the threads of the indexes. As much of the file as can be read. */
