@@ -4,7 +4,12 @@ import { after, before } from 'node:test';
 
 import { entryHead, KINDS, type Stamp } from '@open-presence/protocol';
 
-import { alternatives, facet, FACET_SIZE } from '../../packages/gateway/src/log/facet.ts';
+import {
+  alternativesAt,
+  countConditions,
+  facet,
+  FACET_SIZE,
+} from '../../packages/gateway/src/log/facet.ts';
 import type {
   SmallAppendResult,
   Draft,
@@ -108,7 +113,9 @@ export class CheckedLog {
   /** What a reading must give that began when the log had so many entries. */
   expect(selection: Partial<Selection>, length: number = this.entries.length): ExpectedReading {
     const { facets = [], order = 'newest', limit = Infinity } = selection;
-    const wanted = facets.map((condition) => alternatives(condition).map(hex));
+    const wanted = Array.from({ length: countConditions(facets) }, (_, at) => {
+      return alternativesAt(facets, at).map(hex);
+    });
     const known: ExpectedEntry[] = [];
     let more = false;
     for (let at = 0; at < length; at++) {

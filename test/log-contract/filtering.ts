@@ -72,6 +72,19 @@ function describeFacets(open: Open): void {
     await checked.check({ facets: [facet('seeking', 'a'), facet('seeking', 'b')], limit: 1 });
   });
 
+  it('finds what has each of very many facets, given in one condition', async () => {
+    const checked = shared();
+    const to = Array.from({ length: 2000 }, (_, at) => `reader ${at}`);
+    const joined = Buffer.concat(to.map((name) => facet('to', name)));
+    for (const names of [to.slice(1), to, to.slice(0, 5), to, to.slice(0, -1)])
+      await checked.append({ members: { to: names } });
+    for (const order of ['newest', 'oldest'] as const) {
+      await checked.check({ facets: [joined], order });
+      await checked.check({ facets: [facet('kind', 'garden'), joined], order, limit: 1 });
+      await checked.check({ facets: [joined, facet('to', 'nobody')], order });
+    }
+  });
+
   it('finds nothing by a facet that no entry has', async () => {
     const checked = shared();
     await checked.appendAll([{}, {}, {}]);

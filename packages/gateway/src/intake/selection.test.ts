@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { GatewayError } from '@open-presence/protocol';
 
@@ -10,15 +11,15 @@ import { parseSelection } from './selection.ts';
 
 const path = facet('kind', 'garden');
 
-function select(query: string, kind?: string): Selection {
+async function select(query: string, kind?: string): Promise<Selection> {
   const fixed = kind === undefined ? {} : { kind };
   const listing = { grammar, facets: [path], fixed, subject: 'the garden' };
-  return parseSelection(new URLSearchParams(query), listing);
+  return await parseSelection(new URLSearchParams(query), listing);
 }
 
-function refused(query: string): GatewayError {
+async function refused(query: string): Promise<GatewayError> {
   try {
-    select(query);
+    await select(query);
   } catch (error) {
     assert.ok(error instanceof GatewayError);
     return error;
@@ -26,13 +27,13 @@ function refused(query: string): GatewayError {
   throw new Error('It was not refused');
 }
 
-test('without parameters everything is selected, newest first', () => {
-  assert.deepEqual(select('unknown=1'), { facets: [path], order: 'newest' });
+test('without parameters everything is selected, newest first', async () => {
+  assert.deepEqual(await select('unknown=1'), { facets: [path], order: 'newest' });
 });
 
-test('numbers and times bind', () => {
+test('numbers and times bind', async () => {
   assert.deepEqual(
-    select(
+    await select(
       'order=oldest&limit=0&after=007&before=9&since=2026-11-21&until=2026-11-21T09:37:00.123Z',
     ),
     {
@@ -47,49 +48,75 @@ test('numbers and times bind', () => {
   );
 });
 
-test('a parameter given several times binds each time', () => {
-  const { limit, after, before, facets } = select(
+test('a parameter given several times binds each time', async () => {
+  const { limit, after, before, facets } = await select(
     'limit=5&limit=3&after=1&after=2&before=9&before=8&to=a&to=b&seeking=',
   );
   assert.deepEqual({ limit, after, before }, { limit: 3, after: 2, before: 8 });
-  assert.deepEqual(facets, [path, facet('seeking', ''), facet('to', 'a'), facet('to', 'b')]);
+  assert.deepEqual(facets, [
+    path,
+    facet('seeking', ''),
+    Uint8Array.of(...facet('to', 'a'), ...facet('to', 'b')),
+  ]);
 });
 
-test('numbers of any length are numbers: as a minimum they exclude all, as a maximum nothing', () => {
+test('numbers of any length are numbers: as a minimum they exclude all, as a maximum nothing', async () => {
   const many = '9'.repeat(400);
-  assert.deepEqual(select(`limit=${many}&before=${many}&after=${many}`), {
+  assert.deepEqual(await select(`limit=${many}&before=${many}&after=${many}`), {
     facets: [path],
     order: 'newest',
     after: Number.MAX_SAFE_INTEGER,
   });
 });
 
-test('rooms and kinds become facets, several of them alternatives', () => {
+test('rooms and kinds become facets, several of them alternatives', async () => {
   const first = facet('room', 'first-breath');
-  const { facets } = select('room=first-breath&kind=seeds&room=first-breath');
+  const { facets } = await select('room=first-breath&kind=seeds&room=first-breath');
   assert.deepEqual(facets, [path, first, facet('kind', 'seeds')]);
-  const any = select('room=first-breath&kind=seeds&kind=garden').facets;
+  const any = (await select('room=first-breath&kind=seeds&kind=garden')).facets;
   assert.deepEqual(any, [path, first, [facet('kind', 'seeds'), facet('kind', 'garden')]]);
 });
 
-test('where there is one kind only, the parameter can repeat it and nothing else', () => {
-  assert.deepEqual(select('kind=garden', 'garden').facets, [path, path]);
-  assert.throws(() => select('kind=seeds', 'garden'), /request \/api\/entries\?kind=seeds instead/);
-  assert.throws(() => select('kind=nothing', 'garden'), { code: 'unknown-kind' });
+test('where there is one kind only, the parameter can repeat it and nothing else', async () => {
+  assert.deepEqual((await select('kind=garden', 'garden')).facets, [path, path]);
+  await assert.rejects(
+    select('kind=seeds', 'garden'),
+    /request \/api\/entries\?kind=seeds instead/,
+  );
+  await assert.rejects(select('kind=nothing', 'garden'), { code: 'unknown-kind' });
 });
 
-test('what is wrong again and again is told in few words', () => {
+test('what is wrong again and again is told in few words', async () => {
   for (const name of ['limit', 'room', 'kind']) {
     const pairs = Array.from({ length: 100_000 }, (_, at) => `${name}=x${at}`);
-    const { code, message, extensions } = refused(pairs.join('&'));
+    const { code, message, extensions } = await refused(pairs.join('&'));
     assert.equal(code, 'invalid-parameter');
     assert.equal(extensions.faults?.length, 16);
     assert.ok(message.length < 4000);
   }
 });
 
-test('all unusable values are named at once', () => {
-  const error = refused('after=abc&limit=-1&before=1.5&since=now&until=&order=up&room=x&kind=y');
+test('very many parameters are read in turns with other work, and take little memory', async () => {
+  for (const pair of ['to=x', 'since=2026-01-01T00:00:00.', 'room=x', 'after=1']) {
+    const pairs = Array.from({ length: 100_000 }, (_, at) => pair + at);
+    const parameters = new URLSearchParams(pairs.join('&'));
+    const state = { turns: 0, ended: false };
+    const listing = { grammar, facets: [], subject: 'the garden' };
+    const selecting = parseSelection(parameters, listing)
+      .catch(() => undefined)
+      .finally(() => (state.ended = true));
+    for (; !state.ended; state.turns += 1) await nextTick();
+    assert.ok(state.turns > 5, `${state.turns} turns for ${pair}`);
+    const facets = (await selecting)?.facets ?? [];
+    for (const condition of facets)
+      assert.ok(condition instanceof Uint8Array && condition.buffer.byteLength === 16 * 100_000);
+  }
+});
+
+test('all unusable values are named at once', async () => {
+  const error = await refused(
+    'after=abc&limit=-1&before=1.5&since=now&until=&order=up&room=x&kind=y',
+  );
   assert.equal(error.code, 'invalid-parameter');
   assert.deepEqual(
     error.extensions.faults?.map((fault) => fault.parameter),
@@ -99,18 +126,18 @@ test('all unusable values are named at once', () => {
     error.message,
     /^Cannot read the garden: .*"after" must be a cursor \(a seq\) from an earlier answer, got "abc"/,
   );
-  assert.equal(refused('order=oldest&order=newest').code, 'invalid-parameter');
+  assert.equal((await refused('order=oldest&order=newest')).code, 'invalid-parameter');
 });
 
-test('an unknown room or kind alone has its own code and what is known', () => {
-  const room = refused('room=x&limit=3');
+test('an unknown room or kind alone has its own code and what is known', async () => {
+  const room = await refused('room=x&limit=3');
   assert.deepEqual([room.code, room.extensions.known], ['unknown-room', [...grammar.rooms]]);
-  const kind = refused('kind=x');
+  const kind = await refused('kind=x');
   assert.deepEqual([kind.code, kind.extensions.known?.length], ['unknown-kind', 4]);
 });
 
-test('a long value is quoted only in part', () => {
-  assert.ok(refused(`limit=${'x'.repeat(1e5)}`).message.length < 200);
+test('a long value is quoted only in part', async () => {
+  assert.ok((await refused(`limit=${'x'.repeat(1e5)}`)).message.length < 200);
 });
 
 const times: readonly (readonly [text: string, time: string | undefined])[] = [
@@ -133,8 +160,8 @@ const times: readonly (readonly [text: string, time: string | undefined])[] = [
   ['1763717820000', undefined],
 ];
 for (const [text, time] of times) {
-  test(`since=${text} is ${time ?? 'no time'}`, () => {
-    if (time === undefined) assert.match(refused(`since=${text}`).message, /ISO 8601/);
-    else assert.equal(select(`since=${text}`).since, Date.parse(time));
+  test(`since=${text} is ${time ?? 'no time'}`, async () => {
+    if (time === undefined) assert.match((await refused(`since=${text}`)).message, /ISO 8601/);
+    else assert.equal((await select(`since=${text}`)).since, Date.parse(time));
   });
 }

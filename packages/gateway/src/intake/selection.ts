@@ -1,7 +1,15 @@
 /** Parses query parameters into a selection (PROTOCOL.md section 8.2). */
-import { FILTER_NAMES, GatewayError, isKind, KINDS, type Fault } from '@open-presence/protocol';
+import {
+  FILTER_NAMES,
+  GatewayError,
+  isKind,
+  KINDS,
+  type Fault,
+  type Filter,
+} from '@open-presence/protocol';
 
-import { facet, type FacetCondition } from '../log/facet.ts';
+import { yieldPeriodically } from '../fair-turns.ts';
+import { facet, FACET_SIZE, type FacetCondition } from '../log/facet.ts';
 import type { Log, Order, Selection, Seq } from '../log/log.ts';
 import type { TextQuery } from '../log/text-query.ts';
 import type { Grammar } from './grammar.ts';
@@ -45,21 +53,21 @@ const TIME = 'an ISO 8601 date or date-time, such as 2026-11-21 or 2026-11-21T09
 /**
  * Every occurrence of a repeated parameter applies. Ignores `q`, whose meaning is `query`. Throws
  * `invalid-parameter` with all unusable values, or `unknown-room` or `unknown-kind` if that is the only
- * fault.
+ * fault. Takes turns with other work, because there may be a hundred thousand parameters.
  */
-export function parseSelection(
+export async function parseSelection(
   parameters: URLSearchParams,
   listing: SelectionScope,
   query?: TextQuery | TextQueryFault,
-): Selection {
-  const selection = read(parameters, listing.subject, (reader): Selection => {
-    const order = reader.order(listing.hasBest === true);
-    const limit = reader.bound('limit', parseInteger, COUNT, Math.min);
-    const after = reader.bound('after', parseInteger, CURSOR, Math.max);
-    const before = reader.bound('before', parseInteger, CURSOR, Math.min);
-    const since = reader.bound('since', parseTime, TIME, Math.max);
-    const until = reader.bound('until', parseTime, TIME, Math.min);
-    const facets = [...listing.facets, ...reader.facets(listing)];
+): Promise<Selection> {
+  const selection = await read(parameters, listing.subject, async (reader): Promise<Selection> => {
+    const order = await reader.order(listing.hasBest === true);
+    const limit = await reader.bound('limit', parseInteger, COUNT, Math.min);
+    const after = await reader.bound('after', parseInteger, CURSOR, Math.max);
+    const before = await reader.bound('before', parseInteger, CURSOR, Math.min);
+    const since = await reader.bound('since', parseTime, TIME, Math.max);
+    const until = await reader.bound('until', parseTime, TIME, Math.min);
+    const facets = [...listing.facets, ...(await reader.facets(listing))];
     const textQuery = reader.textQuery(query);
     return {
       facets,
@@ -81,14 +89,14 @@ export function parseSelection(
   return selection;
 }
 
-/** As `parseSelection`, with `q`. Takes turns with other work, because `q` may be megabytes long. */
+/** As `parseSelection`, with `q`. */
 export async function parseSearchSelection(
   parameters: URLSearchParams,
   listing: SelectionScope,
 ): Promise<Selection> {
   const queries = parameters.getAll('q');
   const query = queries.length === 0 ? undefined : await parseTextQuery(queries);
-  return parseSelection(parameters, listing, query);
+  return await parseSelection(parameters, listing, query);
 }
 
 function foreignCursor(
@@ -115,16 +123,19 @@ export function describeForeignCursor(cursor: Seq | string, head: Seq): string {
  * The parameter `wait`, which is in seconds, in ms; the longest of several. Throws
  * `invalid-parameter`.
  */
-export function parseWait(parameters: URLSearchParams, subject: string): number | undefined {
-  const seconds = read(parameters, subject, (reader) =>
+export async function parseWait(
+  parameters: URLSearchParams,
+  subject: string,
+): Promise<number | undefined> {
+  const seconds = await read(parameters, subject, (reader) =>
     reader.bound('wait', parseSeconds, 'a number of seconds from 0', Math.max),
   );
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** How many of the best results to skip; the most of several. Throws `invalid-parameter`. */
-export function parseSkip(parameters: URLSearchParams, subject: string): number {
-  const skip = read(parameters, subject, (reader) =>
+export async function parseSkip(parameters: URLSearchParams, subject: string): Promise<number> {
+  const skip = await read(parameters, subject, (reader) =>
     reader.bound('skip', parseInteger, COUNT, Math.max),
   );
   return Math.min(skip ?? 0, Number.MAX_SAFE_INTEGER);
@@ -155,17 +166,30 @@ function isReachable(number: number | undefined): number is number {
   return number !== undefined && number <= Number.MAX_SAFE_INTEGER;
 }
 
+const BOUNDS = ['order', 'limit', 'skip', 'after', 'before', 'since', 'until', 'wait'];
+/** The parameters whose values are read. */
+const USED: ReadonlySet<string> = new Set([...BOUNDS, 'room', 'kind', ...FILTER_NAMES]);
+
 class ParameterReader {
   readonly faults: ParameterFault[] = [];
-  readonly #parameters: URLSearchParams;
+  readonly #yieldTurn = yieldPeriodically();
+  /** The different values of each parameter. */
+  readonly #values = new Map<string, Set<string>>();
 
-  constructor(parameters: URLSearchParams) {
-    this.#parameters = parameters;
+  async add(parameters: URLSearchParams): Promise<void> {
+    for (const [name, value] of parameters) {
+      if (!USED.has(name)) continue;
+      const values = this.#values.get(name);
+      if (values === undefined) this.#values.set(name, new Set([value]));
+      else values.add(value);
+      const turn = this.#yieldTurn();
+      if (turn !== undefined) await turn;
+    }
   }
 
-  order(hasBest: boolean): Order {
+  async order(hasBest: boolean): Promise<Order> {
     const wanted = hasBest ? '"best", "newest" or "oldest"' : '"newest" or "oldest"';
-    const orders = this.#values('order', parseOrder, wanted);
+    const orders = await this.#parsed('order', parseOrder, wanted);
     const [first = 'newest'] = orders;
     if (orders.some((order) => order !== first)) {
       this.#addInvalid('order', `either ${wanted}`, 'both');
@@ -174,22 +198,25 @@ class ParameterReader {
   }
 
   /** The strictest value of a parameter. */
-  bound(
+  async bound(
     name: string,
     parse: (text: string) => number | undefined,
     wanted: string,
     stricter: (a: number, b: number) => number,
-  ): number | undefined {
-    const [first, ...others] = this.#values(name, parse, wanted);
-    return first === undefined ? undefined : others.reduce((a, b) => stricter(a, b), first);
+  ): Promise<number | undefined> {
+    const numbers = await this.#parsed(name, parse, wanted);
+    return numbers.length === 0 ? undefined : numbers.reduce((a, b) => stricter(a, b));
   }
 
   /** Several rooms, or kinds, are alternatives: an entry has one of each. */
-  facets({ grammar, fixed, otherKinds = [] }: SelectionScope): FacetCondition[] {
-    const rooms = this.#names('room', [...grammar.rooms], fixed?.room);
-    const kinds = this.#names('kind', [...KINDS, ...otherKinds], fixed?.kind, otherKinds).filter(
-      isKind,
-    );
+  async facets({
+    grammar,
+    fixed,
+    otherKinds = [],
+  }: SelectionScope): Promise<readonly FacetCondition[]> {
+    const rooms = await this.#names('room', [...grammar.rooms], fixed?.room);
+    const allKinds = [...KINDS, ...otherKinds];
+    const kinds = (await this.#names('kind', allKinds, fixed?.kind, otherKinds)).filter(isKind);
     const conditions = [
       rooms.map((slug) => facet('room', slug)),
       kinds.map((kind) => facet('kind', kind)),
@@ -198,28 +225,43 @@ class ParameterReader {
       if (first === undefined) return [];
       return any.length === 1 ? [first] : [any];
     });
-    const filters = FILTER_NAMES.map((filter) => {
-      return [...new Set(this.#parameters.getAll(filter))].map((value) => facet(filter, value));
-    });
-    return [...conditions, ...filters.flat()];
+    for (const filter of FILTER_NAMES) {
+      const values = this.#values.get(filter);
+      if (values !== undefined) conditions.push(await this.#joined(filter, values));
+    }
+    return conditions;
+  }
+
+  async #joined(filter: Filter, values: ReadonlySet<string>): Promise<FacetCondition> {
+    const joined = new Uint8Array(values.size * FACET_SIZE);
+    let at = 0;
+    for (const value of values) {
+      joined.set(facet(filter, value), at);
+      at += FACET_SIZE;
+      const turn = this.#yieldTurn();
+      if (turn !== undefined) await turn;
+    }
+    return joined;
   }
 
   /** The different values, each of which must be known. */
-  #names(
+  async #names(
     name: 'room' | 'kind',
     known: readonly string[],
     fixed: string | undefined,
     otherKinds: readonly string[] = [],
-  ): string[] {
-    const values = new Set(this.#parameters.getAll(name));
-    for (const value of values) {
+  ): Promise<string[]> {
+    const found: string[] = [];
+    for (const value of this.#values.get(name) ?? []) {
+      const turn = this.#yieldTurn();
+      if (turn !== undefined) await turn;
       if (!known.includes(value)) this.#addUnknown(name, value, known);
       else if (fixed !== undefined && value !== fixed && !otherKinds.includes(value)) {
         const elsewhere = `${quote(value)}: what is listed here has the ${name} ${quote(fixed)} only; request /api/entries?${name}=${value} instead`;
         this.#addInvalid(name, quote(fixed), elsewhere);
-      }
+      } else found.push(value);
     }
-    return [...values];
+    return found;
   }
 
   textQuery(parsed: TextQuery | TextQueryFault | undefined): TextQuery | undefined {
@@ -228,16 +270,20 @@ class ParameterReader {
     return undefined;
   }
 
-  #values<Value>(
+  async #parsed<Value>(
     name: string,
     parse: (text: string) => Value | undefined,
     wanted: string,
-  ): Value[] {
-    return this.#parameters.getAll(name).flatMap((text) => {
+  ): Promise<Value[]> {
+    const parsed: Value[] = [];
+    for (const text of this.#values.get(name) ?? []) {
       const value = parse(text);
       if (value === undefined) this.#addInvalid(name, wanted, quote(text));
-      return value === undefined ? [] : [value];
-    });
+      else parsed.push(value);
+      const turn = this.#yieldTurn();
+      if (turn !== undefined) await turn;
+    }
+    return parsed;
   }
 
   #addInvalid(parameter: string, wanted: string, got: string): void {
@@ -256,13 +302,14 @@ class ParameterReader {
 }
 
 /** Throws for the faults that `parse` finds. */
-function read<Value>(
+async function read<Value>(
   parameters: URLSearchParams,
   subject: string,
-  parse: (reader: ParameterReader) => Value,
-): Value {
-  const reader = new ParameterReader(parameters);
-  const value = parse(reader);
+  parse: (reader: ParameterReader) => Promise<Value>,
+): Promise<Value> {
+  const reader = new ParameterReader();
+  await reader.add(parameters);
+  const value = await parse(reader);
   if (reader.faults.length > 0) throw parameterError(reader.faults, subject);
   return value;
 }

@@ -16,12 +16,36 @@ export type Facet = Uint8Array;
 
 export const FACET_SIZE = 16;
 
-/** Holds for an entry that has the facet, or any one of several. */
-export type FacetCondition = Facet | readonly Facet[];
+/**
+ * Holds for an entry that has all of these facets, concatenated, or any one of several. A request may
+ * have a hundred thousand, which take six times the memory as arrays of their own.
+ */
+export type FacetCondition = Uint8Array | readonly Facet[];
 
-/** The facets of which an entry must have one. */
-export function alternatives(condition: FacetCondition): readonly Facet[] {
-  return condition instanceof Uint8Array ? [condition] : condition;
+/** How many facets, or alternatives, an entry must have. */
+export function countConditions(conditions: readonly FacetCondition[]): number {
+  return conditions.reduce((sum, condition) => sum + sizeOf(condition), 0);
+}
+
+/** The facets of which an entry must have one, by the position among all conditions. */
+export function alternativesAt(
+  conditions: readonly FacetCondition[],
+  position: number,
+): readonly Facet[] {
+  let index = position;
+  for (const condition of conditions) {
+    if (index < sizeOf(condition)) {
+      if (!(condition instanceof Uint8Array)) return condition;
+      const at = index * FACET_SIZE;
+      return [condition.subarray(at, at + FACET_SIZE)];
+    }
+    index -= sizeOf(condition);
+  }
+  return [];
+}
+
+function sizeOf(condition: FacetCondition): number {
+  return condition instanceof Uint8Array ? condition.length / FACET_SIZE : 1;
 }
 
 export type FacetName = Filter | 'kind' | 'room';

@@ -86,7 +86,7 @@ export async function searchRequest(
   return {
     parameters,
     selection: boundedSelection({ ...wanted, textQuery, limit, signal }, watermark),
-    skip: ranked ? parseSkip(parameters, SUBJECT) : undefined,
+    skip: ranked ? await parseSkip(parameters, SUBJECT) : undefined,
     head,
     watermark,
     notes: searchNotes(parameters, wanted, { head, watermark }),

@@ -17,7 +17,7 @@ export async function waitForListing(
   // Whoever lists afterwards parses the others.
   if (!parameters.has('wait')) return;
   const selection = await parseSearchSelection(parameters, { ...scope, grammar, log });
-  const wait = parseWait(parameters, scope.subject);
+  const wait = await parseWait(parameters, scope.subject);
   const { after } = selection;
   if (wait === undefined || wait === 0 || after === undefined) return;
   await waitForEntries(log, { ...selection, after }, { timeoutMs: wait, signals: [signal] });

@@ -6,7 +6,7 @@ import { isKind } from '@open-presence/protocol';
 import { queryOf } from '../../http/query.ts';
 import { describeForeignCursor, parseCursor, parseSelection } from '../../intake/selection.ts';
 import { requireLogOrder } from '../../intake/stream-parameters.ts';
-import { alternatives, type FacetCondition } from '../../log/facet.ts';
+import type { FacetCondition } from '../../log/facet.ts';
 import type { Seq } from '../../log/log.ts';
 import type { ListingScope } from '../../operations/listing-scope.ts';
 import type { DoorRequest } from '../context.ts';
@@ -32,17 +32,17 @@ export interface EventRequest extends StreamSelection {
 }
 
 /** Throws `invalid-parameter`, `unknown-kind` or `unknown-room`. */
-export function eventRequest(
+export async function eventRequest(
   { app, request, params }: DoorRequest,
   scope: StreamScope,
   framing: Framing,
-): EventRequest {
+): Promise<EventRequest> {
   const parameters = queryOf(request);
   requireLogOrder(parameters, scope.subject);
-  const kinds = parameters.getAll('kind');
+  const kinds = [...new Set(parameters.getAll('kind'))];
   const { grammar, log } = app;
   const wanted = { ...scope, grammar, otherKinds: [PRESENCE] };
-  const { facets, since, after, limit } = parseSelection(parameters, wanted);
+  const { facets, since, after, limit } = await parseSelection(parameters, wanted);
   const lastEventId = request.headers['last-event-id'];
   const resumeFrom =
     typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : undefined;
@@ -56,7 +56,8 @@ export function eventRequest(
     presence: kinds.includes(PRESENCE),
     limit: limit ?? Number.POSITIVE_INFINITY,
     kinds: scope.fixed?.kind === undefined ? kinds.filter(isKind) : [scope.fixed.kind],
-    rooms: params['slug'] === undefined ? parameters.getAll('room') : [params['slug']],
+    rooms:
+      params['slug'] === undefined ? [...new Set(parameters.getAll('room'))] : [params['slug']],
   };
 }
 
@@ -82,9 +83,9 @@ function foreignCursorNote(cursor: Seq, head: Seq): string {
 function keyOf(facets: readonly FacetCondition[], since: number | undefined): string {
   const digest = createHash('sha256');
   for (const condition of facets) {
-    const any = alternatives(condition);
-    digest.update(`${any.length} `);
-    for (const one of any) digest.update(one);
+    if (condition instanceof Uint8Array)
+      digest.update(`all ${condition.length} `).update(condition);
+    else digest.update(`any ${condition.length} `).update(Buffer.concat(condition));
   }
   return digest.update(String(since)).digest('hex');
 }

@@ -61,7 +61,7 @@ async function streamEvents(
   framing: Framing,
 ): Promise<void> {
   const { app, request, response } = context;
-  const wanted = FanOut.of(app.log).shared(eventRequest(context, scope, framing));
+  const wanted = FanOut.of(app.log).shared(await eventRequest(context, scope, framing));
   response.writeHead(200, HEADERS);
   if (request.method === 'HEAD') {
     response.end();

@@ -32,7 +32,7 @@ export const logScope = (): ListingScope => ({
 export async function readLog(context: DoorRequest): Promise<void> {
   const { app, request, response } = context;
   const { log, grammar } = app;
-  const selection = parseSelection(queryOf(request), { ...logScope(), grammar, log });
+  const selection = await parseSelection(queryOf(request), { ...logScope(), grammar, log });
   const { after = 0, limit } = selection;
   const head = log.head();
   const opening = jsonBody(checkpointOf(log, after));

@@ -17,22 +17,19 @@ export async function presence(context: DoorRequest): Promise<void> {
   // Not aborted on shutdown: a list that was cut off would look complete.
   const disconnect = new AbortController();
   context.response.once('close', () => disconnect.abort());
-  const chunks = documentOf(context, presenceQuery(context, disconnect.signal));
+  const chunks = documentOf(context, await presenceQuery(context, disconnect.signal));
   await bufferOrStream(context, { chunks, headers: HEADERS });
 }
 
 /** Throws for parameters that cannot be used. */
-function presenceQuery({ app, request }: DoorRequest, signal: AbortSignal): PresenceQuery {
+async function presenceQuery(
+  { app, request }: DoorRequest,
+  signal: AbortSignal,
+): Promise<PresenceQuery> {
   const parameters = queryOf(request);
-  const used = ['limit', 'room'].flatMap((name) =>
-    parameters.getAll(name).map((value) => [name, value]),
-  );
-  const { limit = Infinity } = parseSelection(new URLSearchParams(used), {
-    grammar: app.grammar,
-    facets: [],
-    subject: 'presence',
-  });
-  return { rooms: parameters.getAll('room'), limit, signal };
+  const scope = { grammar: app.grammar, facets: [], subject: 'presence' };
+  const { limit = Infinity } = await parseSelection(parameters, scope);
+  return { rooms: [...new Set(parameters.getAll('room'))], limit, signal };
 }
 
 /** The document, one visitor a line. */

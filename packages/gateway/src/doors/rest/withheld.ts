@@ -27,7 +27,7 @@ export function withheld(form: Form): DoorHandler {
     // Its cursors are the numbers of cases.
     const cases = { id: log.id, head: () => count };
     const scope = { grammar, facets: [], subject: 'what was withheld', log: cases };
-    const selection = parseSelection(parameters, scope);
+    const selection = await parseSelection(parameters, scope);
     const tag = `W/"${log.id.slice(0, 8)}-${count}-withheld-${form}"`;
     if (sendNotModified(context, tag, { ETag: tag, ...HEADERS, ...COMMON_HEADERS })) return;
     const page = { path: PATH, parameters, selection, head: count };

@@ -14,7 +14,7 @@ import {
   type Stamp,
 } from '@open-presence/protocol';
 
-import { alternatives, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
+import { alternativesAt, countConditions, facet, type Facet, FACET_SIZE } from '../../log/facet.ts';
 import { portableEntry, portableText } from '../../json/portable-entry.ts';
 import { stringValuesIn } from '../../json/string-values.ts';
 import { tokenize } from '../../search/tokenizer.ts';
@@ -322,7 +322,10 @@ class MemoryLog implements Log {
 
   #select(selection: Selection): Page {
     const { after = 0, before = Infinity, since = -Infinity, until = Infinity } = selection;
-    const wanted = selection.facets.map((condition) => alternatives(condition).map(hex));
+    const { facets } = selection;
+    const wanted = Array.from({ length: countConditions(facets) }, (_, at) => {
+      return alternativesAt(facets, at).map(hex);
+    });
     const matching = this.#entries.filter(
       (entry) =>
         entry.stamp.seq > after &&

@@ -28,7 +28,11 @@ export async function sendGardenEntries(context: DoorRequest): Promise<void> {
   const { signal } = caller;
   await waitForListing(app, scope, parameters, signal);
   const head = app.log.head();
-  const selection = parseSelection(parameters, { ...scope, grammar: app.grammar, log: app.log });
+  const selection = await parseSelection(parameters, {
+    ...scope,
+    grammar: app.grammar,
+    log: app.log,
+  });
   const entries = await readGardenEntries(app.log, { ...selection, signal });
   const document: GardenEntries = { head, entries };
   const body = jsonBody(document);

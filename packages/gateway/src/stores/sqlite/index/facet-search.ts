@@ -1,4 +1,9 @@
-import { alternatives, type Facet, type FacetCondition } from '../../../log/facet.ts';
+import {
+  alternativesAt,
+  countConditions,
+  type Facet,
+  type FacetCondition,
+} from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { SeqPage, SeqSource } from '../seq-source.ts';
 import type { SharedState } from '../shared-state.ts';
@@ -48,8 +53,12 @@ interface ConditionCursor {
 
 /** Finds the seqs for which all of some conditions hold, in the index and the unindexed tail. */
 export class FacetSearch implements SeqSource {
-  /** Those that hold for few entries come first, as far as that has shown. */
-  readonly #conditions: (FacetCondition | ConditionCursor)[];
+  readonly #facets: readonly FacetCondition[];
+  readonly #count: number;
+  /** Of the first conditions. Those that hold for few entries come first, as far as that has shown. */
+  readonly #conditions: ConditionCursor[] = [];
+  /** A round over many conditions that is not at its end. */
+  #round: { readonly from: Seq; readonly at: number; readonly common: Seq | undefined } | undefined;
   readonly #order: Order;
   readonly #step: 1 | -1;
   readonly #until: Seq;
@@ -60,7 +69,8 @@ export class FacetSearch implements SeqSource {
     this.#step = order === 'newest' ? -1 : 1;
     this.#until = until;
     this.#sources = sources;
-    this.#conditions = [...facets];
+    this.#facets = facets;
+    this.#count = countConditions(facets);
   }
 
   page(from: Seq, limit: number): SeqPage {
@@ -94,8 +104,14 @@ export class FacetSearch implements SeqSource {
 
   /** One round over all conditions: the seq that meets all, or the first seq that may meet all. */
   #intersect(from: Seq, places: Places): SeekResult {
-    let common: Seq | undefined;
-    for (let at = 0; at < this.#conditions.length; at += 1) {
+    const round = this.#round?.from === from ? this.#round : { at: 0, common: undefined };
+    this.#round = undefined;
+    let { common } = round;
+    for (let { at } = round; at < this.#count; at += 1) {
+      if (at - round.at === MAX_MISSES) {
+        this.#round = { from, at, common };
+        return { nothingUntil: from, parts: Infinity };
+      }
       const found = this.#seekAny(this.#cursorAt(at), common ?? from, places);
       if (found === 'none') return found;
       if ('nothingUntil' in found || (common !== undefined && found.seq !== common)) {
@@ -108,10 +124,10 @@ export class FacetSearch implements SeqSource {
   }
 
   #cursorAt(at: number): ConditionCursor {
-    const condition = this.#conditions[at] ?? [];
-    if ('cursors' in condition) return condition;
+    const known = this.#conditions[at];
+    if (known !== undefined) return known;
     const { index, scan } = this.#sources;
-    const cursors = alternatives(condition).map((facet) => ({
+    const cursors = alternativesAt(this.#facets, at).map((facet) => ({
       facet,
       postings: new PostingsCursor(index, facet, this.#order),
       scan: new LogScanCursor(scan, facet, this.#order),
