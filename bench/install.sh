@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings what the benchmarks need from Debian: wrk, which makes the load; nginx with nchan, webdis,
-# Redis and sqlite3, the peers; and strace, which makes flushes slow.
+# Redis, PostgreSQL and sqlite3, the peers; and strace, which makes flushes slow.
 set -eu
 
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
@@ -12,6 +12,8 @@ command -v webdis >/dev/null || missing="$missing webdis"
 command -v redis-server >/dev/null || missing="$missing redis-server"
 command -v sqlite3 >/dev/null || missing="$missing sqlite3"
 command -v strace >/dev/null || missing="$missing strace"
+# Debian keeps its programs in a folder of their version.
+command -v /usr/lib/postgresql/*/bin/postgres >/dev/null || missing="$missing postgresql"
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null; then

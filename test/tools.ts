@@ -1,6 +1,6 @@
 /**
- * Installs what only tests and checks use (`test/package.json`), if it is not there or the lockfile
- * has changed: a gateway is installed and run without it.
+ * Installs what only tests, checks and benchmarks use (`test/package.json`, or that of another
+ * folder), if it is not there or the lockfile has changed: a gateway is installed and run without it.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -10,7 +10,7 @@ const FOLDER = import.meta.dirname;
 
 export function bringTools(folder: string = FOLDER): void {
   if (isInstalled(folder)) return;
-  console.log('Installing what the tests and checks use, below test/: some 400 MB.');
+  console.log(`Installing what ${join(folder, 'package.json')} names.`);
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: 'inherit',

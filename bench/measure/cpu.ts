@@ -1,11 +1,11 @@
-/** CPU time of a process and its children in seconds, from /proc. */
+/** CPU time of a process and its children, also those that have ended, in seconds, from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The unit of times in /proc (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 export function cpuOf(pid: number): number {
-  const own = cpuIn(`/proc/${pid}`);
+  const own = cpuIn(`/proc/${pid}`, 4);
   return childrenOf(pid).reduce((sum, child) => sum + cpuOf(child), own);
 }
 
@@ -14,15 +14,19 @@ export function cpuOfThreads(pid: number, names: ReadonlySet<string>): number {
   const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
   return threads
     .filter((path) => names.has(readFileSync(`${path}/comm`, 'latin1').trimEnd()))
-    .reduce((sum, path) => sum + cpuIn(path), 0);
+    .reduce((sum, path) => sum + cpuIn(path, 2), 0);
 }
 
-/** `path`: of a process or a thread. */
-function cpuIn(path: string): number {
+/**
+ * `path`: of a process or a thread. `times`: 2 for its own user and system time, 4 to add those of
+ * its children that have ended.
+ */
+function cpuIn(path: string, times: 2 | 4): number {
   const stat = readFileSync(`${path}/stat`, 'latin1');
   // The second field, the name in parentheses, may contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const ticks = fields.slice(11, 11 + times).map(Number);
+  return ticks.reduce((sum, time) => sum + time, 0) / TICKS_PER_SECOND;
 }
 
 function childrenOf(pid: number): number[] {

@@ -7,13 +7,32 @@ import { fileURLToPath } from 'node:url';
 import type { BenchContext } from '../options.ts';
 import { startProcess, type Child } from '../processes/child-process.ts';
 import { sendRequest, freePort } from '../clients/http.ts';
+import type { WrkOptions } from '../clients/wrk.ts';
 import { NCHAN, pathOf } from '../processes/external-tools.ts';
 
 const ECHO = fileURLToPath(import.meta.resolve('./echo.ts'));
 
+/** For a peer to do what it begins with, such as filling a table. */
+const START_TIMEOUT_MS = 120_000;
+
 export interface Peer extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
+}
+
+/** A peer that stores entries. */
+export interface EntryStore extends AsyncDisposable {
+  /** Its processes; those that they start count with them. */
+  readonly pids: readonly number[];
+  /** A request that stores its body. */
+  readonly append: Pick<WrkOptions, 'url' | 'sendBy'>;
+  /** How many entries it has. */
+  length(): Promise<number>;
+}
+
+/** One that also answers with the newest 50 entries. */
+export interface ListedStore extends EntryStore {
+  readonly newestUrl: string;
 }
 
 /** A bare `node:http` server that parses JSON and returns it. */
@@ -108,7 +127,8 @@ export async function waitUntilReady(
   at: { readonly url: string; readonly body?: string },
 ): Promise<Peer> {
   const options = at.body === undefined ? {} : { body: at.body };
-  for (let tries = 0; tries < 500 && child.exitStatus() === undefined; tries += 1) {
+  const until = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < until && child.exitStatus() === undefined) {
     const isReady = await sendRequest(`${at.url}/ready`, options).then(
       () => true,
       () => false,

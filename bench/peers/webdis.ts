@@ -9,14 +9,10 @@ import type { BenchContext } from '../options.ts';
 import { startProcess } from '../processes/child-process.ts';
 import { pathOf } from '../processes/external-tools.ts';
 import { freePort, sendRequest } from '../clients/http.ts';
-import { waitUntilReady, type Peer } from './peer.ts';
+import { type EntryStore, waitUntilReady } from './peer.ts';
 
-export interface Webdis extends Peer {
-  /** The body of a `PUT` to this URL is appended to a stream. */
-  readonly appendUrl: string;
-  readonly redis: { readonly pid: number; readonly port: number };
-  /** How many entries the stream has. */
-  length(): Promise<number>;
+export interface Webdis extends EntryStore {
+  readonly redisPort: number;
 }
 
 /** Its data is in the folder. */
@@ -48,10 +44,9 @@ export async function startWebdis(bench: BenchContext, folder: string): Promise<
   const webdis = started.use(await waitUntilReady(bench, child, { url }));
   const rest = started.move();
   return {
-    url,
-    pid: webdis.pid,
-    appendUrl: `${url}/XADD/garden/*/entry`,
-    redis: { pid: redis.pid, port: redisPort },
+    pids: [webdis.pid, redis.pid],
+    redisPort,
+    append: { url: `${url}/XADD/garden/*/entry`, sendBy: 'PUT' },
     length: async () => {
       const { text } = await sendRequest(`${url}/XLEN/garden`);
       return Number(/\d+/.exec(text)?.[0]);

@@ -1,12 +1,21 @@
 /** External programs that the benchmarks need. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import type { BenchContext } from '../options.ts';
 import { runCommand } from './child-process.ts';
 
-const TOOLS = ['wrk', 'nginx', 'webdis', 'redis-server', 'sqlite3', 'strace'] as const;
+const TOOLS = [
+  'wrk',
+  'nginx',
+  'webdis',
+  'redis-server',
+  'sqlite3',
+  'strace',
+  'initdb',
+  'postgres',
+] as const;
 export type Tool = (typeof TOOLS)[number];
 /** Debian's path of the nginx module nchan. */
 export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
@@ -14,7 +23,7 @@ export const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 /** Installs what is missing. */
 export async function installTools(bench: BenchContext): Promise<void> {
   if (TOOLS.every((tool) => find(tool) !== undefined) && existsSync(NCHAN)) return;
-  bench.note('installing wrk, nginx, nchan, webdis, Redis, sqlite3 and strace');
+  bench.note('installing wrk, nginx, nchan, webdis, Redis, sqlite3, strace and PostgreSQL');
   const script = fileURLToPath(import.meta.resolve('../install.sh'));
   bench.note(await runCommand(bench, ['/bin/sh', script]));
 }
@@ -26,8 +35,9 @@ export function pathOf(tool: Tool): string {
 }
 
 function find(tool: Tool): string | undefined {
-  // nginx is in a folder that is in root's PATH only.
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  // nginx is in a folder that is in root's PATH only, PostgreSQL in one that is in nobody's.
+  const others = ['/usr/sbin', '/usr/local/sbin', ...globSync('/usr/lib/postgresql/*/bin')];
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...others];
   return folders.map((folder) => join(folder, tool)).find(isProgram);
 }
 

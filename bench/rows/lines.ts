@@ -39,7 +39,7 @@ export async function lines(bench: BenchContext): Promise<ResultLine[]> {
     () => () => postLines(`${gateway.url}/api/garden`, agent, body),
   );
   const commands = Buffer.from(entries.map(xadd).join(''));
-  const peers = Array.from({ length: CONNECTIONS }, () => pipeline(webdis.redis.port, commands));
+  const peers = Array.from({ length: CONNECTIONS }, () => pipeline(webdis.redisPort, commands));
   const sent = { ours: 0, peer: 0 };
   const round = async (name: 'ours' | 'peer'): Promise<number> => {
     const { count, seconds } = await repeat(

@@ -1,6 +1,6 @@
 /**
- * Durable POST of garden entries, beside webdis with Redis that flushes each write, and beside a
- * server that only parses and returns them.
+ * Durable POST of garden entries, beside webdis with Redis that flushes each write, beside what a user
+ * would pick instead, and beside a server that only parses and returns them.
  */
 import type { BenchContext } from '../options.ts';
 import { emptyFolder } from '../data/data-folder.ts';
@@ -8,120 +8,169 @@ import { startGateway } from '../processes/gateway.ts';
 import { gardenEntries } from '../data/garden-entries.ts';
 import { sendRequest, headOf } from '../clients/http.ts';
 import { waitUntilIndexed } from '../clients/search-watermark.ts';
-import { runWrk, type WrkOptions, type WrkResult } from '../clients/wrk.ts';
-import { startEcho } from '../peers/peer.ts';
+import { type EntryStore, startEcho } from '../peers/peer.ts';
+import { startPocketBase } from '../peers/pocketbase.ts';
+import { startPostgres } from '../peers/postgres.ts';
 import { startWebdis } from '../peers/webdis.ts';
-import { cpuOf, cpuOfThreads } from '../measure/cpu.ts';
+import { cpuOfThreads } from '../measure/cpu.ts';
+import { measureRequests, type Round, type Server } from '../measure/requests.ts';
 import { atLeast, atMostTime, information, type ResultLine } from '../measure/table.ts';
 
-const RATE_TARGET = 1.1;
-const CPU_TARGET = 1.3;
-const CPU_WITHOUT_INDEXING_TARGET = 1;
-/** Of the echo's rate, by the number of connections. */
-const ECHO_TARGETS: ReadonlyMap<number, number> = new Map([
-  [64, 0.5],
-  [512, 0.8],
-]);
-const INDEXING_THREADS: ReadonlySet<string> = new Set(['index-thread', 'words-thread']);
-
-interface Server {
-  readonly pids: readonly number[];
-  readonly request: Pick<WrkOptions, 'url' | 'sendBy'>;
-  /** To be awaited after each round: resolves when its work is done. */
-  readonly drain?: () => Promise<void>;
+interface Load {
+  readonly connections: number;
+  /** Of the echo's rate. */
+  readonly echoTarget: number;
+  /** Times the CPU time of webdis and Redis. */
+  readonly webdisTarget: number;
 }
 
-interface Round {
-  readonly perSecond: number;
-  /** CPU time for a request, in µs. */
-  readonly cpu: number;
+const LOADS: readonly Load[] = [
+  { connections: 64, echoTarget: 0.5, webdisTarget: 1.3 },
+  { connections: 512, echoTarget: 0.8, webdisTarget: 1.6 },
+];
+const WITHOUT_INDEXING_TARGET = 1;
+const INDEXING_THREADS: ReadonlySet<string> = new Set(['index-thread', 'words-thread']);
+
+interface StoringPeer {
+  readonly name: string;
+  readonly start: (bench: BenchContext, folder: string) => Promise<EntryStore>;
+  /** Times its rate, and its CPU time for a request. */
+  readonly targets: (load: Load) => { readonly rate: number; readonly cpu: number };
+}
+
+const STORING_PEERS: readonly StoringPeer[] = [
+  {
+    name: 'webdis + Redis',
+    start: startWebdis,
+    targets: ({ webdisTarget }) => ({ rate: 1, cpu: webdisTarget }),
+  },
+  {
+    name: 'Fastify + PostgreSQL',
+    start: startPostgres,
+    targets: () => ({ rate: 1.5, cpu: 0.35 }),
+  },
+  {
+    name: 'PocketBase, which does not flush each',
+    start: startPocketBase,
+    targets: () => ({ rate: 2.5, cpu: 0.25 }),
+  },
+];
+
+interface Measured extends Server, Pick<EntryStore, 'append'> {
+  /** How many entries it has, unless it stores none. */
+  readonly length?: () => Promise<number>;
+  /** Entries that it has acknowledged. */
+  sent: number;
+  /** Of one load. */
+  rounds: MeasuredRound[];
+}
+
+interface MeasuredRound extends Round {
+  /** CPU time of indexing for a request, in µs. */
   readonly cpuOfIndexing: number;
 }
 
 export async function post(bench: BenchContext): Promise<ResultLine[]> {
-  await using folder = await emptyFolder(bench);
-  await using redisFolder = await emptyFolder(bench);
-  await using gateway = await startGateway(bench, folder.path);
-  await using webdis = await startWebdis(bench, redisFolder.path);
-  await using echo = await startEcho(bench);
+  await using stack = new AsyncDisposableStack();
+  const newFolder = async (): Promise<string> => stack.use(await emptyFolder(bench)).path;
+  const gateway = stack.use(await startGateway(bench, await newFolder()));
   await assertStores(gateway.url);
-  const sent = { ours: 1, webdis: 0, unread: 0 };
-  const servers: Record<'echo' | 'webdis' | 'ours', Server> = {
-    echo: { pids: [echo.pid], request: { url: `${echo.url}/api/garden`, sendBy: 'POST' } },
-    webdis: {
-      pids: [webdis.pid, webdis.redis.pid],
-      request: { url: webdis.appendUrl, sendBy: 'PUT' },
-    },
-    ours: {
-      pids: [gateway.pid],
-      request: { url: `${gateway.url}/api/garden`, sendBy: 'POST' },
-      drain: () => waitUntilIndexed(bench, gateway.url),
-    },
+  const ours: Measured = {
+    pids: [gateway.pid],
+    append: { url: `${gateway.url}/api/garden`, sendBy: 'POST' },
+    // It must not be indexing while another one is measured.
+    drain: () => waitUntilIndexed(bench, gateway.url),
+    length: () => headOf(gateway.url),
+    sent: 1,
+    rounds: [],
   };
+  const bare = stack.use(await startEcho(bench));
+  const append = { url: `${bare.url}/api/garden`, sendBy: 'POST' } as const;
+  const echo: Measured = { pids: [bare.pid], append, sent: 0, rounds: [] };
+  const peers: (Measured & StoringPeer)[] = [];
+  for (const peer of STORING_PEERS) {
+    bench.note(`starting ${peer.name}`);
+    const store = stack.use(await peer.start(bench, await newFolder()));
+    peers.push({ ...peer, ...store, sent: 0, rounds: [] });
+  }
+
+  const all = [echo, ...peers, ours];
+  let unread = 0;
   const lines: ResultLine[] = [];
-  for (const [connections, echoTarget] of ECHO_TARGETS) {
-    bench.note(`POST with ${connections} connections`);
-    const rounds = { echo: [] as Round[], webdis: [] as Round[], ours: [] as Round[] };
+  for (const load of LOADS) {
+    bench.note(`POST with ${load.connections} connections`);
+    for (const server of all) server.rounds = [];
     // The first round is for warming up.
     for (let round = 0; round <= (bench.quick ? 3 : 7); round += 1) {
-      for (const name of ['echo', 'webdis', 'ours'] as const) {
-        const [result, figures] = await measure(bench, servers[name], connections);
-        if (round > 0) rounds[name].push(figures);
-        if (name !== 'echo') sent[name] += result.responses;
+      for (const server of all) {
+        const measured = await measure(bench, server, load.connections);
+        server.sent += measured.responses;
+        if (round > 0) server.rounds.push(measured);
       }
-      sent.unread += connections;
+      unread += load.connections;
     }
-    lines.push(...compare(`durable POST, ${connections} connections`, rounds, echoTarget));
+    lines.push(...compare(load, { ours, echo, peers }));
   }
-  const head = await headOf(gateway.url);
-  assertAllStored(head, sent.ours, sent.unread);
-  assertAllStored(await webdis.length(), sent.webdis, sent.unread);
-  lines.push(information('  entries in the log', `${head}`, `${sent.ours} acknowledged`));
+  for (const { length, sent } of all) {
+    if (length !== undefined) assertAllStored(await length(), sent, unread);
+  }
+  const stored = await headOf(gateway.url);
+  lines.push(information('  entries in the log', `${stored}`, `${ours.sent} acknowledged`));
   return lines;
 }
 
 async function measure(
   bench: BenchContext,
-  { pids, request, drain }: Server,
+  server: Measured,
   connections: number,
-): Promise<[WrkResult, Round]> {
-  const cpu = (): number => pids.reduce((sum, pid) => sum + cpuOf(pid), 0);
+): Promise<MeasuredRound> {
   const indexing = (): number =>
-    pids.reduce((sum, pid) => sum + cpuOfThreads(pid, INDEXING_THREADS), 0);
-  const [cpuBefore, indexingBefore] = [cpu(), indexing()];
-  const seconds = bench.quick ? 1 : 4;
-  const result = await runWrk(bench, { ...request, connections, seconds });
-  // It must not be indexing while another one is measured.
-  await drain?.();
-  const each = 1e6 / result.responses;
-  const figures = {
-    perSecond: result.perSecond,
-    cpu: (cpu() - cpuBefore) * each,
-    cpuOfIndexing: (indexing() - indexingBefore) * each,
-  };
-  return [result, figures];
+    server.pids.reduce((sum, pid) => sum + cpuOfThreads(pid, INDEXING_THREADS), 0);
+  const before = indexing();
+  const options = { ...server.append, connections, seconds: bench.quick ? 1 : 4 };
+  const round = await measureRequests(bench, server, options);
+  return { ...round, cpuOfIndexing: ((indexing() - before) * 1e6) / round.responses };
 }
 
 function compare(
-  what: string,
-  { echo, webdis, ours }: Record<'echo' | 'webdis' | 'ours', readonly Round[]>,
-  echoTarget: number,
+  load: Load,
+  servers: { ours: Measured; echo: Measured; peers: readonly (Measured & StoringPeer)[] },
 ): ResultLine[] {
-  const rate = ({ perSecond }: Round): number => perSecond;
-  const cpu = (round: Round): number => round.cpu;
-  const rates = { ours: ours.map(rate), peer: webdis.map(rate) };
-  const cpus = { ours: ours.map(cpu), peer: webdis.map(cpu) };
+  const ours = servers.ours.rounds;
+  const lines = servers.peers.flatMap(({ name, targets, rounds }) => {
+    const { rate, cpu } = targets(load);
+    const rates = { ours: ours.map(rateOf), peer: rounds.map(rateOf) };
+    const times = { ours: ours.map(cpuTimeOf), peer: rounds.map(cpuTimeOf) };
+    const label = `durable POST, ${load.connections} connections, beside ${name}`;
+    return [
+      atLeast(label, rates, 'requests/s', rate),
+      atMostTime('  CPU time of one, indexed', times, 'µs', cpu),
+    ];
+  });
+  const [webdis] = servers.peers;
   const withoutIndexing = {
     ours: ours.map((round) => round.cpu - round.cpuOfIndexing),
-    peer: cpus.peer,
+    peer: webdis?.rounds.map(cpuTimeOf) ?? [],
   };
-  const echoRates = { ours: rates.ours, peer: echo.map(rate) };
+  const echo = { ours: ours.map(rateOf), peer: servers.echo.rounds.map(rateOf) };
   return [
-    atLeast(`${what}, beside webdis + Redis`, rates, 'requests/s', RATE_TARGET),
-    atMostTime('  CPU time of one, indexed', cpus, 'µs', CPU_TARGET),
-    atMostTime('  without indexing', withoutIndexing, 'µs', CPU_WITHOUT_INDEXING_TARGET),
-    atLeast('  beside an echo', echoRates, 'requests/s', echoTarget),
+    ...lines,
+    atMostTime(
+      '  without indexing, beside webdis + Redis',
+      withoutIndexing,
+      'µs',
+      WITHOUT_INDEXING_TARGET,
+    ),
+    atLeast('  rate beside an echo', echo, 'requests/s', load.echoTarget),
   ];
+}
+
+function rateOf({ perSecond }: Round): number {
+  return perSecond;
+}
+
+function cpuTimeOf({ cpu }: Round): number {
+  return cpu;
 }
 
 /** Every acknowledged entry is stored, and at most those beyond for which wrk did not wait. */
