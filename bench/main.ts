@@ -13,6 +13,7 @@ import { cluster } from './rows/cluster.ts';
 import { copy } from './rows/copy.ts';
 import { flush } from './rows/flush.ts';
 import { growth } from './rows/growth.ts';
+import { idle } from './rows/idle.ts';
 import { lines } from './rows/lines.ts';
 import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
@@ -36,6 +37,7 @@ const ROWS: ReadonlyMap<string, (bench: BenchContext) => Promise<ResultLine[]>> 
   ['threads', threads],
   ['search', search],
   ['memory', memory],
+  ['idle', idle],
   ['copy', copy],
   ['cluster', cluster],
   ['attack', attack],

@@ -26,7 +26,7 @@ export interface BenchOptions {
 
 export const USAGE = `npm run bench -- [row …] [--quick] [--full] [--minutes N] [--scratch DIR]
 
-  row        post, lines, flush, newest, whole, live, stalled, threads, search, memory, copy, cluster, attack, growth; without any: all but the last three
+  row        post, lines, flush, newest, whole, live, stalled, threads, search, memory, idle, copy, cluster, attack, growth; without any: all but the last three
   --quick    short rounds, smaller sizes: shows that it works, the figures mean nothing
   --full     all rows
   --minutes  how long attack lasts (default: 10)

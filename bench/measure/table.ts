@@ -58,12 +58,17 @@ export function memory(
   };
 }
 
-/** A time in ms with a limit. */
-export function atMostMs(what: string, times: readonly number[], limit: number): ResultLine {
-  const time = median(times);
-  const ours = `${Math.round(time).toLocaleString('en')} ms`;
-  const target = `≤ ${limit.toLocaleString('en')} ms`;
-  return { label: what, ours, peer: NONE, ratio: NONE, target, met: time <= limit };
+/** The median of some figures, with a limit. */
+export function atMost(
+  what: string,
+  figures: readonly number[],
+  limit: number,
+  unit: 'ms' | '% of a core',
+): ResultLine {
+  const figure = median(figures);
+  const ours = `${figure.toLocaleString('en', { maximumSignificantDigits: 3 })} ${unit}`;
+  const target = `≤ ${limit} ${unit}`;
+  return { label: what, ours, peer: NONE, ratio: NONE, target, met: figure <= limit };
 }
 
 /** A figure without a ratio or a target. */
