@@ -1,4 +1,5 @@
-/** Pagination of listings (PROTOCOL.md section 8.3). */
+/** Pagination of listings (PROTOCOL.md section 8.3). A query may have very many parameters. */
+import { yieldPeriodically } from '../fair-turns.ts';
 import type { ReadEnd, Selection, Seq } from '../log/log.ts';
 
 /** A page that was sent. */
@@ -10,31 +11,52 @@ export interface SentPage {
 }
 
 /** The path and query of the next page, or null if there is none. */
-export function nextPagePath(page: SentPage, { last, more }: ReadEnd): string | null {
+export async function nextPagePath(
+  page: SentPage,
+  { last, more }: ReadEnd,
+): Promise<string | null> {
   const { selection, head } = page;
   // It would lead to itself.
   if (selection.limit === 0) return null;
-  if (selection.order === 'oldest') return pathFrom(page, 'after', last ?? selection.after);
+  if (selection.order === 'oldest') return await pathFrom(page, 'after', last ?? selection.after);
   if (!more) return null;
-  return pathFrom(page, 'before', last ?? Math.min(selection.before ?? Infinity, head + 1));
+  return await pathFrom(page, 'before', last ?? Math.min(selection.before ?? Infinity, head + 1));
 }
 
-function pathFrom({ path, parameters }: SentPage, name: string, cursor: Seq | undefined): string {
-  if (cursor === undefined) return pathWithQuery(path, parameters);
-  return pathWithQuery(path, withParameter(parameters, name, String(cursor)));
+async function pathFrom(
+  { path, parameters }: SentPage,
+  name: string,
+  cursor: Seq | undefined,
+): Promise<string> {
+  if (cursor === undefined) return await pathWithQuery(path, parameters);
+  return await pathWithQuery(path, await withParameter(parameters, name, String(cursor)));
 }
 
-export function pathWithQuery(path: string, parameters: URLSearchParams): string {
-  const query = parameters.toString();
-  return query === '' ? path : `${path}?${query}`;
+/** How many parameters are written in one piece. */
+const PART_SIZE = 256;
+
+export async function pathWithQuery(path: string, parameters: URLSearchParams): Promise<string> {
+  const yieldTurn = yieldPeriodically();
+  const parts: string[] = [];
+  let part = new URLSearchParams();
+  for (const [name, value] of parameters) {
+    part.append(name, value);
+    if (part.size < PART_SIZE) continue;
+    parts.push(part.toString());
+    part = new URLSearchParams();
+    await yieldTurn();
+  }
+  if (part.size > 0) parts.push(part.toString());
+  return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
 }
 
 /** A copy in which the parameter has this value once, in its first place; or is missing. */
-export function withParameter(
+export async function withParameter(
   parameters: URLSearchParams,
   name: string,
   value: string | undefined,
-): URLSearchParams {
+): Promise<URLSearchParams> {
+  const yieldTurn = yieldPeriodically();
   // `set` and `delete` take quadratic time where a name is repeated.
   const changed = new URLSearchParams();
   let missing = value;
@@ -44,6 +66,8 @@ export function withParameter(
       changed.append(name, missing);
       missing = undefined;
     }
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
   }
   if (missing !== undefined) changed.append(name, missing);
   return changed;

@@ -45,17 +45,17 @@ export interface SearchRequest {
  * Whether results are ranked, the default, and the parameters without `order=best`, which listings do
  * not have. Throws `invalid-parameter` for a `skip` of results that are in the order of the log.
  */
-export function takeRanking(parameters: URLSearchParams): {
+export async function takeRanking(parameters: URLSearchParams): Promise<{
   readonly ranked: boolean;
   readonly parameters: URLSearchParams;
-} {
+}> {
   const orders = parameters.getAll('order');
   if (orders.length === 0) return { ranked: true, parameters };
   const ranked = orders.every((order) => order === BEST);
   if (orders.every(isOrder)) rejectParameters(parameters, SUBJECT, { skip: SKIP_BY_TIME });
   return {
     ranked,
-    parameters: ranked ? withParameter(parameters, 'order', undefined) : parameters,
+    parameters: ranked ? await withParameter(parameters, 'order', undefined) : parameters,
   };
 }
 
@@ -123,19 +123,19 @@ export function resultNotes({ notes }: SearchRequest, first: Match | undefined):
 }
 
 /** The path and query of the results after `last`, or null if there are none. */
-export function nextResultsPath(
+export async function nextResultsPath(
   { parameters, selection, skip, watermark }: SearchRequest,
   end: ReadEnd,
   last: Match | undefined,
-): string | null {
+): Promise<string | null> {
   if (skip === undefined) {
-    return nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
+    return await nextPagePath({ path: PATH, parameters, selection, head: watermark }, end);
   }
   if (!end.more || selection.limit === 0) return null;
   // `before`, since entries stored meanwhile would shift the ranking.
   const next = last?.next ?? { before: selection.before ?? watermark + 1, skip };
-  const skipping = withParameter(parameters, 'skip', String(next.skip));
-  return pathWithQuery(PATH, withParameter(skipping, 'before', String(next.before)));
+  const skipping = await withParameter(parameters, 'skip', String(next.skip));
+  return await pathWithQuery(PATH, await withParameter(skipping, 'before', String(next.before)));
 }
 
 /** An excerpt of the visitor's text around the match; empty where that was withheld meanwhile. */

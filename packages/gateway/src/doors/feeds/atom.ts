@@ -8,7 +8,7 @@ import { attribute, element } from './xml.ts';
 const { atom: ATOM } = FEED_TYPES;
 
 export function atomOf(page: Page): string {
-  const { language, locale, text, base, next } = page;
+  const { language, locale, text, base, links, next } = page;
   // Entries have none: visitors may write in any language.
   const xmlLang = locale === undefined ? '' : attribute('xml:lang', locale);
   return [
@@ -19,11 +19,15 @@ export function atomOf(page: Page): string {
     element('subtitle', text(language.labels.trust), xmlLang),
     element('updated', page.updated),
     `<author>${element('name', text(language.service))}</author>`,
-    link('self', base + page.self, ATOM),
-    link('first', base + page.first, ATOM),
+    ...(links === undefined
+      ? []
+      : [
+          link('self', base + links.self, ATOM),
+          link('first', base + links.first, ATOM),
+          link('related', base + links.listing, 'application/json'),
+        ]),
     ...(next === null ? [] : [link('next', base + next, ATOM)]),
     link('alternate', base + page.page, 'text/html'),
-    link('related', base + page.listing, 'application/json'),
     ...page.items.map((item) => tombstoneOf(item) ?? entryOf(item, page)),
     '</feed>',
     '',

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 
 import { EVERYTHING, FILTER_NAMES } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../../fair-turns.ts';
 import type { Log } from '../../log/log.ts';
 import { titleExcerpt, type ListingScope } from '../../operations/listing-scope.ts';
 import { pathWithQuery } from '../../operations/next-page.ts';
@@ -15,23 +16,36 @@ export type FeedFilters = [string, string][];
 const FILTERS = new Set<string>(['q', 'room', 'kind', 'since', 'until', ...FILTER_NAMES]);
 /** Stands for the path of all entries in ids, which must not change while feeds are subscribed to. */
 const EVERYTHING_NAME = '/feed';
+/** More filters are in one order in an id: sorting them would be one long piece of work. */
+const MAX_SORTED = 1024;
 /** Filters that a title names at most. */
 const MAX_TITLE_FILTERS = 4;
 
-export function filtersOf({ fixed = {} }: ListingScope, parameters: URLSearchParams): FeedFilters {
-  return [...parameters].filter(([name]) => FILTERS.has(name) && !(name in fixed));
+/** Takes turns with other work. */
+export async function filtersOf(
+  { fixed = {} }: ListingScope,
+  parameters: URLSearchParams,
+): Promise<FeedFilters> {
+  const yieldTurn = yieldPeriodically();
+  const filters: FeedFilters = [];
+  for (const pair of parameters) {
+    if (FILTERS.has(pair[0]) && !(pair[0] in fixed)) filters.push(pair);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
+  }
+  return filters;
 }
 
 /** A UUID of version 8 (RFC 9562 section 5.8), the same at every address of the gateway. */
-export function idOf(
+export async function idOf(
   { id }: Pick<Log, 'id'>,
   { path }: ListingScope,
   filters: FeedFilters,
-): string {
-  const parameters = new URLSearchParams(filters);
-  parameters.sort();
+): Promise<string> {
+  const parameters = await parametersOf(filters);
+  if (filters.length <= MAX_SORTED) parameters.sort();
   const name = path === EVERYTHING ? EVERYTHING_NAME : path;
-  const digest = hash('sha256', `${id} ${pathWithQuery(name, parameters)}`, 'hex');
+  const digest = hash('sha256', `${id} ${await pathWithQuery(name, parameters)}`, 'hex');
   const variant = '89ab'[Number.parseInt(digest[15] ?? '0', 16) % 4];
   const parts = [
     digest.slice(0, 8),
@@ -57,6 +71,17 @@ export function titleOf(
 }
 
 /** The listing of the same entries as JSON. */
-export function listingOf({ path }: ListingScope, filters: FeedFilters): string {
-  return pathWithQuery(path, new URLSearchParams(filters));
+export async function listingOf({ path }: ListingScope, filters: FeedFilters): Promise<string> {
+  return await pathWithQuery(path, await parametersOf(filters));
+}
+
+async function parametersOf(filters: FeedFilters): Promise<URLSearchParams> {
+  const yieldTurn = yieldPeriodically();
+  const parameters = new URLSearchParams();
+  for (const [name, value] of filters) {
+    parameters.append(name, value);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
+  }
+  return parameters;
 }

@@ -3,12 +3,12 @@ import type { Item } from './item.ts';
 import type { Page } from './page.ts';
 
 export function jsonFeedOf(page: Page): string {
-  const { language, text, base, next } = page;
+  const { language, text, base, links, next } = page;
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title: page.title.toWellFormed(),
     home_page_url: base + page.page,
-    feed_url: base + page.first,
+    ...(links === undefined ? {} : { feed_url: base + links.first }),
     description: text(language.labels.trust),
     ...(next === null ? {} : { next_url: base + next }),
     authors: [{ name: text(language.service), url: `${base}/` }],

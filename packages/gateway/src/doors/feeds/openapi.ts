@@ -52,10 +52,8 @@ function examplePage(localization: Localization, form: FeedForm): Page {
     base: EXAMPLE_ADDRESS,
     id: 'urn:uuid:2f1b7c9a-0c1d-8e3f-a4b5-6c7d8e9f0a1b',
     title: `${text(language.service)} · ${EVERYTHING}`,
-    self,
-    first: self,
+    links: { self, first: self, listing: EVERYTHING },
     next: `${self}?before=${member('seq')}`,
-    listing: EVERYTHING,
     page: '/',
     updated: member('timestamp'),
     items: [

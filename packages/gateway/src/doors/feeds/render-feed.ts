@@ -19,6 +19,8 @@ import type { Page } from './page.ts';
 const PAGE_SIZE = 256 * 1024;
 /** About what an item takes beside its text. */
 const ITEM_OVERHEAD = 512;
+/** In bytes. Of longer links, a feed has only the one to its next page, and that not as a header. */
+const MAX_LINK = 4096;
 const EPOCH = new Date(0).toISOString();
 
 const WRITERS: Readonly<Record<FeedForm, (page: Page) => string>> = {
@@ -40,7 +42,9 @@ export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<Ca
       'Content-Type': `${FEED_TYPES[form]}; charset=utf-8`,
       'Content-Length': String(body.length),
       ...contentEncoding(encoding),
-      ...(page.next === null ? {} : { Link: `<${page.next}>; rel="next"` }),
+      ...(page.next === null || page.next.length > MAX_LINK
+        ? {}
+        : { Link: `<${page.next}>; rel="next"` }),
       ...headers,
     },
     notModifiedHeaders: headers,
@@ -50,9 +54,9 @@ export async function renderFeed(app: DoorContext, query: FeedQuery): Promise<Ca
 async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
   const { scope, path, language, locale, text, base, head, parameters, selection } = query;
   const { items, end } = await readItems(app.log, query);
-  const filters = filtersOf(scope, parameters);
+  const filters = await filtersOf(scope, parameters);
   const cursor = selection.order === 'newest' ? 'before' : 'after';
-  const firstPage = withParameter(parameters, cursor, undefined);
+  const self = await pathWithQuery(path, parameters);
   // The next page after an empty one would be the same page.
   const hasNext = end.more && items.length > 0;
   return {
@@ -60,12 +64,17 @@ async function pageOf(app: DoorContext, query: FeedQuery): Promise<Page> {
     locale,
     text,
     base,
-    id: idOf(app.log, scope, filters),
+    id: await idOf(app.log, scope, filters),
     title: titleOf(query, filters),
-    self: pathWithQuery(path, parameters),
-    first: pathWithQuery(path, firstPage),
-    next: hasNext ? nextPagePath({ path, parameters, selection, head }, end) : null,
-    listing: listingOf(scope, filters),
+    links:
+      self.length > MAX_LINK
+        ? undefined
+        : {
+            self,
+            first: await pathWithQuery(path, await withParameter(parameters, cursor, undefined)),
+            listing: await listingOf(scope, filters),
+          },
+    next: hasNext ? await nextPagePath({ path, parameters, selection, head }, end) : null,
     page: pagePath(scope.path) ?? '/',
     updated: await updatedAt(app.log, query, items),
     items,

@@ -9,10 +9,14 @@ import { ResumableText, type ResumableRead } from '../../log/resumable-text.ts';
 export class FramedText implements BodySource, AsyncIterator<Uint8Array | StoredText, undefined> {
   readonly #opening: Uint8Array;
   readonly #texts: ResumableText;
-  readonly #closingOf: (end: ReadEnd) => Uint8Array;
+  readonly #closingOf: (end: ReadEnd) => Uint8Array | Promise<Uint8Array>;
   #part: 'opening' | 'entries' | 'closing' | undefined;
 
-  constructor(opening: Uint8Array, texts: ResumableRead, closingOf: (end: ReadEnd) => Uint8Array) {
+  constructor(
+    opening: Uint8Array,
+    texts: ResumableRead,
+    closingOf: (end: ReadEnd) => Uint8Array | Promise<Uint8Array>,
+  ) {
     this.#opening = opening;
     this.#texts = new ResumableText(texts);
     this.#closingOf = closingOf;
@@ -30,7 +34,7 @@ export class FramedText implements BodySource, AsyncIterator<Uint8Array | Stored
     }
     const step = await this.#texts.next();
     this.#part = step.done === true ? 'closing' : 'entries';
-    return step.done === true ? { done: false, value: this.#closingOf(step.value) } : step;
+    return step.done === true ? { done: false, value: await this.#closingOf(step.value) } : step;
   }
 
   pause(unsent: number): boolean {

@@ -144,6 +144,17 @@ suite('a listing', () => {
     assert.ok(room.headers.get('link')?.startsWith(`<${link}>; rel="next", `));
   });
 
+  test('links to the next page in the body alone where the link is long', async () => {
+    await using gateway = await open();
+    await gateway.addEntries('one', 'two');
+    const path = `/api/entries?limit=1${'&kind=garden'.repeat(1000)}`;
+    const answer = await fetch(gateway.url + path);
+    assert.doesNotMatch(answer.headers.get('link') ?? '', /rel="next"/);
+    const { next } = await listingOf(answer);
+    const rest = await listingOf(await fetch(gateway.url + String(next)));
+    assert.equal(rest.entries[0]?.['text'], 'one');
+  });
+
   const decoders = {
     zstd: zstdDecompressSync,
     br: brotliDecompressSync,

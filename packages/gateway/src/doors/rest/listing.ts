@@ -263,25 +263,33 @@ async function readSmall(
   return undefined;
 }
 
-function nextPath({ scope, parameters, selection, head }: Listing, end: ReadEnd): string | null {
-  return nextPagePath({ path: scope.path, parameters, selection, head }, end);
+async function nextPath(
+  { scope, parameters, selection, head }: Listing,
+  end: ReadEnd,
+): Promise<string | null> {
+  return await nextPagePath({ path: scope.path, parameters, selection, head }, end);
 }
 
 /** The part of the body after the entries. */
-function closingOf(log: Log, listed: Listing, end: ReadEnd): Buffer {
-  const newline = end.last === undefined ? '' : '\n';
+function closingOf(log: Log, listed: Listing, { last }: ReadEnd, path: string | null): Buffer {
+  const newline = last === undefined ? '' : '\n';
   if (listed.form === 'ndjson') return Buffer.from(newline);
-  const next = JSON.stringify(nextPath(listed, end));
+  const next = JSON.stringify(path);
   const { head, watermark } = listed;
   const position = `"head":${head},"log":"${log.id}"`;
   const known = watermark === undefined ? '' : `"known":${watermark},`;
   return Buffer.from(`${newline}],${position},${known}"next":${next}}\n`);
 }
 
+/** A longer link, in bytes, is in the body alone: clients refuse long headers. */
+const MAX_LINK = 4096;
+
 /** Links to the next page, if that is known before the entries are sent, and to the feeds and the page of the scope. */
 function linksOf({ scope }: Listing, next: string | null): Headers {
   const links = listingLinks(scope.path);
-  return { Link: next === null ? links : `<${next}>; rel="next", ${links}` };
+  return {
+    Link: next === null || next.length > MAX_LINK ? links : `<${next}>; rel="next", ${links}`,
+  };
 }
 
 async function cachedResponseOf(
@@ -290,14 +298,11 @@ async function cachedResponseOf(
   { chunks, end }: SmallListing,
 ): Promise<CachedResponse> {
   const { head, tag, form } = listed;
-  const plain = Buffer.concat([
-    Buffer.from(listed.opening),
-    ...chunks,
-    closingOf(log, listed, end),
-  ]);
+  const next = await nextPath(listed, end);
+  const closing = closingOf(log, listed, end, next);
+  const plain = Buffer.concat([Buffer.from(listed.opening), ...chunks, closing]);
   const encoding = plain.length < MIN_COMPRESSED_SIZE ? undefined : listed.encoding;
   const body = encoding === undefined ? plain : await compress(encoding, plain);
-  const next = nextPath(listed, end);
   const headers = {
     'Content-Type': TYPES[form],
     'Content-Length': String(body.length),
@@ -324,6 +329,8 @@ async function stream(context: DoorRequest, listed: Listing): Promise<void> {
   const selected = signal === undefined ? selection : { ...selection, signal };
   const texts = selectedTexts(log, selected, SEPARATORS[form], stored ?? 'plain');
   const opening = Buffer.from(listed.opening);
-  const body = new FramedText(opening, texts, (end) => closingOf(log, listed, end));
+  const body = new FramedText(opening, texts, async (end) =>
+    closingOf(log, listed, end, await nextPath(listed, end)),
+  );
   await sendBody(context, encoding, body);
 }

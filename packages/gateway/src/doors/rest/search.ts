@@ -37,7 +37,7 @@ const HEADERS = {
 
 export async function search(context: DoorRequest): Promise<void> {
   const { app, request } = context;
-  const { ranked, parameters } = takeRanking(queryOf(request));
+  const { ranked, parameters } = await takeRanking(queryOf(request));
   using caller = abortOnDisconnect(context);
   const { signal } = caller;
   if (parameters.has('wait')) await waitForListing(app, SEARCH_SCOPE, parameters, signal);
@@ -65,7 +65,7 @@ async function* documentOf(
       yield await resultOf(step.value, selection.textQuery, separator);
       last = step.value;
     }
-    const next = JSON.stringify(nextResultsPath(search, step.value, last));
+    const next = JSON.stringify(await nextResultsPath(search, step.value, last));
     const newline = first === undefined ? '' : '\n';
     const position = `"head":${head},"log":"${log.id}","known":${watermark}`;
     const rankedFrom = first?.rankedFrom === undefined ? '' : `"rankedFrom":${first.rankedFrom},`;

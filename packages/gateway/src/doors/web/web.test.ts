@@ -73,6 +73,16 @@ suite('the web door', () => {
     }
   });
 
+  test('says that an address is too long for a page, without repeating it', async () => {
+    await using gateway = await openGateway(openMemoryLog());
+    for (const page of ['/search?q=', '/inbox?to=', '/?a=&', '/write?to=', '/garden/']) {
+      const path = page + 'quiet&to='.repeat(100_000);
+      const { bytes, status } = await fetchBytes(gateway, path, { accept: BROWSER });
+      assert.equal(status, 400, page);
+      assert.ok(bytes.length < 20_000, `${page}: ${bytes.length} bytes`);
+    }
+  });
+
   test('fills the form of a search with words of any length, and leads on from there', async () => {
     await using gateway = await openGateway(openMemoryLog());
     await gateway.addEntries(...Array.from({ length: 30 }, (_, index) => `quiet ${index}`));

@@ -80,7 +80,7 @@ async function search(
   fields: JsonObject,
 ): Promise<Part[]> {
   const { app } = context;
-  const { ranked, parameters } = takeRanking(parametersOf(fields));
+  const { ranked, parameters } = await takeRanking(parametersOf(fields));
   if (!parameters.has('limit')) parameters.set('limit', String(DEFAULT_LIMIT));
   await waitForListing(app, SEARCH_SCOPE, parameters, signal);
   const request = await searchRequest(app, parameters, {
@@ -100,7 +100,7 @@ async function search(
   const [first] = matches;
   const notes = resultNotes(request, first);
   const bare = { ...request, parameters: new URLSearchParams() };
-  const link = nextResultsPath(bare, end, matches.at(-1));
+  const link = await nextResultsPath(bare, end, matches.at(-1));
   const next = link === null ? null : { ...parameterFields(fields), ...cursorsIn(link) };
   const rankedFrom = first?.rankedFrom;
   const own = {

@@ -125,7 +125,7 @@ export async function listEntries(
   const limited = { ...wanted, limit: wanted.limit ?? DEFAULT_LIMIT };
   const selection = boundedSelection(limited, known ?? head);
   const { entries, end } = await readListed(log.readEntries({ ...selection, signal }));
-  const link = nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
+  const link = await nextPagePath({ path: '', parameters: NO_PARAMETERS, selection, head }, end);
   const next = nextArguments(parameters, link, others);
   return {
     ...summarize(context, entries, { head, known, notes, tool, next, more: end.more }),
@@ -137,11 +137,11 @@ export async function listEntries(
 export async function search(context: ToolContext, args: JsonObject): Promise<CallToolResult> {
   const { app } = context;
   const received = parametersOf(args, 'the results', SEARCH_PARAMETERS);
-  const { ranked, parameters } = takeRanking(received);
+  const { ranked, parameters } = await takeRanking(received);
   using caller = abortOnDisconnect(context);
   const wanted = parameters.has('limit')
     ? parameters
-    : withParameter(parameters, 'limit', String(DEFAULT_LIMIT));
+    : await withParameter(parameters, 'limit', String(DEFAULT_LIMIT));
   const request = await searchRequest(app, wanted, {
     ranked,
     example: { q: 'garden' },
@@ -156,7 +156,7 @@ export async function search(context: ToolContext, args: JsonObject): Promise<Ca
           snippetOf(entry, selection.textQuery),
         );
   const bare = { ...request, parameters: NO_PARAMETERS };
-  const link = nextResultsPath(bare, end, entries.at(-1)?.match);
+  const link = await nextResultsPath(bare, end, entries.at(-1)?.match);
   const first = entries[0]?.match;
   const next = nextArguments(parameters, link, pickArguments(args, ['as']));
   return callToolResult(context, {

@@ -3,6 +3,7 @@ import { EVERYTHING, GatewayError } from '@open-presence/protocol';
 import type { PageEntry, SearchPage, SearchResult, Shell } from '@open-presence/web/page-data';
 import { pageTexts } from '@open-presence/web/renderer';
 
+import { yieldPeriodically } from '../../../fair-turns.ts';
 import { abortOnDisconnect } from '../../../http/context.ts';
 import { queryOf } from '../../../http/query.ts';
 import { titleExcerpt } from '../../../operations/listing-scope.ts';
@@ -53,7 +54,7 @@ async function resultsOf(
 ): Promise<Pick<SearchPage, 'results' | 'isSection' | 'next'>> {
   const { app } = context;
   using caller = abortOnDisconnect(context);
-  const { ranked, parameters } = takeRanking(parametersIn(address));
+  const { ranked, parameters } = await takeRanking(await parametersIn(address));
   const search = await searchRequest(app, parameters, {
     ranked,
     example: '/search?q=garden',
@@ -66,7 +67,7 @@ async function resultsOf(
   for (;;) {
     const step = await matches.next();
     if (step.done === true) {
-      const next = nextResultsPath(search, step.value, last);
+      const next = await nextResultsPath(search, step.value, last);
       return { results, isSection, ...(next === null ? {} : { next: cursorsIn(next) }) };
     }
     if (last === undefined) isSection = step.value.rankedFrom !== undefined;
@@ -79,12 +80,16 @@ async function resultsOf(
   }
 }
 
+const USED = [...FILTERS, 'order', ...CURSORS];
+
 /** The fields that are filled in, and the place of the results. */
-function parametersIn(address: URLSearchParams): URLSearchParams {
+async function parametersIn(address: URLSearchParams): Promise<URLSearchParams> {
   const parameters = new URLSearchParams({ limit: PAGE_SIZE });
+  const yieldTurn = yieldPeriodically();
   for (const [name, value] of address) {
-    const isUsed = [...FILTERS, 'order', ...CURSORS].includes(name) && value !== '';
-    if (isUsed) parameters.append(name, value);
+    if (USED.includes(name) && value !== '') parameters.append(name, value);
+    const turn = yieldTurn();
+    if (turn !== undefined) await turn;
   }
   return parameters;
 }
