@@ -26,11 +26,10 @@ export async function startPostgres(
   const data = join(folder, 'data');
   const cluster = ['--pgdata', data, '--username=postgres', '--auth=trust', '--locale=C.UTF-8'];
   await runCommand(bench, [...runner, pathOf('initdb'), ...cluster]);
-  const network = ['-c', 'listen_addresses=', '-k', folder];
-  const command = [pathOf('postgres'), '-D', data, ...network, '-c', 'synchronous_commit=on'];
-  const postgres = started.use(
-    await startProcess(bench, [...runner, ...command], ['ignore', 'ignore', 'ignore']),
-  );
+  const settings = ['listen_addresses=', 'synchronous_commit=on', 'log_min_messages=fatal'];
+  const flags = ['-D', data, '-k', folder, ...settings.flatMap((setting) => ['-c', setting])];
+  const command = [...runner, pathOf('postgres'), ...flags];
+  const postgres = started.use(await startProcess(bench, command, ['ignore', 'ignore', 'inherit']));
   const port = await freePort();
   const server = [process.execPath, join(FASTIFY, 'server.ts'), String(port), folder];
   const child = await startProcess(bench, [...server, String(entries)], 'inherit');
