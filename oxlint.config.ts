@@ -6,6 +6,7 @@
  *     metrics ← {stores, gateway.ts}
  *     protocol ← web ← the web door
  *     protocol ← client
+ *     the port of the gateway ← cluster
  */
 interface Zone {
   readonly files: readonly string[];
@@ -28,13 +29,13 @@ const root = String.raw`^(\.\./)+(app-context|gateway|http-worker|index|language
 const noProcess = 'Only packages/cli/src/main.ts knows the process.';
 const everywhere: Zone['forbids'] = {
   [String.raw`^(node:)?process$`]: noProcess,
-  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|client|cli|web)/`]:
+  [String.raw`^(\.\./)+(packages/)?(protocol|gateway|client|cli|cluster|web)/`]:
     'Another package is imported by its name.',
 };
 const PAGES = '^@open-presence/web';
 const inGateway: Zone['forbids'] = {
   ...everywhere,
-  '^@open-presence/(cli|client|gateway)':
+  '^@open-presence/(cli|client|cluster|gateway)':
     'The gateway imports no package of ours but protocol and web.',
   [PAGES]: 'Only the web door imports the pages.',
 };
@@ -70,18 +71,13 @@ function layerZone(name: string, mayImport: readonly string[]): Zone {
 }
 
 /** The parts of a layer, which never import one another. */
-function partZones(
-  layer: keyof typeof layers,
-  parts: readonly string[],
-  rule: string,
-  others: readonly string[] = [],
-): Zone[] {
+function partZones(layer: keyof typeof layers, parts: readonly string[], rule: string): Zone[] {
   const { forbids } = layerZone(layer, layers[layer]);
   return parts.map((part) => ({
     files: [`${gateway}/${layer}/${part}/**`],
     forbids: {
       ...forbids,
-      [sibling([...parts, ...others].filter((other) => other !== part))]: rule,
+      [sibling(parts.filter((other) => other !== part))]: rule,
     },
   }));
 }
@@ -99,7 +95,7 @@ function withPagesInWebDoor(zone: Zone): Zone {
 }
 
 const compositionRoot = [
-  'cluster-membership',
+  'cluster',
   'gateway',
   'http-worker',
   'log-copy',
@@ -117,9 +113,7 @@ const zones: readonly Zone[] = [
     },
   },
   ...Object.entries(layers).map(([name, mayImport]) => layerZone(name, mayImport)),
-  // The store of a cluster has an embedded one in each gateway.
-  ...partZones('stores', ['sqlite', 'memory'], 'stores never import each other.', ['jetstream']),
-  ...partZones('stores', ['jetstream'], 'jetstream imports only sqlite.', ['memory']),
+  ...partZones('stores', ['sqlite', 'memory'], 'stores never import each other.'),
   ...partZones('doors', DOORS, 'doors never import each other.').map(withPagesInWebDoor),
   {
     files: ['packages/web/src/**'],
@@ -137,6 +131,14 @@ const zones: readonly Zone[] = [
       '^@open-presence/(cli|client|gateway|web)':
         'The client imports nothing of ours but protocol.',
       '^node:': 'The client runs in browsers.',
+    },
+  },
+  {
+    files: ['packages/cluster/src/**'],
+    forbids: {
+      ...everywhere,
+      '^@open-presence/(cli|client|cluster|web|gateway$|gateway/[^r])':
+        'The cluster imports nothing of ours but the port of the gateway, and protocol.',
     },
   },
   {
@@ -248,11 +250,13 @@ export default {
       files: [
         ...tests,
         anywhere(`${gateway}/stores/**`),
+        anywhere(`${gateway}/log/packed-drafts.ts`),
         anywhere(`${gateway}/presence/other-gateways.ts`),
-        anywhere(`${gateway}/{http-worker,language-thread,load-language}.ts`),
+        anywhere(`${gateway}/{http-worker,language-thread,load-cluster,load-language}.ts`),
         anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
         anywhere(`${gateway}/http/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),
+        anywhere('packages/cluster/src/**'),
         anywhere('packages/protocol/src/language/packaged-language.ts'),
         anywhere('packages/web/src/**'),
         anywhere('packages/client/src/**'),

@@ -4,22 +4,18 @@
  * JavaScript, types and a source map in the place of each TypeScript file, so that paths between files
  * are the same in both. Needs the built pages (`npm run build:web`).
  */
-import { execFile } from 'node:child_process';
 import { cp, glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 
 import { asObject, asArray } from '../conformance/value.ts';
+import { PACKAGES, ROOT, run } from '../test/packages/packed.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const NAMES = ['protocol', 'client', 'web', 'gateway', 'cli'];
-const run = promisify(execFile);
 const RELATIVE_IMPORT = /(?<=\bfrom '|\bimport\(['"]|\bimport ')(\.{1,2}\/[^'"]+?)\.ts(?=['"])/g;
 
 const target = resolve(process.argv[2] ?? join(ROOT, 'dist'));
 await rm(target, { recursive: true, force: true });
 await compile();
-for (const name of NAMES) await complete(name);
+for (const name of PACKAGES) await complete(name);
 
 /** The browser's part last: it is compiled for more than the newest Node. */
 async function compile(): Promise<void> {

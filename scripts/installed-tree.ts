@@ -1,7 +1,7 @@
 /**
  * Builds the folder that the Debian package and the container image install:
  * `node scripts/installed-tree.ts FOLDER`. It has the packed packages, the dependencies of the command
- * at the versions of the lockfile, Node.js (`bin/node`), and `bin/presence`, which runs the command on it.
+ * and of a cluster at the versions of the lockfile, Node.js (`bin/node`), and `bin/presence`, which runs the command on it.
  * Needs `npm ci`, and no network.
  */
 import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -50,9 +50,10 @@ export async function buildInstalledTree(folder: string): Promise<string[]> {
   return dependencies;
 }
 
-/** What the command needs beside our own packages, at any depth. */
+/** What the command and a cluster need beside our own packages, at any depth. */
 async function dependencyFolders(): Promise<string[]> {
-  const args = ['ls', '--omit=dev', '--all', '--parseable', '--workspace=packages/cli'];
+  const workspaces = ['--workspace=packages/cli', '--workspace=packages/cluster'];
+  const args = ['ls', '--omit=dev', '--all', '--parseable', ...workspaces];
   // npm fails where more is installed than the lockfile names, and lists all the same.
   const listed = await run('npm', args, { cwd: ROOT }).catch(asObject);
   const own = new Set(PACKAGES.map((name) => join(MODULES, '@open-presence', name)));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
-import { checkServers } from '../../packages/gateway/src/stores/jetstream/check-servers.ts';
+import { checkServers } from '../../packages/cluster/src/stream/check-servers.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { findNatsServer } from './nats-servers.ts';
 import { needs } from '../needs.ts';

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 
-import { unpackMessage } from '../../packages/gateway/src/stores/jetstream/message.ts';
-import { gatewayOf } from '../../packages/gateway/src/stores/jetstream/publisher.ts';
+import { unpackMessage } from '../../packages/cluster/src/stream/message.ts';
+import { gatewayOf } from '../../packages/cluster/src/publishing/publisher.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { becomes, say } from './members.ts';
 import { startNatsServers } from './nats-servers.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { until } from '../../conformance/until.ts';
-import { measureLag } from '../../packages/gateway/src/stores/jetstream/copy-lag.ts';
+import { measureLag } from '../../packages/cluster/src/applying/copy-lag.ts';
 import { SharedState } from '../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import { dataFolder, freePort, startGatewayProcess } from '../gateway-process.ts';
 import { untilValue } from '../watch/scrape.ts';

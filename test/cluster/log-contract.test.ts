@@ -3,7 +3,7 @@
 import { after, before, suite } from 'node:test';
 
 import type { Log } from '../../packages/gateway/src/log/log.ts';
-import { openClusterLog } from '../../packages/gateway/src/stores/jetstream/cluster-log.ts';
+import { openClusterLog } from '../../packages/gateway/src/cluster.ts';
 import { dataFolder } from '../gateway-process.ts';
 import { lastingContractOf, orderingContractOf } from '../log-contract/log.contract.ts';
 import { needs } from '../needs.ts';

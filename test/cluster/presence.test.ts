@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 
-import {
-  type ClusterPresenceOptions,
-  shareClusterPresence,
-} from '../../packages/gateway/src/cluster-presence.ts';
+import { shareClusterPresence } from '../../packages/gateway/src/cluster.ts';
 import { Presence } from '../../packages/gateway/src/presence/presence.ts';
 import { ThreadHub } from '../../packages/gateway/src/presence/thread-hub.ts';
-import { connectToServers } from '../../packages/gateway/src/stores/jetstream/stream.ts';
 import { until } from '../../conformance/until.ts';
 import { type NatsServers, startNatsServers } from './nats-servers.ts';
 import { needs } from '../needs.ts';
@@ -19,18 +15,10 @@ interface Member extends AsyncDisposable {
 }
 
 /** A gateway as far as presence is concerned. */
-function member(cluster: NatsServers, leaseMs = 5_000): Member {
+async function member(cluster: NatsServers, leaseMs = 5_000): Promise<Member> {
   const hub = new ThreadHub();
   const threads = [new Presence(hub.connect()), new Presence(hub.connect())] as const;
-  const servers = cluster.servers.map(({ address }) => address);
-  const connect: ClusterPresenceOptions['connect'] = (signal) =>
-    connectToServers({ servers, stream: 'S' }, signal);
-  const sharing = shareClusterPresence({
-    connect,
-    subject: 'presence',
-    port: hub.connect(),
-    leaseMs,
-  });
+  const sharing = await shareClusterPresence(cluster.url, hub.connect(), leaseMs);
   return {
     threads,
     async [Symbol.asyncDispose]() {
@@ -58,10 +46,10 @@ const names = (presence: Presence): string[] =>
 suite('presence in a cluster', needs('nats-server'), () => {
   test('is known to every thread of every gateway, also of one that comes later', async () => {
     await using cluster = await startNatsServers(1);
-    await using here = member(cluster);
+    await using here = await member(cluster);
     const stream = here.threads[0].openStream({ identity: 'Lumen', room: 'porch' });
     here.threads[1].recordRequest({ identity: 'Мавка', room: undefined });
-    await using there = member(cluster);
+    await using there = await member(cluster);
     for (const thread of there.threads) await untilThere(thread, ['Lumen', 'Мавка']);
     const [present] = there.threads[0].list().filter(({ via }) => via === 'stream');
     assert.equal(present?.room, 'porch');
@@ -72,8 +60,8 @@ suite('presence in a cluster', needs('nats-server'), () => {
 
   test('has names that are longer than a message of the servers', async () => {
     await using cluster = await startNatsServers(1);
-    await using here = member(cluster);
-    await using there = member(cluster);
+    await using here = await member(cluster);
+    await using there = await member(cluster);
     const identity = 'ї'.repeat(2_000_000);
     here.threads[0].openStream({ identity, room: undefined });
     await untilThere(there.threads[1], [identity]);
@@ -81,9 +69,9 @@ suite('presence in a cluster', needs('nats-server'), () => {
 
   test('of a gateway ends with it, but not what it answered to', async () => {
     await using cluster = await startNatsServers(1);
-    await using here = member(cluster);
+    await using here = await member(cluster);
     {
-      await using ending = member(cluster);
+      await using ending = await member(cluster);
       ending.threads[0].openStream({ identity: 'Lumen', room: undefined });
       ending.threads[0].recordRequest({ identity: 'Мавка', room: undefined });
       await untilThere(here.threads[1], ['Lumen', 'Мавка']);
@@ -94,8 +82,8 @@ suite('presence in a cluster', needs('nats-server'), () => {
   test('of others ends with their lease while no server is there, and comes back with it', async () => {
     await using cluster = await startNatsServers(1);
     const [server] = cluster.servers;
-    await using here = member(cluster, 1_000);
-    await using there = member(cluster, 1_000);
+    await using here = await member(cluster, 1_000);
+    await using there = await member(cluster, 1_000);
     here.threads[0].openStream({ identity: 'Lumen', room: undefined });
     const leaving = here.threads[0].openStream({ identity: 'Мавка', room: undefined });
     await untilThere(there.threads[0], ['Lumen', 'Мавка']);

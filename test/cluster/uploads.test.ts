@@ -16,10 +16,10 @@ import {
   type MessageKind,
   packChunk,
   packMessage,
-} from '../../packages/gateway/src/stores/jetstream/message.ts';
+} from '../../packages/cluster/src/stream/message.ts';
 import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
-import { packDrafts } from '../../packages/gateway/src/stores/sqlite/log/batch.ts';
+import { packDrafts } from '../../packages/gateway/src/log/packed-drafts.ts';
 import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
 import { inject } from '../crash/strace.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';

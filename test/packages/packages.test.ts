@@ -2,7 +2,7 @@
 // `.ci/run` runs too, and `npm run try:packages`.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 
@@ -193,6 +193,21 @@ suite('what is installed', () => {
     const headers = { 'content-type': 'application/json', accept: 'application/json' };
     const tools = await fetch(`${gateway.url}/mcp`, { method: 'POST', body, headers });
     assert.match(await tools.text(), /"inputSchema"/);
+  });
+
+  test('becomes one of a cluster with the package for that, and says without it what to install', async () => {
+    const args = ['serve', '--port', '0', '--data', join(folder.path, 'copy')];
+    const refusal = async (): Promise<string> => {
+      const serving = run(process.execPath, [command, ...args, '--log', 'nats://127.0.0.1:1']);
+      const { code, stderr } = await serving.catch(asObject).then(asObject);
+      assert.equal(code, 1);
+      return String(stderr);
+    };
+    const cluster = join(keeper, 'node_modules/@open-presence/cluster');
+    assert.match(await refusal(), /None of the NATS servers can be reached/);
+    await rename(cluster, join(folder.path, 'cluster'));
+    assert.match(await refusal(), /run "npm install @open-presence\/cluster"/);
+    await rename(join(folder.path, 'cluster'), cluster);
   });
 
   test('is run by npx, and says what it is', async () => {

@@ -8,7 +8,7 @@ import { asArray, asObject } from '../../conformance/value.ts';
 
 export const run = promisify(execFile);
 export const ROOT = join(import.meta.dirname, '../..');
-export const PACKAGES = ['protocol', 'client', 'web', 'gateway', 'cli'] as const;
+export const PACKAGES = ['protocol', 'client', 'web', 'gateway', 'cluster', 'cli'] as const;
 
 export interface Packed {
   /** Without its scope. */

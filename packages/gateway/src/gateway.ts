@@ -19,7 +19,7 @@ import { ADDRESS_PATH, controlOperations } from './control/operations.ts';
 import type { DoorContext } from './doors/context.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { createGrammar } from './intake/grammar.ts';
-import { type ClusterPresenceOptions, shareClusterPresence } from './cluster-presence.ts';
+import { openClusterLog, shareClusterPresence } from './cluster.ts';
 import { connectionLimit } from './connection-limit.ts';
 import type { FromHttpWorker, HttpWorkerStart, ToHttpWorker } from './http-worker.ts';
 import { isShareable, removeStaleSocket, type ListenAddress } from './http/listen-address.ts';
@@ -46,7 +46,6 @@ import {
 } from './stores/sqlite/store.ts';
 import type { AcceptedLoss } from './stores/sqlite/log/accept-loss.ts';
 import type { Seq } from './log/log.ts';
-import { parseStreamAddress } from './stores/jetstream/stream-address.ts';
 import { threadModule } from './thread-module.ts';
 
 export { isShareable, type ListenAddress } from './http/listen-address.ts';
@@ -61,7 +60,7 @@ export {
   type BackupOptions,
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
-export { parseStreamAddress };
+export { parseStreamAddress } from './log/stream-address.ts';
 export { parseRetention, type Retention } from './stores/sqlite/backup/retention.ts';
 export {
   restoreLog,
@@ -247,14 +246,7 @@ export async function startGateway(config: GatewayConfig): Promise<Gateway> {
   if (!(await settlesWithin(opening, LISTEN_EARLY_AFTER_MS))) early = await startListening();
   const log = await opening;
   lifecycle.log = log;
-  const address = config.log === undefined ? undefined : parseStreamAddress(config.log);
-  if (address !== undefined) {
-    const { connectToServers } = await import('./stores/jetstream/stream.ts');
-    const connect: ClusterPresenceOptions['connect'] = (signal) =>
-      connectToServers(address, signal);
-    const subject = `${address.stream}-presence`;
-    opened.use(shareClusterPresence({ connect, subject, port: hub.connect() }));
-  }
+  if (config.log !== undefined) opened.use(await shareClusterPresence(config.log, hub.connect()));
   const listener = early ?? (await startListening());
   const { incoming: temporaryFolder } = dataPathsIn(config.data);
   const mirror = config.mirror && new Mirror(config.mirror.origin);
@@ -345,7 +337,6 @@ async function openLog(
   if (stream === undefined)
     return await openSqliteLog({ ...options, name: mirror?.name, acceptClock });
   if (mirror !== undefined) throw new Error('A gateway of a cluster cannot be a mirror.');
-  const { openClusterLog } = await import('./stores/jetstream/cluster-log.ts');
   const onUnchecked = (servers: readonly string[]): void => {
     if (servers.length > 0) report.warn({ servers }, UNCHECKED_SERVERS);
   };

@@ -9,13 +9,8 @@ export {
   type RepairOptions,
 } from './log-copy.ts';
 export { createMultiFrameUnzstd, createMultiMemberGunzip } from './decompression.ts';
-export {
-  adoptIntoCluster,
-  leaveCluster,
-  type AdoptedLog,
-  type LeftLog,
-} from './cluster-membership.ts';
-export { checkCluster, checkLog, hasPages, runningGateway } from './start-checks.ts';
+export { adoptIntoCluster, checkCluster, leaveCluster, type LeftLog } from './cluster.ts';
+export { checkLog, hasPages, runningGateway } from './start-checks.ts';
 export type { MetricsAddress } from './metrics-endpoint.ts';
 export type { RequestLogOptions } from './request-log.ts';
 export type { LogLine } from './operations/log-line.ts';

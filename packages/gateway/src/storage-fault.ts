@@ -21,12 +21,7 @@ export interface FaultCause {
  */
 export function isStorageFault(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  return (
-    error instanceof StorageFault ||
-    'syscall' in error ||
-    'errcode' in error ||
-    isNumberBeyondRange(error)
-  );
+  return isOurs(error) || 'syscall' in error || 'errcode' in error || isNumberBeyondRange(error);
 }
 
 /** Throws an error that is no fault of a disk or a file. */
@@ -36,10 +31,14 @@ export function assertStorageFault(error: unknown): asserts error is Error {
 
 export function causeOf(error: Error): FaultCause {
   const { message, cause } = error;
-  if (error instanceof StorageFault && cause instanceof Error)
-    return { code: causeOf(cause).code, message };
+  if (isOurs(error) && cause instanceof Error) return { code: causeOf(cause).code, message };
   if ('errcode' in error) return { code: `SQLite ${String(error.errcode)}`, message };
   return { code: 'code' in error ? String(error.code) : error.name, message };
+}
+
+/** By its name: a package beside the gateway may have this module a second time. */
+function isOurs(error: Error): boolean {
+  return error.name === 'StorageFault';
 }
 
 /** From `node:sqlite`, for an integer that only a spoiled row can have. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-import type { WriteResult } from '../../../packages/gateway/src/stores/sqlite/log/batch.ts';
+import type { WriteResult } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import type { StoredEntry } from './simulated-gateway.ts';
 import type { StoredMessage } from './simulated-stream.ts';
 

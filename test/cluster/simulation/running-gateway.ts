@@ -4,16 +4,15 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { InlineDraft } from '../../../packages/gateway/src/log/log.fixture.ts';
-import { Applier } from '../../../packages/gateway/src/stores/jetstream/applier.ts';
-import { DraftPublisher } from '../../../packages/gateway/src/stores/jetstream/draft-publisher.ts';
-import { gatewayIdentity } from '../../../packages/gateway/src/stores/jetstream/gateway-identity.ts';
-import { placeMessage } from '../../../packages/gateway/src/stores/jetstream/message.ts';
-import { MessageHandler } from '../../../packages/gateway/src/stores/jetstream/message-handler.ts';
-import { Publisher } from '../../../packages/gateway/src/stores/jetstream/publisher.ts';
-import { ReceivedUploads } from '../../../packages/gateway/src/stores/jetstream/received-uploads.ts';
-import { sendUpload } from '../../../packages/gateway/src/stores/jetstream/send-upload.ts';
-import { StreamEraser } from '../../../packages/gateway/src/stores/jetstream/stream-eraser.ts';
-import { WithholdingPublisher } from '../../../packages/gateway/src/stores/jetstream/withholding-publisher.ts';
+import { Applier } from '../../../packages/cluster/src/applying/applier.ts';
+import { DraftPublisher } from '../../../packages/cluster/src/publishing/draft-publisher.ts';
+import { placeMessage } from '../../../packages/cluster/src/stream/message.ts';
+import { MessageHandler } from '../../../packages/cluster/src/applying/message-handler.ts';
+import { Publisher } from '../../../packages/cluster/src/publishing/publisher.ts';
+import { ReceivedUploads } from '../../../packages/cluster/src/applying/received-uploads.ts';
+import { sendUpload } from '../../../packages/cluster/src/publishing/send-upload.ts';
+import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
+import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
 import {
   type DataPaths,
   dataPathsIn,
@@ -24,17 +23,14 @@ import {
   packDrafts,
   unpackResult,
   type WriteResult,
-} from '../../../packages/gateway/src/stores/sqlite/log/batch.ts';
+} from '../../../packages/gateway/src/log/packed-drafts.ts';
 import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
-import { FileSpool } from '../../../packages/gateway/src/stores/sqlite/log/file-spool.ts';
-import { discardUpload } from '../../../packages/gateway/src/stores/sqlite/log/large-files.ts';
-import { unusedUploadNames } from '../../../packages/gateway/src/stores/sqlite/log/stream-messages.ts';
 import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
-import { UploadThreads } from '../../../packages/gateway/src/stores/sqlite/log/upload-threads.ts';
 import {
   WithholdClient,
   type WithholdResponse,
 } from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
+import { SqliteReplica } from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
@@ -57,6 +53,7 @@ export class RunningGateway {
   readonly #paths: DataPaths;
   readonly #writer: SimulatedWriter;
   readonly #log: DatabaseSync;
+  readonly #reader: ReturnType<SqliteReplica['reader']>;
   readonly #publisher: Publisher;
   readonly #drafts: DraftPublisher;
   readonly #withholdings: WithholdingPublisher;
@@ -82,7 +79,19 @@ export class RunningGateway {
     const shared = new SharedState();
     shared.uploadThreads = UPLOAD_THREADS;
     this.#writer = new SimulatedWriter(paths, shared, random.fork(), fault, this.#ended.signal);
+    const replica = new SqliteReplica(
+      {
+        paths,
+        shared,
+        signal: this.#ended.signal,
+        stopping: this.#ended.signal,
+        report: () => {},
+        repeat: async () => {},
+      },
+      this.#writer,
+    );
     this.#log = openForReading(paths.log);
+    this.#reader = replica.reader();
     const { position = 0, resumeAt = 1 } = readStreamPosition(this.#log) ?? {};
     this.next = resumeAt;
     this.#messages = new SimulatedMessages(
@@ -91,7 +100,7 @@ export class RunningGateway {
     );
     const connection = new SimulatedConnection(stream, random.fork());
     this.#publisher = new Publisher(
-      gatewayIdentity(paths),
+      replica.identity,
       Promise.resolve({
         publish: async (subject, data, { msgID }) => {
           if (!this.#isConnected) throw new Error('The connection is lost.');
@@ -102,28 +111,25 @@ export class RunningGateway {
       () => {},
     );
     this.#publisher.probe();
-    const threads = new UploadThreads(shared);
+    const { uploads: files, format } = replica;
     this.#drafts = new DraftPublisher(this.#publisher, {
-      spool: async (body) => {
-        const spool = new FileSpool(paths, threads, new Set(), () => {});
-        await spool.write(body);
-        return await spool.seal();
-      },
+      spool: (body) => files.spool(body),
       send: (large) =>
-        sendUpload(paths, this.#publisher, { large, subject: `simulated.upload.${large.name}` }),
-      discard: ({ name }) => void discardUpload(paths, name),
+        sendUpload(files, this.#publisher, { large, subject: `simulated.upload.${large.name}` }),
+      discard: ({ name }) => void files.remove(name),
     });
     const eraser = new StreamEraser({
       messages: this.#messages,
-      log: this.#log,
-      onErased: (erased) => this.#writer.postMessage(erased),
+      log: this.#reader,
+      format,
+      onErased: (erased) => replica.erasedInStream(erased),
       onOutcome: () => {},
     });
     void eraser.run(this.#ended.signal);
     this.#withholdings = new WithholdingPublisher(this.#publisher, () => eraser.erased());
     this.#withholding = this.#withholdingClient();
-    const uploads = new ReceivedUploads(paths, threads, [...unusedUploadNames(this.#log)]);
-    const applier = new Applier(this.#writer, {
+    const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
+    const applier = new Applier(replica, {
       stream: () => 'simulated',
       resumeAt: (last) =>
         fault === 'forgets unfinished uploads' ? last + 1 : uploads.resumeAt(last),
@@ -131,15 +137,13 @@ export class RunningGateway {
         if (batch.publisher === this.#publisher.id) this.#drafts.applied(batch.number, results);
       },
       onFailed: () => {},
-      onErased: (at, count) => this.#withholdings.erased(at, count),
     });
     this.#handler = new MessageHandler({
       position,
       applier,
       uploads,
       publisher: this.#publisher,
-      onWithholding: (number, at) => this.#withholdings.came(number, at),
-      onRefused: (number) => this.#withholdings.refused(number),
+      onWithholding: (number, erased) => this.#withholdings.decided(number, erased),
       chunksOf: (upload) => this.#messages.chunksOf(upload),
       onOutcome: () => {},
       signal: this.#ended.signal,
@@ -197,6 +201,7 @@ export class RunningGateway {
     this.#publisher.close();
     this.#writer.close();
     this.#log.close();
+    this.#reader[Symbol.dispose]();
   }
 
   async #read(): Promise<void> {
@@ -234,10 +239,12 @@ export class RunningGateway {
   /** A client beside the stream's thread. */
   #withholdingClient(): WithholdClient {
     let respond: (response: WithholdResponse) => void = () => {};
-    const thread = { postMessage: (response: WithholdResponse) => respond(response) };
     return new WithholdClient(
       {
-        postMessage: (request) => this.#withholdings.add(thread, request),
+        postMessage: ({ withholding, items }) =>
+          void this.#withholdings
+            .withhold(items)
+            .then((result) => respond({ withholding, result })),
         on: (_event, listener) => {
           respond = listener;
         },

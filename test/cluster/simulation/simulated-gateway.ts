@@ -12,7 +12,7 @@ import {
   dataPathsIn,
 } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
-import type { WriteResult } from '../../../packages/gateway/src/stores/sqlite/log/batch.ts';
+import type { WriteResult } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
 import { finalPath } from '../../../packages/gateway/src/stores/sqlite/log/large-files.ts';
 import type { SeededRandom } from '../../seeded-random.ts';

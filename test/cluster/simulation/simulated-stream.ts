@@ -5,9 +5,9 @@ import {
   packMessage,
   placeMessage,
   type PlacedMessage,
-} from '../../../packages/gateway/src/stores/jetstream/message.ts';
-import { packReplacement } from '../../../packages/gateway/src/stores/jetstream/replacement.ts';
-import type { MessageStore } from '../../../packages/gateway/src/stores/jetstream/stored-messages.ts';
+} from '../../../packages/cluster/src/stream/message.ts';
+import { packReplacement } from '../../../packages/cluster/src/stream/replacement.ts';
+import type { MessageStore } from '../../../packages/cluster/src/stream/stored-messages.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 
 export interface StoredMessage {

@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { DataPaths } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { packResults, unpackDrafts } from '../../../packages/gateway/src/log/packed-drafts.ts';
+import type { UnpackedBatch } from '../../../packages/gateway/src/log/ordered-batch.ts';
+import { Withholder } from '../../../packages/gateway/src/stores/sqlite/log/withholder.ts';
+import { Writer } from '../../../packages/gateway/src/stores/sqlite/log/writer.ts';
 import type {
   FromWriter,
   WriterPort,
-} from '../../../packages/gateway/src/stores/jetstream/applier.ts';
-import type { DataPaths } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
-import {
-  packResults,
-  unpackDrafts,
-} from '../../../packages/gateway/src/stores/sqlite/log/batch.ts';
-import type {
-  ApplyRequest,
-  UnpackedBatch,
-} from '../../../packages/gateway/src/stores/sqlite/log/ordered-batch.ts';
-import type { ErasedMessages } from '../../../packages/gateway/src/stores/sqlite/log/stream-messages.ts';
-import type { WithholdRequest } from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
-import { Withholder } from '../../../packages/gateway/src/stores/sqlite/log/withholder.ts';
-import { Writer } from '../../../packages/gateway/src/stores/sqlite/log/writer.ts';
+} from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import type { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
+
+type ToWriter = Parameters<WriterPort['postMessage']>[0];
 
 /** Between two steps. */
 const MAX_PAUSE_MS = 30;
@@ -57,7 +51,7 @@ export class SimulatedWriter implements WriterPort {
     return this.#shared.withheldInLog;
   }
 
-  postMessage(request: ApplyRequest | WithholdRequest | ErasedMessages): void {
+  postMessage(request: ToWriter): void {
     void this.#handle(request);
   }
 
@@ -69,7 +63,7 @@ export class SimulatedWriter implements WriterPort {
     this.#writer.close();
   }
 
-  async #handle(request: ApplyRequest | WithholdRequest | ErasedMessages): Promise<void> {
+  async #handle(request: ToWriter): Promise<void> {
     await this.#pause();
     if (this.#ended.aborted) return;
     const response = this.#respondTo(request);
@@ -78,12 +72,13 @@ export class SimulatedWriter implements WriterPort {
     this.#respond(response);
   }
 
-  #respondTo(request: ApplyRequest | WithholdRequest | ErasedMessages): FromWriter | undefined {
+  #respondTo(request: ToWriter): FromWriter | undefined {
     const fails = this.#random.chance(0.05);
     if ('erasedMessages' in request) {
       if (!fails) this.#writer.erasedInStream(request);
       return undefined;
     }
+    if ('uploadFault' in request) return undefined;
     if ('withholding' in request) {
       const { withholding, items } = request;
       if (fails) return { withholding, result: 'unavailable' };

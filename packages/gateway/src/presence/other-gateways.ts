@@ -11,15 +11,9 @@
 import { randomUUID } from 'node:crypto';
 import type { MessagePort } from 'node:worker_threads';
 
+import type { GatewayTransport } from '../log/replica.ts';
 import type { PresenceMessage } from './other-threads.ts';
 import { steadyNow } from './steady-clock.ts';
-
-export interface GatewayTransport {
-  /** To all other gateways. Drops it while there is no connection. */
-  send(frame: Uint8Array): void;
-  /** Frames of all gateways, also of this one. */
-  onFrame: (frame: Uint8Array) => void;
-}
 
 /** A message is an array of presence messages as JSON, in as many frames as its length needs. */
 interface FrameHeader {

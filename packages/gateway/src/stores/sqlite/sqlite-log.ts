@@ -20,7 +20,7 @@ import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
 import { CatchUpClient } from './log/catch-up.ts';
-import type { PackedDraft, WriteResult } from './log/batch.ts';
+import type { PackedDraft, WriteResult } from '../../log/packed-drafts.ts';
 import { FileSpool } from './log/file-spool.ts';
 import { UploadThreads } from './log/upload-threads.ts';
 import { WithholdClient } from './log/withhold-client.ts';

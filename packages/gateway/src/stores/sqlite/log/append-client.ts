@@ -11,7 +11,7 @@ import {
   unpackResult,
   type UploadReport,
   type WriteResult,
-} from './batch.ts';
+} from '../../../log/packed-drafts.ts';
 
 interface PendingAppend {
   readonly draft: PackedDraft;

@@ -9,10 +9,10 @@ import { draftOf, randomOf } from '../../../log/log.fixture.ts';
 import { openForReading } from '../database.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
-import type { WriteResult } from './batch.ts';
+import type { WriteResult } from '../../../log/packed-drafts.ts';
 import { BlockReader } from './block-reader.ts';
 import { openLogForRepair, openLogForWriting } from './log-database.ts';
-import type { UnpackedBatch } from './ordered-batch.ts';
+import type { UnpackedBatch } from '../../../log/ordered-batch.ts';
 import { readStreamPosition } from './stream-progress.ts';
 import { Writer } from './writer.ts';
 

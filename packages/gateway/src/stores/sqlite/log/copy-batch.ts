@@ -8,7 +8,7 @@ import { entryHead, type Kind, KINDS } from '@open-presence/protocol';
 import type { CopyResult, EntryCopy, WithheldCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
-import type { LargeBody } from './batch.ts';
+import type { LargeBody } from '../../../log/packed-drafts.ts';
 import type { WithheldRow } from './withheld-entry.ts';
 
 /** Sent by a thread that copies. */

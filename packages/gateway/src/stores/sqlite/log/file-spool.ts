@@ -8,7 +8,7 @@ import type { Spool } from '../../../log/log.ts';
 import { collectBuffers } from '../../../idle-memory.ts';
 import { assertStorageFault, isStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { LargeBody } from './batch.ts';
+import type { LargeBody } from '../../../log/packed-drafts.ts';
 import { facetsFile, placeUpload, discardUpload } from './large-files.ts';
 import type { UploadThreads } from './upload-threads.ts';
 

@@ -9,7 +9,7 @@ import { after, before, suite, test } from 'node:test';
 import { type DraftFields, draftOf } from '../../../log/log.fixture.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
-import type { LargeBody, PackedDraft } from './batch.ts';
+import type { LargeBody, PackedDraft } from '../../../log/packed-drafts.ts';
 import { changeEntries, changeEntry } from './changed-log.fixture.ts';
 import { bucketsOf, KeyBuckets } from './key-buckets.ts';
 import { finalPath } from './large-files.ts';

@@ -9,7 +9,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, SpoiledBucket } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { PackedDraft } from './batch.ts';
+import type { PackedDraft } from '../../../log/packed-drafts.ts';
 import type { BlockReader } from './block-reader.ts';
 import type { BlockWriter } from './block-writer.ts';
 import type { EntryRow } from './record.ts';

@@ -7,7 +7,6 @@
  *
  * What a crash leaves in `incoming` belongs to an entry or is removed at the next start.
  */
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, open, rm } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -15,15 +14,15 @@ import { dirname, join } from 'node:path';
 
 import { FILTER_NAMES, type Filter } from '@open-presence/protocol';
 
+import { BodyDigest } from '../../../log/body-digest.ts';
+import type { LargeBody } from '../../../log/packed-drafts.ts';
 import { assertStorageFault, isStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { openRegular, openRegularSync } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import type { LargeBody } from './batch.ts';
 import type { UploadThreads } from './upload-threads.ts';
 
 const CHUNK_SIZE = 256 * 1024;
-const BRACE = 0x7d;
 
 /** The files that a body may have: its text, and the facets of each filter. */
 export function filesOf(name: string): string[] {
@@ -160,29 +159,6 @@ export async function* largeChunks(
     }
   } finally {
     await handle.close();
-  }
-}
-
-/** Digest of a body as it comes, without its last byte, which is the closing brace. */
-export class BodyDigest {
-  readonly #hash = createHash('sha256');
-  size = 0;
-  last: number | undefined;
-
-  add(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    if (this.last !== undefined) this.#hash.update(Uint8Array.of(this.last));
-    this.#hash.update(bytes.subarray(0, -1));
-    this.last = bytes.at(-1);
-    this.size += bytes.length;
-  }
-
-  digest(): Buffer {
-    return this.#hash.copy().digest();
-  }
-
-  isOf({ size, digest }: LargeBody): boolean {
-    return this.size === size && this.last === BRACE && this.digest().toString('hex') === digest;
   }
 }
 

@@ -5,13 +5,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import { StorageFault } from '../../../storage-fault.ts';
-import type { PackedDraft, WriteResult } from './batch.ts';
-import type { DraftForm } from './draft-form.ts';
+import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
+import type { DraftForm, StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import type { EntryAppender } from './entry-appender.ts';
-import type { UnpackedBatch } from './ordered-batch.ts';
 import { DerivedSalts, saltsOf } from './salts.ts';
 import { StreamMessages } from './stream-messages.ts';
-import { type StreamPosition, StreamProgress } from './stream-progress.ts';
+import { StreamProgress } from './stream-progress.ts';
 
 export class MessageApplier {
   readonly #entries: EntryAppender;

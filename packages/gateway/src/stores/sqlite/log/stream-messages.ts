@@ -6,7 +6,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import type { WriteResult } from './batch.ts';
+import type { ErasedMessages, Erasure, UnusedUpload } from '../../../log/replica.ts';
+import type { WriteResult } from '../../../log/packed-drafts.ts';
 import { numberAllWithheld, withheldLookup } from './withheld-table.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
 
@@ -33,20 +34,6 @@ const COLUMNS: Readonly<Record<string, number>> = {
   stream_erasures: 3,
   stream_unused_uploads: 3,
 };
-
-/** A message that has to be erased in the stream, as a whole or in part. */
-export interface Erasure {
-  readonly number: number;
-  readonly position: number;
-  /** Seq of the first entry that its drafts made; 0 if nothing of it was applied. */
-  readonly first: Seq;
-}
-
-/** Sent when these rows of what has to be erased in the stream are done. */
-export interface ErasedMessages {
-  readonly erasedMessages: readonly number[];
-  readonly erasedUploads: readonly number[];
-}
 
 /** Within the caller's transaction. */
 export class StreamMessages {
@@ -151,12 +138,6 @@ export function readErasures(db: DatabaseSync, after: number, limit: number): Er
     position: Number(row['position']),
     first: Number(row['first']),
   }));
-}
-
-/** An upload whose chunks are to be erased in the stream. */
-export interface UnusedUpload {
-  readonly number: number;
-  readonly name: string;
 }
 
 /** The first of those that are to be erased, behind the one with the number. */

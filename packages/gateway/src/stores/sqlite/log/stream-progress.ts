@@ -5,32 +5,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
+import {
+  isVoid,
+  type MessageOrigin,
+  type StreamPosition,
+  VALID_MS,
+} from '../../../log/ordered-batch.ts';
 import { readMeta } from '../database.ts';
 import { copyStreamMessages, removeStreamMessages } from './stream-messages.ts';
-
-/** Where a copy stands in its stream. */
-export interface StreamPosition {
-  /** The id of the stream. */
-  readonly stream: string;
-  /** The last message that was applied, by its sequence in the stream. */
-  readonly position: number;
-  /** The message to read on from: before the position where an upload was unfinished. */
-  readonly resumeAt: number;
-  /** The newest entry when it was applied. */
-  readonly head: Seq;
-}
-
-/** Who published a message, and which of its messages it is. */
-export interface MessageOrigin {
-  /** In hex: another one for each start of a gateway, which begins in the same way. */
-  readonly publisher: string;
-  /** Counts the publisher's messages from 1. */
-  readonly number: number;
-  /** Its messages up to this number are not published again. */
-  readonly settled: number;
-  /** When it was first published, by the publisher's clock, in ms since 1970. */
-  readonly sent: number;
-}
 
 /** What is known of a publisher. */
 interface PublisherState {
@@ -46,24 +28,11 @@ const NAME = 'stream';
 const PUBLISHER = 'publisher ';
 
 /**
- * How far `sent` may be from the time at which the stream takes the message: how long a message may be on
- * its way, and how far the clocks of a gateway and of the stream's leader may be apart.
- */
-export const VALID_MS: number = 86_400_000;
-/**
  * A publisher that was silent for longer is forgotten. Whatever it has published before is void if it
  * comes again, even with a clock that was as wrong as it may be. A message that is void forgets none: the
  * clock by which it came may be wrong.
  */
 const FORGOTTEN_MS = 3 * VALID_MS;
-
-/**
- * Whether a message is applied by no copy, because it was on its way for too long or its publisher's
- * clock is wrong. `time`: when the stream took it, in ms since 1970.
- */
-export function isVoid(time: number, { sent }: Pick<MessageOrigin, 'sent'>): boolean {
-  return Math.abs(time - sent) > VALID_MS;
-}
 
 /** Undefined for a log that no stream has filled. */
 export function readStreamPosition(db: DatabaseSync): StreamPosition | undefined {

@@ -19,11 +19,11 @@ import {
   type ToWriter,
   unpackDrafts,
   type WriteResult,
-} from './batch.ts';
+} from '../../../log/packed-drafts.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
 import { migrateLog } from './migration.ts';
-import type { ApplyRequest, ApplyResponse, UnpackedBatch } from './ordered-batch.ts';
-import type { ErasedMessages } from './stream-messages.ts';
+import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
+import type { ErasedMessages } from '../../../log/replica.ts';
 import type { MarkedResponse, WithholdRequest, WithholdResponse } from './withhold-client.ts';
 import { Withholder } from './withholder.ts';
 import { isDiskFull, Writer } from './writer.ts';

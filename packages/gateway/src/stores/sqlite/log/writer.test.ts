@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
-import type { PackedDraft } from './batch.ts';
+import type { PackedDraft } from '../../../log/packed-drafts.ts';
 import { Writer } from './writer.ts';
 
 describe('the writer', () => {

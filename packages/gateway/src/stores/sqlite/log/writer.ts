@@ -16,7 +16,9 @@ import { readMeta } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
-import type { LargeBody, Outcome, PackedDraft, WriteResult } from './batch.ts';
+import type { StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
+import type { LargeBody, Outcome, PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
+import type { ErasedMessages } from '../../../log/replica.ts';
 import type { PackedCopy } from './copy-batch.ts';
 import { EntryAppender } from './entry-appender.ts';
 import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
@@ -25,10 +27,8 @@ import { flushWal, openLogForWriting } from './log-database.ts';
 import { LogClock } from './log-clock.ts';
 import { MessageApplier } from './message-applier.ts';
 import { OpenFiles } from './open-files.ts';
-import type { UnpackedBatch } from './ordered-batch.ts';
 import { RandomSalts } from './salts.ts';
-import { type ErasedMessages, StreamMessages } from './stream-messages.ts';
-import type { StreamPosition } from './stream-progress.ts';
+import { StreamMessages } from './stream-messages.ts';
 
 const SQLITE_FULL = 13;
 /** Large enough that a commit of small entries would fit as well. */

@@ -1,0 +1,132 @@
+/**
+ * Compares this copy with the others, for as long as the gateway runs: each tells the link of an entry
+ * that all should have by now, and a link depends on all entries before it. Owns what they tell; knows
+ * neither why copies differ nor which is right, but for what most of them have.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Seq, StreamAddress } from '@open-presence/gateway/replica';
+
+import { gatewayOf } from '../publishing/publisher.ts';
+
+/** What a copy tells, as JSON. */
+interface CopyReport {
+  /** The id of the gateway's publisher. */
+  readonly publisher: string;
+  /** Of its newest entry, or one shortly before, and of those that the others told last: with the first alone, copies of different lengths would have nothing to compare. */
+  readonly links: readonly EntryLink[];
+}
+
+interface EntryLink {
+  readonly seq: Seq;
+  readonly link: string;
+}
+
+export interface ComparedCopy {
+  readonly publisher: string;
+  readonly head: () => Seq;
+  /** Undefined where there is no such entry, or it cannot be read. */
+  readonly linkAt: (seq: Seq) => string | undefined;
+}
+
+interface OtherCopy {
+  /** The first entry of which it told the link. */
+  readonly seq: Seq;
+  /** Undefined while it has told no link of an entry that this copy has. */
+  readonly isEqual: boolean | undefined;
+  readonly heardAt: number;
+}
+
+export const REPORT_MS = 2000;
+/** Behind the name of the stream: the subject on which running gateways tell what they have. */
+export const COPIES_SUFFIX = '-copies';
+/** The link that is told is of the head so many reports ago: others may be behind. */
+const REPORTS_BEHIND = 5;
+/** A copy that has told nothing for so long counts no more. */
+const FORGOTTEN_MS = 60_000;
+
+const TEXT =
+  'Most gateways of the cluster have another log than this one. Move its data folder away and start it with an empty one, which the stream fills, or with one that is restored from a backup of another gateway (presence restore --as-copy).';
+
+class DifferentCopy extends Error {}
+
+export class CopyComparison {
+  readonly #connection: NatsConnection;
+  readonly #subject: string;
+  readonly #copy: ComparedCopy;
+  readonly #onDifference: (fault: Error | undefined) => void;
+  readonly #others = new Map<string, OtherCopy>();
+  #heads: Seq[] = [];
+
+  /**
+   * `onDifference`: called after each comparison, with a fault while another copy differs. `address`: the
+   * subject is beside those of the stream, which would store what is told.
+   */
+  constructor(
+    connection: NatsConnection,
+    { stream }: StreamAddress,
+    copy: ComparedCopy,
+    onDifference: (fault: Error | undefined) => void,
+  ) {
+    this.#connection = connection;
+    this.#subject = `${stream}${COPIES_SUFFIX}`;
+    this.#copy = copy;
+    this.#onDifference = onDifference;
+    connection.subscribe(this.#subject, {
+      callback: (_, message) => this.#compare(message.json<CopyReport>()),
+    });
+  }
+
+  /** Tells the others what this copy has, until aborted. Throws where most of all copies have another log. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#report();
+      await sleep(REPORT_MS, undefined, { signal }).catch(() => {});
+      if (this.#isOutvoted()) throw new DifferentCopy(TEXT);
+    }
+  }
+
+  #isOutvoted(): boolean {
+    const all = [...this.#others.values()];
+    const different = all.filter(({ isEqual }) => isEqual === false).length;
+    return different > all.filter(({ isEqual }) => isEqual === true).length + 1;
+  }
+
+  #report(): void {
+    const { publisher, head } = this.#copy;
+    this.#heads = [...this.#heads, head()].slice(-REPORTS_BEHIND);
+    const seqs = new Set([
+      this.#heads[0] ?? 0,
+      ...[...this.#others.values()].map(({ seq }) => seq),
+    ]);
+    const links = [...seqs].flatMap((seq) => this.#linkAt(seq));
+    if (links.length === 0 || this.#connection.isClosed()) return;
+    const report: CopyReport = { publisher, links };
+    this.#connection.publish(this.#subject, JSON.stringify(report));
+  }
+
+  #linkAt(seq: Seq): EntryLink[] {
+    const link = this.#copy.linkAt(seq);
+    return link === undefined ? [] : [{ seq, link }];
+  }
+
+  #compare({ publisher, links }: CopyReport): void {
+    const [newest] = links;
+    if (publisher === this.#copy.publisher || newest === undefined) return;
+    // The same after a restart: a copy that is started again and again has one vote.
+    const copy = gatewayOf(publisher);
+    const now = performance.now();
+    const compared = links.flatMap(({ seq, link }) =>
+      this.#linkAt(seq).map((own) => own.link === link),
+    );
+    const isEqual =
+      compared.length === 0 ? this.#others.get(copy)?.isEqual : compared.every(Boolean);
+    this.#others.set(copy, { seq: newest.seq, isEqual, heardAt: now });
+    for (const [id, { heardAt }] of this.#others)
+      if (now - heardAt > FORGOTTEN_MS) this.#others.delete(id);
+    const isDifferent = [...this.#others.values()].some((other) => other.isEqual === false);
+    const text = 'another copy of the log has other entries, or some in another order';
+    this.#onDifference(isDifferent ? new Error(text) : undefined);
+  }
+}

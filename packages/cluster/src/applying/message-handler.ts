@@ -1,0 +1,181 @@
+/**
+ * Decides what becomes of each message: chunks are written to the folder of uploads, all else is applied.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  assertStorageFault,
+  type DraftForm,
+  isVoid,
+  type LargeBody,
+  packDrafts,
+  type RefusedForm,
+  StorageFault,
+  unpackDrafts,
+} from '@open-presence/gateway/replica';
+
+import type { Publisher } from '../publishing/publisher.ts';
+import { type PlacedMessage, unpackChunk } from '../stream/message.ts';
+import { unpackReplacement } from '../stream/replacement.ts';
+import { unpackWithholding } from '../stream/withholding-message.ts';
+import type { Applier } from './applier.ts';
+import type { ReceivedUploads } from './received-uploads.ts';
+
+const RETRY_MS = 500;
+
+export interface MessageHandlerParts {
+  /** What this copy had applied at the start. */
+  readonly position: number;
+  readonly applier: Applier;
+  readonly uploads: ReceivedUploads;
+  readonly publisher: Publisher;
+  /**
+   * Called when it is decided what becomes of a withholding of this gateway. `erased`: resolves with how many
+   * entries it has withheld; undefined where no copy applies its message, because that is void.
+   */
+  readonly onWithholding: (number: number, erased: Promise<number> | undefined) => void;
+  /** The messages of the stream that have the chunks of an upload. */
+  readonly chunksOf: (upload: string) => AsyncIterable<PlacedMessage>;
+  /** Called with the fault where an upload cannot be stored now, and without where it can. */
+  readonly onOutcome: (fault?: Error) => void;
+  readonly signal: AbortSignal;
+}
+
+/** To be called with the messages in their order, each when the one before is seen to. */
+export class MessageHandler {
+  readonly #parts: MessageHandlerParts;
+
+  constructor(parts: MessageHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /** Handles what is left of the message at the position, which is deleted. */
+  async handleErased(position: number, replacement: PlacedMessage): Promise<void> {
+    const { kind, time, drafts, forms, upload } = unpackReplacement(replacement.payload);
+    if (upload !== undefined) await this.#untilStored(() => this.#parts.uploads.giveUp(upload));
+    const payload = new Uint8Array(packDrafts(drafts));
+    await this.handle({ ...replacement, kind, position, time, payload }, forms);
+  }
+
+  /** `forms`: of the drafts of a message that is erased. */
+  async handle(message: PlacedMessage, forms?: readonly DraftForm[]): Promise<void> {
+    const { publisher, uploads } = this.#parts;
+    // It was read where the message was that it replaces.
+    if (message.kind === 'replacement') return;
+    const isOwn = message.publisher === publisher.id;
+    if (isOwn) publisher.settle(message.number);
+    for (const name of uploads.abandonedBy(message))
+      await this.#untilStored(() => uploads.giveUp(name));
+    for (const form of forms ?? []) {
+      const upload = 'upload' in form ? form.upload : undefined;
+      if (upload !== undefined) await this.#untilStored(() => uploads.remove(upload));
+    }
+    if (message.kind === 'chunk') await this.#receiveChunk(message, isOwn);
+    else await this.#apply(message, isOwn, forms);
+  }
+
+  async #receiveChunk(message: PlacedMessage, isOwn: boolean): Promise<void> {
+    const { uploads } = this.#parts;
+    // Of one that is erased, nothing is left.
+    if (message.payload.length === 0) return;
+    const chunk = unpackChunk(message.payload);
+    if (isVoid(message.time, message)) {
+      await this.#untilStored(() => uploads.giveUp(chunk.name));
+      return;
+    }
+    uploads.add(message, chunk);
+    if (!isOwn && !uploads.isUnused(chunk.name))
+      await this.#untilStored(() => uploads.write(chunk));
+  }
+
+  async #apply(
+    message: PlacedMessage,
+    isOwn: boolean,
+    given?: readonly DraftForm[],
+  ): Promise<void> {
+    const { applier, uploads, position: start } = this.#parts;
+    const isApplied = message.position <= start;
+    const isRefused = isVoid(message.time, message);
+    const packed = message.kind === 'drafts' ? message.payload : new Uint8Array(0);
+    const drafts = new Uint8Array(packed).buffer;
+    const forms: (DraftForm | RefusedForm | undefined)[] = [];
+    for (const [index, { large }] of unpackDrafts(drafts).entries()) {
+      const isWhole =
+        large === undefined ||
+        (await this.#placeUpload(large, message.position, { isOwn, isApplied, isRefused }));
+      forms.push(isWhole ? given?.[index] : { isRefused: true });
+    }
+    if (isApplied) return;
+    if (message.kind === 'withhold') {
+      const decided = isRefused ? undefined : await applier.withhold(unpackWithholding(message));
+      if (isOwn) this.#parts.onWithholding(message.number, decided?.erased);
+    }
+    const { position, time, nonce, publisher, number, settled, sent } = message;
+    const origin = { publisher, number, settled, sent };
+    const unusedUploads = uploads.takeUnused();
+    await applier.add({ position, time, nonce, ...origin, drafts, forms, unusedUploads });
+  }
+
+  /** Returns false where the stream has not the whole body, or another one. */
+  async #placeUpload(
+    large: LargeBody,
+    position: number,
+    { isOwn, isApplied, isRefused }: Readonly<Record<'isOwn' | 'isApplied' | 'isRefused', boolean>>,
+  ): Promise<boolean> {
+    const { uploads } = this.#parts;
+    if (isApplied) {
+      await this.#untilStored(() => uploads.discard(large.name));
+      return true;
+    }
+    if (isRefused) {
+      await this.#untilStored(() => uploads.refuse(large.name));
+      return true;
+    }
+    if (!uploads.isWhole(large)) {
+      await this.#untilStored(() => uploads.refuse(large.name));
+      return false;
+    }
+    if (!isOwn) await this.#place(large);
+    uploads.completed(large.name, position);
+    return true;
+  }
+
+  async #place(large: LargeBody): Promise<void> {
+    let isFirst = true;
+    await this.#untilStored(async () => {
+      if (!isFirst) await this.#receiveAgain(large.name);
+      isFirst = false;
+      await this.#parts.uploads.place(large);
+    });
+  }
+
+  async #receiveAgain(name: string): Promise<void> {
+    for await (const { payload } of this.#chunksOf(name))
+      await this.#parts.uploads.write(unpackChunk(payload));
+  }
+
+  async *#chunksOf(name: string): AsyncGenerator<PlacedMessage> {
+    try {
+      yield* this.#parts.chunksOf(name);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      throw new StorageFault('An upload cannot be read from the stream.', { cause: error });
+    }
+  }
+
+  /** What the disk refuses is tried again: the other copies have it. */
+  async #untilStored(work: () => Promise<void>): Promise<void> {
+    const { onOutcome, signal } = this.#parts;
+    for (;;) {
+      try {
+        await work();
+        onOutcome();
+        return;
+      } catch (error) {
+        assertStorageFault(error);
+        onOutcome(error);
+        await sleep(RETRY_MS, undefined, { signal });
+      }
+    }
+  }
+}

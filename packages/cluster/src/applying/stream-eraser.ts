@@ -1,0 +1,160 @@
+/**
+ * Erases in the stream what withheld entries said, and what was said in messages and uploads that made no
+ * entry. Each gateway sees to it that all is erased that its folder lists, whichever of them comes first: a
+ * replacement is published, and only then the message deleted, whose bytes the servers overwrite.
+ * Upholds that a copy that is made from nothing afterwards has the same entries, seqs and links.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type {
+  ErasedMessages,
+  Erasure,
+  LogFormat,
+  ReplicaReader,
+} from '@open-presence/gateway/replica';
+
+import type { PlacedMessage } from '../stream/message.ts';
+import {
+  emptyReplacement,
+  type Replacement,
+  replacementOf,
+  unpackReplacement,
+  withheldUploads,
+  withoutWithheld,
+} from '../stream/replacement.ts';
+import type { MessageStore } from '../stream/stored-messages.ts';
+
+/** How often it is looked what other gateways have withheld. */
+const INTERVAL_MS = 10_000;
+const RETRY_MS = 500;
+/** Rows that are read at once. */
+const STEP_SIZE = 100;
+
+interface StreamEraserParts {
+  readonly messages: MessageStore;
+  readonly log: ReplicaReader;
+  readonly format: LogFormat;
+  /** Called with the rows of the folder that are done. */
+  readonly onErased: (erased: ErasedMessages) => void;
+  /** Called with a fault after an attempt that failed, and without after one that did not. */
+  readonly onOutcome: (fault: Error | undefined) => void;
+}
+
+export class StreamEraser {
+  readonly #parts: StreamEraserParts;
+  #waiting: (() => void)[] = [];
+  #wake: () => void = () => {};
+  /** The last rows that are done. */
+  #doneMessage = 0;
+  #doneUpload = 0;
+
+  constructor(parts: StreamEraserParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when everything that the folder lists now is erased. */
+  async erased(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#waiting.push(resolve);
+      this.#wake();
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const waiting = this.#waiting.splice(0);
+      let pauseMs = INTERVAL_MS;
+      try {
+        while ((await this.#eraseMessages()) || (await this.#eraseUploads()));
+        for (const resolve of waiting) resolve();
+        this.#parts.onOutcome(undefined);
+      } catch (error) {
+        // What the servers cannot do now, or another gateway does, is tried again.
+        if (!(error instanceof Error)) throw error;
+        this.#waiting.unshift(...waiting);
+        if (!signal.aborted) this.#parts.onOutcome(error);
+        pauseMs = RETRY_MS;
+      }
+      await this.#pause(pauseMs, signal);
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    this.#wake = () => woken.abort();
+    if (ms === INTERVAL_MS && this.#waiting.length > 0) return;
+    const either = AbortSignal.any([signal, woken.signal]);
+    await sleep(ms, undefined, { signal: either }).catch(() => {});
+  }
+
+  /** Returns whether there may be more. */
+  async #eraseMessages(): Promise<boolean> {
+    const step = this.#parts.log.erasures(this.#doneMessage, STEP_SIZE);
+    const messages = new Map(step.map((erasure) => [erasure.position, erasure]));
+    for (const erasure of messages.values()) await this.#erase(erasure);
+    const erasedMessages = step.map(({ number }) => number);
+    if (step.length > 0) this.#parts.onErased({ erasedMessages, erasedUploads: [] });
+    this.#doneMessage = erasedMessages.at(-1) ?? this.#doneMessage;
+    return step.length > 0;
+  }
+
+  /** The same, of one upload. */
+  async #eraseUploads(): Promise<boolean> {
+    const { log, messages } = this.#parts;
+    const [upload] = log.unusedUploads(this.#doneUpload, 1);
+    if (upload === undefined) return false;
+    const { number, name } = upload;
+    if (!log.hasUpload(name)) {
+      // Where it was of an entry that is withheld, its draft has to be gone first.
+      while (await this.#eraseMessages());
+      for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk, name);
+    }
+    this.#parts.onErased({ erasedMessages: [], erasedUploads: [number] });
+    this.#doneUpload = number;
+    return true;
+  }
+
+  async #erase(erasure: Erasure): Promise<void> {
+    const { messages } = this.#parts;
+    const { position } = erasure;
+    const left = await this.#replace(erasure);
+    if (left === undefined) return;
+    // First, so that no copy finds a draft in the stream, and the chunks of its body gone.
+    await messages.delete(position);
+    for (const name of withheldUploads(left))
+      for await (const chunk of messages.chunksOf(name)) await this.#clear(chunk);
+    const newest = await messages.replacementOf(position);
+    for await (const older of messages.replacementsOf(position)) {
+      if (older.position >= (newest?.position ?? 0)) break;
+      await this.#clear(older);
+    }
+  }
+
+  /** What is left of the message, once that is in the stream; undefined where all of it is to stay. */
+  async #replace({ position, first }: Erasure): Promise<Replacement | undefined> {
+    const { messages, log, format } = this.#parts;
+    const last = await messages.replacementOf(position);
+    const message = last ?? (await messages.at(position));
+    if (message === undefined) throw new Error(`The stream has lost message ${position}.`);
+    const before =
+      last === undefined ? replacementOf(message, format) : unpackReplacement(last.payload);
+    const repeats = log.repeats(position);
+    const known = { first, repeats, withheld: (seq: number) => log.withheld(seq) };
+    const left = withoutWithheld(before, known, format);
+    if (left === undefined) return last && before;
+    await messages.replace(position, last?.position ?? 0, { origin: message, left });
+    return left;
+  }
+
+  /** Deletes a message of which nothing is needed, perhaps a chunk of an upload that no draft gets. */
+  async #clear(message: PlacedMessage, upload?: string): Promise<void> {
+    const { messages } = this.#parts;
+    const { position } = message;
+    if ((await messages.replacementOf(position)) === undefined)
+      await messages.replace(position, 0, {
+        origin: message,
+        left: emptyReplacement(message, upload),
+      });
+    await messages.delete(position);
+  }
+}

@@ -1,0 +1,311 @@
+/**
+ * In the thread of the stream: publishes what this gateway's visitors say, reads the stream in its order,
+ * and has the replica apply it. A draft is answered once the replica has it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import {
+  assertStorageFault,
+  type Orderer,
+  type Replica,
+  type ReplicaStart,
+} from '@open-presence/gateway/replica';
+
+import { Applier } from './applying/applier.ts';
+import { CopyComparison } from './applying/copy-comparison.ts';
+import { measureLag } from './applying/copy-lag.ts';
+import { MessageHandler } from './applying/message-handler.ts';
+import { ReceivedUploads } from './applying/received-uploads.ts';
+import { StreamEraser } from './applying/stream-eraser.ts';
+import { CatchingUp } from './publishing/catching-up.ts';
+import { DraftPublisher } from './publishing/draft-publisher.ts';
+import { Publisher, type StreamClient } from './publishing/publisher.ts';
+import { sendUpload } from './publishing/send-upload.ts';
+import { WithholdingPublisher } from './publishing/withholding-publisher.ts';
+import { checkLateServers } from './stream/late-servers.ts';
+import { StoredMessages } from './stream/stored-messages.ts';
+import { StreamReader } from './stream/stream-reader.ts';
+import { connectToServers, subjectOf, uploadSubject } from './stream/stream.ts';
+
+/** A copy that has entries serves them without the servers, if nothing has come of the stream for so long. */
+const READY_WITHOUT_SERVERS_MS = 5000;
+const RETRY_MS = 500;
+
+/** See `Cluster`. */
+export async function follow(replica: Replica, start: ReplicaStart): Promise<Orderer> {
+  const follower = new Follower(replica, start);
+  await follower.ready();
+  return follower;
+}
+
+class Follower implements Orderer {
+  readonly ended: Promise<void>;
+  readonly #replica: Replica;
+  readonly #start: ReplicaStart;
+  readonly #client = Promise.withResolvers<StreamClient>();
+  readonly #publisher: Publisher;
+  readonly #drafts: DraftPublisher;
+  readonly #catchingUp: CatchingUp;
+  readonly #withholdings: WithholdingPublisher;
+  readonly #applier: Applier;
+  readonly #reader: StreamReader;
+  readonly #eraser = Promise.withResolvers<StreamEraser>();
+  readonly #stored = Promise.withResolvers<StoredMessages>();
+  readonly #caughtUp = Promise.withResolvers<void>();
+  /** Resolves when it is known for the first time whether the stream takes messages. */
+  readonly #tried = Promise.withResolvers<void>();
+  /** Whether a server could lose what it acknowledges. */
+  #isServerWrong = false;
+  /** Whether the servers can be reached now. */
+  #isConnected = true;
+  #lastApplied: number;
+
+  constructor(replica: Replica, start: ReplicaStart) {
+    const { state, identity, stopping } = replica;
+    const { address, position } = start;
+    this.#replica = replica;
+    this.#start = start;
+    this.#lastApplied = position;
+    state.streamHolding = true;
+    state.completeAt = Date.now();
+    using log = replica.reader();
+    const uploads = new ReceivedUploads(replica.uploads, log.unusedUploadNames());
+    this.#publisher = new Publisher(identity, this.#client.promise, subjectOf(address), (cause) =>
+      this.#onHolding(cause),
+    );
+    this.#drafts = new DraftPublisher(this.#publisher, this.#uploadSending());
+    this.#catchingUp = new CatchingUp(this.#publisher);
+    this.#withholdings = new WithholdingPublisher(this.#publisher, async () => {
+      await (await this.#eraser.promise).erased();
+    });
+    this.#applier = this.#applierOf(uploads);
+    this.#reader = new StreamReader({
+      start,
+      handler: this.#handlerOf(uploads),
+      publisher: this.#publisher,
+      signal: replica.signal,
+      onCaughtUp: () => this.#caughtUp.resolve(),
+    });
+    stopping.addEventListener('abort', () => {
+      this.#catchingUp.giveUp();
+      if (state.streamHolding) this.#drafts.giveUp();
+    });
+    this.ended = this.#run();
+    void this.#checkLateServers();
+  }
+
+  async ready(): Promise<void> {
+    const withServers = Promise.all([this.#caughtUp.promise, this.#tried.promise]);
+    await Promise.race([withServers, this.#readyWithoutServers(withServers)]);
+  }
+
+  append(...[client, request]: Parameters<Orderer['append']>): void {
+    if (this.#canStore) this.#drafts.add(client, request);
+    else this.#drafts.refuse(client, request);
+  }
+
+  async withhold(...[items]: Parameters<Orderer['withhold']>): ReturnType<Orderer['withhold']> {
+    return this.#canStore ? await this.#withholdings.withhold(items) : 'unavailable';
+  }
+
+  async catchUp(): Promise<boolean> {
+    return this.#canStore && !this.#replica.stopping.aborted && (await this.#catchingUp.ask());
+  }
+
+  get #canStore(): boolean {
+    const { streamHolding, writable } = this.#replica.state;
+    return !streamHolding && writable;
+  }
+
+  /** `cause`: why the stream takes no messages; undefined where it does. */
+  #onHolding(cause: Error | undefined): void {
+    this.#hold();
+    this.#tried.resolve();
+    this.#replica.report(
+      'stream',
+      cause && new Error(`the stream takes no messages: ${reasonOf(cause)}`),
+    );
+    if (cause === undefined) return;
+    this.#catchingUp.giveUp();
+    if (this.#replica.stopping.aborted) this.#drafts.giveUp();
+  }
+
+  async #checkLateServers(): Promise<void> {
+    const { address, unchecked } = this.#start;
+    const onFault = (fault: Error | undefined): void => {
+      this.#isServerWrong = fault !== undefined;
+      this.#hold();
+      this.#replica.report('servers', fault);
+    };
+    await checkLateServers(unchecked, address.servers.length, onFault, this.#replica.signal);
+  }
+
+  /** Stores nothing while the stream takes no messages, or a server is wrong. */
+  #hold(): void {
+    this.#replica.state.streamHolding = this.#publisher.isHolding || this.#isServerWrong;
+  }
+
+  #uploadSending(): ConstructorParameters<typeof DraftPublisher>[1] {
+    const { uploads } = this.#replica;
+    return {
+      spool: (body) => uploads.spool(body),
+      send: async (large) => {
+        const subject = uploadSubject(this.#start.address, large.name);
+        await this.#reportingUploads(() =>
+          sendUpload(uploads, this.#publisher, { large, subject }),
+        );
+      },
+      // The next start removes what is left.
+      discard: ({ name }) => void this.#reportingUploads(() => uploads.remove(name)),
+    };
+  }
+
+  /** Resolves also where a disk or a file is at fault. */
+  async #reportingUploads(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#replica.report('uploads', undefined);
+    } catch (error) {
+      assertStorageFault(error);
+      this.#replica.report('uploads', error);
+    }
+  }
+
+  #applierOf(uploads: ReceivedUploads): Applier {
+    return new Applier(this.#replica, {
+      stream: () => this.#reader.streamId,
+      resumeAt: (last) => uploads.resumeAt(last),
+      onApplied: ({ publisher, number, position }, results) => {
+        this.#lastApplied = position;
+        if (publisher !== this.#publisher.id) return;
+        this.#drafts.applied(number, results);
+        this.#catchingUp.applied(number);
+      },
+      onFailed: () => this.#catchingUp.giveUp(),
+    });
+  }
+
+  #handlerOf(uploads: ReceivedUploads): MessageHandler {
+    const stored = this.#stored.promise;
+    return new MessageHandler({
+      position: this.#start.position,
+      applier: this.#applier,
+      uploads,
+      publisher: this.#publisher,
+      onWithholding: (number, erased) => this.#withholdings.decided(number, erased),
+      async *chunksOf(upload) {
+        yield* (await stored).chunksOf(upload);
+      },
+      onOutcome: (fault) => this.#replica.report('uploads', fault),
+      signal: this.#replica.signal,
+    });
+  }
+
+  /** Until the store closes. */
+  async #run(): Promise<void> {
+    const { signal } = this.#replica;
+    const connection = await connectToServers(this.#start.address, signal);
+    signal.addEventListener('abort', () => void connection?.close());
+    if (connection !== undefined) {
+      this.#client.resolve(this.#clientOf(connection));
+      this.#publisher.probe();
+      void this.#watchConnection(connection);
+      void this.#replica.repeat('copies', () => this.#compareCopies(connection));
+      void this.#replica.repeat('erasing', () => this.#eraseInStream(connection));
+      void this.#watchLag(connection);
+      await this.#reader.follow(connection);
+    }
+    this.#publisher.close();
+  }
+
+  /** Publishes nothing while there is no connection: NATS would collect every attempt in memory. */
+  #clientOf(connection: NatsConnection): StreamClient {
+    const stream = jetstream(connection);
+    return {
+      publish: async (subject, message, options) => {
+        if (!this.#isConnected) throw new Error('The connection is lost.');
+        return await stream.publish(subject, message, options);
+      },
+    };
+  }
+
+  async #watchConnection(connection: NatsConnection): Promise<void> {
+    for await (const { type } of connection.status()) {
+      if (type === 'reconnect') this.#isConnected = true;
+      if (type !== 'disconnect') continue;
+      this.#isConnected = false;
+      this.#publisher.suspect(new Error('The connection is lost.'));
+    }
+  }
+
+  /** Throws where this copy is not what most gateways have: readers of it are told what is not so. */
+  async #compareCopies(connection: NatsConnection): Promise<void> {
+    const { state, signal } = this.#replica;
+    using log = this.#replica.reader();
+    const copy = {
+      publisher: this.#publisher.id,
+      head: () => state.head,
+      linkAt: (seq: number) => log.linkAt(seq),
+    };
+    const report = (fault: Error | undefined): void => this.#replica.report('copies', fault);
+    await new CopyComparison(connection, this.#start.address, copy, report).run(signal);
+  }
+
+  async #eraseInStream(connection: NatsConnection): Promise<void> {
+    const manager = await this.#managerOf(connection);
+    if (manager === undefined) return;
+    const messages = new StoredMessages(connection, manager, this.#start.address);
+    this.#stored.resolve(messages);
+    using log = this.#replica.reader();
+    const eraser = new StreamEraser({
+      messages,
+      log,
+      format: this.#replica.format,
+      onErased: (erased) => this.#replica.erasedInStream(erased),
+      onOutcome: (fault) => this.#replica.report('erasing', fault),
+    });
+    this.#eraser.resolve(eraser);
+    await eraser.run(this.#replica.signal);
+  }
+
+  /** Keeps trying until the servers answer; undefined if aborted. */
+  async #managerOf(connection: NatsConnection): Promise<JetStreamManager | undefined> {
+    while (!this.#replica.signal.aborted) {
+      try {
+        return await jetstreamManager(connection);
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+    return undefined;
+  }
+
+  async #watchLag(connection: NatsConnection): Promise<void> {
+    const { state, signal } = this.#replica;
+    const lastOfStream = async (): Promise<number> => {
+      const manager = await jetstreamManager(connection, { checkAPI: false });
+      return (await manager.streams.info(this.#start.address.stream)).state.last_seq;
+    };
+    const applied = (): number =>
+      this.#applier.isIdle ? this.#reader.position : this.#lastApplied;
+    await measureLag({ lastOfStream, applied }, state, signal);
+  }
+
+  async #readyWithoutServers(withServers: Promise<unknown>): Promise<void> {
+    if (this.#start.position === 0) await withServers;
+    for (let last: number | undefined; last !== this.#reader.position;) {
+      last = this.#reader.position;
+      await sleep(READY_WITHOUT_SERVERS_MS, undefined, { ref: false });
+    }
+  }
+}
+
+/** Where nobody answers for a stream, the client says that JetStream is off, whatever the reason. */
+function reasonOf({ message }: Error): string {
+  return /jetstream is not enabled/i.test(message)
+    ? 'no server leads it now. Most of them have to run, with JetStream on and room on their disks'
+    : message;
+}

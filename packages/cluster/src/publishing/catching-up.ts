@@ -1,0 +1,51 @@
+/**
+ * Finds out for readers whether this copy has every entry that any gateway has acknowledged. A message
+ * without drafts is published: it comes behind all that the stream had when it was asked, so once it is
+ * applied here, they are too. Readers who ask meanwhile share the next one.
+ */
+import type { Publisher } from './publisher.ts';
+
+type Answer = PromiseWithResolvers<boolean>;
+
+export class CatchingUp {
+  readonly #publisher: Pick<Publisher, 'publish'>;
+  /** Of those who came after the message was published. */
+  #next: Answer | undefined;
+  #published: { readonly number: number; readonly answer: Answer } | undefined;
+
+  constructor(publisher: Pick<Publisher, 'publish'>) {
+    this.#publisher = publisher;
+  }
+
+  /** False where it cannot be known now. */
+  async ask(): Promise<boolean> {
+    this.#next ??= Promise.withResolvers();
+    const { promise } = this.#next;
+    if (this.#published === undefined) this.#publish();
+    return await promise;
+  }
+
+  /** To be called when a message of this gateway was applied. */
+  applied(number: number): void {
+    if (number !== this.#published?.number) return;
+    this.#published.answer.resolve(true);
+    this.#published = undefined;
+    this.#publish();
+  }
+
+  /** Answers everybody that it cannot be known now. */
+  giveUp(): void {
+    this.#published?.answer.resolve(false);
+    this.#next?.resolve(false);
+    this.#published = undefined;
+    this.#next = undefined;
+  }
+
+  #publish(): void {
+    const answer = this.#next;
+    if (answer === undefined) return;
+    this.#next = undefined;
+    const [number] = this.#publisher.publish('drafts', []);
+    this.#published = { number, answer };
+  }
+}

@@ -1,0 +1,112 @@
+// Which drafts travel together, in virtual time: with real messages, only the load decides that.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, mock, suite, test } from 'node:test';
+
+import {
+  type AppendingPort,
+  packDrafts,
+  packResults,
+  unpackDrafts,
+  type WriteResult,
+} from '@open-presence/gateway/replica';
+
+import { draftOf } from '../../../gateway/src/log/log.fixture.ts';
+import { DraftPublisher } from './draft-publisher.ts';
+
+const STORED: WriteResult = { outcome: 'appended', seq: 1, time: 1, salt: 1 };
+const WAY_MS = 10;
+
+/** A stream that takes each message, and applies it when it is told to. */
+class TestStream {
+  /** How many drafts each message had. */
+  readonly messages: number[] = [];
+  /** The batches that each answer had. */
+  readonly answers: (readonly number[])[] = [];
+  readonly #drafts: DraftPublisher;
+  readonly #client: AppendingPort = {
+    postMessage: ({ batches }) => void this.answers.push(batches),
+  };
+  #batches = 0;
+
+  constructor() {
+    const publish = (_kind: string, packed: readonly Uint8Array[]): [number, Promise<void>] => {
+      const drafts = packed.flatMap((bytes) => unpackDrafts(new Uint8Array(bytes).buffer));
+      return [this.messages.push(drafts.length), Promise.resolve()];
+    };
+    const none = (): never => assert.fail('nothing is large');
+    this.#drafts = new DraftPublisher({ publish }, { spool: none, send: none, discard: none });
+  }
+
+  /** A batch of so many drafts. */
+  append(count = 1): void {
+    const draft = { ...draftOf({ body: '"text":"x"' }), key: undefined, large: undefined };
+    this.#batches += 1;
+    const drafts = packDrafts(Array.from({ length: count }, () => draft));
+    this.#drafts.add(this.#client, { batch: this.#batches, drafts });
+  }
+
+  /** Applies the newest message, which was on its way for `WAY_MS`. */
+  apply(): void {
+    mock.timers.tick(WAY_MS);
+    const results = Array.from({ length: this.messages.at(-1) ?? 0 }, () => STORED);
+    this.#drafts.applied(this.messages.length, packResults(results));
+  }
+}
+
+suite('drafts', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'] }));
+  afterEach(() => mock.timers.reset());
+
+  test('that come while a message is on its way travel together in the next one', () => {
+    const stream = new TestStream();
+    stream.append();
+    stream.append(2);
+    stream.append();
+    assert.deepEqual(stream.messages, [1]);
+    stream.apply();
+    mock.timers.tick(WAY_MS);
+    assert.deepEqual(stream.messages, [1, 3]);
+  });
+
+  test('of one who says one thing after the other do not wait, and nothing is sent behind them', () => {
+    const stream = new TestStream();
+    for (let said = 0; said < 3; said += 1) {
+      stream.append();
+      stream.apply();
+    }
+    mock.timers.tick(WAY_MS);
+    assert.deepEqual(stream.messages, [1, 1, 1]);
+  });
+
+  test('wait until callers who were just answered have said as much again', () => {
+    const stream = new TestStream();
+    stream.append(2);
+    stream.append();
+    stream.apply();
+    stream.append();
+    assert.deepEqual(stream.messages, [2], 'one of the two has said nothing yet');
+    stream.append();
+    assert.deepEqual(stream.messages, [2, 3]);
+  });
+
+  test('do not wait for long for callers who were just answered', () => {
+    const stream = new TestStream();
+    stream.append(2);
+    stream.apply();
+    stream.append();
+    assert.deepEqual(stream.messages, [2]);
+    mock.timers.tick(WAY_MS / 2);
+    assert.deepEqual(stream.messages, [2, 1]);
+  });
+
+  test('are answered for a thread in one message', () => {
+    const stream = new TestStream();
+    stream.append();
+    stream.append(2);
+    stream.append();
+    stream.apply();
+    mock.timers.tick(WAY_MS);
+    stream.apply();
+    assert.deepEqual(stream.answers, [[1], [2, 3]]);
+  });
+});

@@ -1,0 +1,189 @@
+/**
+ * Publishes the drafts of the gateway's threads, and answers each when this copy has applied it. One
+ * message is on its way at a time; drafts that come meanwhile travel together in the next one, with
+ * those that the callers who were just answered say next.
+ */
+
+import {
+  type AppendRequest,
+  type AppendingPort,
+  type LargeBody,
+  packDrafts,
+  type PackedDraft,
+  sendResults,
+  unpackDrafts,
+  unpackResult,
+  type WriteResult,
+} from '@open-presence/gateway/replica';
+
+import type { Publisher } from './publisher.ts';
+
+const MAX_MESSAGE_SIZE = 512 * 1024;
+/** A longer one travels in chunks. */
+const MAX_BODY_SIZE = 256 * 1024;
+
+/** The next message waits for callers at most for this share of the time that the last one took. */
+const WAITING_SHARE = 0.5;
+const MAX_WAITING_MS = 20;
+
+/** The results of a batch that are there, and how many are not. */
+interface PendingBatch {
+  readonly client: AppendingPort;
+  readonly batch: number;
+  readonly results: WriteResult[];
+  missing: number;
+}
+
+/** Consecutive drafts of a batch, packed. */
+interface Piece {
+  readonly batch: PendingBatch;
+  readonly from: number;
+  readonly count: number;
+  readonly packed: Uint8Array;
+}
+
+export interface UploadSending {
+  /** Writes a body to a file. Undefined where that fails. */
+  spool(body: Uint8Array): Promise<LargeBody | undefined>;
+  /** Resolves when the stream has the upload, or the upload cannot be read: no copy takes its draft then. */
+  send(large: LargeBody): Promise<void>;
+  /** Removes an upload of which no draft is published. */
+  discard(large: LargeBody): void;
+}
+
+export class DraftPublisher {
+  readonly #publisher: Pick<Publisher, 'publish'>;
+  readonly #uploads: UploadSending;
+  readonly #queue: Piece[] = [];
+  /** Drafts in the queue. */
+  #queued = 0;
+  /** Those that are published, by the number of their message. */
+  readonly #published = new Map<number, readonly Piece[]>();
+  /** The message that is on its way, and since when, in ms since 1970. */
+  #onItsWay: { readonly number: number; readonly since: number } | undefined;
+  /** The next message waits until there are so many drafts, or the timer ends. */
+  #expected = 0;
+  #waiting: NodeJS.Timeout | undefined;
+
+  constructor(publisher: Pick<Publisher, 'publish'>, uploads: UploadSending) {
+    this.#publisher = publisher;
+    this.#uploads = uploads;
+  }
+
+  add(client: AppendingPort, { batch: id, drafts: packed }: AppendRequest): void {
+    const drafts = unpackDrafts(packed);
+    const batch: PendingBatch = { client, batch: id, results: [], missing: drafts.length };
+    if (packed.byteLength <= MAX_MESSAGE_SIZE && drafts.every(({ large }) => large === undefined)) {
+      this.#enqueue({ batch, from: 0, count: drafts.length, packed: new Uint8Array(packed) });
+      return;
+    }
+    for (const [from, draft] of drafts.entries()) {
+      if (draft.large === undefined && draft.body.length <= MAX_BODY_SIZE)
+        this.#enqueue({ batch, from, count: 1, packed: new Uint8Array(packDrafts([draft])) });
+      else void this.#sendLarge(draft, { batch, from, count: 1 });
+    }
+  }
+
+  async #sendLarge(draft: PackedDraft, piece: Omit<Piece, 'packed'>): Promise<void> {
+    const large = draft.large ?? (await this.#uploads.spool(draft.body));
+    if (large === undefined) {
+      answer([piece], undefined);
+      return;
+    }
+    await this.#uploads.send(large);
+    const packed = packDrafts([{ ...draft, body: new Uint8Array(0), large }]);
+    this.#enqueue({ ...piece, packed: new Uint8Array(packed) });
+  }
+
+  /** Answers that none of the drafts is stored, without publishing them. */
+  refuse(client: AppendingPort, { batch, drafts: packed }: AppendRequest): void {
+    const drafts = unpackDrafts(packed);
+    for (const { large } of drafts) if (large !== undefined) this.#uploads.discard(large);
+    sendResults([{ client, batch, results: drafts.map(() => UNAVAILABLE) }]);
+  }
+
+  /** To be called when a message of this gateway was applied. `results`: packed. */
+  applied(number: number, results: Float64Array | undefined): void {
+    const pieces = this.#published.get(number) ?? [];
+    this.#published.delete(number);
+    const answered = answer(pieces, results);
+    if (number === this.#onItsWay?.number) this.#next(answered, Date.now() - this.#onItsWay.since);
+  }
+
+  /** Answers what is not applied yet as if it could not be stored: whether it will be is unknown. */
+  giveUp(): void {
+    const numbers = [...this.#published.keys()];
+    for (const number of numbers) this.applied(number, undefined);
+    this.#queued = 0;
+    answer(this.#queue.splice(0), undefined);
+  }
+
+  #enqueue(piece: Piece): void {
+    this.#queue.push(piece);
+    this.#queued += piece.count;
+    this.#publish();
+  }
+
+  /**
+   * Publishes the next message once the callers who were answered, `answered` of them, have said more, or
+   * a while later. `ms`: how long the last one was on its way.
+   */
+  #next(answered: number, ms: number): void {
+    this.#onItsWay = undefined;
+    this.#expected = answered + this.#queued;
+    this.#waiting = setTimeout(
+      () => {
+        this.#expected = 0;
+        this.#publish();
+      },
+      Math.min(MAX_WAITING_MS, ms * WAITING_SHARE),
+    );
+  }
+
+  #publish(): void {
+    if (this.#onItsWay !== undefined || this.#queued === 0) return;
+    if (this.#queued < this.#expected) return;
+    clearTimeout(this.#waiting);
+    const pieces = this.#takeMessage();
+    const [number] = this.#publisher.publish(
+      'drafts',
+      pieces.map(({ packed }) => packed),
+    );
+    this.#published.set(number, pieces);
+    this.#onItsWay = { number, since: Date.now() };
+  }
+
+  #takeMessage(): Piece[] {
+    let [pieces, drafts, size] = [0, 0, 0];
+    for (const { packed, count } of this.#queue) {
+      size += packed.length;
+      if (pieces > 0 && size > MAX_MESSAGE_SIZE) break;
+      pieces += 1;
+      drafts += count;
+    }
+    this.#queued -= drafts;
+    return this.#queue.splice(0, pieces);
+  }
+}
+
+const UNAVAILABLE: WriteResult = { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
+
+/**
+ * Notes the results of the pieces, and answers the batches that have all. `results`: of the drafts in
+ * their order; undefined where none is stored. Returns how many drafts there were.
+ */
+function answer(
+  pieces: readonly Omit<Piece, 'packed'>[],
+  results: Float64Array | undefined,
+): number {
+  const complete: PendingBatch[] = [];
+  let at = 0;
+  for (const { batch, from, count } of pieces) {
+    for (let index = from; index < from + count; index += 1, at += 1)
+      batch.results[index] = results === undefined ? UNAVAILABLE : unpackResult(results, at);
+    batch.missing -= count;
+    if (batch.missing === 0) complete.push(batch);
+  }
+  sendResults(complete);
+  return at;
+}

@@ -1,0 +1,31 @@
+import type { LargeBody, UploadFiles } from '@open-presence/gateway/replica';
+
+import { packChunk } from '../stream/message.ts';
+import type { Publisher } from './publisher.ts';
+
+const CHUNK_SIZE = 512 * 1024 - 256;
+/** Chunks on their way: what an upload holds in memory. */
+const WINDOW = 4;
+
+/**
+ * Resolves when the stream has all files of an upload, which is complete and in its final place. The body
+ * goes last: where one of the files cannot be read, or has other bytes, no copy takes the upload for whole.
+ */
+export async function sendUpload(
+  files: UploadFiles,
+  publisher: Publisher,
+  { large, subject }: { readonly large: LargeBody; readonly subject: string },
+): Promise<void> {
+  const inFlight = new Set<Promise<void>>();
+  try {
+    for await (const chunk of files.chunks(large, CHUNK_SIZE)) {
+      const payload = packChunk({ ...chunk, name: large.name });
+      const [, sent] = publisher.publish('chunk', payload, subject);
+      const settled = sent.then(() => void inFlight.delete(settled));
+      inFlight.add(settled);
+      if (inFlight.size >= WINDOW) await Promise.race(inFlight);
+    }
+  } finally {
+    await Promise.all(inFlight);
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Publishes the withholdings of this gateway, and answers each when nothing is left of what the entries
+ * said. One that does not fit into a message is published in several: if the gateway is killed before the
+ * stream has all of them, some of the entries are withheld, and the command says that it failed.
+ */
+import type { OrderedWithholding } from '@open-presence/gateway/replica';
+
+import { packWithholdings } from '../stream/withholding-message.ts';
+import type { Publisher } from './publisher.ts';
+
+/** How many entries a message has withheld: undefined where no copy applies it. */
+type Erased = number | undefined;
+
+export class WithholdingPublisher {
+  readonly #publisher: Pick<Publisher, 'publish'>;
+  readonly #erasedInStream: () => Promise<void>;
+  readonly #published = new Map<number, (erased: Erased | Promise<number>) => void>();
+
+  /** `erasedInStream`: resolves when everything that the folder lists is erased in the stream. */
+  constructor(publisher: Pick<Publisher, 'publish'>, erasedInStream: () => Promise<void>) {
+    this.#publisher = publisher;
+    this.#erasedInStream = erasedInStream;
+  }
+
+  /** See `Orderer`. */
+  async withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'> {
+    const erasing = packWithholdings(items).map((payload) => {
+      const { promise, resolve } = Promise.withResolvers<Erased>();
+      const [number] = this.#publisher.publish('withhold', [payload]);
+      this.#published.set(number, resolve);
+      return promise;
+    });
+    let sum = 0;
+    let isRefused = false;
+    for (const count of await Promise.all(erasing)) {
+      sum += count ?? 0;
+      isRefused ||= count === undefined;
+    }
+    if (isRefused) return 'unavailable';
+    await this.#erasedInStream();
+    return sum;
+  }
+
+  /**
+   * To be called when it is decided what becomes of a message of this gateway. `erased`: resolves when the
+   * folder has nothing of the entries that it withholds; undefined where no copy applies it.
+   */
+  decided(number: number, erased: Promise<number> | undefined): void {
+    this.#published.get(number)?.(erased);
+    this.#published.delete(number);
+  }
+}

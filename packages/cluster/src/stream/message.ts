@@ -1,0 +1,115 @@
+/**
+ * The messages of a cluster's stream. Their subject is `STREAM.log`, that of chunks
+ * `STREAM.upload.NAME`, and that of a replacement `STREAM.erased.POSITION`. Each begins with a header of
+ * 68 bytes, numbers little-endian: version (1), kind (index in `MESSAGE_KINDS`), publisher (16 bytes),
+ * its number, `settled` and `sent` (6 bytes each), a nonce (32 random bytes). What follows depends on
+ * the kind:
+ *
+ * - `drafts`: drafts as `packDrafts` writes them, one after another; perhaps none.
+ * - `chunk`: name of an upload (36 bytes), which of its files (1 byte: 0 has the body), the offset
+ *   in that file (6 bytes), then its bytes.
+ * - `withhold`: see `withholding-message.ts`.
+ * - `replacement`: what is left of the message at the position in its subject, which is deleted (see
+ *   `replacement.ts`). Whoever finds nothing at a position goes on with the newest replacement of it.
+ *
+ * All but replacements are published with the header `Nats-Msg-Id: PUBLISHER:NUMBER`.
+ */
+import { randomFillSync } from 'node:crypto';
+
+import type { MessageOrigin, UploadChunk } from '@open-presence/gateway/replica';
+
+const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement'] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
+
+interface StreamMessage extends MessageOrigin {
+  readonly kind: MessageKind;
+  readonly nonce: Uint8Array;
+  readonly payload: Uint8Array;
+}
+
+/** A message as the stream has it. */
+export interface PlacedMessage extends StreamMessage {
+  readonly position: number;
+  /** When the stream took it, in ms since 1970. */
+  readonly time: number;
+}
+
+export interface Chunk extends UploadChunk {
+  /** Of the upload. */
+  readonly name: string;
+}
+
+const VERSION = 1;
+const PUBLISHER = 2;
+const NUMBER = 18;
+const SETTLED = 24;
+const SENT = 30;
+const NONCE = 36;
+const HEADER = 68;
+
+const NAME_SIZE = 36;
+const CHUNK_HEADER = NAME_SIZE + 7;
+
+export function packMessage(
+  kind: MessageKind,
+  { publisher, number, settled, sent }: MessageOrigin,
+  payload: readonly Uint8Array[],
+): Uint8Array {
+  const header = Buffer.alloc(HEADER);
+  header[0] = VERSION;
+  header[1] = MESSAGE_KINDS.indexOf(kind);
+  header.write(publisher, PUBLISHER, 'hex');
+  header.writeUIntLE(number, NUMBER, 6);
+  header.writeUIntLE(settled, SETTLED, 6);
+  header.writeUIntLE(sent, SENT, 6);
+  randomFillSync(header, NONCE);
+  return Buffer.concat([header, ...payload]);
+}
+
+/** Throws for a message that this version does not know: applying the others would make another log. */
+export function unpackMessage(data: Uint8Array): StreamMessage {
+  const buffer = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const kind = MESSAGE_KINDS[buffer[1] ?? MESSAGE_KINDS.length];
+  if (buffer.length < HEADER || buffer[0] !== VERSION || kind === undefined)
+    throw new Error('The stream has a message of another version: use the newest of all gateways.');
+  return {
+    kind,
+    publisher: buffer.toString('hex', PUBLISHER, NUMBER),
+    number: buffer.readUIntLE(NUMBER, 6),
+    settled: buffer.readUIntLE(SETTLED, 6),
+    sent: buffer.readUIntLE(SENT, 6),
+    nonce: buffer.subarray(NONCE, HEADER),
+    payload: buffer.subarray(HEADER),
+  };
+}
+
+/** Throws as `unpackMessage` does. */
+export function placeMessage({
+  seq,
+  time,
+  data,
+}: {
+  readonly seq: number;
+  readonly time: Date;
+  readonly data: Uint8Array;
+}): PlacedMessage {
+  return { ...unpackMessage(data), position: seq, time: Math.floor(time.getTime()) };
+}
+
+export function packChunk({ name, file, offset, bytes }: Chunk): readonly Uint8Array[] {
+  const header = Buffer.alloc(CHUNK_HEADER);
+  header.write(name, 'latin1');
+  header[NAME_SIZE] = file;
+  header.writeUIntLE(offset, NAME_SIZE + 1, 6);
+  return [header, bytes];
+}
+
+export function unpackChunk(payload: Uint8Array): Chunk {
+  const buffer = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+  return {
+    name: buffer.toString('latin1', 0, NAME_SIZE),
+    file: buffer[NAME_SIZE] ?? 0,
+    offset: buffer.readUIntLE(NAME_SIZE + 1, 6),
+    bytes: buffer.subarray(CHUNK_HEADER),
+  };
+}

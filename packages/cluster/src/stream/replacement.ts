@@ -1,0 +1,178 @@
+/**
+ * What takes the place of a message that is erased in the stream: everything that a copy needs of it,
+ * without what withheld entries said. The payload of a message of the kind `replacement` is the size of
+ * a JSON text (4 bytes, little-endian), that text (see `PackedReplacement`), then the drafts as
+ * `packDrafts` writes them. Its header is that of the message before with another nonce: from that one
+ * the salts of withheld entries could be had.
+ */
+import {
+  type DraftForm,
+  type LogFormat,
+  type PackedDraft,
+  packDrafts,
+  type RepeatForm,
+  type ReplicaReader,
+  type Seq,
+  unpackDrafts,
+  type WithheldForm,
+} from '@open-presence/gateway/replica';
+
+import type { MessageKind, PlacedMessage } from './message.ts';
+
+export interface Replacement {
+  /** Of the message that it replaces. */
+  readonly kind: MessageKind;
+  /** When the stream took the message that it replaces, in ms since 1970. */
+  readonly time: number;
+  /** None of a chunk, or of a message of which nothing was applied. */
+  readonly drafts: readonly PackedDraft[];
+  readonly forms: readonly DraftForm[];
+  /** Of a chunk of an upload that no draft gets: the name of that. */
+  readonly upload?: string | undefined;
+}
+
+/** Bytes are in base64. */
+interface PackedReplacement extends Pick<Replacement, 'kind' | 'time' | 'upload'> {
+  /** Forms name them by their index: one withholding may name many entries. */
+  readonly reasons: readonly string[];
+  /** A text has the salts of a `SaltedForm`. */
+  readonly forms: readonly (string | PackedWithheldForm | RepeatForm)[];
+}
+
+interface PackedWithheldForm extends Pick<WithheldForm, 'time' | 'idSalt' | 'upload'> {
+  readonly reason: number;
+  readonly digest: string;
+  readonly key: string | undefined;
+}
+
+/** What the folder of a gateway says about the drafts of a message. */
+export interface KnownDrafts {
+  /** Seq of the first entry that they made; 0 if none of them was applied. */
+  readonly first: Seq;
+  /** By their indexes, those that made no entry: the entry that had their key. */
+  readonly repeats: ReadonlyMap<number, Seq>;
+  readonly withheld: ReplicaReader['withheld'];
+}
+
+/** A message as it would be replaced if nothing were withheld. */
+export function replacementOf(
+  { kind, time, nonce, payload }: PlacedMessage,
+  format: LogFormat,
+): Replacement {
+  const drafts = unpackDrafts(new Uint8Array(payload).buffer);
+  return {
+    kind,
+    time,
+    drafts,
+    forms: drafts.map((_, index) => ({ salts: format.saltsOf(nonce, index) })),
+  };
+}
+
+/** Without what is withheld; undefined if there is nothing of that in it. */
+export function withoutWithheld(
+  { kind, time, drafts, forms }: Replacement,
+  { first, repeats, withheld }: KnownDrafts,
+  format: LogFormat,
+): Replacement | undefined {
+  if (first === 0) return drafts.length === 0 ? undefined : { kind, time, drafts: [], forms: [] };
+  let next = first;
+  let isChanged = false;
+  const left = drafts.map((draft, index) => {
+    const repeated = repeats.get(index);
+    const seq = repeated ?? next++;
+    const form = forms[index];
+    const row = form !== undefined && 'salts' in form ? withheld(seq) : undefined;
+    if (form === undefined || !('salts' in form) || row === undefined) return { draft, form };
+    isChanged = true;
+    const bare = { ...draft, key: undefined, large: undefined };
+    const empty = { facets: new Uint8Array(0), body: new Uint8Array(0) };
+    return {
+      draft: { ...bare, ...empty },
+      form:
+        repeated === undefined
+          ? format.withheldForm(draft, form.salts, row)
+          : ({ repeats: seq } satisfies RepeatForm),
+    };
+  });
+  if (!isChanged) return undefined;
+  return {
+    kind,
+    time,
+    drafts: left.map(({ draft }) => draft),
+    forms: left.flatMap(({ form }) => form ?? []),
+  };
+}
+
+/** Names of the uploads that had the bodies of withheld entries. */
+export function withheldUploads({ forms }: Replacement): string[] {
+  return forms.flatMap((form) => ('upload' in form ? (form.upload ?? []) : []));
+}
+
+/** Of a message of which nothing is needed. `upload`: see `Replacement`. */
+export function emptyReplacement(
+  { kind, time }: PlacedMessage,
+  upload: string | undefined,
+): Replacement {
+  return { kind, time, drafts: [], forms: [], upload };
+}
+
+export function packReplacement({
+  kind,
+  time,
+  drafts,
+  forms,
+  upload,
+}: Replacement): readonly Uint8Array[] {
+  const reasons = [...new Set(forms.flatMap((form) => ('reason' in form ? form.reason : [])))];
+  const packed: PackedReplacement = {
+    kind,
+    time,
+    reasons,
+    upload,
+    forms: forms.map((form) => {
+      if ('salts' in form) return base64(form.salts);
+      if ('repeats' in form) return form;
+      const { time: at, reason, idSalt, digest, key, upload } = form;
+      return {
+        time: at,
+        reason: reasons.indexOf(reason),
+        idSalt,
+        digest: base64(digest),
+        key: key && base64(key),
+        upload,
+      };
+    }),
+  };
+  const text = Buffer.from(JSON.stringify(packed));
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(text.length);
+  return [size, text, new Uint8Array(packDrafts(drafts))];
+}
+
+export function unpackReplacement(payload: Uint8Array): Replacement {
+  const buffer = Buffer.from(payload);
+  const end = 4 + buffer.readUInt32LE(0);
+  const { kind, time, reasons, forms, upload } = JSON.parse(
+    buffer.toString('utf8', 4, end),
+  ) as PackedReplacement;
+  const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
+  return { kind, time, drafts, forms: forms.map(unpackForm), upload };
+
+  function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
+    if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };
+    if ('repeats' in form) return form;
+    const { time: at, reason, idSalt, digest, key, upload } = form;
+    return {
+      time: at,
+      reason: reasons[reason] ?? '',
+      idSalt,
+      digest: Buffer.from(digest, 'base64'),
+      key: key === undefined ? undefined : Buffer.from(key, 'base64'),
+      upload,
+    };
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}

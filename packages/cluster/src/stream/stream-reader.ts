@@ -1,0 +1,171 @@
+/** Reads the stream in its order, from where this copy stands, for as long as the gateway runs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { DeliverPolicy, jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { ReplicaStart } from '@open-presence/gateway/replica';
+
+import type { MessageHandler } from '../applying/message-handler.ts';
+import type { Publisher } from '../publishing/publisher.ts';
+import { ClusterRefusal } from './check-servers.ts';
+import { placeMessage } from './message.ts';
+import { StoredMessages } from './stored-messages.ts';
+import { readStream } from './stream.ts';
+
+const RETRY_MS = 500;
+/** How often it is looked whether messages are missing, and for how long they may be. */
+const WATCH_MS = 1000;
+const SILENCE_MS = 2000;
+/** Of each request for messages: its heartbeats come at half of it. */
+const EXPIRES_MS = 10_000;
+/** Bytes of messages that the servers send ahead. */
+const MAX_AHEAD = 4 * 1024 * 1024;
+const MISSING_ATTEMPTS = 20;
+
+interface StreamReaderParts {
+  readonly start: ReplicaStart;
+  readonly handler: MessageHandler;
+  readonly publisher: Publisher;
+  readonly signal: AbortSignal;
+  /** Called when everything that the stream had at the start is added to the applier. */
+  readonly onCaughtUp: () => void;
+}
+
+export class StreamReader {
+  readonly #parts: StreamReaderParts;
+  /** The last message that was seen to. */
+  #last: number;
+  /** Empty until the stream was asked. */
+  #streamId: string;
+  /** The newest message of the stream when it was asked last. */
+  #lastOfStream = Number.POSITIVE_INFINITY;
+
+  /** How often nothing was found in the place of a message that is not there. */
+  #missing = 0;
+
+  constructor(parts: StreamReaderParts) {
+    this.#parts = parts;
+    this.#last = parts.start.resumeAt - 1;
+    this.#streamId = parts.start.stream ?? '';
+  }
+
+  /** The last message that was seen to; what it has is with the applier. */
+  get position(): number {
+    return this.#last;
+  }
+
+  get streamId(): string {
+    return this.#streamId;
+  }
+
+  /** Throws where the stream is not the one that this copy has followed. */
+  async follow(connection: NatsConnection): Promise<void> {
+    const { signal } = this.#parts;
+    while (!signal.aborted) {
+      try {
+        await this.#check(connection);
+        await this.#consume(connection);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof FaultOfCopy) throw error.cause;
+        if (error instanceof WrongStream || error instanceof ClusterRefusal) throw error;
+        // What the servers cannot do now, they may do later.
+      }
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async #check(connection: NatsConnection): Promise<void> {
+    const { address, logName, position } = this.#parts.start;
+    const state = await readStream(await jetstreamManager(connection), address);
+    const name = `The stream "${address.stream}"`;
+    if (state.logName !== logName)
+      throw new WrongStream(`${name} orders another log: ${state.logName}, not ${logName}.`);
+    this.#streamId ||= state.id;
+    if (state.id !== this.#streamId)
+      throw new WrongStream(
+        `${name} is not the one that this copy has followed: it was removed and made again. Start this gateway with an empty folder, or with one from a backup of a gateway that follows this stream.`,
+      );
+    if (state.lastSeq < Math.max(position, this.#last))
+      throw new WrongStream(`${name} has lost messages that this copy has applied.`);
+    this.#lastOfStream = state.lastSeq;
+    this.#reportProgress();
+  }
+
+  async #consume(connection: NatsConnection): Promise<void> {
+    const { signal, start } = this.#parts;
+    const { address } = start;
+    const erased = new StoredMessages(connection, await jetstreamManager(connection), address);
+    const consumer = await jetstream(connection).consumers.get(address.stream, {
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: this.#last + 1,
+    });
+    const messages = await consumer.consume({ max_bytes: MAX_AHEAD, expires: EXPIRES_MS });
+    const stop = (): void => messages.stop();
+    const watchdog = this.#watch(stop);
+    signal.addEventListener('abort', stop);
+    try {
+      for await (const message of messages) {
+        if (signal.aborted) return;
+        await this.#handle(message, erased);
+        this.#last = message.seq;
+        this.#reportProgress();
+      }
+    } finally {
+      clearInterval(watchdog);
+      signal.removeEventListener('abort', stop);
+      messages.stop();
+    }
+  }
+
+  /** A consumer whose server was killed may be silent for long: it is made again where messages are missing. */
+  #watch(onSilence: () => void): NodeJS.Timeout {
+    let seen = this.#last;
+    let silentMs = 0;
+    return setInterval(() => {
+      const isMissing = this.#last === seen && this.#parts.publisher.acknowledged > seen;
+      silentMs = isMissing ? silentMs + WATCH_MS : 0;
+      seen = this.#last;
+      if (silentMs >= SILENCE_MS) onSilence();
+    }, WATCH_MS);
+  }
+
+  #reportProgress(): void {
+    if (this.#last >= this.#lastOfStream) this.#parts.onCaughtUp();
+  }
+
+  /** Handles the message, and before it what is left of those that are deleted before it. */
+  async #handle(message: JsMsg, erased: StoredMessages): Promise<void> {
+    while (this.#last + 1 < message.seq) {
+      await this.#handleErased(this.#last + 1, erased);
+      this.#last += 1;
+    }
+    await orFault(() => this.#parts.handler.handle(placeMessage(message)));
+  }
+
+  async #handleErased(position: number, erased: StoredMessages): Promise<void> {
+    const found = await erased.replacementOf(position);
+    if (found === undefined) {
+      this.#missing += 1;
+      // A server that leads the stream since a moment ago may not have it yet.
+      if (this.#missing < MISSING_ATTEMPTS) throw new Error(`Nothing is left of ${position}.`);
+      throw new WrongStream(
+        `The stream "${this.#parts.start.address.stream}" has lost message ${position}, which this copy lacks.`,
+      );
+    }
+    this.#missing = 0;
+    await orFault(() => this.#parts.handler.handleErased(position, found));
+  }
+}
+
+/** The stream is not the one that this copy has followed: going on would make another log. */
+class WrongStream extends Error {}
+
+/** A fault of this copy rather than of the servers: it ends the thread. */
+class FaultOfCopy extends Error {}
+
+async function orFault(work: () => Promise<void>): Promise<void> {
+  await work().catch((cause: unknown) => {
+    throw new FaultOfCopy('A message cannot be applied.', { cause });
+  });
+}

@@ -1,0 +1,193 @@
+/** The connection to the NATS servers, and the stream that they keep. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import {
+  DiscardPolicy,
+  jetstreamManager,
+  type JetStreamManager,
+  StorageType,
+} from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import type { LogBeginning, StreamAddress } from '@open-presence/gateway/replica';
+
+import { checkStream, ClusterRefusal, replicasFor } from './check-servers.ts';
+
+/** Of the stream's metadata: the name of the log that it orders. */
+const LOG_NAME = 'presence-log';
+/** The same: tells the stream from another one of the same name, which was made later. */
+const STREAM_ID = 'presence-stream-id';
+/** The same: see `LogBeginning`. */
+const BEGINNING = 'presence-beginning';
+const RECONNECT_MS = 250;
+const PING_MS = 2000;
+/** Servers that have just started may know of each other, and make a stream, only after 10 s or more. */
+const ATTEMPTS = 160;
+
+export function subjectOf({ stream }: StreamAddress): string {
+  return `${stream}.log`;
+}
+
+/** Of the chunks of one upload. */
+export function uploadSubject({ stream }: StreamAddress, name: string): string {
+  return `${stream}.upload.${name}`;
+}
+
+/** Of what takes the place of the message at the position. */
+export function erasedSubject({ stream }: StreamAddress, position: number): string {
+  return `${stream}.erased.${position}`;
+}
+
+/** Keeps trying until it is connected, and whenever the connection is lost; undefined if aborted. */
+export async function connectToServers(
+  address: StreamAddress,
+  signal: AbortSignal,
+): Promise<NatsConnection | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await connectOnce(address);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      await sleep(RECONNECT_MS);
+    }
+  }
+  return undefined;
+}
+
+/** Throws where no server can be reached. */
+export async function connectOnce({
+  servers,
+  user,
+  password,
+}: StreamAddress): Promise<NatsConnection> {
+  return await connect({
+    servers: [...servers],
+    ...(user === undefined ? {} : { user, pass: password ?? '' }),
+    name: 'presence',
+    timeout: PING_MS,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_MS,
+    pingInterval: PING_MS,
+    maxPingOut: 2,
+  });
+}
+
+export interface StreamState {
+  /** Name of the log that the stream orders. */
+  readonly logName: string;
+  /** Random. */
+  readonly id: string;
+  readonly beginning: LogBeginning;
+  readonly lastSeq: number;
+}
+
+/** Throws where no majority can be asked, and a `ClusterRefusal` where the stream could lose entries. */
+export async function readStream(
+  manager: JetStreamManager,
+  { servers, stream }: StreamAddress,
+): Promise<StreamState> {
+  const { config, state } = await manager.streams.info(stream);
+  checkStream(config, replicasFor(servers));
+  const logName = config.metadata?.[LOG_NAME];
+  if (logName === undefined)
+    throw new ClusterRefusal(`The stream "${stream}" was not made by a gateway. Name another one.`);
+  const stored = config.metadata?.[BEGINNING];
+  const beginning = stored === undefined ? NOTHING : (JSON.parse(stored) as LogBeginning);
+  const id = config.metadata?.[STREAM_ID] ?? '';
+  return { logName, id, beginning, lastSeq: state.last_seq };
+}
+
+const NOTHING: LogBeginning = { head: 0, link: '', withheld: 0 };
+
+/** A log that a new stream is to order from its next entry on. */
+interface ContinuedLog {
+  readonly name: string;
+  readonly beginning: LogBeginning;
+}
+
+/** The state of the stream, which is made if there is none: for this log, or for a new one. */
+export async function openStream(
+  address: StreamAddress,
+  continued: ContinuedLog = { name: randomBytes(8).toString('hex'), beginning: NOTHING },
+): Promise<StreamState> {
+  return await askServers(address, async (manager) => {
+    // Another gateway may have made it.
+    const fault = await createStream(manager, address, continued).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    try {
+      return await readStream(manager, address);
+    } catch (error) {
+      throw error instanceof ClusterRefusal ? error : (fault ?? error);
+    }
+  });
+}
+
+/** The state of the stream; undefined if there is none. */
+export async function existingStream(address: StreamAddress): Promise<StreamState | undefined> {
+  return await askServers(address, async (manager) => {
+    for await (const name of manager.streams.names())
+      if (name === address.stream) return await readStream(manager, address);
+    return undefined;
+  });
+}
+
+/**
+ * Asks again where that fails: while the servers elect a leader, none answers, and a stream that several
+ * gateways make at once may be neither there nor to be made. Throws a `ClusterRefusal` at once.
+ */
+async function askServers<Answer>(
+  address: StreamAddress,
+  ask: (manager: JetStreamManager) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await connectOnce(address).catch((error: unknown) => {
+    throw new Error(
+      `None of the NATS servers can be reached: ${address.servers.join(', ')}. Start them first.`,
+      { cause: error },
+    );
+  });
+  try {
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await ask(await jetstreamManager(connection));
+      } catch (error) {
+        if (error instanceof ClusterRefusal || !(error instanceof Error)) throw error;
+        if (attempts === ATTEMPTS) throw unusable(address, error);
+        await sleep(RECONNECT_MS);
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+function unusable({ stream }: StreamAddress, cause: Error): Error {
+  return new Error(
+    `The stream "${stream}" can be neither read nor made now: ${cause.message}. Most of the servers have to run, with JetStream on.`,
+    { cause },
+  );
+}
+
+async function createStream(
+  manager: JetStreamManager,
+  { servers, stream }: StreamAddress,
+  { name, beginning }: ContinuedLog,
+): Promise<void> {
+  await manager.streams.add({
+    name: stream,
+    subjects: [`${stream}.>`],
+    storage: StorageType.File,
+    num_replicas: replicasFor(servers),
+    discard: DiscardPolicy.New,
+    max_msgs: -1,
+    max_bytes: -1,
+    max_age: 0,
+    deny_purge: true,
+    metadata: {
+      [LOG_NAME]: name,
+      [STREAM_ID]: randomBytes(8).toString('hex'),
+      [BEGINNING]: JSON.stringify(beginning),
+    },
+  });
+}

@@ -1,0 +1,107 @@
+/**
+ * The gateway as one of a cluster. What speaks with the servers is a package of its own, which is loaded
+ * here alone. Part of the composition root.
+ */
+import type { MessagePort } from 'node:worker_threads';
+
+import { loadCluster } from './load-cluster.ts';
+import type { ReplicaLog } from './log/replica.ts';
+import { parseStreamAddress, type StreamAddress } from './log/stream-address.ts';
+import { OtherGateways } from './presence/other-gateways.ts';
+import { SqliteReplicaFolder } from './stores/sqlite/replica/replica-folder.ts';
+import type { StreamThreadStart } from './stores/sqlite/replica/stream-thread.ts';
+import { openSqliteLog, type OwnedLog, type SqliteOptions } from './stores/sqlite/store.ts';
+import { threadModule } from './thread-module.ts';
+
+export interface ClusterOptions extends Omit<SqliteOptions, 'name' | 'acceptClock' | 'appending'> {
+  /** See `StreamAddress`. */
+  readonly stream: string;
+  /** Called with the servers that do not run now, whose settings are checked when they do. */
+  readonly onUnchecked?: (servers: readonly string[]) => void;
+}
+
+/**
+ * Resolves once this replica has what the stream had at the start, or, where the servers cannot be
+ * reached, with what it has. Throws where the folder is no replica of the stream's log, and where a server
+ * or the stream could lose what it has acknowledged.
+ */
+export async function openClusterLog({
+  stream,
+  onUnchecked = () => {},
+  ...options
+}: ClusterOptions): Promise<OwnedLog> {
+  const cluster = await loadCluster();
+  const folder = new SqliteReplicaFolder(options.folder);
+  const start = await cluster.begin(folder, addressOf(stream), onUnchecked);
+  return await openSqliteLog({
+    ...options,
+    name: start.logName,
+    // Times come from the stream.
+    acceptClock: true,
+    appending: {
+      module: threadModule('./stores/sqlite/replica/stream-thread', import.meta.url),
+      startOf: (writer) => ({ start, writer }) satisfies StreamThreadStart,
+    },
+  });
+}
+
+/** Who is present at one gateway is present at all. `port`: of the hub of this gateway's threads. */
+export async function shareClusterPresence(
+  stream: string,
+  port: MessagePort,
+  leaseMs?: number,
+): Promise<AsyncDisposable> {
+  const transport = (await loadCluster()).gateways(addressOf(stream));
+  const gateways = new OtherGateways(port, transport, leaseMs);
+  return {
+    async [Symbol.asyncDispose]() {
+      gateways[Symbol.dispose]();
+      await transport[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Throws what a gateway would refuse, and where no server can be reached. Resolves with those that store nothing. */
+export async function checkCluster(stream: string): Promise<readonly string[]> {
+  return await (await loadCluster()).check(addressOf(stream));
+}
+
+/**
+ * Makes the log in a folder the first replica of a cluster's. Throws where a gateway has the folder, or the
+ * stream orders another log.
+ */
+export async function adoptIntoCluster(data: string, stream: string): Promise<ReplicaLog> {
+  const cluster = await loadCluster();
+  const folder = new SqliteReplicaFolder(data);
+  using _lock = folder.lock();
+  const log = folder.readEntries();
+  await cluster.adopt(folder, addressOf(stream));
+  return log;
+}
+
+export interface LeftLog extends Pick<ReplicaLog, 'name' | 'head'> {
+  /** False where the folder was no replica of a cluster's. */
+  readonly wasCopy: boolean;
+}
+
+/**
+ * Makes the replica in this folder a log of its own, which goes on under the same name. Does nothing where
+ * it is that already. Throws where a gateway has the folder, another gateway of the cluster runs, or the
+ * replica lacks what the stream has. Without a stream, what it lacks is given up, and the log gets a new name.
+ */
+export async function leaveCluster(data: string, stream: string | undefined): Promise<LeftLog> {
+  const folder = new SqliteReplicaFolder(data);
+  using _lock = folder.lock();
+  const log = folder.readEntries();
+  const { head, position } = log;
+  if (position === undefined) return { name: log.name, head, wasCopy: false };
+  if (stream !== undefined) await (await loadCluster()).requireAll(addressOf(stream), log);
+  folder.leave({ keepsName: stream !== undefined });
+  return { name: folder.readEntries().name, head, wasCopy: true };
+}
+
+function addressOf(stream: string): StreamAddress {
+  const address = parseStreamAddress(stream);
+  if (address === undefined) throw new Error(`"${stream}" is no address of a stream.`);
+  return address;
+}

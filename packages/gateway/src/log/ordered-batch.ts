@@ -1,0 +1,108 @@
+/**
+ * What the messages of a stream have for the log that follows it, a replica. Nothing but the messages
+ * decides what comes out: every replica makes the same entries of them.
+ */
+import type { Seq, Withholding } from './log.ts';
+import type { PackedDraft } from './packed-drafts.ts';
+
+/** Who published a message, and which of its messages it is. */
+export interface MessageOrigin {
+  /** In hex: another one for each start of a gateway, which begins in the same way. */
+  readonly publisher: string;
+  /** Counts the publisher's messages from 1. */
+  readonly number: number;
+  /** Its messages up to this number are not published again. */
+  readonly settled: number;
+  /** When it was first published, by the publisher's clock, in ms since 1970. */
+  readonly sent: number;
+}
+
+/** What one message of the stream has for the writer. */
+export interface OrderedBatch extends MessageOrigin {
+  /** Sequence of the message in the stream. */
+  readonly position: number;
+  /** When the stream took the message, in ms since 1970. */
+  readonly time: number;
+  /** 32 random bytes, from which the salts of its entries come. */
+  readonly nonce: Uint8Array;
+  /** Packed by `packDrafts`; empty for a message that has none. */
+  readonly drafts: ArrayBuffer;
+  /** For each draft; undefined for those of which nothing else is to be known. */
+  readonly forms?: readonly (DraftForm | RefusedForm | undefined)[] | undefined;
+  /** Uploads that were given up since the message before: their chunks are to be erased in the stream. */
+  readonly unusedUploads?: readonly string[];
+}
+
+export interface UnpackedBatch extends Omit<OrderedBatch, 'drafts'> {
+  readonly drafts: readonly PackedDraft[];
+}
+
+/** Where a replica stands in its stream. */
+export interface StreamPosition {
+  /** The id of the stream. */
+  readonly stream: string;
+  /** The last message that was applied, by its sequence in the stream. */
+  readonly position: number;
+  /** The message to read on from: before the position where an upload was unfinished. */
+  readonly resumeAt: number;
+  /** The newest entry when it was applied. */
+  readonly head: Seq;
+}
+
+/** Applies the batches in one transaction. */
+export interface ApplyRequest extends Pick<StreamPosition, 'stream' | 'resumeAt'> {
+  readonly apply: readonly OrderedBatch[];
+}
+
+export interface ApplyResponse {
+  /**
+   * For each batch its results, packed by `packResults`: undefined if it was applied before. Or why
+   * none of them could be applied.
+   */
+  readonly applied: readonly (Float64Array<ArrayBuffer> | undefined)[] | ApplyFailure;
+}
+
+type ApplyFailure = 'out-of-space' | 'unavailable';
+
+/**
+ * How far `sent` may be from the time at which the stream takes the message: how long a message may be on
+ * its way, and how far the clocks of a gateway and of the stream's leader may be apart.
+ */
+export const VALID_MS: number = 86_400_000;
+
+/**
+ * Whether a message is applied by no replica, because it was on its way for too long or its publisher's
+ * clock is wrong. `time`: when the stream took it, in ms since 1970.
+ */
+export function isVoid(time: number, { sent }: Pick<MessageOrigin, 'sent'>): boolean {
+  return Math.abs(time - sent) > VALID_MS;
+}
+
+/** A draft that is still there. */
+interface SaltedForm {
+  /** See `LogFormat` in `replica.ts`. */
+  readonly salts: Uint8Array;
+}
+
+/** A draft of a withheld entry: kind and room alone are left of it. */
+export interface WithheldForm extends Pick<Withholding, 'time' | 'reason'> {
+  readonly idSalt: number;
+  /** What the link is made of. */
+  readonly digest: Uint8Array;
+  /** The key column. */
+  readonly key: Uint8Array | undefined;
+  /** Name of the upload that had the body. */
+  readonly upload: string | undefined;
+}
+
+/** A draft with the idempotency key of a withheld entry: kind and room alone are left of it. */
+export interface RepeatForm {
+  readonly repeats: Seq;
+}
+
+/** A draft that no copy applies: the stream has not all of its body, or another one. */
+export interface RefusedForm {
+  readonly isRefused: true;
+}
+
+export type DraftForm = SaltedForm | WithheldForm | RepeatForm;

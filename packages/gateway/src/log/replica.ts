@@ -1,0 +1,228 @@
+/**
+ * The port between a store and whoever puts the drafts of several gateways in one order: a stream, which
+ * each gateway follows with a folder of its own, its replica of the log. A store gives a `Replica` in the
+ * thread of the stream, and a `ReplicaFolder` before it is opened; the package of a cluster gives a
+ * `Cluster`. Neither knows how the other does its part.
+ *
+ * - Drafts go to `Orderer`, and nowhere else, while the replica is open.
+ * - The replica stores what `apply` and `withhold` give it, in their order, and nothing else.
+ * - An entry is acknowledged once the stream and this replica have it.
+ * - From the same batches and withholdings, in the same order, every replica makes the same log.
+ */
+import type { ApplyRequest, ApplyResponse, StreamPosition, WithheldForm } from './ordered-batch.ts';
+import type { Seq, Withholding } from './log.ts';
+import type { AppendingPort, AppendRequest, LargeBody, PackedDraft } from './packed-drafts.ts';
+import type { StreamAddress } from './stream-address.ts';
+
+/** What a gateway loads of the package of a cluster. */
+export interface Cluster {
+  /**
+   * Where the folder goes on in the stream, which is made for an empty folder if there is none. Throws
+   * where the folder is no replica of the stream's log, and where a server or the stream could lose what it
+   * has acknowledged.
+   */
+  begin(
+    folder: ReplicaFolder,
+    address: StreamAddress,
+    onUnchecked: (servers: readonly string[]) => void,
+  ): Promise<ReplicaStart>;
+  /** Follows the stream until the replica closes. Resolves once the replica may be read. */
+  follow(replica: Replica, start: ReplicaStart): Promise<Orderer>;
+  /**
+   * Makes a stream that goes on from the log of this folder, which becomes the first replica. Does nothing
+   * where it is that already. Throws where the stream orders another log.
+   */
+  adopt(folder: ReplicaFolder, address: StreamAddress): Promise<void>;
+  /** Throws where the replica lacks something of the stream, or another gateway may add to it. */
+  requireAll(address: StreamAddress, replica: ReplicaLog): Promise<void>;
+  /** Throws what a gateway would refuse, and where no server can be reached. Resolves with those that store nothing. */
+  check(address: StreamAddress): Promise<readonly string[]>;
+  /** Leads to the other gateways of the cluster. Connects in the background. */
+  gateways(address: StreamAddress): GatewayTransport & AsyncDisposable;
+}
+
+/** Carries what gateways tell one another and nobody stores. It may lose frames, though not reorder those of one. */
+export interface GatewayTransport {
+  /** To all other gateways. Drops it while there is no connection. */
+  send(frame: Uint8Array): void;
+  /** Frames of all gateways, also of this one. */
+  onFrame: (frame: Uint8Array) => void;
+}
+
+/** Can be sent to the thread that follows the stream. */
+export interface ReplicaStart extends Omit<StreamPosition, 'stream' | 'head'> {
+  readonly address: StreamAddress;
+  readonly logName: string;
+  /** Undefined for a replica that has applied nothing. */
+  readonly stream: string | undefined;
+  /** Servers whose settings could not be checked. */
+  readonly unchecked: readonly string[];
+}
+
+/** Takes what this gateway's visitors say and its owner withholds. */
+export interface Orderer {
+  /** Answers the client when all drafts are stored here, or are not. */
+  append(client: AppendingPort, request: AppendRequest): void;
+  /** Resolves when nothing is left of what the entries said: with how many they were. */
+  withhold(items: readonly OrderedWithholding[]): Promise<number | 'unavailable'>;
+  /** Resolves when the replica has all that any gateway had acknowledged: false where that cannot be known now. */
+  catchUp(): Promise<boolean>;
+  /** Resolves once nothing is done any more, after the replica has closed. */
+  readonly ended: Promise<void>;
+}
+
+/** An entry that is to be withheld, and what its link was made of. */
+export interface OrderedWithholding extends Pick<Withholding, 'reason'> {
+  readonly seq: Seq;
+  readonly digest: Uint8Array;
+}
+
+/** In the thread of the stream. */
+export interface Replica {
+  /**
+   * 16 hexadecimal digits: the same at each start of a gateway over its folder, and others over a copy of
+   * the folder.
+   */
+  readonly identity: string;
+  readonly state: ReplicaState;
+  /** Aborted when the store closes. */
+  readonly signal: AbortSignal;
+  /** Aborted when the gateway begins to stop. */
+  readonly stopping: AbortSignal;
+  readonly uploads: UploadFiles;
+  /** To be disposed of. Throws where the files cannot be read now. */
+  reader(): ReplicaReader & Disposable;
+  /** In the order of the calls. */
+  apply(request: ApplyRequest): Promise<ApplyResponse['applied']>;
+  /**
+   * Resolves when it is decided that the entries are withheld, and `erased` when nothing is left of them:
+   * with how many they were. Undefined where it cannot be decided now.
+   */
+  withhold(
+    items: readonly (OrderedWithholding & Pick<Withholding, 'time'>)[],
+  ): Promise<{ readonly erased: Promise<number> } | undefined>;
+  /** What was to be erased in the stream and is. */
+  erasedInStream(erased: ErasedMessages): void;
+  /** Reports why a part has begun to fail, or that it works again. */
+  report(part: ReplicaPart, fault: Error | undefined): void;
+  /** Repeats a step until the store closes, and reports its outcome. Throws what is no fault of a disk. */
+  repeat(part: ReplicaPart, step: () => Promise<void>): Promise<void>;
+  /** What a draft becomes, as the format of the log has it. */
+  readonly format: LogFormat;
+}
+
+export type ReplicaPart = 'stream' | 'servers' | 'copies' | 'erasing' | 'uploads';
+
+/** What all threads see at once. */
+export interface ReplicaState {
+  readonly head: Seq;
+  /** False while the folder cannot store entries. */
+  readonly writable: boolean;
+  /** Whether the stream takes none. */
+  streamHolding: boolean;
+  /** How many messages the replica lacks, as far as it is known. */
+  messagesBehind: number;
+  /** When it last had all that the stream had, in ms since 1970. */
+  completeAt: number;
+}
+
+/** The files of uploads. What they throw for a fault of a disk, `isStorageFault` knows. */
+export interface UploadFiles {
+  /** Stores a body. Undefined where that fails, which is reported. */
+  spool(body: Uint8Array): Promise<LargeBody | undefined>;
+  /** All files of an upload in its final place, the body last. Throws at the end where that is not what was stored. */
+  chunks(large: LargeBody, size: number): AsyncIterable<UploadChunk>;
+  /** To where an upload is until it is whole. */
+  write(name: string, chunk: UploadChunk): Promise<void>;
+  /**
+   * Gives the files their final place, flushed. Throws a fault where the body is not what was sent. After
+   * a fault, all chunks have to be written again: a flush that failed may have lost any of them.
+   */
+  place(large: LargeBody): Promise<void>;
+  /** Removes what was received. What has its final place stays. */
+  discard(name: string): Promise<void>;
+  /** Removes it from its final place, too. */
+  remove(name: string): Promise<void>;
+}
+
+export interface UploadChunk {
+  /** Which of the upload's files: 0 has its body. */
+  readonly file: number;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+export interface ReplicaReader {
+  /** In hex; undefined where there is no such entry, or it cannot be read. */
+  linkAt(seq: Seq): string | undefined;
+  /** The first of those messages that are to be erased, behind the one with the number. */
+  erasures(after: number, limit: number): Erasure[];
+  /** The first of those uploads that are to be erased, behind the one with the number. */
+  unusedUploads(after: number, limit: number): UnusedUpload[];
+  /** The names of all uploads that no draft gets. */
+  unusedUploadNames(): Iterable<string>;
+  /** The drafts of a message that made no entry, and the entry that had their key, or 0. */
+  repeats(position: number): ReadonlyMap<number, Seq>;
+  withheld(seq: Seq): Pick<Withholding, 'time' | 'reason'> | undefined;
+  /** Whether an entry has this upload. */
+  hasUpload(name: string): boolean;
+}
+
+/** A message that has to be erased in the stream, as a whole or in part. */
+export interface Erasure {
+  readonly number: number;
+  readonly position: number;
+  /** Seq of the first entry that its drafts made; 0 if nothing of it was applied. */
+  readonly first: Seq;
+}
+
+/** An upload whose chunks are to be erased in the stream. */
+export interface UnusedUpload {
+  readonly number: number;
+  readonly name: string;
+}
+
+/** These rows of what has to be erased in the stream are done. */
+export interface ErasedMessages {
+  readonly erasedMessages: readonly number[];
+  readonly erasedUploads: readonly number[];
+}
+
+export interface LogFormat {
+  /** All salts of a draft: `index` in the message with this nonce. */
+  saltsOf(nonce: Uint8Array, index: number): Uint8Array;
+  /** What is left of a draft whose entry was withheld. */
+  withheldForm(
+    draft: PackedDraft,
+    salts: Uint8Array,
+    withheld: Pick<Withholding, 'time' | 'reason'>,
+  ): WithheldForm;
+}
+
+/** A data folder that no gateway has open. */
+export interface ReplicaFolder {
+  readonly path: string;
+  /** Undefined for one without entries. Throws where it has other entries than its stream has given it. */
+  read(): ReplicaLog | undefined;
+  /** What precedes a stream that goes on from this log. */
+  beginning(): LogBeginning;
+  /** Makes it a replica that has applied nothing of the stream. */
+  join(stream: string): void;
+}
+
+export interface ReplicaLog {
+  readonly name: string;
+  readonly head: Seq;
+  /** Undefined where no stream has put its entries in order. */
+  readonly position: StreamPosition | undefined;
+}
+
+/** The part of a log that precedes its stream: each replica must have it. */
+export interface LogBeginning {
+  /** The seq of its last entry; 0 where the stream has all entries. */
+  readonly head: Seq;
+  /** The link of that entry, in hex. */
+  readonly link: string;
+  /** How many entries of it were withheld. */
+  readonly withheld: number;
+}

@@ -1,0 +1,112 @@
+/** A data folder before it is opened: as the replica of a cluster's log, or to become one or none. */
+import { rmSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+
+import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { readMeta, SUMS_SUFFIX } from '../database.ts';
+import { lockFile } from '../lock-file.ts';
+import { checkHistory } from '../log/accept-loss.ts';
+import {
+  flushWal,
+  openAnyLogForReading,
+  openLogForReading,
+  openLogForWriting,
+  renameLog,
+  rollBackJournal,
+} from '../log/log-database.ts';
+import { endOfLog } from '../log/log-end.ts';
+import { joinStream, leaveStream, readStreamPosition } from '../log/stream-progress.ts';
+import { lastWithheld } from '../log/withheld-table.ts';
+import { flushFolder } from '../prepare-folder.ts';
+
+export class SqliteReplicaFolder implements ReplicaFolder {
+  readonly path: string;
+  readonly #paths: DataPaths;
+
+  constructor(folder: string) {
+    this.path = folder;
+    this.#paths = dataPathsIn(folder);
+  }
+
+  /** Throws where a gateway has it. */
+  lock(): Disposable {
+    const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
+    return { [Symbol.dispose]: () => lock.close() };
+  }
+
+  read(): ReplicaLog | undefined {
+    rollBackJournal(this.#paths);
+    const db = openAnyLogForReading(this.#paths);
+    if (db === undefined) return undefined;
+    try {
+      const head = endOfLog(db).lastSeq();
+      const position = readStreamPosition(db);
+      if (position === undefined && head === 0) return undefined;
+      if (position !== undefined && position.head !== head)
+        throw new Error(
+          `"${this.path}" has entries that its stream has not put in order. Start this gateway of the cluster with an empty folder, or with one that is restored from a backup of another gateway: presence restore BACKUP --data FOLDER --as-copy.`,
+        );
+      return { name: String(readMeta(db, 'name')), head, position };
+    } finally {
+      db.close();
+    }
+  }
+
+  /** Throws where it has none, or has lost some. */
+  readEntries(): ReplicaLog {
+    checkHistory(this.#paths, false);
+    const log = this.read();
+    if (log === undefined) throw new Error('It has no entries.');
+    return log;
+  }
+
+  /** Throws for a log of an older format. */
+  beginning(): LogBeginning {
+    const db = openLogForReading(this.#paths);
+    try {
+      const end = endOfLog(db);
+      const head = end.lastSeq();
+      return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
+    } finally {
+      db.close();
+    }
+  }
+
+  join(stream: string): void {
+    this.#change((db) => joinStream(db, stream, endOfLog(db).lastSeq()));
+  }
+
+  /** Makes it a log of its own, under the same name or a new one. */
+  leave({ keepsName }: { readonly keepsName: boolean }): void {
+    if (!keepsName) this.#removeDerived();
+    this.#change((db) => {
+      leaveStream(db);
+      if (!keepsName) renameLog(db);
+    });
+  }
+
+  /** What tells the name of the log; the next start makes it again. */
+  #removeDerived(): void {
+    const { folder, index, search, runs, lastCommit } = this.#paths;
+    const databases = [index, search].flatMap((file) =>
+      ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
+    );
+    for (const path of [...databases, runs, lastCommit])
+      rmSync(path, { recursive: true, force: true });
+    flushFolder(folder);
+  }
+
+  #change(work: (db: DatabaseSync) => void): void {
+    const db = openLogForWriting(this.#paths);
+    try {
+      flushWal(db);
+      db.exec('BEGIN IMMEDIATE');
+      work(db);
+      db.exec('COMMIT');
+      flushWal(db);
+    } finally {
+      db.close();
+    }
+  }
+}

@@ -1,0 +1,168 @@
+/** The store as the replica of a log that a stream orders: see `log/replica.ts`. */
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
+import type { UploadReport } from '../../../log/packed-drafts.ts';
+import type {
+  ErasedMessages,
+  LogFormat,
+  Replica,
+  ReplicaPart,
+  ReplicaReader,
+  ReplicaState,
+  UploadFiles,
+} from '../../../log/replica.ts';
+import { causeOf, isStorageFault } from '../../../storage-fault.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { isSpoiled, openForReading } from '../database.ts';
+import { BlockReader } from '../log/block-reader.ts';
+import { digestOf } from '../log/chain.ts';
+import { keyColumn } from '../log/key-column.ts';
+import { DerivedSalts, saltsOf } from '../log/salts.ts';
+import { sha256 } from '../log/sha256.ts';
+import {
+  readErasures,
+  readRepeats,
+  readUnusedUploads,
+  unusedUploadNames,
+} from '../log/stream-messages.ts';
+import type { MarkedResponse, WithholdRequest, WithholdResponse } from '../log/withhold-client.ts';
+import { withheldLookup } from '../log/withheld-table.ts';
+import type { StoreThread } from '../store-thread.ts';
+import { SqliteUploadFiles } from './upload-files.ts';
+
+export type FromWriter = ApplyResponse | MarkedResponse | WithholdResponse;
+
+/** Leads to the writer's thread, which answers applications in their order. */
+export interface WriterPort {
+  postMessage(request: ApplyRequest | WithholdRequest | ErasedMessages | UploadReport): void;
+  on(event: 'message', listener: (message: FromWriter) => void): unknown;
+}
+
+interface PendingWithholding {
+  readonly decided: PromiseWithResolvers<boolean>;
+  readonly erased: PromiseWithResolvers<number>;
+}
+
+type ThreadOfReplica = Pick<
+  StoreThread,
+  'paths' | 'shared' | 'signal' | 'stopping' | 'report' | 'repeat'
+>;
+
+export class SqliteReplica implements Replica {
+  readonly identity: string;
+  readonly state: ReplicaState;
+  readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
+  readonly uploads: UploadFiles;
+  readonly format: LogFormat = LOG_FORMAT;
+  readonly #thread: ThreadOfReplica;
+  readonly #writer: WriterPort;
+  readonly #applying: ((applied: ApplyResponse['applied']) => void)[] = [];
+  readonly #withholdings = new Map<number, PendingWithholding>();
+  #last = 0;
+
+  constructor(thread: ThreadOfReplica, writer: WriterPort) {
+    const { paths, shared, signal, stopping } = thread;
+    this.identity = gatewayIdentity(paths);
+    this.state = shared;
+    this.signal = signal;
+    this.stopping = stopping;
+    this.uploads = new SqliteUploadFiles(paths, shared, (fault) => this.report('uploads', fault));
+    this.#thread = thread;
+    this.#writer = writer;
+    writer.on('message', (message) => this.#receive(message));
+  }
+
+  reader(): ReplicaReader & Disposable {
+    const db = openForReading(this.#thread.paths.log, 256);
+    const log = new BlockReader(db);
+    return {
+      linkAt: (seq) => (seq === 0 ? undefined : unlessFault(() => log.linkAt(seq))),
+      erasures: (after, limit) => readErasures(db, after, limit),
+      unusedUploads: (after, limit) => readUnusedUploads(db, after, limit),
+      unusedUploadNames: () => unusedUploadNames(db),
+      repeats: (position) => readRepeats(db, position),
+      withheld: withheldLookup(db),
+      hasUpload: (name) => db.prepare('SELECT 1 FROM large WHERE name = ?').get(name) !== undefined,
+      [Symbol.dispose]: () => db.close(),
+    };
+  }
+
+  async apply(request: ApplyRequest): Promise<ApplyResponse['applied']> {
+    const { promise, resolve } = Promise.withResolvers<ApplyResponse['applied']>();
+    this.#applying.push(resolve);
+    this.#writer.postMessage(request);
+    return await promise;
+  }
+
+  async withhold(items: WithholdRequest['items']): ReturnType<Replica['withhold']> {
+    const decided = Promise.withResolvers<boolean>();
+    const erased = Promise.withResolvers<number>();
+    this.#last += 1;
+    this.#withholdings.set(this.#last, { decided, erased });
+    this.#writer.postMessage({ withholding: this.#last, items });
+    return (await decided.promise) ? { erased: erased.promise } : undefined;
+  }
+
+  erasedInStream(erased: ErasedMessages): void {
+    this.#writer.postMessage(erased);
+  }
+
+  report(part: ReplicaPart, fault: Error | undefined): void {
+    this.#thread.report(part, fault && causeOf(fault));
+  }
+
+  async repeat(part: ReplicaPart, step: () => Promise<void>): Promise<void> {
+    await this.#thread.repeat(step, (fault) => this.report(part, fault));
+  }
+
+  #receive(message: FromWriter): void {
+    if ('applied' in message) {
+      this.#applying.shift()?.(message.applied);
+    } else if ('marked' in message) {
+      this.#withholdings.get(message.marked)?.decided.resolve(true);
+    } else {
+      const { withholding, result } = message;
+      const pending = this.#withholdings.get(withholding);
+      this.#withholdings.delete(withholding);
+      pending?.decided.resolve(typeof result === 'number');
+      if (typeof result === 'number') pending?.erased.resolve(result);
+    }
+  }
+}
+
+export const LOG_FORMAT: LogFormat = {
+  saltsOf,
+  withheldForm({ key, body, large }, salts, { time, reason }) {
+    const hash = large === undefined ? sha256(body) : Buffer.from(large.digest, 'hex');
+    return {
+      time,
+      reason,
+      idSalt: new DerivedSalts(salts).idSalt(),
+      digest: digestOf(salts.subarray(0, 16), hash),
+      key: key && keyColumn(salts.subarray(16, 32), key),
+      upload: large?.name,
+    };
+  },
+};
+
+/** Undefined where it cannot be read now. */
+function unlessFault(read: () => string | undefined): string | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isSpoiled(error) || isStorageFault(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Where the file system does not tell when a file was made, another one at each start. */
+function gatewayIdentity({ folder, lock }: DataPaths): string {
+  // The file is made at the first start, and whoever copies it makes another one.
+  const { ino, birthtimeNs } = statSync(lock, { bigint: true });
+  const text = `${hostname()} ${folder} ${ino} ${birthtimeNs}`;
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
