@@ -4,7 +4,12 @@
  * What becomes of an upload follows from the messages since its first chunk alone, on all copies alike.
  * One that was given up stays so, whatever comes of it later: its chunks are erased in the stream.
  */
-import { BodyDigest, type LargeBody, type UploadFiles, VALID_MS } from '@open-presence/gateway/replica';
+import {
+  BodyDigest,
+  type LargeBody,
+  type UploadFiles,
+  VALID_MS,
+} from '@open-presence/gateway/replica';
 
 import { gatewayOf } from '../publishing/publisher.ts';
 import type { Chunk, PlacedMessage } from '../stream/message.ts';
