@@ -149,6 +149,19 @@ suite('limits', () => {
     assert.match(received, /^Content-Language: uk\r$/m);
   });
 
+  test('more headers than a request may have get a 400 that says so', async () => {
+    await using gateway = await open();
+    const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `x${at}:`);
+    const most = await gateway.sendRaw(getRequest('/healthz', ...many(49_000)), /breathing/);
+    assert.deepEqual(statusesIn(most), [200]);
+    const received = await gateway.sendRaw(
+      getRequest('/healthz', ...many(80_000)),
+      /"code":.*\n$/s,
+    );
+    assert.deepEqual(statusesIn(received), [400]);
+    assert.match(String(bodyIn(received)['detail']), /more than 50000 headers/);
+  });
+
   test('hundreds of pipelined requests are answered in order', async () => {
     await using gateway = await open();
     const paths = Array.from({ length: 500 }, (_, at) => (at % 2 === 0 ? '/healthz' : '/nowhere'));

@@ -8,7 +8,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { MAX_HEADER_SIZE } from '@open-presence/protocol';
+import { MAX_HEADERS, MAX_HEADER_SIZE } from '@open-presence/protocol';
 
 import { deferTurn } from '../fair-turns.ts';
 import { Connection, type ConnectionCallbacks, discardInput } from './connection.ts';
@@ -107,7 +107,8 @@ export class HttpServer implements AsyncDisposable {
     // Who has sent a whole request and nothing more gets its answer.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.timeout = 0;
-    server.maxHeadersCount = 0;
+    // One more: a request that has too many is refused.
+    server.maxHeadersCount = MAX_HEADERS + 1;
     server.maxRequestsPerSocket = 0;
     // Unknown expectations are ignored.
     server.on('checkExpectation', receive);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { setImmediate as nextTick } from 'node:timers/promises';
 
 import fc from 'fast-check';
 
@@ -38,6 +39,19 @@ function multipart(fields: readonly (readonly [string, string])[], lineBreak = '
 }
 
 suite('a urlencoded form', () => {
+  test('is converted in turns with other work, however many fields a chunk has', async () => {
+    for (const field of ['&', 'a=&']) {
+      const state = { turns: 0, ended: false };
+      const form = field.repeat(400_000);
+      const converting = convertPieces(URLENCODED, form, form.length).finally(() => {
+        state.ended = true;
+      });
+      for (; !state.ended; state.turns += 1) await nextTick();
+      await converting;
+      assert.ok(state.turns > 5, `${state.turns} turns`);
+    }
+  });
+
   test('has the members that the same query has', async () => {
     for (const query of [
       'a=1&a=2&seeking=x&b',

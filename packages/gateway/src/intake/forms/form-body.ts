@@ -1,6 +1,7 @@
 /** Bodies that are forms (PROTOCOL.md section 7.7): turned into the JSON text of a body. */
 import type { GatewayError } from '@open-presence/protocol';
 
+import { yieldPeriodically } from '../../fair-turns.ts';
 import { FormMembers, formError, type FieldHandler } from './form-members.ts';
 import type { KindGrammar } from '../grammar.ts';
 import { hashIdempotencyKey } from '../idempotency-key.ts';
@@ -61,13 +62,16 @@ export class FormConverter {
   /** The JSON text of a body that arrives in chunks. Throws `invalid-parameter`. */
   async *convertChunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array, void, undefined> {
     let isStart = true;
+    const yieldTurn = yieldPeriodically();
     for await (const chunk of chunks) {
       if (isStart) this.#start(chunk[0]);
       isStart = false;
       if (this.#form === undefined) yield chunk;
       else
-        for (let at = 0; at < chunk.length; at += PART_SIZE)
+        for (let at = 0; at < chunk.length; at += PART_SIZE) {
           yield this.#form.feed(chunk.subarray(at, at + PART_SIZE));
+          await yieldTurn();
+        }
     }
     if (this.#form !== undefined) yield this.#form.end();
   }

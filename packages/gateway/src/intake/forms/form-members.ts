@@ -52,6 +52,8 @@ export class FormMembers implements FieldHandler {
   #size = 0;
   /** The current field if it is not held. */
   #printed: PrintedField | undefined;
+  /** Of its name, then of its value. */
+  #decoder = newDecoder();
 
   constructor(options: FormOptions) {
     this.#options = options;
@@ -162,7 +164,7 @@ export class FormMembers implements FieldHandler {
     const value = this.#value;
     const name = value === undefined ? undefined : this.#fieldName();
     if (name !== undefined) this.#printHeld(name);
-    this.#printed = { name, decoder: newDecoder(), isArray: this.#isArray(name) };
+    this.#printed = { name, isArray: this.#isArray(name) };
     this.#startMember();
     this.#text += '"';
     this.#decodePrinted(name === undefined ? this.#name.bytes : Buffer.from(name));
@@ -183,22 +185,19 @@ export class FormMembers implements FieldHandler {
   }
 
   #startPrintedValue(): void {
-    const { isArray, name } = this.#printed ?? {};
     this.#decodePrinted();
-    this.#text += isArray === true ? '":["' : '":"';
+    this.#text += this.#printed?.isArray === true ? '":["' : '":"';
     this.#value = new GrowingBuffer();
-    this.#printed = { name, decoder: newDecoder(), isArray: isArray === true };
   }
 
   /** Without bytes: ends the name or the value. */
   #decodePrinted(bytes?: Uint8Array): void {
-    const { decoder, name } = this.#printed ?? {};
-    if (decoder === undefined) return;
     try {
-      const text = decoder.decode(bytes, { stream: bytes !== undefined });
+      const text = this.#decoder.decode(bytes, { stream: bytes !== undefined });
       this.#text += JSON.stringify(text).slice(1, -1);
     } catch {
-      this.#addFault(name);
+      this.#decoder = newDecoder();
+      this.#addFault(this.#printed?.name);
     }
   }
 
@@ -232,8 +231,6 @@ export class FormMembers implements FieldHandler {
 interface PrintedField {
   /** Undefined if it is too long to be held. */
   readonly name: string | undefined;
-  /** Of the name, then of the value. */
-  readonly decoder: TextDecoder;
   readonly isArray: boolean;
 }
 
