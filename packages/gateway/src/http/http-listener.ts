@@ -8,7 +8,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { GatewayError, MAX_HEADERS } from '@open-presence/protocol';
+import { GatewayError } from '@open-presence/protocol';
 
 import type { HttpContext, HttpServices, RequestContext, StartupContext } from './context.ts';
 import { EventStreams } from './response/event-stream.ts';
@@ -139,9 +139,8 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
   }
 
   #receive(request: IncomingMessage, response: ServerResponse): RouteName {
-    const refuse = request.rawHeaders.length > 2 * MAX_HEADERS ? sendTooMany : sendInvalidHost;
-    if (refuse === sendTooMany || !hasValidHost(request)) {
-      runHandler(refuse, { app: this.#startup, request, response, params: {} });
+    if (!hasValidHost(request)) {
+      runHandler(sendInvalidHost, { app: this.#startup, request, response, params: {} });
       return NO_ROUTE;
     }
     if (!/^\/(?!\/)/.test(request.url ?? '')) request.url = originForm(request.url ?? '');
@@ -185,11 +184,6 @@ export class HttpListener<App extends HttpContext> implements AsyncDisposable {
     response.once('close', () => this.#earlyRequests.delete(early));
     return name;
   }
-}
-
-function sendTooMany(context: RequestContext<StartupContext>): Promise<void> {
-  const detail = `Cannot read the request: it has more than ${MAX_HEADERS} headers. Send long texts in the body of a POST.`;
-  return sendProblem(context, new GatewayError('invalid-parameter', detail));
 }
 
 function sendInvalidHost(context: RequestContext<StartupContext>): Promise<void> {

@@ -107,8 +107,7 @@ export class HttpServer implements AsyncDisposable {
     // Who has sent a whole request and nothing more gets its answer.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.timeout = 0;
-    // One more: a request that has too many is refused.
-    server.maxHeadersCount = MAX_HEADERS + 1;
+    server.maxHeadersCount = MAX_HEADERS;
     server.maxRequestsPerSocket = 0;
     // Unknown expectations are ignored.
     server.on('checkExpectation', receive);
