@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+
 import { draftOf } from '../../packages/gateway/src/log/log.fixture.ts';
 import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
@@ -61,3 +64,15 @@ for (const entries of [0, 1, 20])
       await sayings.check([first, second]);
     },
   );
+
+test('a gateway that finds a message of a newer version stops', needs('nats-server'), async () => {
+  await using cluster = await startCluster(1);
+  const member = await cluster.start(0);
+  await becomes(member, 'breathing');
+  const connection = await connect({ servers: cluster.servers.url.slice('nats://'.length) });
+  await jetstream(connection).publish('PRESENCE.log', Buffer.alloc(100, 2));
+  await connection.close();
+  const { code } = await member.ends();
+  assert.notEqual(code, 0);
+  assert.match(member.output(), /a message of another version: use the newest of all gateways/);
+});

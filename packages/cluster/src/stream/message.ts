@@ -17,6 +17,7 @@
 import { randomFillSync } from 'node:crypto';
 
 import type { MessageOrigin, UploadChunk } from '@open-presence/gateway/replica';
+import { ClusterRefusal } from './check-servers.ts';
 
 const MESSAGE_KINDS = ['drafts', 'chunk', 'withhold', 'replacement'] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
@@ -66,12 +67,14 @@ export function packMessage(
   return Buffer.concat([header, ...payload]);
 }
 
-/** Throws for a message that this version does not know: applying the others would make another log. */
+/** Throws a `ClusterRefusal` for a message that this version does not know: applying the others would make another log. */
 export function unpackMessage(data: Uint8Array): StreamMessage {
   const buffer = Buffer.from(data.buffer, data.byteOffset, data.length);
   const kind = MESSAGE_KINDS[buffer[1] ?? MESSAGE_KINDS.length];
   if (buffer.length < HEADER || buffer[0] !== VERSION || kind === undefined)
-    throw new Error('The stream has a message of another version: use the newest of all gateways.');
+    throw new ClusterRefusal(
+      'The stream has a message of another version: use the newest of all gateways.',
+    );
   return {
     kind,
     publisher: buffer.toString('hex', PUBLISHER, NUMBER),

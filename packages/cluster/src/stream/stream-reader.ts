@@ -58,7 +58,7 @@ export class StreamReader {
     return this.#streamId;
   }
 
-  /** Throws where the stream is not the one that this copy has followed. */
+  /** Throws where the stream is not the one that this copy has followed, or has what it does not know. */
   async follow(connection: NatsConnection): Promise<void> {
     const { signal } = this.#parts;
     while (!signal.aborted) {
@@ -140,7 +140,8 @@ export class StreamReader {
       await this.#handleErased(this.#last + 1, erased);
       this.#last += 1;
     }
-    await orFault(() => this.#parts.handler.handle(placeMessage(message)));
+    const placed = placeMessage(message);
+    await orFault(() => this.#parts.handler.handle(placed));
   }
 
   async #handleErased(position: number, erased: StoredMessages): Promise<void> {
