@@ -66,6 +66,10 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     license: true,
-    rolldownOptions: { input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx' },
+    rolldownOptions: {
+      input: isSsrBuild ? 'src/renderer.tsx' : 'src/client.tsx',
+      // On a slow machine, they would stand on the screen of whoever installs the gateway.
+      checks: { bundlerTimings: false },
+    },
   },
 }));
