@@ -31,7 +31,7 @@ cp "$source/node_modules/node/bin/node" "$folder/node/usr/local/bin/"
 cp -r "$(npm root --global 2>/dev/null)/npm" "$folder/node/usr/local/lib/node_modules/"
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$folder/node/usr/local/bin/npm"
 # For a machine whose way to the registry has certificates of its own.
-cp -rL /etc/ssl/certs "$folder/node/etc/ssl/"
+cp -rL --remove-destination /etc/ssl/certs "$folder/node/etc/ssl/"
 image=$(grep -oE 'docker.io/library/node:\S+' "$source/deploy/container/Dockerfile")
 tar -c -C "$folder/node" . | "${run[@]}" import \
 	--change "ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt" - "$image"
