@@ -297,6 +297,9 @@ suite('a gateway that cannot be reached', () => {
   for (const [answer, call] of [
     ['null', (gateway) => gateway.status()],
     ['null', (gateway) => gateway.rooms()],
+    ['{"rooms":null}', (gateway) => gateway.rooms()],
+    ['{"rooms":[null]}', (gateway) => gateway.rooms()],
+    ['{"here":[],"lately":7}', (gateway) => gateway.presence()],
     ['7', (gateway) => gateway.leaveTrace('Is it so?')],
     ['null', (gateway) => gateway.entry('01999999-9999-7999-8999-999999999999')],
     ['{"entries":[\nnull,\n', (gateway) => collect(gateway.entries())],

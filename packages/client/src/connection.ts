@@ -39,6 +39,19 @@ interface WholeOptions extends Signal {
   readonly longest?: number | undefined;
 }
 
+interface DocumentOptions extends WholeOptions {
+  /** Members that are lists of objects. */
+  readonly lists?: readonly string[];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject);
+}
+
 const LONGEST = 16 * 1024 * 1024;
 
 export class Connection {
@@ -83,18 +96,21 @@ export class Connection {
 
   async json<Document>(
     path: string,
-    options: RequestOptions & WholeOptions = {},
+    options: RequestOptions & DocumentOptions = {},
   ): Promise<Document> {
+    const { lists = [] } = options;
     const headers = { Accept: 'application/json', ...options.headers };
     const response = await this.send(path, { ...options, headers });
     const text = await this.text(response, options);
     try {
-      const document = JSON.parse(text) as Document | null;
-      if (typeof document === 'object' && document !== null) return document;
+      const document: unknown = JSON.parse(text);
+      if (isObject(document) && lists.every((name) => isList(document[name])))
+        return document as Document;
     } catch {
       // Said below.
     }
-    const message = `${response.url} answered ${response.status} with what is no JSON object: ${text.slice(0, 200)}`;
+    const wanted = ['JSON object', ...lists.map((name) => `list "${name}"`)].join(' with a ');
+    const message = `${response.url} answered ${response.status} with what is no ${wanted}: ${text.slice(0, 200)}`;
     throw new PresenceError('unexpected-answer', message, { status: response.status });
   }
 

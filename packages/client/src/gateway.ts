@@ -137,7 +137,11 @@ export class Gateway {
    */
   async rooms({ signal }: Signal = {}): Promise<RoomDocument[]> {
     const query = this.#present;
-    const { rooms } = await this.#connection.json<RoomsDocument>('/api/rooms', { query, signal });
+    const { rooms } = await this.#connection.json<RoomsDocument>('/api/rooms', {
+      query,
+      signal,
+      lists: ['rooms'],
+    });
     return rooms;
   }
 
@@ -149,6 +153,7 @@ export class Gateway {
    */
   async presence({ signal, ...query }: PresenceFilters = {}): Promise<Presence> {
     return await this.#connection.json('/api/presence', {
+      lists: ['here', 'lately'],
       query: { ...this.#present, ...query },
       signal,
     });

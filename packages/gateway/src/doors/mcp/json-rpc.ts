@@ -45,11 +45,16 @@ function readArguments(params: unknown): void {
   if (params.arguments === null) params.arguments = {};
   if (typeof params.arguments !== 'string') return;
   try {
-    const read: unknown = JSON.parse(params.arguments);
+    const read: unknown = JSON.parse(unwrapped(params.arguments));
     if (isJsonObject(read)) params.arguments = read;
   } catch {
     // The SDK refuses what is no object.
   }
+}
+
+/** The JSON text of an object that came as text; empty text and `null` are no arguments. */
+function unwrapped(text: string): string {
+  return /^\s*(?:null\s*)?$/.test(text) ? '{}' : text;
 }
 
 /** For a message of which more has to be in memory than this, in bytes. */
@@ -132,7 +137,7 @@ async function argumentsById(message: Buffer): Promise<ReadonlyMap<unknown, Buff
     const args = params && (await rawValue(params, ['arguments']));
     if (args === undefined || args.equals(NULL)) continue;
     const isText = args[0] === QUOTE;
-    byId.set(parse(valueOf('id')), isText ? Buffer.from(String(parse(args))) : args);
+    byId.set(parse(valueOf('id')), isText ? Buffer.from(unwrapped(String(parse(args)))) : args);
   }
   return byId;
 }

@@ -444,6 +444,8 @@ test('arguments may be JSON text, and null is none', async () => {
   const kept = await call(door, 'whisper', JSON.stringify('{"n":1.0}'));
   assert.ok(!kept.isError);
   assert.match(await entryAt(door, String(kept.own['path'])), /,"n":1\.0\}$/);
-  for (const given of ['null', '"{}"']) assert.ok(!(await call(door, 'whisper', given)).isError);
-  assert.ok(!(await call(door, 'read', 'null')).isError);
+  for (const given of ['null', '"{}"', '""', '"null"', '" "'])
+    assert.ok(!(await call(door, 'whisper', given)).isError);
+  for (const given of ['null', '""', '"null"'])
+    assert.ok(!(await call(door, 'read', given)).isError);
 });
