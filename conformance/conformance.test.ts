@@ -8,12 +8,15 @@ import { promisify } from 'node:util';
 import {
   dataFolder,
   freePort,
+  keepFilesInMemory,
   startGatewayProcess,
   type GatewayProcess,
 } from '../test/gateway-process.ts';
 import { http } from './cases/http.ts';
 import { uniqueName, Gateway, traceBody } from './gateway.ts';
 import { conformance } from './suite.ts';
+
+keepFilesInMemory();
 
 const COMMAND = join(import.meta.dirname, '../packages/cli/presence.js');
 const PACKAGED = new URL('../packages/protocol/mova-snu.yaml', import.meta.url);

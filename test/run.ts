@@ -15,8 +15,14 @@ import { bringTools } from './tools.ts';
 const ROOT = join(import.meta.dirname, '..');
 const UNIT = 'packages/**/src/**/*.test.ts';
 /** What takes longest first, so that no processor is idle at the end. */
+const LONG = [
+  'packages/cli/src/start.test.ts',
+  'test/{cluster,withhold,log-contract}/**/*.test.ts',
+  'conformance/**/*.test.ts',
+  'test/{crash,oracle,mirror,live,watch}/**/*.test.ts',
+];
 const SUITES: Readonly<Record<string, readonly string[]>> = {
-  all: ['test/**/*.test.ts', 'conformance/**/*.test.ts', UNIT],
+  all: [...LONG, 'test/**/*.test.ts', UNIT],
   unit: [UNIT],
   quick: [
     'packages/{client,protocol,web}/src/**/*.test.ts',
@@ -24,8 +30,8 @@ const SUITES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 const TIMEOUT_MS = 15 * 60_000;
-/** Tests wait for processes, disks and clocks about half of their time. */
-const PROCESSES_PER_CORE = 2;
+/** Tests wait for processes, disks and clocks for a third of their time, and not evenly. */
+const PROCESSES_PER_CORE = 3;
 /** Skipped everywhere, with reasons of their own. */
 const EXPECTED_SKIPS: readonly RegExp[] = [
   // Cases of the conformance suite, of a gateway that speaks another language.
@@ -47,7 +53,7 @@ const files = [
 const skipped: { readonly name: string; readonly file: string; readonly reason: string }[] = [];
 const tests = run({
   files: files.map((file) => join(ROOT, file)),
-  concurrency: Math.max(4, PROCESSES_PER_CORE * availableParallelism()),
+  concurrency: PROCESSES_PER_CORE * Math.max(2, availableParallelism()),
   timeout: TIMEOUT_MS,
 });
 tests.on('test:pass', ({ name, file = '', skip }) => {

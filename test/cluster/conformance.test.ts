@@ -2,8 +2,11 @@
 import { after, before, suite } from 'node:test';
 
 import { conformance } from '../../conformance/suite.ts';
+import { keepFilesInMemory } from '../gateway-process.ts';
 import { becomes, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
+
+keepFilesInMemory();
 
 suite('two gateways of a cluster', needs('nats-server'), () => {
   const owned = new AsyncDisposableStack();

@@ -4,8 +4,11 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 
 import { agree } from '../oracle/agreement.ts';
+import { keepFilesInMemory } from '../gateway-process.ts';
 import { becomes, startCluster } from './members.ts';
 import { needs } from '../needs.ts';
+
+keepFilesInMemory();
 
 const seed = Number(process.env['ORACLE_SEED'] ?? randomInt(2 ** 32));
 const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 1);

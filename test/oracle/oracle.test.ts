@@ -2,8 +2,10 @@
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 
-import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
+import { dataFolder, keepFilesInMemory, startGatewayProcess } from '../gateway-process.ts';
 import { agree } from './agreement.ts';
+
+keepFilesInMemory();
 
 const seed = Number(process.env['ORACLE_SEED'] ?? randomInt(2 ** 32));
 const rounds = Number(process.env['ORACLE_ROUNDS'] ?? 3);

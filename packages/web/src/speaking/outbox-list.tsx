@@ -10,7 +10,7 @@ import { namesIn } from './form-fields.tsx';
 import {
   onOutboxChange,
   outboxItems,
-  removeItem,
+  removeItems,
   removeOldItems,
   type OutboxItem,
 } from './outbox.ts';
@@ -91,12 +91,12 @@ function Actions({ item }: { readonly item: OutboxItem }): VNode | null {
   const { key, outcome } = item;
   if (outcome === undefined) return null;
   const discard = (): void => {
-    if (confirm(outbox.discardQuestion)) void removeItem(key);
+    if (confirm(outbox.discardQuestion)) void removeItems(key);
   };
   return outcome.state === 'stored' ? (
     <p class="actions">
       <a href={href(shell, `/entries/${outcome.entry.id}`)}>{outbox.open}</a>
-      <button type="button" class="more" onClick={() => void removeItem(key)}>
+      <button type="button" class="more" onClick={() => void removeItems(key)}>
         {outbox.hide}
       </button>
     </p>
@@ -123,7 +123,7 @@ async function edit(
 ): Promise<void> {
   if ((await readDraft(form)) === undefined) {
     await storeDraft(form, await contentOf(body, names));
-    await removeItem(key);
+    await removeItems(key);
   }
   location.hash = '';
   location.assign(page);

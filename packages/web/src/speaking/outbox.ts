@@ -106,18 +106,22 @@ export async function updateItem(item: OutboxItem): Promise<void> {
   announce();
 }
 
-export async function removeItem(key: string): Promise<void> {
+export async function removeItems(...keys: readonly string[]): Promise<void> {
   await write(['outbox'], (transaction) => {
-    transaction.objectStore('outbox').delete(key);
+    for (const key of keys) transaction.objectStore('outbox').delete(key);
   });
   announce();
 }
 
-/** Those that were stored before this page was opened: nobody asks for them any more. */
+/**
+ * Those that were stored before this page was opened: nobody asks for them any more. All at once, so
+ * that the page shows none of them between two removals.
+ */
 export async function removeOldItems(): Promise<void> {
-  for (const { key, outcome } of await outboxItems()) {
-    if (outcome?.state === 'stored' && outcome.at < performance.timeOrigin) await removeItem(key);
-  }
+  const old = (await outboxItems()).filter(
+    ({ outcome }) => outcome?.state === 'stored' && outcome.at < performance.timeOrigin,
+  );
+  if (old.length > 0) await removeItems(...old.map(({ key }) => key));
 }
 
 /** Web pages without TLS have no `randomUUID`. */

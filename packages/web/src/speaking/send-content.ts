@@ -9,7 +9,7 @@ import {
   newIdempotencyKey,
   onOutboxChange,
   outboxItems,
-  removeItem,
+  removeItems,
   type OutboxItem,
   type Outcome,
 } from './outbox.ts';
@@ -56,7 +56,7 @@ export async function sendContent(content: FormContent, sending: Sending): Promi
   const result = await answered;
   if (result.state !== 'refused') return result;
   await storeDraft(form, content);
-  await removeItem(key);
+  await removeItems(key);
   return result;
 }
 
