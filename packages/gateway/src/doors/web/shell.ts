@@ -12,19 +12,19 @@ import type { KindText, Shell, StateText } from '@open-presence/web/page-data';
 import { withoutLanguage } from '@open-presence/web/renderer';
 
 import type { RequestContext, StartupContext } from '../../http/context.ts';
-import { queryOf } from '../../http/query.ts';
 import { publicAddressOf } from '../../http/public-address.ts';
 
 /** In characters. A page repeats its address in links and forms. */
 export const MAX_ADDRESS = 65_536;
 
-/** Path and query of the page; of `/` for a page that says that its address is too long. */
-function addressOf({ url = '/' }: RequestContext['request']): string {
-  return withoutLanguage(new URL(url.length > MAX_ADDRESS ? '/' : url, 'http://localhost'));
+/** Of the page; of `/` for a page that says that its address is too long. */
+function addressOf({ url = '/' }: RequestContext['request']): URL {
+  return new URL(url.length > MAX_ADDRESS ? '/' : url, 'http://localhost');
 }
 
 /** `?lang=uk` or `?lang=en` wins over what the browser prefers. */
-function localeOfPage(request: RequestContext['request'], chosen: string | null): Locale {
+function localeOfPage(request: RequestContext['request'], url: URL): Locale {
+  const chosen = url.searchParams.get('lang');
   if (chosen === 'uk' || chosen === 'en') return chosen;
   return localeOf(request.headers['accept-language']) ?? 'en';
 }
@@ -32,12 +32,13 @@ function localeOfPage(request: RequestContext['request'], chosen: string | null)
 export function shellOf(context: RequestContext<StartupContext>): Shell {
   const { app, request } = context;
   const { service, contact, states, rooms, kinds } = app.language;
-  const chosen = queryOf(request).get('lang');
-  const locale = localeOfPage(request, chosen);
+  const url = addressOf(request);
+  const locale = localeOfPage(request, url);
+  const localeChosen = url.searchParams.has('lang');
   return {
     locale,
-    localeChosen: chosen !== null,
-    url: addressOf(request),
+    localeChosen,
+    url: withoutLanguage(url),
     address: publicAddressOf(context),
     service: localize(service, locale),
     contact: contactUri(contact),
