@@ -2,17 +2,20 @@
  * Builds the packages for publishing, each in a folder to run `npm pack` in:
  * `node scripts/build-packages.ts [FOLDER]`. A built package has the layout of its source, with
  * JavaScript, types and a source map in the place of each TypeScript file, so that paths between files
- * are the same in both. Needs the built pages (`npm run build:web`).
+ * are the same in both. Needs the built pages (`npm run build:web`), and brings the compiler with all
+ * that tests and checks use.
  */
 import { cp, glob, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 import { asObject, asArray } from '../conformance/value.ts';
 import { PACKAGES, ROOT, run } from '../test/packages/packed.ts';
+import { bringTools } from '../test/tools.ts';
 
 const RELATIVE_IMPORT = /(?<=\bfrom '|\bimport\(['"]|\bimport ')(\.{1,2}\/[^'"]+?)\.ts(?=['"])/g;
 
 const target = resolve(process.argv[2] ?? join(ROOT, 'dist'));
+bringTools();
 await rm(target, { recursive: true, force: true });
 await compile();
 for (const name of PACKAGES) await complete(name);

@@ -2,7 +2,7 @@
  * Builds the folder that the Debian package and the container image install:
  * `node scripts/installed-tree.ts FOLDER`. It has the packed packages, the dependencies of the command
  * and of a cluster at the versions of the lockfile, Node.js (`bin/node`), and `bin/presence`, which runs the command on it.
- * Needs `npm ci`, and no network.
+ * Needs `npm ci`.
  */
 import { copyFile, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
