@@ -23,6 +23,7 @@ const PROBES = {
   strace: () => runs('strace', '-o', '/dev/null', 'true'),
   'to mount a disk': mounts,
   'to mount a disk image': () => mounts() && hasProgram('mkfs.ext4') && runs('losetup', '--find'),
+  'npm 10.2 or later': () => runs('npm', 'sbom', '--help'),
   'files that even root cannot write': () => process.getuid?.() !== 0 || makesImmutable(),
 } as const satisfies Readonly<Record<string, () => boolean>>;
 

@@ -8,9 +8,11 @@ import { until } from '../../../conformance/until.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../../../test/gateway-process.ts';
 
 const WATCHDOG_MS = 300;
-/** The second serving thread stops having turns a second after its start. */
-const STUCK = `import { isMainThread, workerData } from 'node:worker_threads';
-  if (!isMainThread && workerData?.listen) setTimeout(() => { for (;;); }, 1000);`;
+/** The second serving thread stops having turns once this file is there. */
+const stuckBy = (file: string): string => `import { existsSync } from 'node:fs';
+  import { isMainThread, workerData } from 'node:worker_threads';
+  const look = () => { while (existsSync('${file}')); };
+  if (!isMainThread && workerData?.listen) setInterval(look, 20);`;
 
 /** A `systemd-notify` that writes down what it was told. */
 async function notified(folder: DataFolder): Promise<{
@@ -46,12 +48,14 @@ suite('systemd', () => {
   test('is told no more when a thread that serves is stuck', async () => {
     await using folder = await dataFolder();
     const { env, told } = await notified(folder);
-    const stuck = `--import=data:text/javascript,${encodeURIComponent(STUCK)}`;
+    const file = join(folder.path, 'stuck');
+    const stuck = `--import=data:text/javascript,${encodeURIComponent(stuckBy(file))}`;
     await using _gateway = await startGatewayProcess({
       args,
       env: { ...env, NODE_OPTIONS: stuck },
     });
     await until(told, (lines) => lines.includes('WATCHDOG=1'), String);
+    await writeFile(file, '');
     let last = -1;
     for (let count = (await told()).length; count !== last; count = (await told()).length) {
       last = count;

@@ -40,7 +40,10 @@ async function serveTo(redirect: string, use: (url: string) => Promise<void>): P
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const options = ['--port', String(port), '--data', folder.path, '--threads', '2'];
-  const command = [process.execPath, COMMAND, 'serve', ...options, '--log-requests'];
+  // Of its own: another process may have the usual port of debuggers open.
+  const debuggerPort = await freePort();
+  const node = [process.execPath, `--inspect-port=${debuggerPort}`];
+  const command = [...node, COMMAND, 'serve', ...options, '--log-requests'];
   const child = spawn('sh', ['-c', `exec "$@" ${redirect}`, 'sh', ...command], { stdio: 'ignore' });
   const ended = once(child, 'exit');
   try {
@@ -53,7 +56,7 @@ async function serveTo(redirect: string, use: (url: string) => Promise<void>): P
     for (const signal of ['SIGHUP', 'SIGUSR2', 'SIGUSR1'] as const) child.kill(signal);
     const body = JSON.stringify({ text: 'still open' });
     assert.equal((await fetch(`${url}/api/seeds`, { method: 'POST', body })).status, 201);
-    await assert.rejects(fetch('http://127.0.0.1:9229/json'));
+    await assert.rejects(fetch(`http://127.0.0.1:${debuggerPort}/json`));
     child.kill('SIGTERM');
     assert.deepEqual(await ended, [0, null]);
   } finally {
