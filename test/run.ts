@@ -16,7 +16,7 @@ const ROOT = join(import.meta.dirname, '..');
 const UNIT = 'packages/**/src/**/*.test.ts';
 /** What takes longest first, so that no processor is idle at the end. */
 const LONG = [
-  'packages/cli/src/start.test.ts',
+  'packages/cli/src/{safe-terminal,start}.test.ts',
   'test/{cluster,withhold,log-contract}/**/*.test.ts',
   'conformance/**/*.test.ts',
   'test/{crash,oracle,mirror,live,watch}/**/*.test.ts',
