@@ -195,9 +195,12 @@ describe('taking part, in Chromium', needs('chromium'), () => {
     }
     assert.equal((await entriesOf(gateway, 'garden')).length, count + 2);
     // Neither is shown on the next page, not even until both are removed.
-    await page.addInitScript(`new MutationObserver(() => {
-      if (document.querySelector('.outbox-item') !== null) document.title = 'shown';
-    }).observe(document, { childList: true, subtree: true });`);
+    await page.addInitScript(`const watch = new MutationObserver(() => {
+      if (document.querySelector('.outbox-item') === null) return;
+      watch.disconnect();
+      document.title = 'shown';
+    });
+    watch.observe(document, { childList: true, subtree: true });`);
     await page.goto(`${gateway.url}/garden`);
     await page.locator('.garden-stage').waitFor();
     assert.notEqual(await page.title(), 'shown');
