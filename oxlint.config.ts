@@ -252,7 +252,9 @@ export default {
         anywhere(`${gateway}/stores/**`),
         anywhere(`${gateway}/log/packed-drafts.ts`),
         anywhere(`${gateway}/presence/other-gateways.ts`),
-        anywhere(`${gateway}/{http-worker,language-thread,load-cluster,load-language}.ts`),
+        anywhere(
+          `${gateway}/{http-worker,language-thread,load-cluster,load-language,thread-call}.ts`,
+        ),
         anywhere(`${gateway}/doors/docs/{reference-scripts,scalar-thread}.ts`),
         anywhere(`${gateway}/http/node-http.ts`),
         anywhere('packages/cli/src/environment-proxy.ts'),

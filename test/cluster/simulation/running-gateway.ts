@@ -13,10 +13,7 @@ import { ReceivedUploads } from '../../../packages/cluster/src/applying/received
 import { sendUpload } from '../../../packages/cluster/src/publishing/send-upload.ts';
 import { StreamEraser } from '../../../packages/cluster/src/applying/stream-eraser.ts';
 import { WithholdingPublisher } from '../../../packages/cluster/src/publishing/withholding-publisher.ts';
-import {
-  type DataPaths,
-  dataPathsIn,
-} from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
+import { dataPathsIn } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
 import {
   type AppendingPort,
@@ -26,10 +23,7 @@ import {
 } from '../../../packages/gateway/src/log/packed-drafts.ts';
 import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
 import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
-import {
-  WithholdClient,
-  type WithholdResponse,
-} from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
+import { WithholdClient } from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
 import { SqliteReplica } from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
@@ -50,7 +44,6 @@ export class RunningGateway {
   next: number;
   /** Of the connection to the servers. */
   #isConnected = true;
-  readonly #paths: DataPaths;
   readonly #writer: SimulatedWriter;
   readonly #log: DatabaseSync;
   readonly #reader: ReturnType<SqliteReplica['reader']>;
@@ -75,7 +68,6 @@ export class RunningGateway {
     fault: Fault | undefined,
   ) {
     const paths = dataPathsIn(folder);
-    this.#paths = paths;
     const shared = new SharedState();
     shared.uploadThreads = UPLOAD_THREADS;
     this.#writer = new SimulatedWriter(paths, shared, random.fork(), fault, this.#ended.signal);
@@ -127,7 +119,11 @@ export class RunningGateway {
     });
     void eraser.run(this.#ended.signal);
     this.#withholdings = new WithholdingPublisher(this.#publisher, () => eraser.erased());
-    this.#withholding = this.#withholdingClient();
+    this.#withholding = new WithholdClient(
+      (items) => this.#withholdings.withhold(items),
+      paths,
+      new BlockReader(this.#log, () => this.#writer.withheld),
+    );
     const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
     const applier = new Applier(replica, {
       stream: () => 'simulated',
@@ -234,23 +230,5 @@ export class RunningGateway {
         await sleep(RETRY_MS);
       }
     }
-  }
-
-  /** A client beside the stream's thread. */
-  #withholdingClient(): WithholdClient {
-    let respond: (response: WithholdResponse) => void = () => {};
-    return new WithholdClient(
-      {
-        postMessage: ({ withholding, items }) =>
-          void this.#withholdings
-            .withhold(items)
-            .then((result) => respond({ withholding, result })),
-        on: (_event, listener) => {
-          respond = listener;
-        },
-      },
-      this.#paths,
-      new BlockReader(this.#log, () => this.#writer.withheld),
-    );
   }
 }

@@ -2,32 +2,47 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { DataPaths } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { packResults, unpackDrafts } from '../../../packages/gateway/src/log/packed-drafts.ts';
-import type { UnpackedBatch } from '../../../packages/gateway/src/log/ordered-batch.ts';
+import type {
+  ApplyRequest,
+  ApplyResponse,
+  UnpackedBatch,
+} from '../../../packages/gateway/src/log/ordered-batch.ts';
 import { Withholder } from '../../../packages/gateway/src/stores/sqlite/log/withholder.ts';
 import { Writer } from '../../../packages/gateway/src/stores/sqlite/log/writer.ts';
 import type {
-  FromWriter,
-  WriterPort,
-} from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
+  ItemToWithhold,
+  WriterCalls,
+} from '../../../packages/gateway/src/stores/sqlite/log/writer-calls.ts';
+import {
+  answerCall,
+  type CallPort,
+  type ThreadCall,
+} from '../../../packages/gateway/src/thread-call.ts';
 import type { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
 
-type ToWriter = Parameters<WriterPort['postMessage']>[0];
+type Listener = Parameters<CallPort<WriterCalls>['on']>[1];
+
+interface Decision {
+  readonly listed: { readonly count: number };
+  readonly erased: PromiseWithResolvers<number>;
+}
 
 /** Between two steps. */
 const MAX_PAUSE_MS = 30;
 
 /** Does what the writer's thread does. A crash may come before each step, or before its answer. */
-export class SimulatedWriter implements WriterPort {
+export class SimulatedWriter implements CallPort<WriterCalls>, WriterCalls {
   readonly #random: SeededRandom;
   readonly #fault: Fault | undefined;
   readonly #shared: SharedState;
   readonly #writer: Writer;
   readonly #withholder: Withholder;
   readonly #ended: AbortSignal;
-  #respond: (response: FromWriter) => void = () => {};
-  #unerased: { readonly withholding: number; readonly listed: { readonly count: number } }[] = [];
+  #respond: Listener = () => {};
+  readonly #decisions: Decision[] = [];
+  #unerased: Decision[] = [];
   #isErasing = false;
 
   constructor(
@@ -51,11 +66,11 @@ export class SimulatedWriter implements WriterPort {
     return this.#shared.withheldInLog;
   }
 
-  postMessage(request: ToWriter): void {
-    void this.#handle(request);
+  postMessage(call: ThreadCall<WriterCalls>): void {
+    void this.#handle(call);
   }
 
-  on(_event: 'message', listener: (message: FromWriter) => void): void {
+  on(_event: 'message', listener: Listener): void {
     this.#respond = listener;
   }
 
@@ -63,40 +78,57 @@ export class SimulatedWriter implements WriterPort {
     this.#writer.close();
   }
 
-  async #handle(request: ToWriter): Promise<void> {
-    await this.#pause();
-    if (this.#ended.aborted) return;
-    const response = this.#respondTo(request);
-    await this.#pause();
-    if (this.#ended.aborted || response === undefined) return;
-    this.#respond(response);
+  async withhold(): Promise<never> {
+    throw new Error('Visitors withhold by the stream.');
   }
 
-  #respondTo(request: ToWriter): FromWriter | undefined {
-    const fails = this.#random.chance(0.05);
-    if ('erasedMessages' in request) {
-      if (!fails) this.#writer.erasedInStream(request);
-      return undefined;
-    }
-    if ('uploadFault' in request) return undefined;
-    if ('withholding' in request) {
-      const { withholding, items } = request;
-      if (fails) return { withholding, result: 'unavailable' };
-      const listed =
-        this.#fault === 'withholds nothing'
-          ? { count: items.length }
-          : this.#withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? 0 })));
-      this.#unerased.push({ withholding, listed });
-      if (!this.#isErasing) void this.#erase();
-      return { marked: withholding };
-    }
-    if (fails) return { applied: 'unavailable' };
+  decide(items: readonly ItemToWithhold[]): number | 'unavailable' {
+    if (this.#fails()) return 'unavailable';
+    const listed =
+      this.#fault === 'withholds nothing'
+        ? { count: items.length }
+        : this.#withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? 0 })));
+    const decision = { listed, erased: Promise.withResolvers<number>() };
+    this.#unerased.push(decision);
+    if (!this.#isErasing) void this.#erase();
+    return this.#decisions.push(decision);
+  }
+
+  async erased(decision: number): Promise<number> {
+    return (await this.#decisions[decision - 1]?.erased.promise) ?? 0;
+  }
+
+  erasedInStream(erased: Parameters<WriterCalls['erasedInStream']>[0]): void {
+    if (!this.#fails()) this.#writer.erasedInStream(erased);
+  }
+
+  copy(): never {
+    throw new Error('A cluster copies nothing.');
+  }
+
+  apply(request: ApplyRequest): ApplyResponse['applied'] {
+    if (this.#fails()) return 'unavailable';
     const unpacked = request.apply.map((batch) =>
       changed({ ...batch, drafts: unpackDrafts(batch.drafts) }, this.#fault),
     );
     const results = this.#writer.apply(unpacked, request);
-    if (typeof results === 'string') return { applied: results };
-    return { applied: results.map((each) => each && packResults(each)) };
+    return typeof results === 'string' ? results : results.map((each) => each && packResults(each));
+  }
+
+  #fails(): boolean {
+    return this.#random.chance(0.05);
+  }
+
+  async #handle(call: ThreadCall<WriterCalls>): Promise<void> {
+    await this.#pause();
+    if (this.#ended.aborted) return;
+    const port = { postMessage: (reply: object) => void this.#reply(reply) };
+    await answerCall<WriterCalls>(port, call, this);
+  }
+
+  async #reply(reply: object): Promise<void> {
+    await this.#pause();
+    if (!this.#ended.aborted) this.#respond(reply);
   }
 
   async #erase(): Promise<void> {
@@ -108,8 +140,7 @@ export class SimulatedWriter implements WriterPort {
     this.#isErasing = false;
     const unerased = this.#unerased;
     this.#unerased = [];
-    for (const { withholding, listed } of unerased)
-      this.#respond({ withholding, result: listed.count });
+    for (const { listed, erased } of unerased) erased.resolve(listed.count);
   }
 
   async #pause(): Promise<void> {

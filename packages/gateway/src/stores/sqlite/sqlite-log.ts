@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 
-import { entryId } from '@open-presence/protocol';
+import { entryId, GatewayError } from '@open-presence/protocol';
 
 import type {
   AppendOutcome,
@@ -15,15 +15,16 @@ import type {
   Spool,
 } from '../../log/log.ts';
 import { causeOf } from '../../storage-fault.ts';
+import { ThreadCaller } from '../../thread-call.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
 import { AppendClient } from './log/append-client.ts';
-import { CatchUpClient } from './log/catch-up.ts';
 import type { PackedDraft, WriteResult } from '../../log/packed-drafts.ts';
 import { FileSpool } from './log/file-spool.ts';
 import { UploadThreads } from './log/upload-threads.ts';
 import { WithholdClient } from './log/withhold-client.ts';
+import type { AppendThreadCalls } from './log/writer-calls.ts';
 import { LogReader } from './reader.ts';
 import { SharedState } from './shared-state.ts';
 import { QueryClient } from './words/query-client.ts';
@@ -42,6 +43,8 @@ export interface SqliteConnection {
 /** How often it is looked whether reads have what is decided to be withheld. */
 const WITHHOLDING_INTERVAL_MS = 5;
 const NO_BODY = new Uint8Array(0);
+const UNKNOWN =
+  'Cannot answer this request now: it names an entry that this gateway does not have, and the gateway cannot learn now whether another gateway of its cluster has stored it. Try again in a moment, or at another gateway.';
 const CONFLICT = { outcome: 'conflict' } as const;
 
 export class SqliteLog extends LogReader implements Log {
@@ -49,7 +52,8 @@ export class SqliteLog extends LogReader implements Log {
   readonly #writer: AppendClient;
   readonly #queries: QueryClient;
   readonly #withholding: WithholdClient;
-  readonly #catchingUp: CatchUpClient | undefined;
+  readonly #calls: ThreadCaller<AppendThreadCalls>;
+  readonly #isShared: boolean;
   readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
   readonly #uploadThreads: UploadThreads;
@@ -66,8 +70,11 @@ export class SqliteLog extends LogReader implements Log {
     this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
     this.#writer = new AppendClient(writer);
-    this.#withholding = new WithholdClient(writer, paths, this.blocks);
-    this.#catchingUp = isShared ? new CatchUpClient(writer) : undefined;
+    this.#calls = new ThreadCaller(writer);
+    const withhold = (items: Parameters<AppendThreadCalls['withhold']>[0]) =>
+      this.#calls.call('withhold', items);
+    this.#withholding = new WithholdClient(withhold, paths, this.blocks);
+    this.#isShared = isShared;
   }
 
   spool(): Spool {
@@ -110,8 +117,9 @@ export class SqliteLog extends LogReader implements Log {
   }
 
   async caughtUp(): Promise<void> {
-    if (this.#catchingUp === undefined) return;
-    await this.#catchingUp.caughtUp();
+    if (!this.#isShared) return;
+    if ((await this.#calls.call('catchUp', undefined)) !== true)
+      throw new GatewayError('unavailable', UNKNOWN);
     while (!this.hasAllWithheld() && this.shared.writable && this.#closing === undefined)
       await sleep(WITHHOLDING_INTERVAL_MS);
   }
@@ -146,8 +154,7 @@ export class SqliteLog extends LogReader implements Log {
     this.#writer.flush();
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
     await this.#writer.drain();
-    this.#withholding.close();
-    this.#catchingUp?.close();
+    this.#calls.close();
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();

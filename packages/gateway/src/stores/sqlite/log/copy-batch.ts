@@ -11,9 +11,8 @@ import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
 import type { WithheldRow } from './withheld-entry.ts';
 
-/** Sent by a thread that copies. */
+/** Of a thread that copies. */
 export interface CopyRequest {
-  readonly batch: number;
   readonly copies: ArrayBuffer;
   /** Bytes of it that are used. */
   readonly size: number;
@@ -21,7 +20,6 @@ export interface CopyRequest {
 
 /** Gives the buffer back. */
 export interface CopyResponse {
-  readonly batch: number;
   readonly result: CopyResult;
   readonly copies: ArrayBuffer;
 }

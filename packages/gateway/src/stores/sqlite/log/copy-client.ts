@@ -6,27 +6,28 @@ import type { CopyResult, EntryCopy, LogCopier, WithholdingCopy } from '../../..
 import type { Seq, Spool } from '../../../log/log.ts';
 import { isSpoiled, openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
+import { ThreadCaller } from '../../../thread-call.ts';
 import type { SharedState } from '../shared-state.ts';
 import { BlockReader } from './block-reader.ts';
-import { CopyBatch, type CopyRequest, type CopyResponse } from './copy-batch.ts';
+import { CopyBatch } from './copy-batch.ts';
 import { FileSpool } from './file-spool.ts';
 import { UploadThreads } from './upload-threads.ts';
 import { WithholdClient } from './withhold-client.ts';
+import type { WriterCalls } from './writer-calls.ts';
 
 export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #port: MessagePort;
+  readonly #calls: ThreadCaller<WriterCalls>;
   readonly #db: DatabaseSync;
   readonly #log: BlockReader;
   readonly #uploadThreads: UploadThreads;
   readonly #withholding: WithholdClient;
   readonly #spools = new Set<FileSpool>();
-  readonly #inFlight = new Map<number, (result: CopyResult) => void>();
   /** Buffers of batches that are stored. */
   readonly #free: ArrayBuffer[] = [];
   #next = new CopyBatch();
-  #batch = 0;
 
   constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
     this.#paths = paths;
@@ -35,14 +36,10 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     this.#db = openForReading(paths.log);
     this.#log = new BlockReader(this.#db, () => shared.withheldInLog);
     this.#uploadThreads = new UploadThreads(shared);
-    this.#withholding = new WithholdClient(port, paths, this.#log);
-    port.on('message', (message: CopyResponse | object) => {
-      if (!('copies' in message)) return;
-      const { batch, result, copies } = message;
-      this.#free.push(copies);
-      this.#inFlight.get(batch)?.(result);
-      this.#inFlight.delete(batch);
-    });
+    this.#calls = new ThreadCaller(port);
+    const withhold = (items: Parameters<WriterCalls['withhold']>[0]) =>
+      this.#calls.call('withhold', items);
+    this.#withholding = new WithholdClient(withhold, paths, this.#log);
   }
 
   head(): Seq {
@@ -81,15 +78,13 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     else return this.#addLarge(copy, body);
   }
 
-  commit(): Promise<CopyResult> {
+  async commit(): Promise<CopyResult> {
     const { memory, size } = this.#next;
     this.#next = new CopyBatch(this.#free.pop());
-    this.#batch += 1;
-    const { promise, resolve } = Promise.withResolvers<CopyResult>();
-    this.#inFlight.set(this.#batch, resolve);
-    const request = { batch: this.#batch, copies: memory, size } satisfies CopyRequest;
-    this.#port.postMessage(request, [memory]);
-    return promise;
+    const response = await this.#calls.call('copy', { copies: memory, size }, [memory]);
+    if (response === undefined) return { outcome: 'failed', code: 'unavailable' };
+    this.#free.push(response.copies);
+    return response.result;
   }
 
   async withhold(withholdings: readonly WithholdingCopy[]): Promise<void> {
@@ -97,7 +92,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#withholding.close();
+    this.#calls.close();
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
     this.#port.close();
     this.#db.close();

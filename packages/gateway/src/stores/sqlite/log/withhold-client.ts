@@ -1,4 +1,4 @@
-/** Has entries withheld by the writer's thread. */
+/** Has entries withheld by another thread. */
 import { createHash } from 'node:crypto';
 
 import { GatewayError } from '@open-presence/protocol';
@@ -11,90 +11,41 @@ import type { BlockReader } from './block-reader.ts';
 import { digestOf } from './chain.ts';
 import { isFileFault, largeChunks } from './large-files.ts';
 import { sha256 } from './sha256.ts';
-import type { WithheldItem } from './decided-withholding.ts';
+import type { ItemToWithhold, WithholdFailure } from './writer-calls.ts';
 
-/** An entry to be withheld. `time`: that of the writer if it is undefined. */
-export type WithheldRequestItem = Pick<WithheldItem, 'seq' | 'reason'> & {
-  readonly time: number | undefined;
-};
-
-export interface WithholdRequest {
-  readonly withholding: number;
-  readonly items: readonly (WithheldRequestItem & Pick<WithheldItem, 'digest'>)[];
-}
-
-/** Sent when nothing is left of what the entries said, or none was withheld. */
-export interface WithholdResponse {
-  readonly withholding: number;
-  /** How many were withheld, or why none was. */
-  readonly result: number | 'out-of-space' | 'unavailable';
-}
-
-/** Sent before, when it is decided that they are withheld. */
-export interface MarkedResponse {
-  readonly marked: number;
-}
-
-const REFUSED = {
+const REFUSED: Readonly<Record<WithholdFailure, string>> = {
   'out-of-space': 'Nothing was withheld: the disk is full.',
   unavailable: 'Nothing was withheld: the log cannot be written.',
-} as const;
+};
+const CLOSED = 'The log was closed before everything was erased. The next start goes on with it.';
 
-/** Leads to the writer's thread. Other messages may come from it, too. */
-interface WithholdPort {
-  postMessage(request: WithholdRequest): void;
-  on(event: 'message', listener: (message: WithholdResponse | object) => void): unknown;
-}
-
-interface Pending {
-  readonly resolve: (count: number) => void;
-  readonly reject: (error: Error) => void;
-}
+/** Undefined where the log closes first. */
+type Withhold = (items: readonly ItemToWithhold[]) => Promise<number | WithholdFailure | undefined>;
 
 export class WithholdClient {
-  readonly #port: WithholdPort;
+  readonly #withhold: Withhold;
   readonly #paths: DataPaths;
   readonly #log: BlockReader;
-  readonly #pending = new Map<number, Pending>();
-  #last = 0;
 
-  constructor(port: WithholdPort, paths: DataPaths, log: BlockReader) {
-    this.#port = port;
+  constructor(withhold: Withhold, paths: DataPaths, log: BlockReader) {
+    this.#withhold = withhold;
     this.#paths = paths;
     this.#log = log;
-    port.on('message', (message) => {
-      if (!('withholding' in message)) return;
-      const { withholding, result } = message;
-      const pending = this.#pending.get(withholding);
-      this.#pending.delete(withholding);
-      if (typeof result === 'number') pending?.resolve(result);
-      else pending?.reject(new GatewayError(result, REFUSED[result]));
-    });
   }
 
   /** See `Log.withhold`. */
-  async withhold(items: readonly WithheldRequestItem[]): Promise<number> {
-    const request: WithholdRequest['items'][number][] = [];
+  async withhold(entries: readonly Omit<ItemToWithhold, 'digest'>[]): Promise<number> {
+    const items: ItemToWithhold[] = [];
     const takeTurn = yieldPeriodically();
-    for (const item of items) {
-      const digest = await this.#digest(item.seq);
-      if (digest !== undefined) request.push({ ...item, digest });
+    for (const entry of entries) {
+      const digest = await this.#digest(entry.seq);
+      if (digest !== undefined) items.push({ ...entry, digest });
       await takeTurn();
     }
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#last += 1;
-    this.#pending.set(this.#last, { resolve, reject });
-    this.#port.postMessage({ withholding: this.#last, items: request });
-    return await promise;
-  }
-
-  /** To be called before the port is closed. */
-  close(): void {
-    const message =
-      'The log was closed before everything was erased. The next start goes on with it.';
-    for (const { reject } of this.#pending.values())
-      reject(new GatewayError('unavailable', message));
-    this.#pending.clear();
+    const result = await this.#withhold(items);
+    if (result === undefined) throw new GatewayError('unavailable', CLOSED);
+    if (typeof result === 'string') throw new GatewayError(result, REFUSED[result]);
+    return result;
   }
 
   /** Undefined if there is no such entry; empty if its record has lost its form. */

@@ -11,6 +11,7 @@ import {
   type FaultCause,
   StorageFault,
 } from '../../../storage-fault.ts';
+import { answerCall, type ThreadCall } from '../../../thread-call.ts';
 import { StoreThread } from '../store-thread.ts';
 import {
   type PackedDraft,
@@ -21,18 +22,16 @@ import {
   type WriteResult,
 } from '../../../log/packed-drafts.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
+import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
 import { migrateLog } from './migration.ts';
 import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
-import type { ErasedMessages } from '../../../log/replica.ts';
-import type { MarkedResponse, WithholdRequest, WithholdResponse } from './withhold-client.ts';
 import { Withholder } from './withholder.ts';
 import { isDiskFull, Writer } from './writer.ts';
 
-/** A request of which the entries are withheld, but not erased yet. */
-interface UnerasedRequest {
-  readonly client: MessagePort;
-  readonly withholding: number;
+/** A withholding that is decided. `erased`: resolves when nothing is left of what the entries said. */
+interface Decision {
   readonly listed: { readonly count: number };
+  readonly erased: PromiseWithResolvers<number>;
 }
 
 interface Batch {
@@ -45,7 +44,7 @@ const PROBE_INTERVAL_MS = 500;
 /** How often it is looked whether the other threads have erased what they have. */
 const ERASE_INTERVAL_MS = 10;
 
-type ToWriterThread = ToWriter | CopyRequest | WithholdRequest | ApplyRequest | ErasedMessages;
+type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
 
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
@@ -53,11 +52,26 @@ migrateLog(thread.paths);
 const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
 const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
-const unerased: UnerasedRequest[] = [];
+let unerased: Decision[] = [];
+/** Those whose end is asked for later. */
+const decisions = new Map<number, Promise<number>>();
+let lastDecision = 0;
 let erasing: NodeJS.Timeout | undefined = setTimeout(erase);
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
 const probing = setInterval(probe, PROBE_INTERVAL_MS);
+
+const calls: WriterCalls = {
+  withhold: async (items) => await withhold(items),
+  decide,
+  erased: endOf,
+  apply,
+  copy,
+  erasedInStream(erased) {
+    writer.erasedInStream(erased);
+    reportState();
+  },
+};
 
 thread.signal.addEventListener('abort', () => {
   storeAll();
@@ -86,57 +100,66 @@ function storeAll(): void {
 }
 
 function receive(client: MessagePort, message: ToWriterThread): void {
-  if ('withholding' in message) {
-    withhold(client, message);
-    return;
-  }
   if ('uploadFault' in message) {
     ({ uploadFault } = message);
     reportState();
     return;
   }
-  if ('erasedMessages' in message) {
-    writer.erasedInStream(message);
-    reportState();
+  if ('call' in message) {
+    void answerCall(client, message, calls, copiesOf);
     return;
   }
-  if ('apply' in message) {
-    apply(client, message);
-    return;
-  }
-  const { batch } = message;
-  if ('copies' in message) {
-    const { copies } = message;
-    const before = shared.head;
-    const result = writer.commitCopies(copiesIn(message));
-    if (writer.takeWithheld()) {
-      withholder.changed();
-      erasing ??= setTimeout(erase);
-    }
-    if (result.outcome !== 'failed') recordCopies(shared.head - before, message.size);
-    client.postMessage({ batch, result, copies } satisfies CopyResponse, [copies]);
-    reportState();
-    return;
-  }
-  const { drafts } = message;
+  const { batch, drafts } = message;
   waiting.push({ client, batch, drafts: unpackDrafts(drafts) });
 }
 
+function copy(request: CopyRequest): CopyResponse {
+  const before = shared.head;
+  const result = writer.commitCopies(copiesIn(request));
+  if (writer.takeWithheld()) {
+    withholder.changed();
+    erasing ??= setTimeout(erase);
+  }
+  if (result.outcome !== 'failed') recordCopies(shared.head - before, request.size);
+  reportState();
+  return { result, copies: request.copies };
+}
+
+/** The buffer of copies goes back. */
+function copiesOf(response: unknown): ArrayBuffer[] {
+  const isCopied = typeof response === 'object' && response !== null && 'copies' in response;
+  return isCopied && response.copies instanceof ArrayBuffer ? [response.copies] : [];
+}
+
 /** What was sent before is stored first: it may be withheld with this request. */
-function withhold(client: MessagePort, { withholding, items }: WithholdRequest): void {
+function withhold(items: readonly ItemToWithhold[]): Promise<number> | WithholdFailure {
   if (waiting.length > 0) store(waiting.splice(0));
   const now = writer.checkClock();
   try {
     if (!shared.writable) throw new StorageFault('The log cannot be written.');
     const listed = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
-    client.postMessage({ marked: withholding } satisfies MarkedResponse);
-    unerased.push({ client, withholding, listed });
+    const erased = Promise.withResolvers<number>();
+    unerased.push({ listed, erased });
     erasing ??= setTimeout(erase);
+    return erased.promise;
   } catch (error) {
     assertStorageFault(error);
-    const result = isDiskFull(error) ? 'out-of-space' : 'unavailable';
-    client.postMessage({ withholding, result } satisfies WithholdResponse);
+    return isDiskFull(error) ? 'out-of-space' : 'unavailable';
   }
+}
+
+function decide(items: readonly ItemToWithhold[]): number | WithholdFailure {
+  const erased = withhold(items);
+  if (typeof erased === 'string') return erased;
+  lastDecision += 1;
+  decisions.set(lastDecision, erased);
+  return lastDecision;
+}
+
+async function endOf(decision: number): Promise<number> {
+  const count = await decisions.get(decision);
+  decisions.delete(decision);
+  return count ?? 0;
 }
 
 /** A step of it, until nothing is left to erase. */
@@ -153,10 +176,8 @@ function erase(): void {
   }
   erasing = delayMs === undefined ? undefined : setTimeout(erase, delayMs);
   if (delayMs !== undefined) return;
-  for (const { client, withholding, listed } of unerased.splice(0)) {
-    const response: WithholdResponse = { withholding, result: listed.count };
-    client.postMessage(response);
-  }
+  for (const { erased, listed } of unerased) erased.resolve(listed.count);
+  unerased = [];
 }
 
 function store(batches: readonly Batch[]): void {
@@ -174,17 +195,13 @@ function store(batches: readonly Batch[]): void {
   reportState();
 }
 
-function apply(client: MessagePort, { apply: packed, ...position }: ApplyRequest): void {
+function apply({ apply: packed, ...position }: ApplyRequest): ApplyResponse['applied'] {
   const batches = packed.map((batch) => ({ ...batch, drafts: unpackDrafts(batch.drafts) }));
   const results = writer.apply(batches, position);
-  if (typeof results === 'string') {
-    client.postMessage({ applied: results } satisfies ApplyResponse);
-  } else {
-    if (metrics !== undefined) recordApplied(metrics, batches, results);
-    const applied = results.map((each) => each && packResults(each));
-    client.postMessage({ applied } satisfies ApplyResponse);
-  }
   reportState();
+  if (typeof results === 'string') return results;
+  if (metrics !== undefined) recordApplied(metrics, batches, results);
+  return results.map((each) => each && packResults(each));
 }
 
 function recordApplied(

@@ -4,7 +4,6 @@ import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
-import type { UploadReport } from '../../../log/packed-drafts.ts';
 import type {
   ErasedMessages,
   LogFormat,
@@ -15,6 +14,7 @@ import type {
   UploadFiles,
 } from '../../../log/replica.ts';
 import { causeOf, isStorageFault } from '../../../storage-fault.ts';
+import { type CallPort, ThreadCaller } from '../../../thread-call.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, openForReading } from '../database.ts';
 import { BlockReader } from '../log/block-reader.ts';
@@ -28,23 +28,10 @@ import {
   readUnusedUploads,
   unusedUploadNames,
 } from '../log/stream-messages.ts';
-import type { MarkedResponse, WithholdRequest, WithholdResponse } from '../log/withhold-client.ts';
 import { withheldLookup } from '../log/withheld-table.ts';
+import type { ItemToWithhold, WriterCalls } from '../log/writer-calls.ts';
 import type { StoreThread } from '../store-thread.ts';
 import { SqliteUploadFiles } from './upload-files.ts';
-
-export type FromWriter = ApplyResponse | MarkedResponse | WithholdResponse;
-
-/** Leads to the writer's thread, which answers applications in their order. */
-export interface WriterPort {
-  postMessage(request: ApplyRequest | WithholdRequest | ErasedMessages | UploadReport): void;
-  on(event: 'message', listener: (message: FromWriter) => void): unknown;
-}
-
-interface PendingWithholding {
-  readonly decided: PromiseWithResolvers<boolean>;
-  readonly erased: PromiseWithResolvers<number>;
-}
 
 type ThreadOfReplica = Pick<
   StoreThread,
@@ -59,12 +46,9 @@ export class SqliteReplica implements Replica {
   readonly uploads: UploadFiles;
   readonly format: LogFormat = LOG_FORMAT;
   readonly #thread: ThreadOfReplica;
-  readonly #writer: WriterPort;
-  readonly #applying: ((applied: ApplyResponse['applied']) => void)[] = [];
-  readonly #withholdings = new Map<number, PendingWithholding>();
-  #last = 0;
+  readonly #calls: ThreadCaller<WriterCalls>;
 
-  constructor(thread: ThreadOfReplica, writer: WriterPort) {
+  constructor(thread: ThreadOfReplica, writer: CallPort<WriterCalls>) {
     const { paths, shared, signal, stopping } = thread;
     this.identity = gatewayIdentity(paths);
     this.state = shared;
@@ -72,8 +56,7 @@ export class SqliteReplica implements Replica {
     this.stopping = stopping;
     this.uploads = new SqliteUploadFiles(paths, shared, (fault) => this.report('uploads', fault));
     this.#thread = thread;
-    this.#writer = writer;
-    writer.on('message', (message) => this.#receive(message));
+    this.#calls = new ThreadCaller(writer);
   }
 
   reader(): ReplicaReader & Disposable {
@@ -92,23 +75,20 @@ export class SqliteReplica implements Replica {
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResponse['applied']> {
-    const { promise, resolve } = Promise.withResolvers<ApplyResponse['applied']>();
-    this.#applying.push(resolve);
-    this.#writer.postMessage(request);
-    return await promise;
+    return (await this.#calls.call('apply', request)) ?? 'unavailable';
   }
 
-  async withhold(items: WithholdRequest['items']): ReturnType<Replica['withhold']> {
-    const decided = Promise.withResolvers<boolean>();
-    const erased = Promise.withResolvers<number>();
-    this.#last += 1;
-    this.#withholdings.set(this.#last, { decided, erased });
-    this.#writer.postMessage({ withholding: this.#last, items });
-    return (await decided.promise) ? { erased: erased.promise } : undefined;
+  async withhold(items: readonly ItemToWithhold[]): ReturnType<Replica['withhold']> {
+    const decision = await this.#calls.call('decide', items);
+    return typeof decision === 'number' ? { erased: this.#erased(decision) } : undefined;
+  }
+
+  async #erased(decision: number): Promise<number> {
+    return (await this.#calls.call('erased', decision)) ?? 0;
   }
 
   erasedInStream(erased: ErasedMessages): void {
-    this.#writer.postMessage(erased);
+    void this.#calls.call('erasedInStream', erased);
   }
 
   report(part: ReplicaPart, fault: Error | undefined): void {
@@ -117,20 +97,6 @@ export class SqliteReplica implements Replica {
 
   async repeat(part: ReplicaPart, step: () => Promise<void>): Promise<void> {
     await this.#thread.repeat(step, (fault) => this.report(part, fault));
-  }
-
-  #receive(message: FromWriter): void {
-    if ('applied' in message) {
-      this.#applying.shift()?.(message.applied);
-    } else if ('marked' in message) {
-      this.#withholdings.get(message.marked)?.decided.resolve(true);
-    } else {
-      const { withholding, result } = message;
-      const pending = this.#withholdings.get(withholding);
-      this.#withholdings.delete(withholding);
-      pending?.decided.resolve(typeof result === 'number');
-      if (typeof result === 'number') pending?.erased.resolve(result);
-    }
   }
 }
 

@@ -7,8 +7,8 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { loadCluster } from '../../../load-cluster.ts';
 import type { ToWriter } from '../../../log/packed-drafts.ts';
 import type { ReplicaStart } from '../../../log/replica.ts';
-import type { CatchUpRequest, CatchUpResponse } from '../log/catch-up.ts';
-import type { WithholdRequest, WithholdResponse } from '../log/withhold-client.ts';
+import { answerCall, type ThreadCall } from '../../../thread-call.ts';
+import type { AppendThreadCalls } from '../log/writer-calls.ts';
 import { StoreThread } from '../store-thread.ts';
 import { SqliteReplica } from './sqlite-replica.ts';
 
@@ -17,7 +17,7 @@ export interface StreamThreadStart {
   readonly writer: MessagePort;
 }
 
-type FromClient = ToWriter | WithholdRequest | CatchUpRequest;
+type FromClient = ToWriter | ThreadCall<AppendThreadCalls>;
 
 const { start, writer } = (workerData as { readonly extra: StreamThreadStart }).extra;
 const thread = new StoreThread();
@@ -27,21 +27,14 @@ void orderer.ended.then(() => {
   writer.close();
   thread.close();
 });
+const calls: AppendThreadCalls = {
+  withhold: (items) => orderer.withhold(items),
+  catchUp: () => orderer.catchUp(),
+};
 thread.serve((client) => {
-  client.on('message', (message: FromClient) => void receive(client, message));
+  client.on('message', (message: FromClient) => {
+    if ('call' in message) void answerCall(client, message, calls);
+    else if ('drafts' in message) orderer.append(client, message);
+    else writer.postMessage(message);
+  });
 });
-
-async function receive(client: MessagePort, message: FromClient): Promise<void> {
-  if ('uploadFault' in message) {
-    writer.postMessage(message);
-  } else if ('drafts' in message) {
-    orderer.append(client, message);
-  } else if ('catchUp' in message) {
-    const isKnown = await orderer.catchUp();
-    client.postMessage({ caughtUp: message.catchUp, isKnown } satisfies CatchUpResponse);
-  } else {
-    const { withholding, items } = message;
-    const result = await orderer.withhold(items);
-    client.postMessage({ withholding, result } satisfies WithholdResponse);
-  }
-}
