@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import {
   assertStorageFault,
@@ -31,7 +31,6 @@ import { connectToServers, subjectOf, uploadSubject } from './stream/stream.ts';
 
 /** A copy that has entries serves them without the servers, if nothing has come of the stream for so long. */
 const READY_WITHOUT_SERVERS_MS = 5000;
-const RETRY_MS = 500;
 
 /** See `Cluster`. */
 export async function follow(replica: Replica, start: ReplicaStart): Promise<Orderer> {
@@ -254,8 +253,7 @@ class Follower implements Orderer {
   }
 
   async #eraseInStream(connection: NatsConnection): Promise<void> {
-    const manager = await this.#managerOf(connection);
-    if (manager === undefined) return;
+    const manager = await jetstreamManager(connection, { checkAPI: false });
     const messages = new StoredMessages(connection, manager, this.#start.address);
     this.#stored.resolve(messages);
     using log = this.#replica.reader();
@@ -268,19 +266,6 @@ class Follower implements Orderer {
     });
     this.#eraser.resolve(eraser);
     await eraser.run(this.#replica.signal);
-  }
-
-  /** Keeps trying until the servers answer; undefined if aborted. */
-  async #managerOf(connection: NatsConnection): Promise<JetStreamManager | undefined> {
-    while (!this.#replica.signal.aborted) {
-      try {
-        return await jetstreamManager(connection);
-      } catch (error) {
-        if (!(error instanceof Error)) throw error;
-        await sleep(RETRY_MS);
-      }
-    }
-    return undefined;
   }
 
   async #watchLag(connection: NatsConnection): Promise<void> {

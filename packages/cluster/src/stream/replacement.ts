@@ -31,19 +31,17 @@ export interface Replacement {
   readonly upload?: string | undefined;
 }
 
-/** Bytes are in base64. */
-interface PackedReplacement extends Pick<Replacement, 'kind' | 'time' | 'upload'> {
+/** As JSON, with bytes in base64. */
+type PackedReplacement = Omit<Replacement, 'drafts' | 'forms'> & {
   /** Forms name them by their index: one withholding may name many entries. */
   readonly reasons: readonly string[];
-  /** A text has the salts of a `SaltedForm`. */
-  readonly forms: readonly (string | PackedWithheldForm | RepeatForm)[];
-}
+  readonly forms: readonly (DraftForm | PackedForm)[];
+};
 
-interface PackedWithheldForm extends Pick<WithheldForm, 'time' | 'idSalt' | 'upload'> {
-  readonly reason: number;
-  readonly digest: string;
-  readonly key: string | undefined;
-}
+type PackedForm = Omit<WithheldForm, 'reason'> & { readonly reason: number };
+
+/** Members of forms that are bytes. */
+const BYTES: ReadonlySet<string> = new Set(['salts', 'digest', 'key']);
 
 /** What the folder of a gateway says about the drafts of a message. */
 export interface KnownDrafts {
@@ -116,34 +114,20 @@ export function emptyReplacement(
   return { kind, time, drafts: [], forms: [], upload };
 }
 
-export function packReplacement({
-  kind,
-  time,
-  drafts,
-  forms,
-  upload,
-}: Replacement): readonly Uint8Array[] {
-  const reasons = [...new Set(forms.flatMap((form) => ('reason' in form ? form.reason : [])))];
-  const packed: PackedReplacement = {
-    kind,
-    time,
-    reasons,
-    upload,
-    forms: forms.map((form) => {
-      if ('salts' in form) return base64(form.salts);
-      if ('repeats' in form) return form;
-      const { time: at, reason, idSalt, digest, key, upload } = form;
-      return {
-        time: at,
-        reason: reasons.indexOf(reason),
-        idSalt,
-        digest: base64(digest),
-        key: key && base64(key),
-        upload,
-      };
+export function packReplacement({ drafts, ...left }: Replacement): readonly Uint8Array[] {
+  const reasons = [...new Set(left.forms.flatMap((form) => ('reason' in form ? form.reason : [])))];
+  const forms = left.forms.map((form) =>
+    'reason' in form ? { ...form, reason: reasons.indexOf(form.reason) } : form,
+  );
+  const packed: PackedReplacement = { ...left, reasons, forms };
+  const text = Buffer.from(
+    JSON.stringify(packed, function (this: Record<string, unknown>, name, value: unknown) {
+      const bytes = this[name];
+      return BYTES.has(name) && bytes instanceof Uint8Array
+        ? Buffer.from(bytes).toString('base64')
+        : value;
     }),
-  };
-  const text = Buffer.from(JSON.stringify(packed));
+  );
   const size = Buffer.alloc(4);
   size.writeUInt32LE(text.length);
   return [size, text, new Uint8Array(packDrafts(drafts))];
@@ -152,27 +136,16 @@ export function packReplacement({
 export function unpackReplacement(payload: Uint8Array): Replacement {
   const buffer = Buffer.from(payload);
   const end = 4 + buffer.readUInt32LE(0);
-  const { kind, time, reasons, forms, upload } = JSON.parse(
+  const { reasons, forms, ...left } = JSON.parse(
     buffer.toString('utf8', 4, end),
+    (name, value: unknown) =>
+      BYTES.has(name) && typeof value === 'string' ? Buffer.from(value, 'base64') : value,
   ) as PackedReplacement;
-  const drafts = unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer);
-  return { kind, time, drafts, forms: forms.map(unpackForm), upload };
-
-  function unpackForm(form: PackedReplacement['forms'][number]): DraftForm {
-    if (typeof form === 'string') return { salts: Buffer.from(form, 'base64') };
-    if ('repeats' in form) return form;
-    const { time: at, reason, idSalt, digest, key, upload } = form;
-    return {
-      time: at,
-      reason: reasons[reason] ?? '',
-      idSalt,
-      digest: Buffer.from(digest, 'base64'),
-      key: key === undefined ? undefined : Buffer.from(key, 'base64'),
-      upload,
-    };
-  }
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64');
+  return {
+    ...left,
+    drafts: unpackDrafts(new Uint8Array(buffer.subarray(end)).buffer),
+    forms: forms.map((form) =>
+      'reason' in form ? { ...form, reason: reasons[Number(form.reason)] ?? '' } : form,
+    ),
+  };
 }
