@@ -117,7 +117,7 @@ suite('a backup', () => {
     assert.deepEqual(accepted.faults, ['1: has lost its file']);
   });
 
-  test('may have been made of another copy of the log, which has other blocks', async () => {
+  test('may have been made of another copy of the log', async () => {
     const [oneByOne, together] = [folder('one-by-one'), folder('together')];
     await smallEntriesAcrossSegments(oneByOne);
     await backUp(oneByOne, folder('one-by-one-first'));

@@ -106,7 +106,7 @@ suite('a folder with backups from somebody else', () => {
     'the file of a backup': ({ file }) => file,
     'the folder of segments': ({ folder: backups }) => join(backups, 'segments'),
     'a segment': ({ files }) => files,
-    'its blocks': ({ files }) => join(files, 'blocks'),
+    'its rows': ({ files }) => join(files, 'rows.sqlite'),
     'its folder of large bodies': ({ files }) => join(files, 'large'),
     'a part of that folder': async ({ files }) => dirname(await largeFile(files)),
     'a large body': async ({ files }) => await largeFile(files),
@@ -121,7 +121,7 @@ suite('a folder with backups from somebody else', () => {
       await assertRefused(backup, /links are not followed/);
     });
 
-  for (const name of ['the file of a backup', 'its blocks', 'a large body'] as const)
+  for (const name of ['the file of a backup', 'its rows', 'a large body'] as const)
     test(`cannot have a FIFO in place of ${name}`, async () => {
       const backup = await copyOf(`fifo ${name}`);
       const path = (await places[name]?.(backup)) ?? '';
@@ -130,9 +130,9 @@ suite('a folder with backups from somebody else', () => {
       await assertRefused(backup, /is not a regular file/);
     });
 
-  test('cannot have a FIFO as its list of withheld entries', async () => {
-    const backup = await copyOf('withheld');
-    execFileSync(MKFIFO, [join(backup.files, 'withheld')]);
+  test('cannot have a FIFO beside its rows', async () => {
+    const backup = await copyOf('journal');
+    execFileSync(MKFIFO, [join(backup.files, 'rows.sqlite-journal')]);
     await assertRefused(backup, /is not a regular file/);
   });
 
@@ -152,9 +152,9 @@ suite('a folder with backups from somebody else', () => {
 
   test('is copied again by a backup where a segment leads elsewhere', async () => {
     const backup = await copyOf('reused');
-    const blocks = join(backup.files, 'blocks');
-    await rename(blocks, folder('blocks'));
-    await symlink(folder('blocks'), blocks);
+    const rows = join(backup.files, 'rows.sqlite');
+    await rename(rows, folder('rows'));
+    await symlink(folder('rows'), rows);
     const { report } = await backUp(data, backup.folder);
     assert.equal(report.reused, 0);
     const { report: restored } = await restore(report.file, folder('restored'));

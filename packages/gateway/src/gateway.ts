@@ -157,8 +157,8 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
   },
   keys: {
     failing:
-      'log: the table of idempotency keys was spoiled or lacked an entry; it is made again there',
-    working: 'log: the table of idempotency keys has been put right',
+      'log: keys.sqlite is made again from the log; until then, only requests without an idempotency key are stored',
+    working: 'log: idempotency keys are known again',
   },
   erasing: {
     failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',

@@ -122,7 +122,7 @@ export class RunningGateway {
     this.#withholding = new WithholdClient(
       (items) => this.#withholdings.withhold(items),
       paths,
-      new BlockReader(this.#log, () => this.#writer.withheld),
+      new BlockReader(this.#log),
     );
     const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
     const applier = new Applier(replica, {

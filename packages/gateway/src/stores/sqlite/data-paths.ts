@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 /**
- * The files of a data folder. `log`, `large` and `incoming` hold the entries; `index`, `runs` and
- * `search` are derived from them and are rebuilt when they are lost.
+ * The files of a data folder. `log`, `large` and `incoming` hold the entries; `keys`, `index`, `runs`
+ * and `search` are derived from them and are rebuilt when they are lost.
  */
 export interface DataPaths {
   readonly folder: string;
@@ -10,6 +10,8 @@ export interface DataPaths {
   readonly log: string;
   /** How far the log was at its last commit. */
   readonly lastCommit: string;
+  /** Finds entries by their idempotency keys. */
+  readonly keys: string;
   readonly index: string;
   /** The full-text index. */
   readonly search: string;
@@ -27,6 +29,7 @@ export function dataPathsIn(folder: string): DataPaths {
     lock: join(folder, 'lock.sqlite'),
     log: join(folder, 'log.sqlite'),
     lastCommit: join(folder, 'last-commit'),
+    keys: join(folder, 'keys.sqlite'),
     index: join(folder, 'index.sqlite'),
     search: join(folder, 'search.sqlite'),
     runs: join(folder, 'runs'),

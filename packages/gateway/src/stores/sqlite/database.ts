@@ -35,15 +35,8 @@ export const META_TABLE =
 /** Thrown for an entry whose bytes in the log cannot be those that were written. */
 export class SpoiledEntry extends StorageFault {}
 
-/** Thrown for a bucket of idempotency keys of which the check fails. */
-export class SpoiledBucket extends StorageFault {
-  readonly bucket: number;
-
-  constructor(bucket: number) {
-    super(`Bucket ${bucket} of the idempotency keys is not what was stored.`);
-    this.bucket = bucket;
-  }
-}
+/** Thrown where `keys.sqlite` is not what was written. */
+export class SpoiledKeys extends StorageFault {}
 
 /** Returns what was read; undefined where it turns out to be spoiled. */
 export function readable<T>(read: () => T): T | undefined {
@@ -57,10 +50,10 @@ export function readable<T>(read: () => T): T | undefined {
 
 /**
  * Whether a page of the database has lost its form (SQLITE_CORRUPT), or the file has (SQLITE_NOTADB),
- * or an entry has, or a bucket of keys.
+ * or an entry has, or a row of `keys.sqlite`.
  */
 export function isSpoiled(error: unknown): error is Error {
-  if (error instanceof SpoiledEntry || error instanceof SpoiledBucket) return true;
+  if (error instanceof SpoiledEntry || error instanceof SpoiledKeys) return true;
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;

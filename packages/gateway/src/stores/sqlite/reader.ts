@@ -89,7 +89,7 @@ export class LogReader implements Omit<
     this.id = String(readMeta(this.#log, 'name'));
     const index = new IndexConnection(paths, shared);
     const version = (): number => shared.withheld;
-    const blocks = new BlockReader(this.#log, version);
+    const blocks = new BlockReader(this.#log);
     this.blocks = blocks;
     this.#withholdings = new WithholdingReader(this.#log, blocks);
     const [tail, scan] = [new UnindexedTail(blocks, version), new LogScan(blocks, paths)];

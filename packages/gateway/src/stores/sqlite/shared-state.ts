@@ -27,13 +27,14 @@ const RUNS_VERSION = 18;
 const STREAM_HOLDING = 19;
 const MESSAGES_BEHIND = 20;
 const COMPLETE_AT = 21;
+const KEYS_SPOILED = 22;
 const ENCODING_BITS: Readonly<Record<StoredEncoding, bigint>> = { zstd: 1n, gzip: 2n };
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(22 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(23 * 8)) {
     this.memory = memory;
     this.#cells = new BigInt64Array(memory);
   }
@@ -200,6 +201,14 @@ export class SharedState {
   }
   set runsVersion(version: number) {
     this.#setNumber(RUNS_VERSION, version);
+  }
+
+  /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */
+  get keysSpoiled(): boolean {
+    return this.#number(KEYS_SPOILED) === 1;
+  }
+  set keysSpoiled(value: boolean) {
+    this.#setNumber(KEYS_SPOILED, value ? 1 : 0);
   }
 
   /** Whether there are threads that follow the log. Set once, at the start. */

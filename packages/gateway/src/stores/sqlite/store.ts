@@ -20,7 +20,7 @@ import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
 import { adoptName } from './log/adopt-name.ts';
 import { checkClock } from './log/check-clock.ts';
 import { CopyClient } from './log/copy-client.ts';
-import { openAnyLogForReading, rollBackJournal } from './log/log-database.ts';
+import { openLogIfExists, rollBackJournal } from './log/log-database.ts';
 import { readStreamPosition } from './log/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
@@ -221,14 +221,14 @@ function refuseLog(paths: DataPaths, { isCopy, acceptClock }: LogUse): void {
 export function checkLog(folder: string, use: LogUse): void {
   const paths = dataPathsIn(resolve(folder));
   if (isLocked(paths.lock)) throw new Error(`Another process is using "${paths.folder}".`);
-  openAnyLogForReading(paths)?.close();
+  openLogIfExists(paths)?.close();
   refuseLog(paths, use);
   checkHistory(paths, false);
 }
 
 /** Whatever is stored in a copy by itself, the other copies would not have. */
 function refuseCopyOfCluster(paths: DataPaths): void {
-  const db = openAnyLogForReading(paths);
+  const db = openLogIfExists(paths);
   if (db === undefined) return;
   const position = readStreamPosition(db);
   db.close();

@@ -21,7 +21,6 @@ import {
   selectedTexts,
 } from '../../log/resumable-text.ts';
 import { textQuery, seqsFound, untilSearchable } from '../../search/search.fixture.ts';
-import { BLOCK_HEADER_SIZE } from './log/blocks.ts';
 import { verifyLog } from './log/verify.ts';
 import { openSqliteLog } from './store.ts';
 
@@ -35,9 +34,6 @@ const NEEDLES = [
   ['name in lower case', Buffer.from(NAME.toLowerCase())],
   ['facet of the name', Buffer.from(facet('identity', NAME))],
 ] as const;
-
-/** Where the flags are in a record. */
-const FLAGS = 29;
 
 type Needles = readonly (readonly [name: string, bytes: Buffer])[];
 
@@ -298,7 +294,7 @@ describe('a withheld entry', () => {
     assert.deepEqual(await needlesFound(young, NEEDLES), []);
   });
 
-  it('can be one whose record has lost its form', async () => {
+  it('can be one whose row has lost its form', async () => {
     const text = `${WORD} unreadable`;
     let seq: Seq;
     {
@@ -321,15 +317,8 @@ describe('a withheld entry', () => {
   });
 });
 
-/** Sets flags in the record of the entry that no record can have. */
+/** Sets flags in the row of the entry that no row can have. */
 function spoil(folder: string, seq: Seq): void {
   using db = new DatabaseSync(join(folder, 'log.sqlite'));
-  const row = db
-    .prepare('SELECT first, data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1')
-    .get(seq);
-  const [first, data] = [Number(row?.['first']), Buffer.from(row?.['data'] as Uint8Array)];
-  let at = BLOCK_HEADER_SIZE;
-  for (let next = first; next < seq; next += 1) at += data.readUInt32LE(at);
-  data[at + FLAGS] = 0xff;
-  db.prepare('UPDATE blocks SET data = ? WHERE first = ?').run(data, first);
+  db.prepare('UPDATE entries SET flags = 255 WHERE seq = ?').run(seq);
 }

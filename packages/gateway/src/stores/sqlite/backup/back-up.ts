@@ -8,9 +8,8 @@
  *
  * A segment of the newest backup is used again where the log still has the link that the segment, or
  * one behind it, ends with: then the entries before are the same, since each link depends on all of
- * them. Unless a block of this log reaches across its begin or its end, or entries of it were withheld
- * since: then it is written again, without what they said, and so is one that was written before the end
- * of the backup. The log is read in short transactions, so that its WAL can shrink meanwhile; only what a
+ * them. Unless entries of it were withheld since: then it is written again, without what they said, and
+ * so is one that was written before the end of the backup. The log is read in short transactions, so that its WAL can shrink meanwhile; only what a
  * copy knows of its stream is read in one.
  */
 import { existsSync } from 'node:fs';
@@ -19,8 +18,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
 import { dataPathsIn } from '../data-paths.ts';
-import { isSpoiled, readable, readMeta } from '../database.ts';
+import { isSpoiled, openForReading, readable, readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
 import { FIRST_LINK } from '../log/chain.ts';
@@ -33,7 +33,6 @@ import { makeFolder } from '../prepare-folder.ts';
 import { backupFiles, type BackupPaths, backupPathsIn, nameBackup } from './backup-folder.ts';
 import { type BackupDescription, readManifest, type Segment, writeManifest } from './manifest.ts';
 import type { Retention } from './retention.ts';
-import { hasWithholdings } from './segment-withholdings.ts';
 import {
   describeStreamState,
   removeStreamState,
@@ -42,7 +41,7 @@ import {
 } from './stream-state.ts';
 import { removeUnused, thinBackups } from './thin-backups.ts';
 import { verifySegment } from './verify-segment.ts';
-import { isComplete, type LogSource, withheldFile, writeSegments } from './write-segments.ts';
+import { isComplete, type LogSource, rowsFile, writeSegments } from './write-segments.ts';
 
 export interface BackupOptions {
   /** Which backups to keep; all without it. */
@@ -214,21 +213,8 @@ class BackupRun {
     const { db } = this.#source;
     return previous.filter(
       (segment) =>
-        isSame(segment) &&
-        isEnough(segment) &&
-        this.#mayBegin(segment.from) &&
-        this.#mayBegin(segment.to + 1) &&
-        hasWithholdings(db, segment, withheldFile(this.#target, segment)),
+        isSame(segment) && isEnough(segment) && hasWithholdings(db, segment, this.#target),
     );
-  }
-
-  /**
-   * Whether no block of the log reaches across this place: a backup may have been made of another copy, of
-   * which the entries are the same, but not how they are divided into blocks.
-   */
-  #mayBegin(seq: Seq): boolean {
-    const first = readable(() => this.#log.firstInBlock(seq));
-    return first === undefined || first === seq;
   }
 
   #hasLink(seq: Seq, link: string | undefined): boolean {
@@ -288,5 +274,23 @@ class BackupRun {
       timestamp: time === undefined ? undefined : new Date(time).toISOString(),
       ...this.#totals,
     };
+  }
+}
+
+const WITHHELD = `SELECT number, seq, time, reason, lower(hex(digest)) AS digest FROM withheld
+  WHERE seq BETWEEN ? AND ? ORDER BY seq`;
+
+/** Whether a segment has the same withholdings as the log. */
+function hasWithholdings(log: DatabaseSync, segment: Segment, target: BackupPaths): boolean {
+  const { from, to } = segment;
+  try {
+    using db = openForReading(rowsFile(target, segment));
+    const [here, there] = [log, db].map((each) =>
+      JSON.stringify(each.prepare(WITHHELD).all(from, to)),
+    );
+    return here === there;
+  } catch (error) {
+    assertStorageFault(error);
+    return false;
   }
 }

@@ -1,27 +1,21 @@
-/** Makes the log of a backup: its entries, what finds them by keys and files, and its name. */
+/** Makes the log of a backup: its entries, and its name. */
 import { constants } from 'node:fs';
 import { copyFile, mkdir, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 
 import type { DataPaths } from '../data-paths.ts';
-import { isSpoiled } from '../database.ts';
-import type { Block } from '../log/blocks.ts';
-import { KeyBuckets } from '../log/key-buckets.ts';
-import { keyIn } from '../log/key-column.ts';
 import { createLog, LOG_FORMAT } from '../log/log-database.ts';
 import { finalPath } from '../log/large-files.ts';
-import type { EntryRow } from '../log/record.ts';
 import type { VerifyEvent } from '../log/verify.ts';
 import { numberAllWithheld } from '../log/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Manifest, Segment } from './manifest.ts';
-import { readBlocks } from './segment-blocks.ts';
-import { lookupIn, readWithholdings, type SegmentWithholding } from './segment-withholdings.ts';
 import { segmentFiles } from './segment-files.ts';
 import { restoreStreamState, type StreamState, verifyStreamState } from './stream-state.ts';
-import { blocksFile, withheldFile } from './write-segments.ts';
+import { copyRows, rowsFile } from './write-segments.ts';
 
 interface MakeLogTask {
   readonly backups: BackupPaths;
@@ -50,17 +44,20 @@ export async function* makeLog(
     db.exec('PRAGMA secure_delete = FAST');
     createLog(db);
     if (keepName) db.prepare("UPDATE meta SET value = ? WHERE name = 'name'").run(manifest.log);
-    const writer = new LogWriter(db);
     const progress = { entries: 0, bytes: 0, at: 0, head: manifest.head };
     for (const segment of manifest.segments) {
       const files = segmentFiles(backups, segment);
-      const withholdings = readWithholdings(withheldFile(backups, segment));
-      const blocks = await readBlocks(blocksFile(backups, segment), lookupIn(withholdings));
-      writer.write(blocks, withholdings);
+      db.prepare('ATTACH ? AS segment').run(
+        `${pathToFileURL(rowsFile(backups, segment)).href}?mode=ro`,
+      );
+      db.exec('BEGIN');
+      copyRows(db, 'segment', segment);
+      db.exec('COMMIT; DETACH segment');
       await copyLargeFiles(files, paths);
       addTo(progress, segment);
       yield { type: 'progress', ...progress };
     }
+    db.exec('UPDATE withheld SET isErased = 1');
     if (stream === undefined) numberAllWithheld(db);
     else restoreStreamState(backups, stream, db);
     db.exec('PRAGMA journal_mode = WAL');
@@ -77,48 +74,6 @@ function addTo(
   progress.entries += entries;
   progress.bytes += bytes;
   progress.at = to;
-}
-
-class LogWriter {
-  readonly #db: DatabaseSync;
-  readonly #insert: StatementSync;
-  readonly #insertLarge: StatementSync;
-  readonly #insertWithheld: StatementSync;
-  readonly #keys: KeyBuckets;
-
-  constructor(db: DatabaseSync) {
-    this.#db = db;
-    this.#insert = db.prepare('INSERT OR IGNORE INTO blocks VALUES (?, ?)');
-    this.#insertLarge = db.prepare('INSERT OR IGNORE INTO large VALUES (?, ?)');
-    this.#insertWithheld = db.prepare('INSERT INTO withheld VALUES (?, ?, ?, ?, ?, 1)');
-    this.#keys = new KeyBuckets(db);
-  }
-
-  write(blocks: readonly Block[], withholdings: readonly SegmentWithholding[]): void {
-    this.#db.exec('BEGIN');
-    for (const { number, seq, time, reason, digest } of withholdings)
-      this.#insertWithheld.run(number, seq, time, reason, Buffer.from(digest, 'hex'));
-    for (const block of blocks) {
-      this.#insert.run(block.first, block.data);
-      for (const row of rowsOf(block)) {
-        if (row.large !== undefined) this.#insertLarge.run(row.large, row.seq);
-        if (row.key !== undefined) this.#keys.add(keyIn(row.key), row.seq);
-      }
-    }
-    this.#db.exec('COMMIT');
-  }
-}
-
-/** Leaves out those that cannot be read. */
-function* rowsOf(block: Block): Generator<EntryRow> {
-  for (let seq = block.first; seq <= block.last; seq += 1) {
-    try {
-      const row = block.entry(seq);
-      if (row !== undefined) yield row;
-    } catch (error) {
-      if (!isSpoiled(error)) throw error;
-    }
-  }
 }
 
 async function copyLargeFiles(files: readonly string[], target: DataPaths): Promise<void> {

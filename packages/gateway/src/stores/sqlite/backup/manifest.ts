@@ -13,7 +13,7 @@ import { unfinished } from './backup-folder.ts';
 import type { StreamState } from './stream-state.ts';
 
 export interface BackupDescription {
-  /** The format of the blocks: that of the log. */
+  /** The format of the log. */
   readonly format: number;
   /** The id of the log. */
   readonly log: string;

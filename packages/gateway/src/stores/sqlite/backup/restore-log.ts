@@ -97,8 +97,8 @@ export async function* restoreLog(
 }
 
 /** All files of the log, and those derived from it. */
-function filesOf({ log, lastCommit, index, search, runs, large }: DataPaths): string[] {
-  const databases = [log, index, search].flatMap((file) =>
+function filesOf({ log, lastCommit, keys, index, search, runs, large }: DataPaths): string[] {
+  const databases = [log, keys, index, search].flatMap((file) =>
     ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
   );
   return [...databases, runs, large, lastCommit];

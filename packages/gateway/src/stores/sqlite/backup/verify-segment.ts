@@ -3,16 +3,15 @@ import { join } from 'node:path';
 
 import { assertStorageFault } from '../../../storage-fault.ts';
 import { dataPathsIn } from '../data-paths.ts';
-import { isSpoiled } from '../database.ts';
-import type { Block } from '../log/blocks.ts';
+import { openForReading } from '../database.ts';
+import { BlockReader } from '../log/block-reader.ts';
 import { ChainVerifier, type LogFault } from '../log/chain-verifier.ts';
-import type { EntryRow } from '../log/record.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { OTHER_FACETS } from '../log/verify.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Segment } from './manifest.ts';
-import { readBlocks } from './segment-blocks.ts';
 import { segmentFiles } from './segment-files.ts';
-import { lookupIn, readWithholdings } from './segment-withholdings.ts';
-import { blocksFile, withheldFile, type WrittenSegment } from './write-segments.ts';
+import { rowsFile, type WrittenSegment } from './write-segments.ts';
 
 export interface SegmentCheck {
   readonly segment: Segment;
@@ -32,17 +31,23 @@ export async function verifySegment(
   if (start === undefined) verifier.skip(from - 1);
   const faults: LogFault[] = [];
   let last: EntryRow | undefined;
-  for (const block of await blocksOf(paths, segment, faults)) {
-    for (let seq = block.first; seq <= Math.min(block.last, to); seq += 1) {
-      const row = rowOf(block, seq);
-      if (row instanceof Error) {
-        verifier.skip(seq);
-        faults.push({ seq, description: `cannot be read (${row.message})` });
+  try {
+    segmentFiles(paths, segment);
+    using db = openForReading(rowsFile(paths, segment));
+    for (const row of new BlockReader(db).rowsAndSpoiled({ from, to })) {
+      if ('error' in row) {
+        verifier.skip(row.seq);
+        faults.push({ seq: row.seq, description: `cannot be read (${row.error.message})` });
         continue;
       }
       faults.push(...(await verifier.verify(row, undefined)));
+      if (!row.isWhole) faults.push({ seq: row.seq, description: OTHER_FACETS });
       last = row;
     }
+  } catch (error) {
+    assertStorageFault(error);
+    const description = `is in a file that cannot be read (${error.message})`;
+    faults.push({ seq: from, description });
   }
   if (verifier.next <= to) {
     const description = `is missing, and so are all up to ${to}`;
@@ -58,32 +63,4 @@ export async function verifySegment(
     time,
   };
   return { segment: verified, faults };
-}
-
-async function blocksOf(
-  paths: BackupPaths,
-  segment: WrittenSegment,
-  faults: LogFault[],
-): Promise<Block[]> {
-  try {
-    segmentFiles(paths, segment);
-    const withholdings = readWithholdings(withheldFile(paths, segment));
-    return await readBlocks(blocksFile(paths, segment), lookupIn(withholdings));
-  } catch (error) {
-    assertStorageFault(error);
-    faults.push({
-      seq: segment.from,
-      description: `is in a file that cannot be read (${error.message})`,
-    });
-    return [];
-  }
-}
-
-function rowOf(block: Block, seq: number): EntryRow | Error {
-  try {
-    return block.entry(seq) ?? new Error('it is missing');
-  } catch (error) {
-    if (isSpoiled(error)) return error;
-    throw error;
-  }
 }

@@ -76,7 +76,7 @@ describe('a backup after entries were withheld', () => {
     const report = await backUp(folder('data'), folder('backups'));
     assert.deepEqual(await filesWith(folder('backups'), WORD), []);
     assert.deepEqual(await filesWith(folder('backups'), 'stays'), [
-      `segments/${(await readdir(folder('backups/segments')))[0]}/blocks`,
+      `segments/${(await readdir(folder('backups/segments')))[0]}/rows.sqlite`,
     ]);
     for await (const _ of restoreLog(report.file, folder('restored')));
     assert.deepEqual(await filesWith(folder('restored'), WORD), []);

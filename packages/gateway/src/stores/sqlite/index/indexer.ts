@@ -19,7 +19,7 @@ import {
 } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { BlockReader } from '../log/block-reader.ts';
-import type { EntryRow, StoredEntry } from '../log/record.ts';
+import type { EntryRow, StoredEntry } from '../log/entry-row.ts';
 import { unerased } from '../log/withheld-table.ts';
 import { largeFacets } from '../log/large-files.ts';
 import type { SharedState } from '../shared-state.ts';

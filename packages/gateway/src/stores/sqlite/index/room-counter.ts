@@ -6,7 +6,7 @@ import type { Kind } from '@open-presence/protocol';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import type { BlockReader, SeqSpan } from '../log/block-reader.ts';
-import type { EntryRow } from '../log/record.ts';
+import type { EntryRow } from '../log/entry-row.ts';
 import type { IndexSource } from './index-connection.ts';
 
 /** Aggregate of the entries of one kind in a room. */

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { flushWal, openAnyLogForWriting, renameLog } from './log-database.ts';
+import { flushWal, openLogForWriting, renameLog } from './log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {
@@ -66,7 +66,7 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
     if (end === undefined) renameSync(wal, join(folder, basename(wal)));
     else copyFileSync(wal, join(folder, basename(wal)));
   }
-  const db = openAnyLogForWriting(paths);
+  const db = openLogForWriting(paths);
   try {
     flushWal(db);
     renameLog(db);
@@ -78,7 +78,7 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
   } finally {
     db.close();
   }
-  const derived = [paths.index, paths.search].flatMap((file) =>
+  const derived = [paths.keys, paths.index, paths.search].flatMap((file) =>
     ['', '-wal', '-shm'].map((suffix) => file + suffix),
   );
   for (const path of [...derived, paths.runs, paths.lastCommit]) {

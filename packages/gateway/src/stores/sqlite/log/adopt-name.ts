@@ -1,18 +1,18 @@
 import { readMeta } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { flushWal, openAnyLogForWriting } from './log-database.ts';
-import { endOfLog } from './log-end.ts';
+import { BlockReader } from './block-reader.ts';
+import { flushWal, openLogForWriting } from './log-database.ts';
 
 /**
  * Gives a log without entries this name, so that it can become a copy of another; makes one where
  * there is none. Throws if it has entries, and another name.
  */
 export function adoptName(paths: DataPaths, name: string): void {
-  const db = openAnyLogForWriting(paths);
+  const db = openLogForWriting(paths);
   try {
     const own = String(readMeta(db, 'name'));
     if (own === name) return;
-    if (endOfLog(db).lastSeq() > 0)
+    if (new BlockReader(db).lastSeq() > 0)
       throw new Error(`"${paths.folder}" has another log: its name is ${own}, not ${name}.`);
     flushWal(db);
     db.prepare("UPDATE meta SET value = ? WHERE name = 'name'").run(name);

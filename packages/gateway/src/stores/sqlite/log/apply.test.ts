@@ -73,7 +73,7 @@ describe('a copy of a stream', () => {
   /** Every byte of every entry that is in the record. */
   function entriesOf(name: string): object[] {
     const db = openForReading(dataPathsIn(join(folder, name)).log);
-    const reader = new BlockReader(db, () => 0);
+    const reader = new BlockReader(db);
     const entries = Array.from({ length: reader.lastSeq() }, (_, index) => {
       const entry = reader.entry(index + 1);
       const { time, link, salt, key, facets, text } = entry ?? assert.fail('an entry is missing');

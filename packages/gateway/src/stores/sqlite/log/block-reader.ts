@@ -1,12 +1,22 @@
-/** Reads entries from the blocks of the log. */
+/** Reads entries from the rows of the log. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import { portableText } from '../../../json/portable-entry.ts';
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, SpoiledEntry } from '../database.ts';
-import { Block, blocksIn } from './blocks.ts';
-import { type EntryRow, stampOf, type StoredEntry } from './record.ts';
-import type { WithheldLookup } from './withheld-entry.ts';
+import { isSpoiled, readable, SpoiledEntry } from '../database.ts';
+import {
+  dataSize,
+  type EntryRow,
+  hasFile,
+  hasForm,
+  isLargeName,
+  type LargeFile,
+  PLAIN,
+  type RowFields,
+  stampOf,
+  StoredEntry,
+} from './entry-row.ts';
+import { WithheldEntry, type WithheldLookup } from './withheld-entry.ts';
 import { withheldLookup } from './withheld-table.ts';
 
 /** Seqs of consecutive entries. */
@@ -17,7 +27,7 @@ export interface SeqSpan {
   readonly to: Seq;
 }
 
-/** An entry of which the log has the place, but nothing that can be read. */
+/** An entry that exists but cannot be read. */
 export interface SpoiledRow {
   readonly seq: Seq;
   readonly error: Error;
@@ -27,54 +37,66 @@ export interface SpoiledRow {
 const WINDOW_SIZE = 256 * 1024;
 const FIRST_WINDOW = 64;
 const MAX_WINDOW = 1024;
-/** Entries are read with those between them if these are at most so many times as many. */
-const MAX_SPREAD = 4;
-/** Blocks that are read at once, for an entry of each. */
-const MAX_SCATTERED = 64;
 
-// SQLite joins the blocks, which costs less than one call for each.
-const JOINED = "SELECT CAST(group_concat(data, '') AS BLOB) AS data";
+// One string and one blob for all rows: objects and blobs for each would cost several times as much.
+// `LIMIT -1` keeps SQLite from giving the rows in another order.
+const ROWS = `SELECT group_concat(fields) AS fields, CAST(group_concat(data, '') AS BLOB) AS data FROM (
+  SELECT concat_ws(',', seq, CAST(time AS INTEGER), CAST(kind AS INTEGER), CAST(flags AS INTEGER),
+      ifnull(octet_length(key), 0), octet_length(room), octet_length(facets), octet_length(text)) AS fields,
+    concat(link, salt, sum, key, room, facets, text) AS data
+  FROM`;
+const FORM =
+  'octet_length(link) = 32 AND octet_length(salt) = 16 AND octet_length(sum) = 4 LIMIT -1)';
+// A text that has lost its begin or its end would spoil those beside it.
+const TEXTS = `SELECT CAST(group_concat(text, ?3) AS BLOB) AS joined, sum(flags = ${PLAIN}
+    AND substr(text, 1, 1) = x'7b' AND substr(text, -1) = x'7d') AS count
+  FROM (SELECT flags, text FROM`;
+const SPAN = 'entries WHERE seq BETWEEN ?1 AND ?2';
+const LISTED = '(SELECT value FROM json_each(?1)) CROSS JOIN entries ON seq = value';
+
+/** A row as it was read, before anything of it is known to be right. */
+interface FoundRow {
+  readonly fields: RowFields;
+  readonly data: Buffer;
+}
 
 export class BlockReader {
-  readonly #containing: StatementSync;
-  readonly #newest: StatementSync;
-  readonly #range: StatementSync;
-  readonly #scattered: StatementSync;
+  readonly #span: StatementSync;
+  readonly #listed: StatementSync;
+  readonly #oldestTexts: StatementSync;
+  readonly #newestTexts: StatementSync;
+  readonly #listedTexts: StatementSync;
+  readonly #exists: StatementSync;
+  readonly #lastSeq: StatementSync;
+  readonly #file: StatementSync;
+  readonly #hasFile: StatementSync;
   readonly #withheld: WithheldLookup;
-  readonly #version: () => number;
-  /** The block that was read last: the next entry is likely in it. */
-  #block: Block | undefined;
-  /** The version as of which it was read. */
-  #blockVersion = -1;
 
-  /** `version`: changes when entries were withheld. Stored blocks don't change otherwise. */
-  constructor(log: DatabaseSync, version: () => number = () => 0) {
+  constructor(log: DatabaseSync) {
     this.#withheld = withheldLookup(log);
-    this.#version = version;
-    this.#containing = log.prepare(
-      'SELECT first, data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1',
-    );
-    this.#newest = log.prepare('SELECT first, data FROM blocks ORDER BY first DESC LIMIT 1');
-    this.#range = log.prepare(
-      `${JOINED} FROM (SELECT data FROM blocks
-         WHERE first BETWEEN coalesce((SELECT max(first) FROM blocks WHERE first <= ?1), ?1) AND ?2
-         ORDER BY first LIMIT -1)`,
-    );
-    this.#scattered = log.prepare(
-      `${JOINED} FROM (SELECT
-         (SELECT data FROM blocks WHERE first <= value ORDER BY first DESC LIMIT 1) AS data
-         FROM json_each(?))`,
-    );
+    this.#span = log.prepare(`${ROWS} ${SPAN} AND ${FORM}`);
+    this.#listed = log.prepare(`${ROWS} ${LISTED} WHERE ${FORM}`);
+    this.#oldestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`);
+    this.#newestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`);
+    this.#listedTexts = log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`);
+    this.#exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
+    this.#lastSeq = log.prepare('SELECT max(seq) AS seq FROM entries');
+    this.#file = log.prepare('SELECT name, size FROM large WHERE seq = ?');
+    this.#hasFile = log.prepare('SELECT 1 FROM large WHERE name = ?');
   }
 
   /** Undefined if the log has no such entry. Throws where it cannot be read (see `isSpoiled`). */
   entry(seq: Seq): EntryRow | undefined {
-    return this.#blockWith(seq)?.entry(seq);
+    const stored = this.stored(seq);
+    return stored && this.#asRead(stored);
   }
 
-  /** The same as its record has it, although it may be withheld. */
+  /** The same as its row has it, although it may be withheld. */
   stored(seq: Seq): StoredEntry | undefined {
-    return this.#blockWith(seq)?.stored(seq);
+    const [found] = foundIn(this.#span.get(seq, seq));
+    if (found !== undefined) return this.#storedOf(found);
+    if (this.#exists.get(seq) === undefined) return undefined;
+    throw new SpoiledEntry(`Entry ${seq} cannot be read: its row has lost its form.`);
   }
 
   /** The same; throws `SpoiledEntry` where what the visitor said is erased already. */
@@ -84,32 +106,14 @@ export class BlockReader {
     throw new SpoiledEntry(`Entry ${seq} cannot be read: it is erased.`);
   }
 
-  /** The first entry in the block that has this one; undefined if none has. Throws where it cannot be read. */
-  firstInBlock(seq: Seq): Seq | undefined {
-    const block = this.#blockWith(seq);
-    return block !== undefined && seq <= block.last ? block.first : undefined;
-  }
-
-  #blockWith(seq: Seq): Block | undefined {
-    const version = this.#version();
-    const isHeld = this.#block !== undefined && this.#blockVersion === version;
-    if (!isHeld || seq < (this.#block?.first ?? 0) || seq > (this.#block?.last ?? 0)) {
-      this.#block = undefined;
-      this.#blockVersion = version;
-      this.#block = this.#blockOf(this.#containing.get(seq));
-    }
-    return this.#block;
-  }
-
   /** The newest entry. Throws where it cannot be read. */
   last(): EntryRow | undefined {
-    const block = this.#blockOf(this.#newest.get());
-    return block?.entry(block.last);
+    return this.entry(this.lastSeq());
   }
 
   /** The seq of the newest entry; 0 if there is none. */
   lastSeq(): Seq {
-    return this.#blockOf(this.#newest.get())?.last ?? 0;
+    return Number(this.#lastSeq.get()?.['seq'] ?? 0);
   }
 
   /** In hex; undefined if the log has no such entry. Throws where it cannot be read. */
@@ -117,9 +121,9 @@ export class BlockReader {
     return this.entry(seq)?.link.toString('hex');
   }
 
-  /** Must be called when a transaction was rolled back. */
-  forget(): void {
-    this.#block = undefined;
+  /** Whether an entry has this file. */
+  hasLarge(name: string): boolean {
+    return this.#hasFile.get(name) !== undefined;
   }
 
   /** Ascending. Leaves out what cannot be read. */
@@ -131,26 +135,39 @@ export class BlockReader {
   *rowsAndSpoiled({ from, to }: SeqSpan): Generator<EntryRow | SpoiledRow, void, undefined> {
     let count = FIRST_WINDOW;
     for (let at = from; at <= to;) {
-      const window = { from: at, to: Math.min(to, at + count - 1) };
-      const blocks = this.#blocksOf(window);
-      yield* blocks === undefined ? this.#rowsOneByOne(window) : rowsOf(blocks, window);
-      const size = blocks?.reduce((sum, { data }) => sum + data.length, 0) ?? WINDOW_SIZE;
-      const fitting = Math.floor((count * WINDOW_SIZE) / Math.max(size, 1));
-      at = window.to + 1;
+      const end = Math.min(to, at + count - 1);
+      const found = readable(() => foundIn(this.#span.get(at, end)));
+      let size = found === undefined ? WINDOW_SIZE : 1;
+      for (const row of found ?? []) {
+        for (; at < row.fields.seq; at += 1) yield* this.#single(at);
+        size += row.data.length;
+        yield rowOrSpoiled(at, () => this.#asRead(this.#storedOf(row)));
+        at += 1;
+      }
+      for (; at <= end; at += 1) yield* this.#single(at);
+      const fitting = Math.floor((count * WINDOW_SIZE) / size);
       count = Math.max(1, Math.min(MAX_WINDOW, fitting));
     }
   }
 
   /**
-   * The texts of these entries in their portable form; undefined if they have to be read one by one, because one is large or
-   * cannot be read. `seqs`: at least one, in ascending or descending order, which is that of the texts.
+   * The texts of these entries in their portable form; undefined if they have to be read one by one,
+   * because one is large or cannot be read. `seqs`: at least one, in the order of the texts.
    */
   joinTexts(seqs: readonly Seq[], joiner: string): Buffer | undefined {
     const [first = 0] = seqs;
-    const isDescending = (seqs.at(-1) ?? first) < first;
-    const texts = this.#texts(isDescending ? seqs.toReversed() : seqs);
-    if (texts === undefined) return undefined;
-    return join(isDescending ? texts.toReversed() : texts, Buffer.from(joiner));
+    const last = seqs.at(-1) ?? first;
+    const isSpan = Math.abs(last - first) === seqs.length - 1;
+    const span = last < first ? this.#newestTexts : this.#oldestTexts;
+    const listed = isSpan ? '' : JSON.stringify(seqs);
+    const joined = readable(() =>
+      isSpan
+        ? span.get(Math.min(first, last), Math.max(first, last), joiner)
+        : this.#listedTexts.get(listed, null, joiner),
+    );
+    if (joined?.['count'] === seqs.length) return bufferOf(joined['joined']);
+    const rows = this.#small(() => this.#listed.get(JSON.stringify(seqs)), seqs.length);
+    return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
   }
 
   /**
@@ -158,87 +175,74 @@ export class BlockReader {
    * be read.
    */
   smallRows({ from, to }: SeqSpan): EntryRow[] | undefined {
-    const rows: EntryRow[] = [];
-    for (const block of this.#blocksOf({ from, to }) ?? []) {
-      const end = Math.min(block.last, to);
-      for (let seq = Math.max(block.first, from); seq <= end; seq += 1) {
-        const row = rowOrSpoiled(seq, () => block.entry(seq));
-        if (row === undefined || 'error' in row || row.large !== undefined) return undefined;
-        rows.push(row);
-      }
-    }
-    return rows.length > to - from ? rows : undefined;
+    return this.#small(() => this.#span.get(from, to), to - from + 1);
   }
 
-  /** `seqs`: ascending. */
-  #texts(seqs: readonly Seq[]): Buffer[] | undefined {
-    const [from = 0] = seqs;
-    const to = seqs.at(-1) ?? from;
-    if (to - from < seqs.length * MAX_SPREAD) {
-      const blocks = this.#blocksOf({ from, to });
-      return blocks && textsOf(blocks, seqs);
-    }
-    const texts: Buffer[] = [];
-    for (let at = 0; at < seqs.length; at += MAX_SCATTERED) {
-      const some = seqs.slice(at, at + MAX_SCATTERED);
-      const blocks = this.#read(() => this.#scattered.get(JSON.stringify(some)));
-      const found = blocks && textsOf(blocks, some);
-      if (found === undefined) return undefined;
-      for (const text of found) texts.push(text);
-    }
-    return texts;
+  #small(query: () => Record<string, unknown> | undefined, count: number): EntryRow[] | undefined {
+    return readable(() => {
+      const rows = foundIn(query()).map((found) => this.#asRead(this.#storedOf(found)));
+      const areSmall = rows.length === count && rows.every(({ large }) => large === undefined);
+      return areSmall ? rows : undefined;
+    });
   }
 
-  /** Undefined where some of the entries are missing, or it is unknown where they are. */
-  #blocksOf({ from, to }: SeqSpan): Block[] | undefined {
-    const blocks = this.#read(() => this.#range.get(from, to));
-    let next = from;
-    for (const { first, last } of blocks ?? []) {
-      if (first > next || last < next) return undefined;
-      next = last + 1;
-    }
-    return next > to ? blocks : undefined;
+  *#single(seq: Seq): Generator<EntryRow | SpoiledRow> {
+    const row = rowOrSpoiled(seq, () => this.entry(seq));
+    if (row !== undefined) yield row;
   }
 
-  /** Undefined where a page of the log or the header of a block is spoiled. */
-  #read(query: () => Record<string, unknown> | undefined): Block[] | undefined {
-    try {
-      const data = query()?.['data'];
-      return data instanceof Uint8Array ? [...blocksIn(bufferOf(data), this.#withheld)] : [];
-    } catch (error) {
-      if (isSpoiled(error)) return undefined;
-      throw error;
-    }
+  #storedOf({ fields, data }: FoundRow): StoredEntry {
+    const file = hasFile(fields) ? this.#fileOf(fields.seq) : undefined;
+    const stored = new StoredEntry(fields, data, file);
+    if (hasForm(fields) && stored.hasText()) return stored;
+    throw new SpoiledEntry(`Entry ${fields.seq} cannot be read: its row has lost its form.`);
   }
 
-  #blockOf(row: Record<string, unknown> | undefined): Block | undefined {
-    if (row === undefined) return undefined;
-    const data = bufferOf(row['data'] as Uint8Array);
-    return new Block(row['first'] as Seq, data, this.#withheld);
+  #fileOf(seq: Seq): LargeFile {
+    const { name = '', size = 0 } = this.#file.get(seq) ?? {};
+    if (isLargeName(String(name))) return { name: String(name), size: Number(size) };
+    throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
   }
 
-  *#rowsOneByOne({ from, to }: SeqSpan): Generator<EntryRow | SpoiledRow> {
-    for (let seq = from; seq <= to; seq += 1) {
-      const row = rowOrSpoiled(seq, () => this.entry(seq));
-      if (row !== undefined) yield row;
-    }
+  #asRead(stored: StoredEntry): EntryRow {
+    if (!stored.isWithheld) return stored;
+    const withheld = this.#withheld(stored.seq);
+    if (withheld !== undefined) return new WithheldEntry(stored, withheld);
+    throw new SpoiledEntry(
+      `Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`,
+    );
   }
 }
 
-function* rowsOf(blocks: readonly Block[], span: SeqSpan): Generator<EntryRow | SpoiledRow> {
-  for (const block of blocks) {
-    const end = Math.min(block.last, span.to);
-    for (let seq = Math.max(block.first, span.from); seq <= end; seq += 1) {
-      const row = rowOrSpoiled(seq, () => block.entry(seq));
-      if (row !== undefined) yield row;
-    }
+const FIELD_COUNT = 8;
+
+/** The rows in the result of a query. Throws where it is unknown which bytes are of which. */
+function foundIn(result: Record<string, unknown> | undefined): FoundRow[] {
+  const { fields, data } = result ?? {};
+  if (typeof fields !== 'string') return [];
+  const numbers = JSON.parse(`[${fields}]`) as readonly number[];
+  const bytes = bufferOf(data);
+  const rows: FoundRow[] = [];
+  let end = 0;
+  for (let at = 0; at < numbers.length; at += FIELD_COUNT) {
+    const field = (place: number): number => numbers[at + place] ?? 0;
+    const own: RowFields = {
+      seq: field(0),
+      time: field(1),
+      kind: field(2),
+      flags: field(3),
+      key: field(4),
+      room: field(5),
+      facets: field(6),
+      text: field(7),
+    };
+    rows.push({ fields: own, data: bytes.subarray(end, (end += dataSize(own))) });
   }
+  if (end === bytes.length && numbers.length % FIELD_COUNT === 0) return rows;
+  throw new SpoiledEntry('A row of the log has lost its form.');
 }
 
-function rowOrSpoiled(
-  seq: Seq,
-  read: () => EntryRow | undefined,
-): EntryRow | SpoiledRow | undefined {
+function rowOrSpoiled<T extends EntryRow | undefined>(seq: Seq, read: () => T): T | SpoiledRow {
   try {
     return read();
   } catch (error) {
@@ -247,39 +251,16 @@ function rowOrSpoiled(
   }
 }
 
-/** `seqs` and blocks: ascending; blocks may be there several times. */
-function textsOf(blocks: readonly Block[], seqs: readonly Seq[]): Buffer[] | undefined {
-  const texts: Buffer[] = [];
-  let index = 0;
-  for (const seq of seqs) {
-    while (seq > (blocks[index]?.last ?? seq)) index += 1;
-    const row = rowOrSpoiled(seq, () => blocks[index]?.entry(seq));
-    if (row === undefined || 'error' in row || row.large !== undefined) return undefined;
-    texts.push(portableTextOf(row));
-  }
-  return texts;
-}
-
 function portableTextOf(row: EntryRow): Buffer {
   const { portability, text } = row;
   return portability === 'exact' ? text : portableText(text, { portability, stamp: stampOf(row) });
 }
 
 function join(texts: readonly Buffer[], joiner: Buffer): Buffer {
-  const size = texts.reduce((sum, { length }) => sum + length + joiner.length, -joiner.length);
-  const joined = Buffer.allocUnsafe(size);
-  let at = 0;
-  for (const text of texts) {
-    if (at > 0) {
-      joined.set(joiner, at);
-      at += joiner.length;
-    }
-    joined.set(text, at);
-    at += text.length;
-  }
-  return joined;
+  return Buffer.concat(texts.flatMap((text, at) => (at === 0 ? [text] : [joiner, text])));
 }
 
-function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+function bufferOf(data: unknown): Buffer {
+  const { buffer, byteOffset, length } = data as Uint8Array;
   return Buffer.from(buffer, byteOffset, length);
 }

@@ -8,7 +8,7 @@ import { Turns } from '../../../fair-turns.ts';
 import type { ChainRange, LogRead, ReadPosition, Seq, TextRead } from '../../../log/log.ts';
 import { isSpoiled } from '../database.ts';
 import type { BlockReader } from './block-reader.ts';
-import type { EntryRow } from './record.ts';
+import type { EntryRow } from './entry-row.ts';
 import type { EntryReader } from './entry-reader.ts';
 
 /**

@@ -5,8 +5,8 @@
 import { statSync } from 'node:fs';
 
 import type { DataPaths } from '../data-paths.ts';
-import { endOfLog } from './log-end.ts';
-import { openAnyLogForReading } from './log-database.ts';
+import { BlockReader } from './block-reader.ts';
+import { openLogIfExists } from './log-database.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /**
@@ -36,10 +36,10 @@ export function checkClock(paths: DataPaths): void {
 
 /** Of the entries; undefined if there are none. */
 function newestTime(paths: DataPaths): number | undefined {
-  const db = openAnyLogForReading(paths);
+  const db = openLogIfExists(paths);
   if (db === undefined) return undefined;
   try {
-    return endOfLog(db).newestTime();
+    return new BlockReader(db).last()?.time;
   } finally {
     db.close();
   }

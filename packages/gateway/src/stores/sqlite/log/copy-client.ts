@@ -34,7 +34,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     this.#shared = shared;
     this.#port = port;
     this.#db = openForReading(paths.log);
-    this.#log = new BlockReader(this.#db, () => shared.withheldInLog);
+    this.#log = new BlockReader(this.#db);
     this.#uploadThreads = new UploadThreads(shared);
     this.#calls = new ThreadCaller(port);
     const withhold = (items: Parameters<WriterCalls['withhold']>[0]) =>

@@ -1,6 +1,6 @@
 /**
- * The end of the log while it is written. Gives each draft its seq, id, salts and link, and adds the entry
- * to the blocks; or takes over an entry of another gateway whose link follows. Works within the
+ * The end of the log while it is written. Gives each draft its seq, id, salts and link, and adds its
+ * row; or takes over an entry of another gateway whose link follows. Works within the
  * transactions of `Writer`, which says when they have failed.
  */
 import type { DatabaseSync } from 'node:sqlite';
@@ -14,13 +14,14 @@ import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import { BlockReader } from './block-reader.ts';
-import { BlockWriter } from './block-writer.ts';
 import { FIRST_LINK, Linker } from './chain.ts';
 import type { PackedCopy } from './copy-batch.ts';
 import type { WithheldForm } from '../../../log/ordered-batch.ts';
 import { keyColumn, keyIn } from './key-column.ts';
 import { KeyLookup } from './key-lookup.ts';
-import type { EntryRow, NewRecord } from './record.ts';
+import { Keys } from './keys.ts';
+import type { EntryRow } from './entry-row.ts';
+import { type NewRow, RowWriter } from './row-writer.ts';
 import type { Salts } from './salts.ts';
 import { sha256Binary } from './sha256.ts';
 import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
@@ -31,9 +32,10 @@ const NO_SALT = Buffer.alloc(16);
 
 export class EntryAppender {
   readonly #db: DatabaseSync;
-  readonly #blocks: BlockWriter;
+  readonly #rows: RowWriter;
   readonly #reader: BlockReader;
-  readonly #keys: KeyLookup;
+  readonly #keys: Keys;
+  readonly #lookup: KeyLookup;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
   readonly #linker = new Linker();
   readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
@@ -41,12 +43,12 @@ export class EntryAppender {
   #time = 0;
   #hasWithheld = false;
 
-  /** `withheld`: the number of the newest withholding whose records are marked. */
-  constructor(db: DatabaseSync, paths: DataPaths, withheld: () => number) {
+  constructor(db: DatabaseSync, paths: DataPaths) {
     this.#db = db;
-    this.#blocks = new BlockWriter(db);
-    this.#reader = new BlockReader(db, withheld);
-    this.#keys = new KeyLookup(db, paths, this.#reader, this.#blocks);
+    this.#rows = new RowWriter(db);
+    this.#reader = new BlockReader(db);
+    this.#keys = new Keys(paths, db, this.#reader);
+    this.#lookup = new KeyLookup(paths, this.#reader, this.#keys);
     this.#insertWithheld = withheldInserter(db);
   }
 
@@ -64,9 +66,9 @@ export class EntryAppender {
     return this.#linker.link;
   }
 
-  /** Why idempotency keys were made again from the entries since the last call, if they were. */
-  takeKeysFault(): Error | undefined {
-    return this.#keys.takeRebuilt();
+  /** Which entries have idempotency keys. */
+  get keys(): Keys {
+    return this.#keys;
   }
 
   /** Whether copies of withheld entries were added since the last call. */
@@ -137,21 +139,14 @@ export class EntryAppender {
   }
 
   repeated(seq: Seq): WriteResult {
-    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
     const entry = this.#reader.entry(seq);
     const stamp = entry === undefined ? { time: 0, salt: 0 } : stampOf(entry);
     return { outcome: 'repeated', seq, ...stamp };
   }
 
-  /** To be called before the transaction is committed. */
-  flush(): void {
-    this.#blocks.flush();
-  }
-
-  /** Forgets what was added. To be called when the transaction has failed, and followed by `loadLast`. */
-  discard(): void {
-    this.#blocks.discard();
-    this.#reader.forget();
+  /** Whether an entry has this file. */
+  hasLarge(name: string): boolean {
+    return this.#reader.hasLarge(name);
   }
 
   /** Goes on from the newest entry that is stored. */
@@ -164,7 +159,6 @@ export class EntryAppender {
 
   /** Also where the entry that is stored cannot be read. */
   #hasLink(seq: Seq, link: Uint8Array): boolean {
-    if (seq >= this.#blocks.firstUnstored) this.#blocks.flush();
     try {
       return this.#reader.entry(seq)?.link.equals(link) ?? true;
     } catch (error) {
@@ -176,22 +170,21 @@ export class EntryAppender {
   /** Stores the entry of which the link was made last. */
   #store(
     { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
-    stamp: Pick<NewRecord, 'time' | 'salt' | 'key' | 'isWithheld'>,
+    stamp: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
   ): void {
     const { head: own, link } = this.#linker;
     let text: Uint8Array[];
     if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
     else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
     const marked = large?.marked === true;
-    const head = own.length;
-    const fields = { kind, room, head, large, marked, facets, portability, text, link };
-    this.#blocks.add(this.#seq + 1, { ...fields, ...stamp });
+    const fields = { kind, room, large, marked, facets, portability, text, link };
+    this.#rows.put(this.#seq + 1, { ...fields, ...stamp });
     this.#seq += 1;
     this.#time = stamp.time;
   }
 
   #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
-    const found = this.#keys.find(key, draft, Buffer.from(digest, 'latin1'));
+    const found = this.#lookup.find(key, draft, Buffer.from(digest, 'latin1'));
     if (found === undefined) return undefined;
     const { outcome, entry } = found;
     if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };

@@ -9,7 +9,7 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { BlockReader } from './block-reader.ts';
-import { type EntryRow, stampOf } from './record.ts';
+import { type EntryRow, stampOf } from './entry-row.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, largeChunks, largeFault } from './large-files.ts';
 

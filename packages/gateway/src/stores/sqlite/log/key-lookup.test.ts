@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
-import { type DraftFields, draftOf } from '../../../log/log.fixture.ts';
+import { type DraftFields, draftOf, randomOf } from '../../../log/log.fixture.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
 import type { LargeBody, PackedDraft } from '../../../log/packed-drafts.ts';
 import { changeEntries, changeEntry } from './changed-log.fixture.ts';
-import { bucketsOf, KeyBuckets } from './key-buckets.ts';
+import { prefixOf } from './keys.ts';
 import { finalPath } from './large-files.ts';
-import { repairBuckets } from './refill-buckets.ts';
+import { openLogForReading } from './log-database.ts';
 import { sha256 } from './sha256.ts';
 import { verifyKeys } from './verify-keys.ts';
 import { Writer } from './writer.ts';
@@ -42,6 +50,16 @@ function newFolder(): DataPaths {
   return paths;
 }
 
+function openWriter(paths: DataPaths): Writer & Disposable {
+  const writer = new Writer(paths, new SharedState());
+  return Object.assign(writer, { [Symbol.dispose]: () => writer.close() });
+}
+
+function keyFaults(paths: DataPaths): unknown[] {
+  using db = openLogForReading(paths);
+  return [...verifyKeys(db, paths, NEXT)].flat();
+}
+
 /** What becomes of each draft, with the seq of its entry. */
 function commit(paths: DataPaths, drafts: readonly PackedDraft[]): string[] {
   const writer = new Writer(paths, new SharedState());
@@ -50,65 +68,32 @@ function commit(paths: DataPaths, drafts: readonly PackedDraft[]): string[] {
   return results.map(({ outcome, seq }) => `${outcome} ${seq}`);
 }
 
-/** More keys than fit into the first bucket of this one. */
-function crowd(key: string): PackedDraft[] {
-  const { key: digest = Buffer.alloc(0) } = small({ key });
-  const others = Array.from({ length: 70 }, (_, at) => sha256(Buffer.from(String(at))));
-  return others.map((other) => ({
-    ...small(),
-    key: Buffer.concat([digest.subarray(0, 2), other.subarray(2)]),
-  }));
+const OTHERS = 300;
+/** The seq of the entry after those that all tests begin with. */
+const NEXT = OTHERS + 7;
+
+/** Other keys, so that those of the entries have neighbours. */
+function crowd(): PackedDraft[] {
+  return Array.from({ length: OTHERS }, (_, at) => small({ key: `other ${at}` }));
 }
 
-/** The buckets that a lookup of the key reads. */
-function bucketsRead(db: DatabaseSync, key: string): number[] {
-  const { key: digest = Buffer.alloc(0) } = small({ key });
-  const last = new KeyBuckets(db).find(digest).number;
-  return [...bucketsOf(digest)].filter((bucket) => bucket <= last);
+/** Where the row of a key is in the file, with its header. */
+function placeOf(file: Buffer, { key = Buffer.alloc(0) }: PackedDraft): number {
+  const prefix = Buffer.alloc(6);
+  prefix.writeUIntBE(prefixOf(key), 0, 6);
+  const at = file.lastIndexOf(prefix);
+  assert.ok(at > 0);
+  return at - 5;
 }
 
-function dataOf(db: DatabaseSync, bucket: number): Uint8Array {
-  const row = db.prepare('SELECT data FROM key_buckets WHERE bucket = ?').get(bucket);
-  return row?.['data'] as Uint8Array;
-}
-
-function setData(db: DatabaseSync, bucket: number, data: Uint8Array): void {
-  db.prepare('UPDATE key_buckets SET data = ? WHERE bucket = ?').run(data, bucket);
-}
-
-/** What may have become of the buckets that a lookup reads. */
-function* bucketDamages(db: DatabaseSync): Generator<readonly [string, () => void]> {
-  const first = bucketsRead(db, 'first');
-  const second = bucketsRead(db, 'second');
-  assert.deepEqual([first.length, second.length], [3, 1]);
-  for (const bucket of [...first, ...second]) {
-    const data = Buffer.from(dataOf(db, bucket));
-    for (let at = 0; at < Math.min(data.length, 30); at += 1) {
-      const changed = Buffer.from(data).fill((data[at] ?? 0) ^ (1 << (at % 8)), at, at + 1);
-      yield [`byte ${at} of ${bucket} has changed`, () => setData(db, bucket, changed)];
-    }
-    yield [`${bucket} is shorter`, () => setData(db, bucket, data.subarray(0, -1))];
-    yield [`${bucket} is empty`, () => setData(db, bucket, Buffer.alloc(5))];
-    yield [`${bucket} is nothing`, () => setData(db, bucket, Buffer.alloc(0))];
-    yield [`${bucket} is gone`, () => db.exec(`DELETE FROM key_buckets WHERE bucket = ${bucket}`)];
-    yield [
-      `${bucket} has another number`,
-      () =>
-        db.exec(`UPDATE key_buckets SET bucket = 1 + (SELECT max(bucket) FROM key_buckets)
-        WHERE bucket = ${bucket}`),
-    ];
-    const other = bucket + (bucket % 2 === 0 ? 1 : -1);
-    const otherData = dataOf(db, other);
-    yield [
-      `${bucket} and ${other} are exchanged`,
-      () => {
-        setData(db, bucket, otherData);
-        setData(db, other, data);
-      },
-    ];
-  }
-  yield ['all are gone', () => db.exec('DELETE FROM key_buckets')];
-}
+/** What may have become of the file as a whole. */
+const FILE_DAMAGES = [
+  'PRAGMA user_version = 0; DROP TABLE keys; DROP TABLE meta',
+  'PRAGMA user_version = 9',
+  "UPDATE meta SET value = 'other' WHERE name = 'log'",
+  "UPDATE meta SET value = 99999 WHERE name = 'until'",
+  "UPDATE meta SET value = 3 WHERE name = 'until'",
+];
 
 /** What may have become of all that decides about a retry. Entries 2, 4 and 5 have keys. */
 function* damages(): Generator<readonly [string, (db: DatabaseSync) => void]> {
@@ -136,7 +121,7 @@ suite('an idempotency key', () => {
     const drafts = [small(), small({ key: 'first' }), small(), two, large(filled, LARGE), small()];
     commit(filled, drafts);
     const writer = new Writer(filled, new SharedState());
-    writer.commit(crowd('first'));
+    writer.commit(crowd());
     writer.close();
   });
   after(() => rmSync(filled.folder, { recursive: true, force: true }));
@@ -160,45 +145,89 @@ suite('an idempotency key', () => {
         large(paths, LARGE.replace('large', 'Large')),
       ]);
       assert.deepEqual(conflicts, ['conflict 2', 'conflict 4', 'conflict 5']);
-      assert.deepEqual(commit(paths, [small({ key: 'third' })]), ['appended 77']);
+      assert.deepEqual(commit(paths, [small({ key: 'third' })]), [`appended ${NEXT}`]);
       rmSync(paths.folder, { recursive: true, force: true });
     });
   }
 
-  test('finds its one entry whatever has changed of its buckets, which are whole again then', () => {
+  /** As a client that tries again while it is unknown whether an entry has the key. */
+  function retry(paths: DataPaths, draft: PackedDraft): string {
+    using writer = openWriter(paths);
+    for (;;) {
+      const [result] = writer.commit([draft]);
+      if (result?.outcome !== 'unavailable') return `${result?.outcome} ${result?.seq}`;
+      writer.addKeys();
+    }
+  }
+
+  test('finds its one entry whatever bit of its row has changed', () => {
     const paths = newFolder();
     cpSync(filled.folder, paths.folder, { recursive: true });
-    const retries = [small({ key: 'first' }), small({ key: 'second', body: '"text":"two"' })];
-    const db = new DatabaseSync(paths.log);
-    for (const [name, damage] of bucketDamages(db)) {
-      damage();
-      assert.deepEqual(commit(paths, retries), ['repeated 2', 'repeated 4'], name);
-      const read = [...bucketsRead(db, 'first'), ...bucketsRead(db, 'second')];
-      const faults = [...verifyKeys(db, 76)].flat().filter(({ bucket }) => read.includes(bucket));
-      assert.deepEqual(faults, [], name);
+    const file = readFileSync(paths.keys);
+    const random = randomOf(5);
+    const drafts = crowd();
+    const first = small({ key: 'first' });
+    const flips = Array.from({ length: 8 * 15 }, (_, bit) => ({ draft: first, seq: 2, bit }));
+    for (let count = 0; count < 120; count += 1) {
+      const at = random(OTHERS);
+      flips.push({ draft: drafts[at] ?? first, seq: at + 7, bit: random(8 * 15) });
     }
-    const others = crowd('first');
-    const repeated = others.map((_, at) => `repeated ${at + 7}`);
-    assert.deepEqual(commit(paths, others), repeated);
-    assert.deepEqual(commit(paths, [small({ key: 'third' })]), ['appended 77']);
-    db.close();
+    for (const { draft, seq, bit } of flips) {
+      const changed = Buffer.from(file);
+      const at = placeOf(changed, draft) + (bit >> 3);
+      changed[at] = (changed[at] ?? 0) ^ (1 << (bit & 7));
+      writeFileSync(paths.keys, changed);
+      assert.equal(retry(paths, draft), `repeated ${seq}`, `bit ${bit} of the key of ${seq}`);
+    }
     rmSync(paths.folder, { recursive: true, force: true });
   });
 
-  test('stores nothing where its buckets can neither be read nor made again', () => {
+  test('finds its one entry whatever has become of the file, which is whole again then', () => {
     const paths = newFolder();
     cpSync(filled.folder, paths.folder, { recursive: true });
-    const db = new DatabaseSync(paths.log);
-    const [bucket = 0] = bucketsRead(db, 'first');
-    setData(db, bucket, Buffer.alloc(5));
-    // Whatever is written below the bucket removes it.
-    db.exec(`CREATE TRIGGER unwritable BEFORE INSERT ON key_buckets WHEN NEW.bucket >= 65536
-      BEGIN DELETE FROM key_buckets WHERE bucket = ${bucket}; END`);
-    const drafts = [small({ key: 'first' }), small({ key: 'third' }), small({ key: 'first' })];
-    assert.deepEqual(commit(paths, drafts), ['unavailable 0', 'appended 77', 'unavailable 0']);
-    db.exec('DROP TRIGGER unwritable');
-    db.close();
-    assert.deepEqual(commit(paths, drafts), ['repeated 2', 'repeated 77', 'repeated 2']);
+    for (const damage of FILE_DAMAGES) {
+      {
+        using db = new DatabaseSync(paths.keys);
+        db.exec(damage);
+      }
+      assert.equal(retry(paths, small({ key: 'first' })), 'repeated 2', damage);
+      assert.deepEqual(keyFaults(paths), [], damage);
+    }
+    const repeated = crowd().map((_, at) => `repeated ${at + 7}`);
+    assert.deepEqual(commit(paths, crowd()), repeated);
+    assert.deepEqual(commit(paths, [small({ key: 'third' })]), [`appended ${NEXT}`]);
+    rmSync(paths.folder, { recursive: true, force: true });
+  });
+
+  test('stores what has no key, and nothing twice, while the file of keys cannot be read', () => {
+    const paths = newFolder();
+    cpSync(filled.folder, paths.folder, { recursive: true });
+    const drafts = [small({ key: 'first' }), small(), small({ key: 'third' })];
+    {
+      using writer = openWriter(paths);
+      truncateSync(paths.keys, 0);
+      using db = new DatabaseSync(paths.keys);
+      // Removes what the writer has in the WAL as well.
+      db.exec('PRAGMA journal_mode = DELETE');
+      const outcomes = writer.commit(drafts).map(({ outcome }) => outcome);
+      assert.equal(outcomes[1], 'appended');
+      assert.notEqual(outcomes[0], 'appended');
+    }
+    assert.deepEqual(commit(paths, drafts.slice(0, 1)), ['repeated 2']);
+    rmSync(paths.folder, { recursive: true, force: true });
+  });
+
+  test('is known again after the file of keys was removed, while the writer runs or before', () => {
+    const paths = newFolder();
+    cpSync(filled.folder, paths.folder, { recursive: true });
+    rmSync(paths.keys);
+    assert.deepEqual(commit(paths, [small({ key: 'first' })]), ['repeated 2']);
+    using writer = openWriter(paths);
+    rmSync(paths.keys);
+    while (writer.addKeys() !== 'complete');
+    assert.deepEqual(keyFaults(paths), []);
+    const [result] = writer.commit([small({ key: 'first' })]);
+    assert.deepEqual([result?.outcome, result?.seq], ['repeated', 2]);
     rmSync(paths.folder, { recursive: true, force: true });
   });
 
@@ -229,12 +258,11 @@ suite('an idempotency key', () => {
     const two = small({ key: 'second', body: '"text":"two"' });
     assert.deepEqual(commit(paths, [two, small({ key: 'third' })]), [
       'unavailable 0',
-      'appended 77',
+      `appended ${NEXT}`,
     ]);
-    for (const faults of verifyKeys(db, 77))
-      if (faults.length > 0) repairBuckets(db, new Set(faults.map(({ bucket }) => bucket)));
     db.close();
-    assert.deepEqual(commit(paths, [two]), ['appended 78']);
+    rmSync(paths.keys);
+    assert.deepEqual(commit(paths, [two]), [`appended ${NEXT + 1}`]);
     rmSync(paths.folder, { recursive: true, force: true });
   });
 });

@@ -1,23 +1,19 @@
 /**
- * Finds the entry of an idempotency key. The buckets of keys are derived from the entries: one that is
- * spoiled is made again from them before there is an answer. What a bucket says is checked against the
- * entry before it refuses a draft.
+ * Finds the entry of an idempotency key, and compares it with the draft that has the same key. What
+ * `Keys` says is checked against the entry before it refuses a draft.
  */
 import { createHash } from 'node:crypto';
-import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, SpoiledBucket } from '../database.ts';
+import { isSpoiled } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { PackedDraft } from '../../../log/packed-drafts.ts';
 import type { BlockReader } from './block-reader.ts';
-import type { BlockWriter } from './block-writer.ts';
-import type { EntryRow } from './record.ts';
+import type { EntryRow } from './entry-row.ts';
 import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { KeyBuckets } from './key-buckets.ts';
 import { keyIn, withKey } from './key-column.ts';
+import type { Keys } from './keys.ts';
 import { largeChunksSync } from './large-files.ts';
-import { keysIn, refillBuckets } from './refill-buckets.ts';
 import { sha256 } from './sha256.ts';
 
 interface KeyedEntry {
@@ -28,7 +24,7 @@ interface KeyedEntry {
 
 export interface FoundKey {
   readonly outcome: 'repeated' | 'conflict' | 'unavailable';
-  /** Undefined if it is unavailable, because it cannot be read. */
+  /** Undefined if it is unavailable: it cannot be read, or it is unknown now which one it is. */
   readonly entry: EntryRow | undefined;
 }
 
@@ -42,39 +38,22 @@ interface KeyedDraft {
 }
 
 export class KeyLookup {
-  readonly #db: DatabaseSync;
   readonly #paths: DataPaths;
   readonly #reader: BlockReader;
-  readonly #writer: BlockWriter;
-  readonly #buckets: KeyBuckets;
-  #rebuilt: SpoiledBucket | undefined;
+  readonly #keys: Keys;
 
-  /** `writer`: may have entries of which the keys are here already. */
-  constructor(db: DatabaseSync, paths: DataPaths, reader: BlockReader, writer: BlockWriter) {
-    this.#db = db;
+  constructor(paths: DataPaths, reader: BlockReader, keys: Keys) {
     this.#paths = paths;
     this.#reader = reader;
-    this.#writer = writer;
-    this.#buckets = new KeyBuckets(db);
-  }
-
-  /** Why a bucket was made again since the last call; undefined if none was. */
-  takeRebuilt(): Error | undefined {
-    const rebuilt = this.#rebuilt;
-    this.#rebuilt = undefined;
-    return rebuilt;
-  }
-
-  /** To be called after `find`, for a key that it did not find. */
-  put(key: Uint8Array, seq: Seq): void {
-    this.#buckets.add(key, seq);
+    this.#keys = keys;
   }
 
   /** The entry with the key, and whether it is the draft. `digest`: of the draft's body. */
   find(key: Uint8Array, draft: PackedDraft, digest: Uint8Array): FoundKey | undefined {
+    const seqs = this.#keys.find(key);
+    if (seqs === undefined) return UNAVAILABLE;
     try {
-      for (const seq of this.#seqsOf(key)) {
-        if (seq >= this.#writer.firstUnstored) this.#writer.flush();
+      for (const seq of seqs) {
         const entry = this.#entryAt(seq);
         // The log has lost it: whether it is the draft is unknown.
         if (entry === undefined) return UNAVAILABLE;
@@ -85,34 +64,6 @@ export class KeyLookup {
     } catch (error) {
       // What cannot be read for one draft must not fail the drafts beside it.
       if (isSpoiled(error)) return UNAVAILABLE;
-      throw error;
-    }
-  }
-
-  /** Reads the whole log where a bucket is spoiled. */
-  #seqsOf(key: Uint8Array): readonly Seq[] {
-    try {
-      return this.#buckets.find(key).seqs;
-    } catch (error) {
-      if (!(error instanceof SpoiledBucket)) throw error;
-      this.#writer.flush();
-      this.#refill(error.bucket);
-      this.#rebuilt = error;
-      return this.#buckets.find(key).seqs;
-    }
-  }
-
-  /** As a whole: the commit goes on where it fails. */
-  #refill(bucket: number): void {
-    const db = this.#db;
-    const span = { from: 1, to: this.#reader.lastSeq() };
-    const numbers = new Set([bucket]);
-    db.exec('SAVEPOINT refill');
-    try {
-      refillBuckets(this.#buckets, numbers, keysIn(this.#reader, span, numbers));
-      db.exec('RELEASE refill');
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK TO refill; RELEASE refill');
       throw error;
     }
   }

@@ -11,19 +11,20 @@ import { facet } from '../../../log/facet.ts';
 import type { SmallCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable } from '../database.ts';
+import { isSpoiled, readable } from '../database.ts';
 import { BlockReader } from './block-reader.ts';
-import type { EntryRow, NewRecord } from './record.ts';
+import type { EntryRow } from './entry-row.ts';
 import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
 import { ChainVerifier } from './chain-verifier.ts';
 import { finalPath } from './large-files.ts';
 import { readLastCommit } from './last-commit.ts';
-import { openLogForReading } from './log-database.ts';
-import { replaceRecords } from './replace-records.ts';
+import { openLogForReading, openLogForRepair } from './log-database.ts';
 import { replaceFile } from './replace-file.ts';
 import { sha256 } from './sha256.ts';
 import type { WithheldLookup, WithheldRow } from './withheld-entry.ts';
-import { withheldLookup } from './withheld-table.ts';
+import { OTHER_FACETS } from './verify.ts';
+import { type NewRow, RowWriter } from './row-writer.ts';
+import { withheldInserter, withheldLookup } from './withheld-table.ts';
 
 /** An entry as somebody else has it. */
 interface RepairCopy {
@@ -86,6 +87,7 @@ async function faultsIn(
     }
     for (const { seq, description } of await verifier.verify(row, undefined))
       if (seq === row.seq && !seen.has(seq)) faults.set(seq, description);
+    if (!row.isWhole && !faults.has(row.seq)) faults.set(row.seq, OTHER_FACETS);
   }
   return faults;
 }
@@ -105,7 +107,7 @@ class Repair {
   readonly #paths: DataPaths;
   readonly #log: BlockReader;
   #previous: Uint8Array = FIRST_LINK;
-  readonly #records = new Map<Seq, NewRecord>();
+  readonly #rows = new Map<Seq, NewRow>();
   /** Those whose digest was unknown, or that are withheld by the source only. */
   readonly #newlyWithheld = new Map<Seq, WithheldRow>();
   readonly #withheld: WithheldLookup;
@@ -126,17 +128,37 @@ class Repair {
       reason ??= await this.#take(seq, await source(seq));
       if (reason !== undefined) reasons.set(seq, reason);
     }
-    const last = [...this.#records.keys()].at(-1);
-    const replacement = { records: this.#records, withheld: this.#newlyWithheld };
+    const last = [...this.#rows.keys()].at(-1);
     const refusal =
       last === undefined || (await this.#joins(last))
-        ? replaceRecords(this.#paths, replacement)
+        ? this.#store()
         : 'the log does not go on from it there';
     if (refusal !== undefined)
-      for (const seq of [...this.#records.keys(), ...this.#newlyWithheld.keys()])
+      for (const seq of [...this.#rows.keys(), ...this.#newlyWithheld.keys()])
         reasons.set(seq, refusal);
-    this.#log.forget();
     return reasons;
+  }
+
+  /** All or none. Returns why it cannot be done, if so. The next start erases what is withheld. */
+  #store(): string | undefined {
+    const db = openLogForRepair(this.#paths);
+    try {
+      db.exec('BEGIN IMMEDIATE');
+      const writer = new RowWriter(db);
+      for (const [seq, row] of this.#rows) writer.put(seq, row);
+      const insert = withheldInserter(db);
+      const setDigest = db.prepare('UPDATE withheld SET digest = ? WHERE seq = ?');
+      for (const [seq, row] of this.#newlyWithheld)
+        if (setDigest.run(row.digest, seq).changes === 0) insert(seq, row, false);
+      db.exec('COMMIT');
+      return undefined;
+    } catch (error) {
+      if (!isSpoiled(error)) throw error;
+      return `its page cannot be written (${error.message}): import the log anew`;
+    } finally {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      db.close();
+    }
   }
 
   /** Returns why the copy cannot be taken. */
@@ -151,20 +173,19 @@ class Repair {
       return newlyWithheld !== undefined && withheld === undefined
         ? this.#withholdLarge(row, newlyWithheld)
         : await this.#replaceFile(row, copy);
-    if (small === undefined && stored !== undefined)
-      return 'it is withheld, and its record is lost';
-    if (small === undefined) return 'it is large, and its record is lost: import the log anew';
+    if (small === undefined && stored !== undefined) return 'it is withheld, and its row is lost';
+    if (small === undefined) return 'it is large, and its row is lost: import the log anew';
     // What was withheld does not come back: only the gateway's members are taken from the copy.
-    const record = recordOf(small, row?.key, newlyWithheld !== undefined);
+    const made = rowOf(small, row?.key, newlyWithheld !== undefined);
     const parts = {
       head: Buffer.from(entryHead(small.stamp)),
-      digest: newlyWithheld?.digest ?? digestOf(record.salt, sha256(small.body)),
+      digest: newlyWithheld?.digest ?? digestOf(made.salt, sha256(small.body)),
       keyHash: small.key === undefined ? undefined : Buffer.from(small.key, 'hex'),
     };
     const link = linkOf(this.#previous, parts);
-    if (small.stamp.seq !== seq || Buffer.compare(link, record.link) !== 0)
+    if (small.stamp.seq !== seq || Buffer.compare(link, made.link) !== 0)
       return 'it does not follow from the entry before there';
-    this.#records.set(seq, record);
+    this.#rows.set(seq, made);
     if (newlyWithheld !== undefined && newlyWithheld !== stored)
       this.#newlyWithheld.set(seq, newlyWithheld);
     this.#previous = link;
@@ -184,9 +205,10 @@ class Repair {
     return undefined;
   }
 
-  /** The record is as it was, as the link shows. */
+  /** The row is as it was, as the link shows. */
   async #replaceFile(row: EntryRow, copy: RepairCopy): Promise<string | undefined> {
     const { large = '', text, head, salt, keyHash, link } = row;
+    if (!row.isWhole) return 'its row has changed: import the log anew';
     const hash = createHash('sha256');
     async function* file(): AsyncGenerator<Uint8Array> {
       for await (const chunk of copy.chunks()) {
@@ -208,7 +230,7 @@ class Repair {
 
   /** Whether the log has this link, or goes on from it. */
   async #joins(seq: Seq): Promise<boolean> {
-    const link = this.#records.get(seq)?.link ?? FIRST_LINK;
+    const link = this.#rows.get(seq)?.link ?? FIRST_LINK;
     if (this.#row(seq)?.link.equals(link) === true) return true;
     const next = this.#row(seq + 1);
     if (next === undefined) {
@@ -240,11 +262,11 @@ function withCopiedDigest(row: WithheldRow, copy: SmallCopy | undefined): Withhe
 }
 
 /** `column`: the key column that is stored now, which the copy does not have. */
-function recordOf(
+function rowOf(
   { stamp, facets, portability = 'exact', body, link, salt, key }: SmallCopy,
   column: Buffer | undefined,
   isWithheld: boolean,
-): NewRecord {
+): NewRow {
   const head = Buffer.from(entryHead(stamp));
   const hash = key === undefined ? undefined : Buffer.from(key, 'hex');
   const isSameKey = hash !== undefined && column !== undefined && hash.equals(sha256(column));
@@ -254,7 +276,6 @@ function recordOf(
     time: stamp.time,
     kind: stamp.kind,
     room: stamp.room,
-    head: head.length,
     large: undefined,
     marked: false,
     link: Buffer.from(link, 'hex'),

@@ -1,5 +1,5 @@
 /**
- * Puts right what the entries of a log themselves say: the buckets of idempotency keys; and puts back
+ * Puts right what the entries of a log themselves say: the idempotency keys; and puts back
  * what is not what was stored: the files of large entries from a copy of the data folder, and entries
  * from whoever else has the log. Bytes are taken only if they are those that the entry's link was made
  * of, and take the place of others at once. A gateway may run meanwhile. Nothing else is changed.
@@ -7,16 +7,15 @@
 import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { isSpoiled, removeDatabase } from '../database.ts';
 import { openRegular } from '../plain-file.ts';
 import { BlockReader } from './block-reader.ts';
 import { EntryVerifier } from './entry-verifier.ts';
 import { isFileFault, filesOf, finalPath } from './large-files.ts';
-import { openLogForReading, openLogForRepair } from './log-database.ts';
-import { repairBuckets } from './refill-buckets.ts';
+import { openLogForReading } from './log-database.ts';
 import { repairEntries, type RepairEvent, type RepairSource } from './repair-entries.ts';
 import { replaceFile } from './replace-file.ts';
 import { verifyKeys } from './verify-keys.ts';
@@ -46,20 +45,22 @@ export async function* repairLog(
   yield* repairKeys(paths);
 }
 
+/** The gateway makes the file again, at once or at its next start. */
 function* repairKeys(paths: DataPaths): Generator<RepairEvent> {
-  const db = openLogForReading(paths);
-  let writing: DatabaseSync | undefined;
+  using db = openLogForReading(paths);
+  let isWrong = false;
   try {
-    for (const faults of verifyKeys(db, new BlockReader(db).lastSeq())) {
-      if (faults.length === 0) continue;
-      writing ??= openLogForRepair(paths);
-      repairBuckets(writing, new Set(faults.map(({ bucket }) => bucket)));
-      for (const { seq, description: fault } of faults) yield { seq, fault, reason: undefined };
-    }
-  } finally {
-    writing?.close();
-    db.close();
+    for (const faults of verifyKeys(db, paths, new BlockReader(db).lastSeq()))
+      for (const { seq, description: fault } of faults) {
+        isWrong = true;
+        yield { seq, fault, reason: undefined };
+      }
+  } catch (error) {
+    if (!isSpoiled(error)) throw error;
+    isWrong = true;
+    yield { seq: undefined, fault: `keys.sqlite ${error.message}`, reason: undefined };
   }
+  if (isWrong) removeDatabase(paths.keys);
 }
 
 async function* repairFiles(

@@ -1,77 +1,60 @@
-/** Compares the buckets of idempotency keys with the entries, in both directions. */
+/** Compares `keys.sqlite` with the entries, in both directions. */
+import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, SpoiledBucket } from '../database.ts';
-import { BlockReader, type SeqSpan } from './block-reader.ts';
+import { openForReading, readable, readMetaSeq } from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+import type { SeqSpan } from './block-reader.ts';
 import type { LogFault } from './chain-verifier.ts';
-import { type BucketKey, KeyBuckets, prefixOf } from './key-buckets.ts';
-import { keyIn } from './key-column.ts';
+import { isKeyRow, keyedEntries, keySum, prefixOf } from './keys.ts';
 
 const PAGE_SEQS = 4096;
 
-export interface KeyFault extends LogFault {
-  /** The bucket that has to be made again. */
-  readonly bucket: number;
-}
-
-/** Yields the faults of each page: the caller may do something else in between. */
-export function* verifyKeys(db: DatabaseSync, head: Seq): Generator<readonly KeyFault[]> {
-  const log = new BlockReader(db);
-  for (let at = 0; at < head; at += PAGE_SEQS)
-    yield unfoundKeys(db, log, { from: at + 1, to: Math.min(head, at + PAGE_SEQS) });
-  for (const found of new KeyBuckets(db).all()) {
-    if (!(found instanceof SpoiledBucket)) yield wrongKeys(log, found.number, found.keys);
-    else yield [{ seq: undefined, bucket: found.bucket, description: DESCRIPTION }];
+/**
+ * Yields the faults of each page: the caller may do something else in between. Keys that are not added
+ * yet are no fault. Throws where the file cannot be read.
+ */
+export function* verifyKeys(
+  log: DatabaseSync,
+  paths: DataPaths,
+  head: Seq,
+): Generator<readonly LogFault[]> {
+  if (!existsSync(paths.keys)) return;
+  using db = openForReading(paths.keys);
+  const until = Math.min(head, readMetaSeq(db, 'until'));
+  for (let at = 0; at < until; at += PAGE_SEQS)
+    yield unfoundKeys(log, db, { from: at + 1, to: Math.min(until, at + PAGE_SEQS) });
+  const keyed = keyedEntries(log);
+  const exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
+  const page = db.prepare(`SELECT prefix, seq, sum FROM keys WHERE (prefix, seq) > (?, ?)
+    ORDER BY prefix, seq LIMIT ${PAGE_SEQS}`);
+  for (let rows = page.all(-1, 0); rows.length > 0;) {
+    yield rows.flatMap((row): LogFault[] => {
+      const [prefix = 0, seq = 0, sum] = ['prefix', 'seq', 'sum'].map((name) => Number(row[name]));
+      if (!isKeyRow(prefix, seq, sum)) return [{ seq: undefined, description: CHANGED }];
+      // It was committed after its entry.
+      if (keyed({ from: seq, to: seq }).some(({ key }) => prefixOf(key) === prefix)) return [];
+      const isThere = readable(() => exists.get(seq) !== undefined);
+      // An entry that cannot be read is reported by itself.
+      return isThere === undefined ? [] : [{ seq, description: isThere ? WRONG : LOST }];
+    });
+    const last = rows.at(-1);
+    rows = page.all(Number(last?.['prefix']), Number(last?.['seq']));
   }
 }
 
-const DESCRIPTION = 'a bucket of the idempotency keys is not what was stored';
+const CHANGED = 'a row of keys.sqlite is not what was stored';
+const LOST = 'has an idempotency key, but is not there';
+const WRONG = 'is found by an idempotency key that is not its own';
+const UNFOUND = 'is not found by its idempotency key';
 
 /** Entries in the span that are not found by their key. Leaves out those that cannot be read. */
-export function unfoundKeys(
-  db: DatabaseSync,
-  log: BlockReader,
-  span: SeqSpan,
-): readonly KeyFault[] {
-  const buckets = new KeyBuckets(db);
-  const faults: KeyFault[] = [];
-  const description = 'is not found by its idempotency key';
-  for (const { seq, key } of log.rows(span)) {
-    const bucket = key && bucketWithout(buckets, keyIn(key), seq);
-    if (bucket !== undefined) faults.push({ seq, bucket, description });
-  }
-  return faults;
-}
-
-/** The bucket that should lead from the key to the entry; undefined if it does. */
-function bucketWithout(buckets: KeyBuckets, key: Uint8Array, seq: Seq): number | undefined {
-  try {
-    const { number, seqs } = buckets.find(key);
-    return seqs.includes(seq) ? undefined : number;
-  } catch (error) {
-    if (error instanceof SpoiledBucket) return error.bucket;
-    throw error;
-  }
-}
-
-/** Keys that lead to an entry that has another, or is not there. */
-function wrongKeys(log: BlockReader, bucket: number, keys: readonly BucketKey[]): KeyFault[] {
-  return keys.flatMap(({ prefix, seq }) => {
-    const description = describeWrongKey(log, seq, prefix);
-    return description === undefined ? [] : [{ seq, bucket, description }];
+export function unfoundKeys(log: DatabaseSync, keys: DatabaseSync, span: SeqSpan): LogFault[] {
+  const find = keys.prepare('SELECT 1 FROM keys WHERE prefix = ? AND seq = ? AND sum = ?');
+  return keyedEntries(log)(span).flatMap(({ seq, key }) => {
+    const prefix = prefixOf(key);
+    const isFound = find.get(prefix, seq, keySum(prefix, seq)) !== undefined;
+    return isFound ? [] : [{ seq, description: UNFOUND }];
   });
-}
-
-function describeWrongKey(log: BlockReader, seq: Seq, prefix: Uint8Array): string | undefined {
-  try {
-    const entry = log.entry(seq);
-    if (entry === undefined) return 'has an idempotency key, but is not there';
-    const isOwn = entry.key !== undefined && prefixOf(keyIn(entry.key)).equals(prefix);
-    return isOwn ? undefined : 'is found by an idempotency key that is not its own';
-  } catch (error) {
-    // The entry is reported by itself.
-    if (isSpoiled(error)) return undefined;
-    throw error;
-  }
 }

@@ -17,9 +17,10 @@ import {
   type ChangeableEntry,
   entryOf,
 } from './changed-log.fixture.ts';
+import { BlockReader } from './block-reader.ts';
 import type { LogFault } from './chain-verifier.ts';
-import { KeyBuckets } from './key-buckets.ts';
 import { keyIn } from './key-column.ts';
+import { keySum, prefixOf } from './keys.ts';
 import { verifyLog, type VerifyResult } from './verify.ts';
 
 interface Report {
@@ -73,16 +74,15 @@ suite('verifyLog()', () => {
 
   /** What is found in a copy of the log alone, once someone has been at it. */
   async function found(
-    tamper: (folder: string, db: DatabaseSync) => unknown,
+    tamper: (folder: string, db: DatabaseSync, keys: DatabaseSync) => unknown,
   ): Promise<readonly LogFault[]> {
     await using copy = await copied(original);
-    const { log, lastCommit, index, search } = dataPathsIn(copy.path);
+    const { log, lastCommit, index, search, keys: keysFile } = dataPathsIn(copy.path);
     for (const file of [lastCommit, index, search]) await rm(file);
-    const db = new DatabaseSync(log);
-    try {
-      await tamper(copy.path, db);
-    } finally {
-      db.close();
+    {
+      using db = new DatabaseSync(log);
+      using keys = new DatabaseSync(keysFile);
+      await tamper(copy.path, db, keys);
     }
     const { verified, faults } = await verify(copy.path);
     assert.equal(verified.faults, faults.length);
@@ -216,11 +216,9 @@ suite('verifyLog()', () => {
     'an early time': () => ({ time: 5 }),
     'a negative time': () => ({ time: -1 }),
     'a time that no date has': () => ({ time: 9_007_199_254_740_992 }),
-    'a time that is no number': () => ({ time: Number.NaN }),
     'another kind': () => ({ kind: 'seeds' }),
     'another room': () => ({ room: 'elsewhere' }),
-    'a longer head': ({ head }) => ({ head: head + 1 }),
-    'a head longer than the text': ({ text: [text] }) => ({ head: text.length + 1 }),
+    'a longer room': ({ room }) => ({ room: `${room}s` }),
     'an empty link': () => ({ link: Buffer.alloc(32) }),
     'another salt': () => ({ salt: Buffer.alloc(16) }),
     'a file': () => ({ large: { name: '00000000-0000-4000-8000-000000000000', size: 0 } }),
@@ -247,39 +245,58 @@ suite('verifyLog()', () => {
     assert.deepEqual(seqs(faults), [LARGE]);
   });
 
-  test('finds any changed bit of the idempotency key of an entry, or of the table that finds it', async () => {
+  test('finds any changed bit of the idempotency key of an entry, and any changed row of keys', async () => {
     for (let bit = 0; bit < 8 * 48; bit += 7) {
       const own = await found((_, db) => flipOwnKey(db, SMALL, bit));
       assert.ok(own.length > 0 && own.every(({ seq }) => seq === SMALL), `bit ${bit}`);
-      if (bit >= 8 * 32) continue;
-      const table = await found((_, db) => flipKey(db, SMALL, bit));
-      assert.deepEqual(
-        new Set(seqs(table)),
-        new Set([SMALL, undefined]),
-        `bit ${bit} of the table`,
-      );
     }
-    const removed = await found((_, db) =>
-      db.prepare('DELETE FROM key_buckets WHERE bucket = ?').run(bucketOf(db, SMALL)),
+    for (const column of ['prefix', 'seq', 'sum'])
+      for (let bit = 0; bit < 40; bit += 7) {
+        const change = `UPDATE keys SET ${column} = ${column} ^ ? WHERE seq = ${SMALL}`;
+        const flip = change.replace(/(\w+) \^ \?/, `($1 | ${2 ** bit}) - ($1 & ${2 ** bit})`);
+        const table = await found((_, __, keys) => keys.exec(flip));
+        assert.deepEqual(new Set(seqs(table)), new Set([SMALL, undefined]), `${column} ${bit}`);
+      }
+    const removed = await found((_, __, keys) =>
+      keys.exec(`DELETE FROM keys WHERE seq = ${SMALL}`),
     );
-    assert.deepEqual(new Set(seqs(removed)), new Set([SMALL, undefined]));
-    const others = await found((_, db) => {
-      const { key = Buffer.alloc(0) } = entryOf(db, SMALL);
-      new KeyBuckets(db).clear(bucketOf(db, SMALL));
-      new KeyBuckets(db).add(keyIn(key), 90);
-      new KeyBuckets(db).add(keyIn(key), 999);
+    assert.deepEqual(seqs(removed), [SMALL]);
+    const others = await found((_, db, keys) => {
+      keys.exec(`DELETE FROM keys WHERE seq = ${SMALL}`);
+      for (const seq of [90, LAST - 1]) addKey(keys, prefixOfEntry(db, SMALL), seq);
     });
-    assert.deepEqual(seqs(others), [90, SMALL, 999].toSorted(inOrder));
+    assert.deepEqual(seqs(others), [90, SMALL, LAST - 1]);
     const without = await found((_, db) => changeEntry(db, SMALL, () => ({ key: undefined })));
     assert.ok(seqs(without).includes(SMALL));
+    const spoiled = await found(async (folder, _, keys) => {
+      keys.close();
+      await truncate(dataPathsIn(folder).keys, 5000);
+    });
+    assert.equal(spoiled.length, 1);
+    assert.match(spoiled[0]?.description ?? '', /^the idempotency keys cannot be read/);
+  });
+
+  test('finds any changed bit of what no link covers: flags, facets, and the name and size of a file', async () => {
+    const flips: Readonly<Record<string, number>> = { flags: SMALL, facets: SMALL, sum: LARGE };
+    for (const [column, seq] of Object.entries(flips))
+      for (let at = 0; at < (column === 'flags' ? 1 : 4); at += 1)
+        for (let bit = 0; bit < 8; bit += 1) {
+          const faults = await found((_, db) => flipColumn(db, { column, seq, at, bit }));
+          assert.deepEqual([...new Set(seqs(faults))], [seq], `${column} ${at} ${bit}`);
+        }
+    const size = await found((_, db) =>
+      db.exec(`UPDATE large SET size = size ^ 1`.replace('^ 1', '+ 1')),
+    );
+    assert.ok(seqs(size).includes(LARGE));
   });
 
   test('finds a time that goes backwards', async () => {
     await using copy = await copied(original);
     const db = new DatabaseSync(dataPathsIn(copy.path).log);
     // As one who knows how entries are made would change it, save for the link.
-    changeEntry(db, 60, ({ time: original, kind, room, head, text: [text] }) => {
+    changeEntry(db, 60, ({ time: original, kind, room, text: [text] }) => {
       const time = original - 100_000;
+      const { head = 0 } = new BlockReader(db).entry(60) ?? {};
       const own = entryHead({ id: entryId(time, 60, 1), seq: 60, kind, room, time });
       return { time, text: [Buffer.concat([Buffer.from(own), text.subarray(head)])] };
     });
@@ -290,14 +307,13 @@ suite('verifyLog()', () => {
   });
 
   test('tells every fault, and goes on after each', async () => {
-    const faults = await found((_, db) => {
+    const faults = await found((_, db, keys) => {
       for (const seq of [3, 64, 65, 129]) flip(db, seq, -3);
       changeEntries(db, (entries) => entries.delete(100));
-      const { key = Buffer.alloc(0) } = entryOf(db, 20);
-      new KeyBuckets(db).clear(bucketOf(db, 20));
-      new KeyBuckets(db).add(keyIn(key), 999);
+      keys.exec('DELETE FROM keys WHERE seq = 20');
+      addKey(keys, prefixOfEntry(db, 20), 99);
     });
-    assert.deepEqual(seqs(faults), [3, 20, 64, 65, 100, 129, 999, 100].toSorted(inOrder));
+    assert.deepEqual(seqs(faults), [3, 20, 64, 65, 99, 100, 100, 129]);
   });
 
   test('finds every entry in a damaged page, and verifies what comes after', async () => {
@@ -333,6 +349,13 @@ suite('verifyLog()', () => {
     db.exec('PRAGMA user_version = 999');
     db.close();
     await assert.rejects(verify(newer.path), /has format 999.* Use the newer version/);
+    await using early = await copied(original);
+    const earlyDb = new DatabaseSync(dataPathsIn(early.path).log);
+    earlyDb.exec('PRAGMA application_id = 0x4f50474c; PRAGMA user_version = 7');
+    earlyDb.close();
+    const wayOn = /before the first release.*presence export --data .*presence import FILE/;
+    await assert.rejects(verify(early.path), wayOn);
+    await assert.rejects(openSqliteLog({ folder: early.path }), wayOn);
   });
 
   test('ends when aborted', async () => {
@@ -376,18 +399,30 @@ function flipOwnKey(db: DatabaseSync, seq: number, bit: number): void {
   changeEntry(db, seq, ({ key = Buffer.alloc(0) }) => ({ key: flipped(key, bit) }));
 }
 
-/** The bucket that finds the entry by its key. */
-function bucketOf(db: DatabaseSync, seq: number): number {
+function prefixOfEntry(db: DatabaseSync, seq: number): number {
   const { key = Buffer.alloc(0) } = entryOf(db, seq);
-  return new KeyBuckets(db).find(keyIn(key)).number;
+  return prefixOf(keyIn(key));
 }
 
-/** In that bucket. */
-function flipKey(db: DatabaseSync, seq: number, bit: number): void {
-  const bucket = bucketOf(db, seq);
-  const row = db.prepare('SELECT data FROM key_buckets WHERE bucket = ?').get(bucket);
-  const data = flipped(row?.['data'] as Uint8Array, bit % (8 * 21));
-  db.prepare('UPDATE key_buckets SET data = ? WHERE bucket = ?').run(data, bucket);
+/** Makes the key with the prefix lead to this entry too. */
+function addKey(keys: DatabaseSync, prefix: number, seq: number): void {
+  keys.prepare('INSERT INTO keys VALUES (?, ?, ?)').run(prefix, seq, keySum(prefix, seq));
+}
+
+interface Place {
+  readonly column: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly bit: number;
+}
+
+function flipColumn(db: DatabaseSync, { column, seq, at, bit }: Place): void {
+  const value = db.prepare(`SELECT ${column} AS value FROM entries WHERE seq = ?`).get(seq)?.[
+    'value'
+  ];
+  const changed =
+    typeof value === 'number' ? value ^ (1 << bit) : flipped(value as Uint8Array, 8 * at + bit);
+  db.prepare(`UPDATE entries SET ${column} = ? WHERE seq = ?`).run(changed, seq);
 }
 
 function flipped(bytes: Uint8Array, bit: number): Uint8Array {

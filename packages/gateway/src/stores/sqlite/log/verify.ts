@@ -11,7 +11,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import type { Seq } from '../../../log/log.ts';
-import { dataPathsIn } from '../data-paths.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, readMeta } from '../database.ts';
 import { BlockReader } from './block-reader.ts';
 import { ChainVerifier, type LogFault } from './chain-verifier.ts';
@@ -45,6 +45,9 @@ export interface VerifyResult {
 
 const PAGE_ENTRIES = 64;
 
+/** The link does not cover these. */
+export const OTHER_FACETS = 'has other facets, flags or file than were stored';
+
 /**
  * Yields faults as they are found, and the progress after each page. Throws when the folder has no
  * log that this program can read, and when aborted.
@@ -64,7 +67,7 @@ export async function* verifyLog(
     const verifier = new ChainVerifier(paths);
     const head = new BlockReader(db).lastSeq();
     let faults = findings.length;
-    for await (const event of verifyEvents(db, { verifier, head, signal })) {
+    for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
       if (event.type === 'fault') faults += 1;
       yield event;
     }
@@ -77,6 +80,7 @@ export async function* verifyLog(
 }
 
 interface VerifyTask {
+  readonly paths: DataPaths;
   readonly verifier: ChainVerifier;
   readonly head: Seq;
   readonly signal: AbortSignal | undefined;
@@ -85,7 +89,7 @@ interface VerifyTask {
 async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
   yield* verifyEntries(new BlockReader(db), task);
   try {
-    for (const faults of verifyKeys(db, task.head)) {
+    for (const faults of verifyKeys(db, task.paths, task.head)) {
       for (const { seq, description } of faults) yield { type: 'fault', seq, description };
       await nextTick(undefined, { signal: task.signal });
     }
@@ -110,6 +114,7 @@ async function* verifyEntries(
       verifier.skip(seq);
       yield { type: 'fault', seq, description: `cannot be read (${row.error.message})` };
     } else {
+      if (!row.isWhole) yield { type: 'fault', seq, description: OTHER_FACETS };
       for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
     }
     if (seq % PAGE_ENTRIES > 0) continue;

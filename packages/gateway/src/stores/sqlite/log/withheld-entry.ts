@@ -1,12 +1,12 @@
 /**
  * An entry that was withheld: the gateway's members, and when and why (PROTOCOL.md section 4.7). Of what
- * the visitor said it gives nothing, although that is in the record until it is erased.
+ * the visitor said it gives nothing, although that is in the row until it is erased.
  */
 import type { Kind } from '@open-presence/protocol';
 
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import type { EntryRow, StoredEntry, WithheldMember } from './record.ts';
+import type { EntryRow, StoredEntry, WithheldMember } from './entry-row.ts';
 
 /** What the table `withheld` has of an entry. */
 export interface WithheldRow extends WithheldMember {
@@ -23,6 +23,7 @@ export class WithheldEntry implements EntryRow {
   readonly large = undefined;
   readonly marked = false;
   readonly portability = 'exact';
+  readonly isWhole = true;
   readonly salt: Buffer = NO_SALT;
 
   constructor(stored: StoredEntry, withheld: WithheldRow) {

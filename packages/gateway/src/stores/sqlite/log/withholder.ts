@@ -1,9 +1,9 @@
 /**
  * Withholds entries, in the writer's thread, in short steps, between which others append. The first is
  * one transaction, which decides that all of them are withheld. It lists them in the table `withheld`, or,
- * where they are many, has them listed by the steps that follow. Then their records are marked, and every reader gives them as withheld. Then what they said
+ * where they are many, has them listed by the steps that follow. Then their rows are marked, and every reader gives them as withheld. Then what they said
  * is erased: from what is derived (by the threads that own that, while the text can still be read), then
- * from the records, the files of large entries, and the WAL. A start goes on with what is not erased.
+ * from the rows, the files of large entries, and the WAL. A start goes on with what is not erased.
  */
 import { existsSync, rmSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,6 @@ import { readable, removeDatabase } from '../database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { BlockReader } from './block-reader.ts';
-import { Block } from './blocks.ts';
 import {
   hasDecided,
   PART_SIZE,
@@ -24,6 +23,8 @@ import {
   takeDecided,
   type WithheldItem,
 } from './decided-withholding.ts';
+import { flagsOf, sumOf } from './entry-row.ts';
+import { rowEraser } from './erase-row.ts';
 import { filesOf, finalPath } from './large-files.ts';
 import { openLogForReading, openLogForRepair } from './log-database.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
@@ -38,13 +39,13 @@ import {
 
 /** Readers hold the WAL for less; the writer waits for so long at most, and tries again later. */
 const BUSY_TIMEOUT_MS = 100;
-/** Entries whose records are marked or erased in one transaction. */
+/** Entries whose rows are marked or erased in one transaction. */
 const STEP_SIZE = 100;
 
 export class Withholder {
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
-  /** Listed entries whose records may not be marked yet. Undefined where the table has to be asked. */
+  /** Listed entries whose rows may not be marked yet. Undefined where the table has to be asked. */
   #unmarked: Seq[] | undefined;
   /** The entries of the last withholding that were not withheld before, as far as they are listed. */
   #listed: { count: number } = { count: 0 };
@@ -155,7 +156,7 @@ export class Withholder {
     return unerased(db).filter((seq) => readable(() => log.stored(seq))?.isWithheld === false);
   }
 
-  /** Marks the next records. Returns whether all are marked, and then makes them known. */
+  /** Marks the next rows. Returns whether all are marked, and then makes them known. */
   #mark(): boolean {
     this.#unmarked ??= this.#findUnmarked();
     const step = this.#unmarked.slice(0, STEP_SIZE);
@@ -192,19 +193,18 @@ export class Withholder {
 /** A connection beside that of the writer, whose free space keeps nothing. */
 class WithholdingLog implements Disposable {
   readonly db: DatabaseSync;
-  readonly #find: StatementSync;
-  readonly #write: StatementSync;
+  readonly #log: BlockReader;
+  readonly #mark: StatementSync;
+  readonly #erase: (seq: Seq) => void;
   readonly #setErased: StatementSync;
   readonly #insert: ReturnType<typeof withheldInserter>;
   readonly #lookup: WithheldLookup;
 
   constructor(paths: DataPaths) {
     this.db = openLogForRepair(paths);
-    this.#find = this.db.prepare(
-      'SELECT first, data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1',
-    );
-    // SQLite puts bytes in place of as many bytes, and moves none.
-    this.#write = this.db.prepare('UPDATE blocks SET data = ? WHERE first = ?');
+    this.#log = new BlockReader(this.db);
+    this.#mark = this.db.prepare('UPDATE entries SET flags = ?, sum = ? WHERE seq = ?');
+    this.#erase = rowEraser(this.db, this.#log);
     this.#setErased = this.db.prepare('UPDATE withheld SET isErased = 1 WHERE seq = ?');
     this.#insert = withheldInserter(this.db);
     this.#lookup = withheldLookup(this.db);
@@ -226,28 +226,20 @@ class WithholdingLog implements Disposable {
   }
 
   mark(seq: Seq): void {
-    const block = this.#block(seq);
-    const stored = readable(() => block?.stored(seq));
+    const stored = readable(() => this.#log.stored(seq));
     if (stored?.isWithheld !== false) return;
-    stored.withhold();
-    this.#store(block);
+    const { file, marked, portability, facets } = stored;
+    const flags = flagsOf({ large: file, marked, portability, isWithheld: true });
+    this.#mark.run(flags, sumOf(flags, facets, file), seq);
   }
 
   erase(seq: Seq): void {
-    const name = this.largeName(seq);
-    if (name !== undefined) this.db.prepare('DELETE FROM large WHERE name = ?').run(name);
-    const block = this.#block(seq);
-    block?.erase(seq);
-    this.#store(block);
+    this.#erase(seq);
     this.#setErased.run(seq);
   }
 
   /** The name of the file of its body, if it has one. */
   largeName(seq: Seq): string | undefined {
-    const block = this.#block(seq);
-    const stored = readable(() => block?.stored(seq));
-    if (stored?.isErased === false) return stored.large;
-    // Searches the whole table, for an entry whose record has lost its form, also if it was repaired.
     const row = this.db.prepare('SELECT name FROM large WHERE seq = ?').get(seq);
     return row && String(row['name']);
   }
@@ -260,17 +252,6 @@ class WithholdingLog implements Disposable {
 
   [Symbol.dispose](): void {
     this.db.close();
-  }
-
-  #block(seq: Seq): Block | undefined {
-    const found = this.#find.get(seq);
-    if (found === undefined) return undefined;
-    const { buffer, byteOffset, length } = found['data'] as Uint8Array;
-    return new Block(found['first'] as Seq, Buffer.from(buffer, byteOffset, length));
-  }
-
-  #store(block: Block | undefined): void {
-    if (block !== undefined) this.#write.run(block.data, block.first);
   }
 }
 

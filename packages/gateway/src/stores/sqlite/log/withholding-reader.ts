@@ -4,8 +4,8 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Order, Withholding, WithholdingRange } from '../../../log/log.ts';
 import { isSpoiled } from '../database.ts';
 import type { BlockReader } from './block-reader.ts';
-import { stampOf } from './record.ts';
-import type { EntryRow } from './record.ts';
+import { stampOf } from './entry-row.ts';
+import type { EntryRow } from './entry-row.ts';
 
 /** Rows that are read at once. */
 const PAGE_SIZE = 256;

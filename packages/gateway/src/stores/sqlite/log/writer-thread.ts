@@ -23,7 +23,6 @@ import {
 } from '../../../log/packed-drafts.ts';
 import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
 import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
-import { migrateLog } from './migration.ts';
 import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import { Withholder } from './withholder.ts';
 import { isDiskFull, Writer } from './writer.ts';
@@ -48,7 +47,6 @@ type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
 
 const thread = new StoreThread();
 const { shared, clients, metrics } = thread;
-migrateLog(thread.paths);
 const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
 const withholder = new Withholder(thread.paths, shared);
 const waiting: Batch[] = [];
@@ -57,6 +55,7 @@ let unerased: Decision[] = [];
 const decisions = new Map<number, Promise<number>>();
 let lastDecision = 0;
 let erasing: NodeJS.Timeout | undefined = setTimeout(erase);
+let addingKeys: NodeJS.Timeout | undefined;
 /** Why uploads could not be written by the thread that reported last. */
 let uploadFault: FaultCause | undefined;
 const probing = setInterval(probe, PROBE_INTERVAL_MS);
@@ -77,6 +76,7 @@ thread.signal.addEventListener('abort', () => {
   storeAll();
   clearInterval(probing);
   clearTimeout(erasing);
+  clearTimeout(addingKeys);
   writer.close();
   thread.close();
 });
@@ -253,5 +253,12 @@ function probe(): void {
   writer.checkClock();
   if (shared.writable) writer.checkFiles();
   else writer.probe();
+  addKeys();
+}
+
+/** A step of it, until all are added. After a failure, the next probe goes on. */
+function addKeys(): void {
+  clearTimeout(addingKeys);
+  if (writer.addKeys() === 'more') addingKeys = setTimeout(addKeys);
   reportState();
 }

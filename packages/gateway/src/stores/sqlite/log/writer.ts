@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { CopyResult } from '../../../log/log-copier.ts';
-import { assertStorageFault } from '../../../storage-fault.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { readMeta, SpoiledKeys } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
@@ -76,7 +76,7 @@ export class Writer {
     this.#db = openLogForWriting(paths);
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
     this.#end = this.#db.prepare('COMMIT');
-    this.#entries = new EntryAppender(this.#db, paths, () => shared.withheldInLog);
+    this.#entries = new EntryAppender(this.#db, paths);
     this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
     this.#loadLast();
     this.#clock = new LogClock(this.#entries.time, onClock);
@@ -90,6 +90,8 @@ export class Writer {
     }
     rmSync(this.#probe, { force: true });
     for (const name of uploadNames(paths)) this.#finishUpload(name);
+    // The first may find that the file has changed, and the second makes it again.
+    for (const _ of [1, 2]) while (this.addKeys() === 'more');
   }
 
   /** Why the last attempt to store failed; undefined if it succeeded. */
@@ -112,9 +114,19 @@ export class Writer {
     return this.#lastCommit.fault;
   }
 
-  /** Why idempotency keys were made again from the entries since the last call, if they were. */
+  /** Why drafts with idempotency keys are not stored now, or were not since the last call. */
   takeKeysFault(): Error | undefined {
-    return this.#entries.takeKeysFault();
+    return this.#entries.keys.takeFault();
+  }
+
+  /** Adds some of the idempotency keys that cannot be found now, if there are any. */
+  addKeys(): 'complete' | 'more' | 'failed' {
+    const { keys, seq } = this.#entries;
+    if (this.#shared.keysSpoiled) keys.spoiled(new SpoiledKeys('An idempotency key was missing.'));
+    this.#shared.keysSpoiled = false;
+    keys.checkFile();
+    if (keys.isComplete) return 'complete';
+    return this.#lastIsLoaded ? keys.step(seq) : 'failed';
   }
 
   /** Whether copies of withheld entries were stored since the last call. */
@@ -143,11 +155,16 @@ export class Writer {
     { stream, resumeAt }: Pick<StreamPosition, 'stream' | 'resumeAt'>,
   ): (readonly WriteResult[] | undefined)[] | Failure {
     const results: (readonly WriteResult[] | undefined)[] = [];
-    const larges = [...largeNames(batches.flatMap(({ drafts }) => drafts))];
+    const all = batches.flatMap(({ drafts }) => drafts);
+    const larges = [...largeNames(all)];
+    const hasKeys = all.some(({ key }) => key !== undefined);
     const failure = this.#transact([], () => {
       this.#stream ??= new MessageApplier(this.#db, this.#entries);
       for (const batch of batches) results.push(this.#stream.apply(batch));
       this.#stream.store({ stream, resumeAt });
+      // Another copy may know an entry that has the key of a draft.
+      if (hasKeys && !this.#entries.keys.isComplete)
+        throw new StorageFault('It is unknown now which entries have idempotency keys.');
       this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
     });
     if (failure !== undefined) {
@@ -205,7 +222,6 @@ export class Writer {
       this.#recover();
       this.#begin.run();
       append();
-      this.#entries.flush();
       const flushing = performance.now();
       this.#end.run();
       this.#flushMs = performance.now() - flushing;
@@ -214,6 +230,7 @@ export class Writer {
       return this.#fail(error, entries);
     }
     this.#shared.head = this.#entries.seq;
+    this.#entries.keys.commit(this.#entries.seq);
     this.#lastCommit.write(this.#entries.seq, this.#entries.link);
     this.#unconfirmedUploads.push(...largeNames(entries));
     this.#committed();
@@ -244,6 +261,7 @@ export class Writer {
 
   close(): void {
     this.#openFiles?.close();
+    this.#entries.keys.close();
     this.#lastCommit[Symbol.dispose]();
     this.#db.close();
   }
@@ -287,7 +305,7 @@ export class Writer {
     const isFull = isDiskFull(error);
     const uploads = [...largeNames(entries)];
     this.#lastIsLoaded = false;
-    this.#entries.discard();
+    this.#entries.keys.discard();
     try {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       this.#saveLostWal();
@@ -318,7 +336,7 @@ export class Writer {
   }
 
   #isOfEntry(upload: string): boolean {
-    return this.#db.prepare('SELECT 1 FROM large WHERE name = ?').get(upload) !== undefined;
+    return this.#entries.hasLarge(upload);
   }
 
   #failed(error: unknown): void {

@@ -7,15 +7,15 @@ import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta, SUMS_SUFFIX } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { checkHistory } from '../log/accept-loss.ts';
+import { BlockReader } from '../log/block-reader.ts';
 import {
   flushWal,
-  openAnyLogForReading,
   openLogForReading,
   openLogForWriting,
+  openLogIfExists,
   renameLog,
   rollBackJournal,
 } from '../log/log-database.ts';
-import { endOfLog } from '../log/log-end.ts';
 import { joinStream, leaveStream, readStreamPosition } from '../log/stream-progress.ts';
 import { lastWithheld } from '../log/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
@@ -37,10 +37,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   read(): ReplicaLog | undefined {
     rollBackJournal(this.#paths);
-    const db = openAnyLogForReading(this.#paths);
+    const db = openLogIfExists(this.#paths);
     if (db === undefined) return undefined;
     try {
-      const head = endOfLog(db).lastSeq();
+      const head = new BlockReader(db).lastSeq();
       const position = readStreamPosition(db);
       if (position === undefined && head === 0) return undefined;
       if (position !== undefined && position.head !== head)
@@ -61,11 +61,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     return log;
   }
 
-  /** Throws for a log of an older format. */
   beginning(): LogBeginning {
     const db = openLogForReading(this.#paths);
     try {
-      const end = endOfLog(db);
+      const end = new BlockReader(db);
       const head = end.lastSeq();
       return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
     } finally {
@@ -74,7 +73,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   join(stream: string): void {
-    this.#change((db) => joinStream(db, stream, endOfLog(db).lastSeq()));
+    this.#change((db) => joinStream(db, stream, new BlockReader(db).lastSeq()));
   }
 
   /** Makes it a log of its own, under the same name or a new one. */
@@ -88,8 +87,8 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
-    const { folder, index, search, runs, lastCommit } = this.#paths;
-    const databases = [index, search].flatMap((file) =>
+    const { folder, keys, index, search, runs, lastCommit } = this.#paths;
+    const databases = [keys, index, search].flatMap((file) =>
       ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
     );
     for (const path of [...databases, runs, lastCommit])

@@ -3,7 +3,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { StringValueReader, stringValuesIn } from '../../../json/string-values.ts';
 import { MAX_CHUNK_LENGTH, StreamTokenizer, tokenize } from '../../../search/tokenizer.ts';
-import type { EntryRow } from '../log/record.ts';
+import type { EntryRow } from '../log/entry-row.ts';
 import { AsciiWords } from './ascii-words.ts';
 
 /** Bytes in a row of a large entry. After each `ROWS_PER_SIZE` rows it doubles. */

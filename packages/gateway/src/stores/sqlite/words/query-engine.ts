@@ -44,7 +44,7 @@ export class QueryEngine {
     this.#log = openForReading(paths.log, CACHE_KIB);
     const index = new IndexConnection(paths, shared, CACHE_KIB);
     const version = (): number => shared.withheld;
-    const blocks = new BlockReader(this.#log, version);
+    const blocks = new BlockReader(this.#log);
     const tail = new UnindexedTail(blocks, version);
     const scan = new LogScan(blocks, paths);
     const words = this.#words;

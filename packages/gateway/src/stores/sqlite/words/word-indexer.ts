@@ -15,7 +15,7 @@ import {
 } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
-import type { EntryRow } from '../log/record.ts';
+import type { EntryRow } from '../log/entry-row.ts';
 import { largeChunksSync } from '../log/large-files.ts';
 import { unerased } from '../log/withheld-table.ts';
 import type { SharedState } from '../shared-state.ts';
