@@ -197,17 +197,19 @@ suite('what is installed', () => {
   });
 
   test('becomes one of a cluster with the package for that, and says without it what to install', async () => {
-    const args = ['serve', '--port', '0', '--data', join(folder.path, 'copy')];
-    const refusal = async (): Promise<string> => {
-      const serving = run(process.execPath, [command, ...args, '--log', 'nats://127.0.0.1:1']);
-      const { code, stderr } = await serving.catch(asObject).then(asObject);
+    const refusal = async (subcommand: string): Promise<string> => {
+      const data = join(folder.path, 'copy');
+      const args = [command, subcommand, '--port', '0', '--data', data];
+      const running = run(process.execPath, [...args, '--log', 'nats://127.0.0.1:1']);
+      const { code, stdout, stderr } = await running.catch(asObject).then(asObject);
       assert.equal(code, 1);
-      return String(stderr);
+      return `${String(stdout)}${String(stderr)}`;
     };
     const cluster = join(keeper, 'node_modules/@open-presence/cluster');
-    assert.match(await refusal(), /None of the NATS servers can be reached/);
+    assert.match(await refusal('serve'), /None of the NATS servers can be reached/);
     await rename(cluster, join(folder.path, 'cluster'));
-    assert.match(await refusal(), /run "npm install @open-presence\/cluster"/);
+    for (const subcommand of ['serve', 'doctor'])
+      assert.match(await refusal(subcommand), /run "npm install @open-presence\/cluster"/);
     await rename(join(folder.path, 'cluster'), cluster);
   });
 

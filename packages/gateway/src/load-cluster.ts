@@ -5,15 +5,19 @@ const PACKAGE: string = '@open-presence/cluster';
 
 /** Throws where the package is not installed. */
 export async function loadCluster(): Promise<Cluster> {
+  const loaded = await importIfInstalled();
+  if (loaded !== undefined) return loaded.cluster;
+  throw new Error(
+    `A gateway of a cluster needs the package ${PACKAGE}: run "npm install ${PACKAGE}" where the gateway is installed (the Debian package and the container image have it).`,
+  );
+}
+
+async function importIfInstalled(): Promise<{ readonly cluster: Cluster } | undefined> {
   try {
-    const { cluster } = (await import(PACKAGE)) as { readonly cluster: Cluster };
-    return cluster;
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !String(cause).includes(PACKAGE)) throw cause;
-    throw new Error(
-      `A gateway of a cluster needs the package ${PACKAGE}: run "npm install ${PACKAGE}" where the gateway is installed (the Debian package and the container image have it).`,
-      { cause },
-    );
+    return (await import(PACKAGE)) as { readonly cluster: Cluster };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_MODULE_NOT_FOUND' && String(error).includes(PACKAGE)) return undefined;
+    throw error;
   }
 }
