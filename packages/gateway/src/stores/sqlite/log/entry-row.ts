@@ -75,7 +75,7 @@ export const PLAIN = 64;
 const HAS_FILE = 1;
 const MARKED = 2;
 /** The table `withheld` has what else is known of the entry. */
-export const WITHHELD = 4;
+const WITHHELD = 4;
 /** Times the index in `PORTABILITIES`. */
 const PORTABILITY = 8;
 const KEY_HASH_SIZE = 32;

@@ -29,7 +29,7 @@ import {
 import type { BlockReader, SeqSpan } from './block-reader.ts';
 import { KEY_COLUMN_SIZE } from './key-column.ts';
 
-export const KEYS_FORMAT = 1;
+const KEYS_FORMAT = 1;
 
 const TABLES = `${META_TABLE};
   CREATE TABLE keys (prefix INTEGER NOT NULL, seq INTEGER NOT NULL, sum INTEGER NOT NULL,
@@ -60,7 +60,7 @@ export function keySum(prefix: number, seq: Seq): number {
 }
 
 /** The entries that may have a key. Throws `SpoiledKeys` where that is unknown. */
-export function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
+function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
   const find = db.prepare(FIND);
   find.setReadBigInts(true);
   return (key) => {
