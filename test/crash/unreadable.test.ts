@@ -195,7 +195,7 @@ suite('a row of idempotency keys that has changed', () => {
       ids.set(key, Reflect.get(Object(await (await say(key)).json()), 'id'));
     await Promise.all(Array.from({ length: 3000 }, () => contribute(gateway.url, SMALL)));
     {
-      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'));
+      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'), { timeout: 5000 });
       db.exec('UPDATE keys SET sum = 0');
     }
     const [keyed, another, plain] = await Promise.all([say('two'), say('four'), say()]);

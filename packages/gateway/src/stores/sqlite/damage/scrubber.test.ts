@@ -148,7 +148,7 @@ describe('an entry whose bytes have changed', () => {
         onChange: (change) => changes.push(change),
         onVerified: pass.resolve,
       });
-      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'));
+      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'), { timeout: 5000 });
       assert.equal(db.prepare('DELETE FROM keys WHERE seq = 2').run().changes, 1);
       await until(
         async () => changes.map(({ part, cause }) => [part, cause?.message]),

@@ -3,7 +3,8 @@
  * no entry has a key decides that a draft is stored, so each row has a checksum: a lookup reads the rows
  * beside the place where the key would be, and one that has changed is beside its own place.
  *
- * It is committed after the log, and not flushed: what is missing at a start is added from the entries.
+ * It is committed after the log, many entries together, and not flushed: what is missing at a start is added
+ * from the entries.
  * A file that has changed is deleted and made again from the log, in short steps. Until it is complete,
  * which entry has a key is unknown.
  */
@@ -43,7 +44,7 @@ const PREFIX_SIZE = 6;
 
 /** Entries that are read in one step. */
 const STEP_ENTRIES = 1000;
-/** Entries without keys after which the position is stored anyway, so that a start reads few of them. */
+/** Entries that a start may have to read. A transaction for each of their commits would cost as much as that. */
 const MAX_UNSTORED = 1000;
 
 /** The first 47 bits: as many as SQLite stores in six bytes. Other keys may begin with the same. */
@@ -151,7 +152,7 @@ export class Keys {
   /** To be called after `find`, for a key that it did not find. */
   put(key: Uint8Array, seq: Seq): void {
     this.#attempt((keys) => {
-      if (!keys.db.isTransaction) keys.db.exec('BEGIN IMMEDIATE');
+      if (!keys.db.isTransaction) keys.db.exec('BEGIN');
       const prefix = prefixOf(key);
       keys.put.run(prefix, seq, keySum(prefix, seq));
     });
@@ -160,17 +161,22 @@ export class Keys {
   /** To be called when the entries up to this one are committed. */
   commit(seq: Seq): void {
     if (!this.#isComplete) return;
-    this.#attempt((keys) => {
-      this.#until = seq;
-      if (!keys.db.isTransaction && seq - this.#stored < MAX_UNSTORED) return;
-      this.#store(keys);
-    });
+    this.#until = seq;
+    if (seq - this.#stored >= MAX_UNSTORED) this.store();
   }
 
-  /** To be called when they could not be committed. */
+  /** Stores what was added, so that the next start has less to add. */
+  store(): void {
+    if (this.#until > this.#stored) this.#attempt((keys) => this.#store(keys));
+  }
+
+  /** To be called when entries could not be committed. The next step adds the keys of those before. */
   discard(): void {
     this.#attempt(({ db }) => {
-      if (db.isTransaction) db.exec('ROLLBACK');
+      if (!db.isTransaction) return;
+      db.exec('ROLLBACK');
+      this.#until = this.#stored;
+      this.#isComplete = false;
     });
   }
 
@@ -210,6 +216,11 @@ export class Keys {
   }
 
   close(): void {
+    this.store();
+    this.#close();
+  }
+
+  #close(): void {
     this.#isComplete = false;
     if (this.#open?.db.isOpen === true) this.#open.db.close();
     this.#open = undefined;
@@ -236,7 +247,7 @@ export class Keys {
   #fail(error: unknown): void {
     assertStorageFault(error);
     this.#fault = error;
-    this.close();
+    this.#close();
     if (isSpoiled(error)) removeDatabase(this.#paths.keys);
   }
 

@@ -125,7 +125,10 @@ export class Writer {
     if (this.#shared.keysSpoiled) keys.spoiled(new SpoiledKeys('An idempotency key was missing.'));
     this.#shared.keysSpoiled = false;
     keys.checkFile();
-    if (keys.isComplete) return 'complete';
+    if (keys.isComplete) {
+      keys.store();
+      return 'complete';
+    }
     return this.#lastIsLoaded ? keys.step(seq) : 'failed';
   }
 
