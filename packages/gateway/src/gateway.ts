@@ -44,14 +44,14 @@ import {
   type OwnedLog,
   type SqliteOptions,
 } from './stores/sqlite/store.ts';
-import type { AcceptedLoss } from './stores/sqlite/log/accept-loss.ts';
+import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
 import type { Seq } from './log/log.ts';
 import { threadModule } from './thread-module.ts';
 
 export { isShareable, type ListenAddress } from './http/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
-export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
 export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
 export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
 export { verifyDerived } from './stores/sqlite/verify-derived.ts';

@@ -28,6 +28,7 @@ export type OnSpoiled = (fault: Error) => void;
 
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
+const SQLITE_FULL = 13;
 
 export const META_TABLE =
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT';
@@ -57,6 +58,10 @@ export function isSpoiled(error: unknown): error is Error {
   if (!(error instanceof Error) || !('errcode' in error)) return false;
   const code = Number(error.errcode) & 0xff;
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+export function isDiskFull(error: Error): boolean {
+  return 'errcode' in error && error.errcode === SQLITE_FULL;
 }
 
 export function openForReading(file: string, cacheKiB = 8192): DatabaseSync {

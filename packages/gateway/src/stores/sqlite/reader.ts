@@ -39,12 +39,12 @@ import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
 import { RUN_JOINER } from './index/runs-files.ts';
 import { RunCursor, RunsReader } from './index/runs-reader.ts';
 import { UnindexedTail } from './index/unindexed-tail.ts';
-import { BlockReader } from './log/block-reader.ts';
+import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
-import { hasDecided } from './log/decided-withholding.ts';
+import { hasDecided } from './withholding/decided-withholding.ts';
 import { EntryReader } from './log/entry-reader.ts';
-import { lastWithheld } from './log/withheld-table.ts';
-import { WithholdingReader } from './log/withholding-reader.ts';
+import { lastWithheld } from './withholding/withheld-table.ts';
+import { WithholdingReader } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
@@ -65,7 +65,7 @@ export class LogReader implements Omit<
 > {
   readonly id: string;
   protected readonly shared: SharedState;
-  protected readonly blocks: BlockReader;
+  protected readonly blocks: RowReader;
   readonly #queries: QueryClient;
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
@@ -89,7 +89,7 @@ export class LogReader implements Omit<
     this.id = String(readMeta(this.#log, 'name'));
     const index = new IndexConnection(paths, shared);
     const version = (): number => shared.withheld;
-    const blocks = new BlockReader(this.#log);
+    const blocks = new RowReader(this.#log);
     this.blocks = blocks;
     this.#withholdings = new WithholdingReader(this.#log, blocks);
     const [tail, scan] = [new UnindexedTail(blocks, version), new LogScan(blocks, paths)];

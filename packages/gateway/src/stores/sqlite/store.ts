@@ -16,12 +16,12 @@ import type { LogCopier } from '../../log/log-copier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
-import { adoptName } from './log/adopt-name.ts';
-import { checkClock } from './log/check-clock.ts';
-import { CopyClient } from './log/copy-client.ts';
+import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
+import { adoptName } from './writer/adopt-name.ts';
+import { checkClock } from './writer/check-clock.ts';
+import { CopyClient } from './replica/copy-client.ts';
 import { openLogIfExists, rollBackJournal } from './log/log-database.ts';
-import { readStreamPosition } from './log/stream-progress.ts';
+import { readStreamPosition } from './replica/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
@@ -129,7 +129,7 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const timer = setInterval(report, PROGRESS_INTERVAL_MS);
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   shared.hasIndexes = true;
-  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
+  const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
   const index = await start('./index/index-thread', YOUNG_GENERATION_MB);
   // The full-text index need not have caught up: `searchWatermark` says how far it is.
   const words = await start('./words/words-thread', YOUNG_GENERATION_OF_WORDS_MB);
@@ -162,7 +162,7 @@ export async function openLogCopy(
 ): Promise<OpenedCopy> {
   await using opened = new AsyncDisposableStack();
   const { paths, shared, start } = openFolder({ ...options, acceptClock: true }, opened);
-  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
+  const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
   const copier = opened.use(new CopyClient(paths, shared, portTo(writer)));
   const rest = opened.move();
   return { copier, [Symbol.asyncDispose]: () => rest.disposeAsync() };

@@ -22,12 +22,12 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, openForReading, readable, readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
+import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import { FIRST_LINK } from '../log/chain.ts';
-import { countDecided } from '../log/decided-withholding.ts';
+import { countDecided } from '../withholding/decided-withholding.ts';
 import { LOG_FORMAT, openLogForReading } from '../log/log-database.ts';
-import type { VerifyEvent } from '../log/verify.ts';
-import { lastWithheld } from '../log/withheld-table.ts';
+import type { VerifyEvent } from '../repair/verify.ts';
+import { lastWithheld } from '../withholding/withheld-table.ts';
 import { plainDatabase } from '../plain-file.ts';
 import { makeFolder } from '../prepare-folder.ts';
 import { backupFiles, type BackupPaths, backupPathsIn, nameBackup } from './backup-folder.ts';
@@ -137,7 +137,7 @@ class BackupRun {
   readonly #source: LogSource;
   readonly #target: BackupPaths;
   #isQuick: boolean;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   #head: Seq = 0;
   /** Of the newest withholding that the backup has. */
   #withheld = 0;
@@ -149,7 +149,7 @@ class BackupRun {
     this.#source = source;
     this.#target = target;
     this.#isQuick = quick;
-    this.#log = new BlockReader(source.db);
+    this.#log = new RowReader(source.db);
   }
 
   async *make(previous: readonly Segment[]): AsyncGenerator<VerifyEvent, BackupDescription> {

@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 
 import type { DataPaths } from '../data-paths.ts';
 import { createLog, LOG_FORMAT } from '../log/log-database.ts';
-import { finalPath } from '../log/large-files.ts';
-import type { VerifyEvent } from '../log/verify.ts';
-import { numberAllWithheld } from '../log/withheld-table.ts';
+import { finalPath } from '../large/large-files.ts';
+import type { VerifyEvent } from '../repair/verify.ts';
+import { numberAllWithheld } from '../withholding/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Manifest, Segment } from './manifest.ts';

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 
 import { META_TABLE, openForReading } from '../database.ts';
-import { copyStreamState, readStreamPosition } from '../log/stream-progress.ts';
+import { copyStreamState, readStreamPosition } from '../replica/stream-progress.ts';
 import { openRegular, plainDatabase, plainFile } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { type BackupPaths, SEGMENTS } from './backup-folder.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { openForReading } from '../database.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { ChainVerifier, type LogFault } from '../log/chain-verifier.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { OTHER_FACETS } from '../log/verify.ts';
+import { OTHER_FACETS } from '../repair/verify.ts';
 import type { BackupPaths } from './backup-folder.ts';
 import type { Segment } from './manifest.ts';
 import { segmentFiles } from './segment-files.ts';
@@ -34,7 +34,7 @@ export async function verifySegment(
   try {
     segmentFiles(paths, segment);
     using db = openForReading(rowsFile(paths, segment));
-    for (const row of new BlockReader(db).rowsAndSpoiled({ from, to })) {
+    for (const row of new RowReader(db).rowsAndSpoiled({ from, to })) {
       if ('error' in row) {
         verifier.skip(row.seq);
         faults.push({ seq: row.seq, description: `cannot be read (${row.error.message})` });

@@ -10,9 +10,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
-import { rowEraser } from '../log/erase-row.ts';
-import { filesOf, finalPath } from '../log/large-files.ts';
+import { RowReader, type SeqSpan } from '../log/row-reader.ts';
+import { rowEraser } from '../withholding/erase-row.ts';
+import { filesOf, finalPath } from '../large/large-files.ts';
 import { plainDatabase } from '../plain-file.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { type BackupPaths, SEGMENTS } from './backup-folder.ts';
@@ -92,7 +92,7 @@ class SegmentWriter implements AsyncDisposable {
     rows.exec('BEGIN');
     try {
       copyRows(rows, 'log', span);
-      const erase = rowEraser(rows, new BlockReader(rows));
+      const erase = rowEraser(rows, new RowReader(rows));
       const withheld = rows.prepare('SELECT seq FROM withheld WHERE seq BETWEEN ? AND ?');
       for (const { seq } of withheld.all(from, to)) erase(Number(seq));
       rows.exec('COMMIT');

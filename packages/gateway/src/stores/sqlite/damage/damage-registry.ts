@@ -12,8 +12,8 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from '../log/block-reader.ts';
-import { finalPath } from '../log/large-files.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { finalPath } from '../large/large-files.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageNotice, DamageReport, EntryDamage } from './messages.ts';
@@ -31,14 +31,14 @@ interface UnreadableEntry {
 export class DamageRegistry {
   readonly #thread: StoreThread;
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #verifier: EntryVerifier;
   readonly #entries = new Map<Seq, UnreadableEntry>();
 
   constructor(thread: StoreThread, log: DatabaseSync) {
     this.#thread = thread;
     this.#paths = thread.paths;
-    this.#log = new BlockReader(log);
+    this.#log = new RowReader(log);
     this.#verifier = new EntryVerifier(this.#log, thread.paths);
   }
 

@@ -11,11 +11,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { isSpoiled, openForReading, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
-import { unfoundKeys } from '../log/verify-keys.ts';
+import { unfoundKeys } from '../repair/verify-keys.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageRegistry } from './damage-registry.ts';
@@ -28,7 +28,7 @@ export class Scrubber {
   readonly #shared: SharedState;
   readonly #registry: DamageRegistry;
   readonly #log: DatabaseSync;
-  readonly #blocks: BlockReader;
+  readonly #blocks: RowReader;
   readonly #single: EntryVerifier;
   #keys: DatabaseSync | undefined;
   #keysInode: number | undefined;
@@ -44,7 +44,7 @@ export class Scrubber {
     this.#registry = registry;
     // A small cache: the log is read from the disk, once a pass.
     this.#log = openForReading(paths.log, 256);
-    this.#blocks = new BlockReader(this.#log);
+    this.#blocks = new RowReader(this.#log);
     this.#single = new EntryVerifier(this.#blocks, paths);
     this.#at = at;
   }

@@ -18,10 +18,10 @@ import {
   readable,
 } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import type { EntryRow, StoredEntry } from '../log/entry-row.ts';
-import { unerased } from '../log/withheld-table.ts';
-import { largeFacets } from '../log/large-files.ts';
+import { unerased } from '../withholding/withheld-table.ts';
+import { largeFacets } from '../large/large-files.ts';
 import type { SharedState } from '../shared-state.ts';
 import { openIndex } from './index-database.ts';
 import { readScrubProgress, type ScrubProgress } from '../damage/scrub-progress.ts';
@@ -47,7 +47,7 @@ export class Indexer {
   readonly #shared: SharedState;
   readonly #log: DatabaseSync;
   readonly #index: DatabaseSync;
-  readonly #blocks: BlockReader;
+  readonly #blocks: RowReader;
   readonly #tallies: TalliesWriter;
   readonly #position: PositionWriter;
   readonly #postings: PostingsWriter;
@@ -70,7 +70,7 @@ export class Indexer {
     this.#log = openForReading(paths.log);
     const logId = String(readMeta(this.#log, 'name') ?? '');
     this.#index = openIndex(paths, logId, shared.head, onSpoiled);
-    this.#blocks = new BlockReader(this.#log);
+    this.#blocks = new RowReader(this.#log);
     this.#tallies = new TalliesWriter(this.#index);
     this.#position = new PositionWriter(this.#index, 'indexed', (seq) => this.#blocks.linkAt(seq));
     this.#postings = new PostingsWriter(this.#index);

@@ -2,8 +2,8 @@
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { BlockReader, SeqSpan } from '../log/block-reader.ts';
-import { largeFacets } from '../log/large-files.ts';
+import type { RowReader, SeqSpan } from '../log/row-reader.ts';
+import { largeFacets } from '../large/large-files.ts';
 import { atOrAbove, atOrBelow, type SeekResult } from './postings.ts';
 
 /** Entries that are looked at together: some milliseconds of work. */
@@ -14,9 +14,9 @@ const WINDOW_PARTS = 64;
 /** Reads which entries of a span have a facet. */
 export class LogScan {
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
 
-  constructor(log: BlockReader, paths: DataPaths) {
+  constructor(log: RowReader, paths: DataPaths) {
     this.#paths = paths;
     this.#log = log;
   }

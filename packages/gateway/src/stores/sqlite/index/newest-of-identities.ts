@@ -7,7 +7,7 @@ import { FILTER_MEMBERS } from '@open-presence/protocol';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import { FACET_SIZE } from '../../../log/facet.ts';
 import type { Entry, Seq } from '../../../log/log.ts';
-import type { BlockReader } from '../log/block-reader.ts';
+import type { RowReader } from '../log/row-reader.ts';
 import type { SeqRange } from '../seq-source.ts';
 import { facetKey } from './postings.ts';
 
@@ -24,7 +24,7 @@ const END = FIRST + FILTER_MEMBERS.identity.length * FACET_SIZE;
  * returns undefined for an entry that cannot be used: then the one before it counts.
  */
 export async function* newestOfIdentities(
-  blocks: BlockReader,
+  blocks: RowReader,
   { low, high }: SeqRange,
   read: (seq: Seq) => Promise<Entry | undefined>,
 ): AsyncGenerator<Entry, void, undefined> {

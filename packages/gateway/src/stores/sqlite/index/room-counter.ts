@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import type { Kind } from '@open-presence/protocol';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import type { BlockReader, SeqSpan } from '../log/block-reader.ts';
+import type { RowReader, SeqSpan } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import type { IndexSource } from './index-connection.ts';
 
@@ -54,7 +54,7 @@ export class RowCounter {
 }
 
 /** Counts the entries of a span. Leaves out what cannot be read. */
-function countRows(log: BlockReader, span: SeqSpan): Iterable<CountRow> {
+function countRows(log: RowReader, span: SeqSpan): Iterable<CountRow> {
   const counter = new RowCounter();
   for (const row of log.rows(span)) counter.add(row);
   return counter.rows();
@@ -103,7 +103,7 @@ function talliesSum(rows: readonly CountRow[], until: Seq): number {
 }
 
 /** Counts the entries of each room and kind up to a head: those in the index, and those after it. */
-export function roomCounter(log: BlockReader, index: IndexSource): (head: Seq) => RoomCount[] {
+export function roomCounter(log: RowReader, index: IndexSource): (head: Seq) => RoomCount[] {
   let counted: Tallies = { rows: [], until: 0 };
   return (head) => {
     let base = index.read(TALLIES, readTallies) ?? counted;

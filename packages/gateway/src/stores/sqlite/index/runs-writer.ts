@@ -20,7 +20,7 @@ import { facet, type Facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from '../log/block-reader.ts';
+import type { RowReader } from '../log/row-reader.ts';
 import type { IndexSource } from './index-connection.ts';
 import { PostingsCursor } from './postings.ts';
 import {
@@ -65,12 +65,12 @@ export function hasAllRuns(db: DatabaseSync, paths: DataPaths): boolean {
 export class RunsWriter {
   readonly #paths: DataPaths;
   readonly #index: DatabaseSync;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #put: StatementSync;
   readonly #kinds = new Map<Kind, KindState>();
 
   /** Truncates what a crash left behind the last run in the index. */
-  constructor(log: BlockReader, index: DatabaseSync, paths: DataPaths) {
+  constructor(log: RowReader, index: DatabaseSync, paths: DataPaths) {
     this.#paths = paths;
     this.#index = index;
     this.#log = log;

@@ -1,6 +1,6 @@
 import { type Facet, FACET_SIZE } from '../../../log/facet.ts';
 import type { Order, Seq } from '../../../log/log.ts';
-import type { BlockReader } from '../log/block-reader.ts';
+import type { RowReader } from '../log/row-reader.ts';
 import { atOrAbove, atOrBelow, facetKey, firstAbove } from './postings.ts';
 
 interface Segment {
@@ -20,7 +20,7 @@ const MAX_TAIL = 65_536;
  * as soon as it is acknowledged. Filled on demand, discarded as the index catches up.
  */
 export class UnindexedTail {
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #version: () => number;
   #segments: Segment[] = [];
   #head: Seq = 0;
@@ -28,7 +28,7 @@ export class UnindexedTail {
   #filledVersion = 0;
 
   /** `version`: changes when entries were withheld. */
-  constructor(log: BlockReader, version: () => number) {
+  constructor(log: RowReader, version: () => number) {
     this.#log = log;
     this.#version = version;
   }

@@ -7,7 +7,7 @@ import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { EntryRow } from './entry-row.ts';
 import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { digestOfFile, largeChunks } from './large-files.ts';
+import { digestOfFile, largeChunks } from '../large/large-files.ts';
 import { sha256 } from './sha256.ts';
 
 const COMMA = 0x2c;

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { BlockReader } from './block-reader.ts';
+import { RowReader } from './row-reader.ts';
 import { type NewRow, RowWriter } from './row-writer.ts';
 
 export type ChangeableEntry = { -readonly [Name in keyof NewRow]: NewRow[Name] } & {
@@ -10,7 +10,7 @@ export type ChangeableEntry = { -readonly [Name in keyof NewRow]: NewRow[Name] }
 };
 
 export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
-  const row = new BlockReader(db).entry(seq);
+  const row = new RowReader(db).entry(seq);
   if (row === undefined) throw new Error(`There is no entry ${seq}.`);
   const { time, kind, room, marked, facets, portability } = row;
   const key = row.key ?? row.keyHash;
@@ -35,7 +35,7 @@ export function changeEntries(
   db: DatabaseSync,
   change: (entries: Map<Seq, ChangeableEntry>) => void,
 ): void {
-  const rows = new BlockReader(db).rows({ from: 1, to: new BlockReader(db).lastSeq() });
+  const rows = new RowReader(db).rows({ from: 1, to: new RowReader(db).lastSeq() });
   const entries = new Map(Array.from(rows, ({ seq }) => [seq, entryOf(db, seq)]));
   change(entries);
   db.exec('BEGIN; DELETE FROM entries; DELETE FROM large');

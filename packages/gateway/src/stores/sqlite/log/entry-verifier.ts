@@ -2,7 +2,7 @@
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
+import type { RowReader } from './row-reader.ts';
 import { FIRST_LINK } from './chain.ts';
 import { ChainVerifier, type StoredBody } from './chain-verifier.ts';
 
@@ -13,9 +13,9 @@ interface VerifyOptions {
 
 export class EntryVerifier {
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
 
-  constructor(log: BlockReader, paths: DataPaths) {
+  constructor(log: RowReader, paths: DataPaths) {
     this.#paths = paths;
     this.#log = log;
   }

@@ -9,7 +9,7 @@ import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { ENTRIES_TABLE } from './entry-row.ts';
-import { WITHHELD_TABLE } from './withheld-table.ts';
+import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
 /** "OPGR": another one than that of logs from before the first release. */
 const APPLICATION_ID = 0x4f504752;

@@ -6,8 +6,8 @@ import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/repli
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta, SUMS_SUFFIX } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { checkHistory } from '../log/accept-loss.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { checkHistory } from '../writer/accept-loss.ts';
+import { RowReader } from '../log/row-reader.ts';
 import {
   flushWal,
   openLogForReading,
@@ -16,8 +16,8 @@ import {
   renameLog,
   rollBackJournal,
 } from '../log/log-database.ts';
-import { joinStream, leaveStream, readStreamPosition } from '../log/stream-progress.ts';
-import { lastWithheld } from '../log/withheld-table.ts';
+import { joinStream, leaveStream, readStreamPosition } from './stream-progress.ts';
+import { lastWithheld } from '../withholding/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 
 export class SqliteReplicaFolder implements ReplicaFolder {
@@ -40,7 +40,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     const db = openLogIfExists(this.#paths);
     if (db === undefined) return undefined;
     try {
-      const head = new BlockReader(db).lastSeq();
+      const head = new RowReader(db).lastSeq();
       const position = readStreamPosition(db);
       if (position === undefined && head === 0) return undefined;
       if (position !== undefined && position.head !== head)
@@ -64,7 +64,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   beginning(): LogBeginning {
     const db = openLogForReading(this.#paths);
     try {
-      const end = new BlockReader(db);
+      const end = new RowReader(db);
       const head = end.lastSeq();
       return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
     } finally {
@@ -73,7 +73,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   join(stream: string): void {
-    this.#change((db) => joinStream(db, stream, new BlockReader(db).lastSeq()));
+    this.#change((db) => joinStream(db, stream, new RowReader(db).lastSeq()));
   }
 
   /** Makes it a log of its own, under the same name or a new one. */

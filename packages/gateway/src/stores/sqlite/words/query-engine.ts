@@ -13,7 +13,7 @@ import type { FacetSources } from '../index/facet-search.ts';
 import { IndexConnection } from '../index/index-connection.ts';
 import { LogScan } from '../index/log-scan.ts';
 import { UnindexedTail } from '../index/unindexed-tail.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import type { SharedState } from '../shared-state.ts';
 import { facetFilter } from './facet-filter.ts';
 import { LargeEntries } from './large-entries.ts';
@@ -44,7 +44,7 @@ export class QueryEngine {
     this.#log = openForReading(paths.log, CACHE_KIB);
     const index = new IndexConnection(paths, shared, CACHE_KIB);
     const version = (): number => shared.withheld;
-    const blocks = new BlockReader(this.#log);
+    const blocks = new RowReader(this.#log);
     const tail = new UnindexedTail(blocks, version);
     const scan = new LogScan(blocks, paths);
     const words = this.#words;

@@ -3,8 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { BlockReader } from '../log/block-reader.ts';
-import { largeChunksSync } from '../log/large-files.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import { largeChunksSync } from '../large/large-files.ts';
 import { EntryWords, LargeRowWriter, writeLargeRows } from './entry-words.ts';
 import { largeRowId } from './fts.ts';
 import { PartReader } from './parts.ts';
@@ -20,7 +20,7 @@ const EXISTS = 'SELECT 1 FROM texts_docsize WHERE id = ?';
  */
 export async function removeWords(
   index: DatabaseSync,
-  { paths, blocks }: { readonly paths: DataPaths; readonly blocks: BlockReader },
+  { paths, blocks }: { readonly paths: DataPaths; readonly blocks: RowReader },
   seqs: readonly Seq[],
   signal: AbortSignal,
 ): Promise<number> {

@@ -14,10 +14,10 @@ import {
   readMetaSeq,
 } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
+import { RowReader, type SeqSpan } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { largeChunksSync } from '../log/large-files.ts';
-import { unerased } from '../log/withheld-table.ts';
+import { largeChunksSync } from '../large/large-files.ts';
+import { unerased } from '../withholding/withheld-table.ts';
 import type { SharedState } from '../shared-state.ts';
 import { EntryWords, LargeRowWriter, writeLargeRows } from './entry-words.ts';
 import { largeRowId } from './fts.ts';
@@ -41,7 +41,7 @@ export class WordIndexer {
   readonly #shared: SharedState;
   readonly #log: DatabaseSync;
   readonly #db: DatabaseSync;
-  readonly #blocks: BlockReader;
+  readonly #blocks: RowReader;
   readonly #add: StatementSync;
   readonly #merge: StatementSync;
   readonly #changes: StatementSync;
@@ -60,7 +60,7 @@ export class WordIndexer {
     this.#log = openForReading(paths.log, 256);
     const logId = String(readMeta(this.#log, 'name') ?? '');
     this.#db = openWords(paths, logId, shared.head, onSpoiled);
-    this.#blocks = new BlockReader(this.#log);
+    this.#blocks = new RowReader(this.#log);
     this.#add = this.#db.prepare('INSERT INTO texts (rowid, words) VALUES (?, ?)');
     this.#add.setReadBigInts(true);
     this.#merge = this.#db.prepare("INSERT INTO texts (texts, rank) VALUES ('merge', ?)");

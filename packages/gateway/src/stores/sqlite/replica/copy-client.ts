@@ -8,12 +8,12 @@ import { isSpoiled, openForReading } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { ThreadCaller } from '../../../thread-call.ts';
 import type { SharedState } from '../shared-state.ts';
-import { BlockReader } from './block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { CopyBatch } from './copy-batch.ts';
-import { FileSpool } from './file-spool.ts';
-import { UploadThreads } from './upload-threads.ts';
-import { WithholdClient } from './withhold-client.ts';
-import type { WriterCalls } from './writer-calls.ts';
+import { FileSpool } from '../large/file-spool.ts';
+import { UploadThreads } from '../large/upload-threads.ts';
+import { WithholdClient } from '../withholding/withhold-client.ts';
+import type { WriterCalls } from '../writer/writer-calls.ts';
 
 export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #paths: DataPaths;
@@ -21,7 +21,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
   readonly #port: MessagePort;
   readonly #calls: ThreadCaller<WriterCalls>;
   readonly #db: DatabaseSync;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #uploadThreads: UploadThreads;
   readonly #withholding: WithholdClient;
   readonly #spools = new Set<FileSpool>();
@@ -34,7 +34,7 @@ export class CopyClient implements LogCopier, AsyncDisposable {
     this.#shared = shared;
     this.#port = port;
     this.#db = openForReading(paths.log);
-    this.#log = new BlockReader(this.#db);
+    this.#log = new RowReader(this.#db);
     this.#uploadThreads = new UploadThreads(shared);
     this.#calls = new ThreadCaller(port);
     const withhold = (items: Parameters<WriterCalls['withhold']>[0]) =>

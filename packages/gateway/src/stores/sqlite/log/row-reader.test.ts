@@ -9,7 +9,7 @@ import { after, suite, test } from 'node:test';
 import { entryHead, entryId } from '@open-presence/protocol';
 
 import { isSpoiled } from '../database.ts';
-import { BlockReader } from './block-reader.ts';
+import { RowReader } from './row-reader.ts';
 import type { EntryRow } from './entry-row.ts';
 import { createLog } from './log-database.ts';
 import { type NewRow, RowWriter } from './row-writer.ts';
@@ -70,7 +70,7 @@ suite('a row that has changed', () => {
     readonly joined: (string | undefined)[];
   } {
     using db = new DatabaseSync(file, { readOnly: true });
-    const log = new BlockReader(db);
+    const log = new RowReader(db);
     const values = SEQS.map((seq) => read(() => log.entry(seq)));
     const inSpan = new Map<number, string | undefined>();
     for (const row of log.rows({ from: 1, to: COUNT }))
@@ -127,7 +127,7 @@ suite('a row that has changed', () => {
     const changed = Buffer.from(original);
     const name = rowOf(LARGE).large?.name ?? '';
     for (let at = changed.indexOf(name); at > 0; at = changed.indexOf(name, at))
-      changed.write('../'.repeat(12), at);
+      changed.write('../../sqlite'.repeat(12), at);
     writeFileSync(file, changed);
     assert.equal(readAll().values[LARGE - 1], undefined);
     writeFileSync(file, original);

@@ -12,6 +12,7 @@ import {
   StorageFault,
 } from '../../../storage-fault.ts';
 import { answerCall, type ThreadCall } from '../../../thread-call.ts';
+import { isDiskFull } from '../database.ts';
 import { StoreThread } from '../store-thread.ts';
 import {
   type PackedDraft,
@@ -21,11 +22,11 @@ import {
   unpackDrafts,
   type WriteResult,
 } from '../../../log/packed-drafts.ts';
-import { type CopyRequest, type CopyResponse, copiesIn } from './copy-batch.ts';
+import { type CopyRequest, type CopyResponse, copiesIn } from '../replica/copy-batch.ts';
 import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
 import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
-import { Withholder } from './withholder.ts';
-import { isDiskFull, Writer } from './writer.ts';
+import { Withholder } from '../withholding/withholder.ts';
+import { Writer } from './writer.ts';
 
 /** A withholding that is decided. `erased`: resolves when nothing is left of what the entries said. */
 interface Decision {

@@ -16,11 +16,11 @@ import {
   changeEntry,
   type ChangeableEntry,
   entryOf,
-} from './changed-log.fixture.ts';
-import { BlockReader } from './block-reader.ts';
-import type { LogFault } from './chain-verifier.ts';
-import { keyIn } from './key-column.ts';
-import { keySum, prefixOf } from './keys.ts';
+} from '../log/changed-log.fixture.ts';
+import { RowReader } from '../log/row-reader.ts';
+import type { LogFault } from '../log/chain-verifier.ts';
+import { keyIn } from '../log/key-column.ts';
+import { keySum, prefixOf } from '../writer/keys.ts';
 import { verifyLog, type VerifyResult } from './verify.ts';
 
 interface Report {
@@ -222,7 +222,9 @@ suite('verifyLog()', () => {
     'an empty link': () => ({ link: Buffer.alloc(32) }),
     'another salt': () => ({ salt: Buffer.alloc(16) }),
     'a file': () => ({ large: { name: '00000000-0000-4000-8000-000000000000', size: 0 } }),
-    'a file elsewhere': () => ({ large: { name: '../log.sqlite'.padStart(36, './'), size: 0 } }),
+    'a file elsewhere': () => ({
+      large: { name: '../log.sqlite'.padStart(36, '../log'), size: 0 },
+    }),
     'no text': () => ({ text: [Buffer.alloc(0)] }),
     'a longer text': ({ text: [text] }) => ({
       text: [Buffer.from(text.toString().replace('"text":', '"text" :'))],
@@ -296,7 +298,7 @@ suite('verifyLog()', () => {
     // As one who knows how entries are made would change it, save for the link.
     changeEntry(db, 60, ({ time: original, kind, room, text: [text] }) => {
       const time = original - 100_000;
-      const { head = 0 } = new BlockReader(db).entry(60) ?? {};
+      const { head = 0 } = new RowReader(db).entry(60) ?? {};
       const own = entryHead({ id: entryId(time, 60, 1), seq: 60, kind, room, time });
       return { time, text: [Buffer.concat([Buffer.from(own), text.subarray(head)])] };
     });

@@ -3,7 +3,7 @@ import { platform } from 'node:os';
 
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { finalPath } from './large-files.ts';
+import { finalPath } from '../large/large-files.ts';
 
 /**
  * Remembers which files of the data folder the writer has open, to notice when the folder has others

@@ -12,19 +12,19 @@ import type { SmallCopy } from '../../../log/log-copier.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, readable } from '../database.ts';
-import { BlockReader } from './block-reader.ts';
-import type { EntryRow } from './entry-row.ts';
-import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { ChainVerifier } from './chain-verifier.ts';
-import { finalPath } from './large-files.ts';
-import { readLastCommit } from './last-commit.ts';
-import { openLogForReading, openLogForRepair } from './log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
+import { ChainVerifier } from '../log/chain-verifier.ts';
+import { finalPath } from '../large/large-files.ts';
+import { readLastCommit } from '../writer/last-commit.ts';
+import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import { replaceFile } from './replace-file.ts';
-import { sha256 } from './sha256.ts';
-import type { WithheldLookup, WithheldRow } from './withheld-entry.ts';
+import { sha256 } from '../log/sha256.ts';
+import type { WithheldLookup, WithheldRow } from '../withholding/withheld-entry.ts';
 import { OTHER_FACETS } from './verify.ts';
-import { type NewRow, RowWriter } from './row-writer.ts';
-import { withheldInserter, withheldLookup } from './withheld-table.ts';
+import { type NewRow, RowWriter } from '../log/row-writer.ts';
+import { withheldInserter, withheldLookup } from '../withholding/withheld-table.ts';
 
 /** An entry as somebody else has it. */
 interface RepairCopy {
@@ -57,7 +57,7 @@ export async function* repairEntries(
 ): AsyncGenerator<RepairEvent> {
   const db = openLogForReading(paths);
   try {
-    const log = new BlockReader(db);
+    const log = new RowReader(db);
     const faults = await faultsIn(paths, log, seen);
     for (const group of consecutive([...faults.keys()].toSorted((a, b) => a - b))) {
       const reasons = await new Repair(paths, log, withheldLookup(db)).repair(group, source);
@@ -71,7 +71,7 @@ export async function* repairEntries(
 
 async function faultsIn(
   paths: DataPaths,
-  log: BlockReader,
+  log: RowReader,
   seen: ReadonlySet<Seq>,
 ): Promise<Map<Seq, string>> {
   const faults = new Map<Seq, string>();
@@ -105,14 +105,14 @@ function consecutive(seqs: readonly Seq[]): Seq[][] {
 /** Of entries that follow one another. */
 class Repair {
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   #previous: Uint8Array = FIRST_LINK;
   readonly #rows = new Map<Seq, NewRow>();
   /** Those whose digest was unknown, or that are withheld by the source only. */
   readonly #newlyWithheld = new Map<Seq, WithheldRow>();
   readonly #withheld: WithheldLookup;
 
-  constructor(paths: DataPaths, log: BlockReader, withheld: WithheldLookup) {
+  constructor(paths: DataPaths, log: RowReader, withheld: WithheldLookup) {
     this.#paths = paths;
     this.#log = log;
     this.#withheld = withheld;

@@ -18,12 +18,12 @@ import { type DraftFields, draftOf, randomOf } from '../../../log/log.fixture.ts
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
 import type { LargeBody, PackedDraft } from '../../../log/packed-drafts.ts';
-import { changeEntries, changeEntry } from './changed-log.fixture.ts';
+import { changeEntries, changeEntry } from '../log/changed-log.fixture.ts';
 import { prefixOf } from './keys.ts';
-import { finalPath } from './large-files.ts';
-import { openLogForReading } from './log-database.ts';
-import { sha256 } from './sha256.ts';
-import { verifyKeys } from './verify-keys.ts';
+import { finalPath } from '../large/large-files.ts';
+import { openLogForReading } from '../log/log-database.ts';
+import { sha256 } from '../log/sha256.ts';
+import { verifyKeys } from '../repair/verify-keys.ts';
 import { Writer } from './writer.ts';
 
 const LARGE = `"text":"${'large '.repeat(20_000)}"`;

@@ -3,9 +3,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Order, Withholding, WithholdingRange } from '../../../log/log.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
-import { stampOf } from './entry-row.ts';
-import type { EntryRow } from './entry-row.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import { stampOf } from '../log/entry-row.ts';
+import type { EntryRow } from '../log/entry-row.ts';
 
 /** Rows that are read at once. */
 const PAGE_SIZE = 256;
@@ -13,9 +13,9 @@ const PAGE_SIZE = 256;
 /** Reads what was withheld, a page at a time. Leaves out where the entry cannot be read. */
 export class WithholdingReader {
   readonly #pages: Readonly<Record<Order, StatementSync>>;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
 
-  constructor(db: DatabaseSync, log: BlockReader) {
+  constructor(db: DatabaseSync, log: RowReader) {
     this.#log = log;
     const page = (direction: 'ASC' | 'DESC'): StatementSync =>
       db.prepare(`SELECT number, seq, time, reason FROM withheld

@@ -10,11 +10,11 @@ import { openForReading } from '../database.ts';
 import { dataPathsIn } from '../data-paths.ts';
 import { SharedState } from '../shared-state.ts';
 import type { WriteResult } from '../../../log/packed-drafts.ts';
-import { BlockReader } from './block-reader.ts';
-import { openLogForRepair, openLogForWriting } from './log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { openLogForRepair, openLogForWriting } from '../log/log-database.ts';
 import type { UnpackedBatch } from '../../../log/ordered-batch.ts';
 import { readStreamPosition } from './stream-progress.ts';
-import { Writer } from './writer.ts';
+import { Writer } from '../writer/writer.ts';
 
 const PUBLISHERS = ['aa', 'bb', 'cc'];
 
@@ -73,7 +73,7 @@ describe('a copy of a stream', () => {
   /** Every byte of every entry that is in the record. */
   function entriesOf(name: string): object[] {
     const db = openForReading(dataPathsIn(join(folder, name)).log);
-    const reader = new BlockReader(db);
+    const reader = new RowReader(db);
     const entries = Array.from({ length: reader.lastSeq() }, (_, index) => {
       const entry = reader.entry(index + 1);
       const { time, link, salt, key, facets, text } = entry ?? assert.fail('an entry is missing');

@@ -1,8 +1,8 @@
 /** What the threads that append and withhold are asked, and the writer's thread. */
 import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
 import type { ErasedMessages } from '../../../log/replica.ts';
-import type { CopyRequest, CopyResponse } from './copy-batch.ts';
-import type { WithheldItem } from './decided-withholding.ts';
+import type { CopyRequest, CopyResponse } from '../replica/copy-batch.ts';
+import type { WithheldItem } from '../withholding/decided-withholding.ts';
 
 /** An entry to be withheld. `time`: that of the writer if it is undefined. */
 export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: number | undefined };

@@ -27,8 +27,8 @@ import {
   removeDatabase,
   SpoiledKeys,
 } from '../database.ts';
-import type { BlockReader, SeqSpan } from './block-reader.ts';
-import { KEY_COLUMN_SIZE } from './key-column.ts';
+import type { RowReader, SeqSpan } from '../log/row-reader.ts';
+import { KEY_COLUMN_SIZE } from '../log/key-column.ts';
 
 const KEYS_FORMAT = 1;
 
@@ -110,12 +110,15 @@ interface OpenKeys {
   readonly inode: number | undefined;
   readonly find: (key: Uint8Array) => readonly Seq[];
   readonly put: StatementSync;
+  /** Begins what `discard` takes back, and ends it. */
+  readonly mark: StatementSync;
+  readonly release: StatementSync;
   readonly position: PositionWriter;
 }
 
 export class Keys {
   readonly #paths: DataPaths;
-  readonly #reader: BlockReader;
+  readonly #reader: RowReader;
   readonly #keyed: (span: SeqSpan) => readonly KeyedEntry[];
   readonly #logId: string;
   #open: OpenKeys | undefined;
@@ -123,9 +126,11 @@ export class Keys {
   #until: Seq = 0;
   #stored: Seq = 0;
   #isComplete = false;
+  /** Whether keys were added in the transaction of the log that is not committed. */
+  #isMarked = false;
   #fault: Error | undefined;
 
-  constructor(paths: DataPaths, log: DatabaseSync, reader: BlockReader) {
+  constructor(paths: DataPaths, log: DatabaseSync, reader: RowReader) {
     this.#paths = paths;
     this.#reader = reader;
     this.#keyed = keyedEntries(log);
@@ -135,6 +140,11 @@ export class Keys {
   /** Whether it is known which entries have keys. */
   get isComplete(): boolean {
     return this.#isComplete;
+  }
+
+  /** Why it is not. */
+  get fault(): Error | undefined {
+    return this.#fault;
   }
 
   /** Why it is not, or was not since the last call. */
@@ -153,6 +163,8 @@ export class Keys {
   put(key: Uint8Array, seq: Seq): void {
     this.#attempt((keys) => {
       if (!keys.db.isTransaction) keys.db.exec('BEGIN');
+      if (!this.#isMarked) keys.mark.run();
+      this.#isMarked = true;
       const prefix = prefixOf(key);
       keys.put.run(prefix, seq, keySum(prefix, seq));
     });
@@ -161,6 +173,10 @@ export class Keys {
   /** To be called when the entries up to this one are committed. */
   commit(seq: Seq): void {
     if (!this.#isComplete) return;
+    this.#attempt(({ release }) => {
+      if (this.#isMarked) release.run();
+      this.#isMarked = false;
+    });
     this.#until = seq;
     if (seq - this.#stored >= MAX_UNSTORED) this.store();
   }
@@ -170,13 +186,11 @@ export class Keys {
     if (this.#until > this.#stored) this.#attempt((keys) => this.#store(keys));
   }
 
-  /** To be called when entries could not be committed. The next step adds the keys of those before. */
+  /** To be called when entries could not be committed. */
   discard(): void {
     this.#attempt(({ db }) => {
-      if (!db.isTransaction) return;
-      db.exec('ROLLBACK');
-      this.#until = this.#stored;
-      this.#isComplete = false;
+      if (this.#isMarked) db.exec('ROLLBACK TO entries; RELEASE entries');
+      this.#isMarked = false;
     });
   }
 
@@ -206,8 +220,10 @@ export class Keys {
 
   /** Notices, between commits, that the file was moved or removed: it is made again then. */
   checkFile(): void {
-    if (this.#open === undefined || inodeOf(this.#paths.keys) === this.#open.inode) return;
-    this.spoiled(new SpoiledKeys('keys.sqlite was moved or removed.'));
+    this.#attempt(({ inode }) => {
+      if (inodeOf(this.#paths.keys) !== inode)
+        throw new SpoiledKeys('keys.sqlite was moved or removed.');
+    });
   }
 
   /** Has the file made again. */
@@ -221,7 +237,7 @@ export class Keys {
   }
 
   #close(): void {
-    this.#isComplete = false;
+    this.#isComplete = this.#isMarked = false;
     if (this.#open?.db.isOpen === true) this.#open.db.close();
     this.#open = undefined;
   }
@@ -247,8 +263,13 @@ export class Keys {
   #fail(error: unknown): void {
     assertStorageFault(error);
     this.#fault = error;
-    this.#close();
-    if (isSpoiled(error)) removeDatabase(this.#paths.keys);
+    try {
+      this.#close();
+      if (isSpoiled(error)) removeDatabase(this.#paths.keys);
+    } catch (closeError) {
+      // The next step finds it as it is.
+      assertStorageFault(closeError);
+    }
   }
 
   #openFile(): OpenKeys {
@@ -264,8 +285,9 @@ export class Keys {
       this.#until = this.#stored = readMetaSeq(db, 'until');
       if (!this.#isOfLog(db)) throw new SpoiledKeys('keys.sqlite is of another log.');
       const put = db.prepare('INSERT OR IGNORE INTO keys VALUES (?, ?, ?)');
+      const [mark, release] = [db.prepare('SAVEPOINT entries'), db.prepare('RELEASE entries')];
       const position = new PositionWriter(db, 'until', (seq) => this.#reader.linkAt(seq));
-      return { db, inode: inodeOf(file), find: keyFinder(db), put, position };
+      return { db, inode: inodeOf(file), find: keyFinder(db), put, mark, release, position };
     } catch (error) {
       db.close();
       throw error;

@@ -5,16 +5,16 @@
 import { createHash } from 'node:crypto';
 
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled } from '../database.ts';
+import { isDiskFull, isSpoiled } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { PackedDraft } from '../../../log/packed-drafts.ts';
-import type { BlockReader } from './block-reader.ts';
-import type { EntryRow } from './entry-row.ts';
-import { digestOf, FIRST_LINK, linkOf } from './chain.ts';
-import { keyIn, withKey } from './key-column.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { digestOf, FIRST_LINK, linkOf } from '../log/chain.ts';
+import { keyIn, withKey } from '../log/key-column.ts';
 import type { Keys } from './keys.ts';
-import { largeChunksSync } from './large-files.ts';
-import { sha256 } from './sha256.ts';
+import { largeChunksSync } from '../large/large-files.ts';
+import { sha256 } from '../log/sha256.ts';
 
 interface KeyedEntry {
   readonly row: EntryRow;
@@ -23,11 +23,12 @@ interface KeyedEntry {
 }
 
 export interface FoundKey {
-  readonly outcome: 'repeated' | 'conflict' | 'unavailable';
+  readonly outcome: 'repeated' | 'conflict' | 'unavailable' | 'out-of-space';
   /** Undefined if it is unavailable: it cannot be read, or it is unknown now which one it is. */
   readonly entry: EntryRow | undefined;
 }
 
+const OUT_OF_SPACE: FoundKey = { outcome: 'out-of-space', entry: undefined };
 const UNAVAILABLE: FoundKey = { outcome: 'unavailable', entry: undefined };
 
 interface KeyedDraft {
@@ -39,10 +40,10 @@ interface KeyedDraft {
 
 export class KeyLookup {
   readonly #paths: DataPaths;
-  readonly #reader: BlockReader;
+  readonly #reader: RowReader;
   readonly #keys: Keys;
 
-  constructor(paths: DataPaths, reader: BlockReader, keys: Keys) {
+  constructor(paths: DataPaths, reader: RowReader, keys: Keys) {
     this.#paths = paths;
     this.#reader = reader;
     this.#keys = keys;
@@ -51,7 +52,10 @@ export class KeyLookup {
   /** The entry with the key, and whether it is the draft. `digest`: of the draft's body. */
   find(key: Uint8Array, draft: PackedDraft, digest: Uint8Array): FoundKey | undefined {
     const seqs = this.#keys.find(key);
-    if (seqs === undefined) return UNAVAILABLE;
+    if (seqs === undefined) {
+      const { fault } = this.#keys;
+      return fault && isDiskFull(fault) ? OUT_OF_SPACE : UNAVAILABLE;
+    }
     try {
       for (const seq of seqs) {
         const entry = this.#entryAt(seq);

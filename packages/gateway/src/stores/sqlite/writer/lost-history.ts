@@ -14,9 +14,9 @@ import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { openForReading, positionSum, readMeta, readMetaSeq } from '../database.ts';
-import { BlockReader } from './block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
-import { openLogIfExists } from './log-database.ts';
+import { openLogIfExists } from '../log/log-database.ts';
 
 export interface LostHistory {
   /** Where the log ends now; undefined where there is none. */
@@ -68,7 +68,7 @@ export function* orphansIn(folder: string, db: DatabaseSync | undefined): Genera
 /** Also where that cannot be read. */
 function hasLarge(db: DatabaseSync, name: string): boolean {
   try {
-    return new BlockReader(db).hasLarge(name);
+    return new RowReader(db).hasLarge(name);
   } catch (error) {
     assertStorageFault(error);
     return true;
@@ -112,14 +112,14 @@ function readDerived(file: string, seqName: string): LogPosition | undefined {
 }
 
 function readEnd(db: DatabaseSync): LogPosition {
-  const seq = new BlockReader(db).lastSeq();
+  const seq = new RowReader(db).lastSeq();
   return { log: String(readMeta(db, 'name')), seq, link: readLink(db, seq) };
 }
 
 /** In hex; undefined without an entry, and empty where the entry cannot be read. */
 function readLink(db: DatabaseSync, seq: Seq): string | undefined {
   try {
-    return new BlockReader(db).linkAt(seq);
+    return new RowReader(db).linkAt(seq);
   } catch (error) {
     assertStorageFault(error);
     return '';
@@ -151,7 +151,7 @@ function describePosition(
 
 /** Those where files have been added since the newest entry: looking through all would take long. */
 function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
-  const newest = db === undefined ? undefined : new BlockReader(db).last()?.time;
+  const newest = db === undefined ? undefined : new RowReader(db).last()?.time;
   const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;
   return largeFolders(paths).filter((folder) => statSync(folder).mtimeMs >= since);
 }

@@ -5,8 +5,8 @@
 import { statSync } from 'node:fs';
 
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from './block-reader.ts';
-import { openLogIfExists } from './log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { openLogIfExists } from '../log/log-database.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /**
@@ -39,7 +39,7 @@ function newestTime(paths: DataPaths): number | undefined {
   const db = openLogIfExists(paths);
   if (db === undefined) return undefined;
   try {
-    return new BlockReader(db).last()?.time;
+    return new RowReader(db).last()?.time;
   } finally {
     db.close();
   }

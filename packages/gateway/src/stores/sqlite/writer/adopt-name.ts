@@ -1,7 +1,7 @@
 import { readMeta } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from './block-reader.ts';
-import { flushWal, openLogForWriting } from './log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { flushWal, openLogForWriting } from '../log/log-database.ts';
 
 /**
  * Gives a log without entries this name, so that it can become a copy of another; makes one where
@@ -12,7 +12,7 @@ export function adoptName(paths: DataPaths, name: string): void {
   try {
     const own = String(readMeta(db, 'name'));
     if (own === name) return;
-    if (new BlockReader(db).lastSeq() > 0)
+    if (new RowReader(db).lastSeq() > 0)
       throw new Error(`"${paths.folder}" has another log: its name is ${own}, not ${name}.`);
     flushWal(db);
     db.prepare("UPDATE meta SET value = ? WHERE name = 'name'").run(name);

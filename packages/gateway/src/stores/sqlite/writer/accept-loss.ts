@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
-import { flushWal, openLogForWriting, renameLog } from './log-database.ts';
+import { flushWal, openLogForWriting, renameLog } from '../log/log-database.ts';
 import { findLostHistory, largeFolders, type LostHistory, orphansIn } from './lost-history.ts';
 
 export interface AcceptedLoss {

@@ -13,10 +13,10 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, readMeta } from '../database.ts';
-import { BlockReader } from './block-reader.ts';
-import { ChainVerifier, type LogFault } from './chain-verifier.ts';
-import { openLogForReading } from './log-database.ts';
-import { findLostHistory } from './lost-history.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { ChainVerifier, type LogFault } from '../log/chain-verifier.ts';
+import { openLogForReading } from '../log/log-database.ts';
+import { findLostHistory } from '../writer/lost-history.ts';
 import { verifyKeys } from './verify-keys.ts';
 
 export type VerifyEvent =
@@ -65,7 +65,7 @@ export async function* verifyLog(
     const findings = history?.findings ?? [];
     for (const description of findings) yield { type: 'fault', seq: undefined, description };
     const verifier = new ChainVerifier(paths);
-    const head = new BlockReader(db).lastSeq();
+    const head = new RowReader(db).lastSeq();
     let faults = findings.length;
     for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
       if (event.type === 'fault') faults += 1;
@@ -87,7 +87,7 @@ interface VerifyTask {
 }
 
 async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
-  yield* verifyEntries(new BlockReader(db), task);
+  yield* verifyEntries(new RowReader(db), task);
   try {
     for (const faults of verifyKeys(db, task.paths, task.head)) {
       for (const { seq, description } of faults) yield { type: 'fault', seq, description };
@@ -101,7 +101,7 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
 }
 
 async function* verifyEntries(
-  log: BlockReader,
+  log: RowReader,
   { verifier, head, signal }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
   const progress = (at: Seq): VerifyEvent => {

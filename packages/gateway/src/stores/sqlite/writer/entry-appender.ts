@@ -13,18 +13,18 @@ import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
-import { BlockReader } from './block-reader.ts';
-import { FIRST_LINK, Linker } from './chain.ts';
-import type { PackedCopy } from './copy-batch.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { FIRST_LINK, Linker } from '../log/chain.ts';
+import type { PackedCopy } from '../replica/copy-batch.ts';
 import type { WithheldForm } from '../../../log/ordered-batch.ts';
-import { keyColumn, keyIn } from './key-column.ts';
+import { keyColumn, keyIn } from '../log/key-column.ts';
 import { KeyLookup } from './key-lookup.ts';
 import { Keys } from './keys.ts';
-import type { EntryRow } from './entry-row.ts';
-import { type NewRow, RowWriter } from './row-writer.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { type NewRow, RowWriter } from '../log/row-writer.ts';
 import type { Salts } from './salts.ts';
-import { sha256Binary } from './sha256.ts';
-import { insertWithheldEarly, withheldInserter } from './withheld-table.ts';
+import { sha256Binary } from '../log/sha256.ts';
+import { insertWithheldEarly, withheldInserter } from '../withholding/withheld-table.ts';
 
 const COMMA = Buffer.from(',');
 const BRACE = Buffer.from('}');
@@ -33,7 +33,7 @@ const NO_SALT = Buffer.alloc(16);
 export class EntryAppender {
   readonly #db: DatabaseSync;
   readonly #rows: RowWriter;
-  readonly #reader: BlockReader;
+  readonly #reader: RowReader;
   readonly #keys: Keys;
   readonly #lookup: KeyLookup;
   readonly #insertWithheld: ReturnType<typeof withheldInserter>;
@@ -46,7 +46,7 @@ export class EntryAppender {
   constructor(db: DatabaseSync, paths: DataPaths) {
     this.#db = db;
     this.#rows = new RowWriter(db);
-    this.#reader = new BlockReader(db);
+    this.#reader = new RowReader(db);
     this.#keys = new Keys(paths, db, this.#reader);
     this.#lookup = new KeyLookup(paths, this.#reader, this.#keys);
     this.#insertWithheld = withheldInserter(db);

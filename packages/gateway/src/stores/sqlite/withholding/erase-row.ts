@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
 import { readable } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
-import { flagsOf, sumOf } from './entry-row.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import { flagsOf, sumOf } from '../log/entry-row.ts';
 
 // SQLite overwrites the row: what it puts there has the same size.
 const ERASE = `UPDATE entries SET flags = ?, salt = zeroblob(16), facets = ?, sum = ?, text = ?
@@ -18,7 +18,7 @@ const ERASE_SPOILED = `UPDATE entries SET time = 0, kind = 0, room = '', flags =
 const WITHHELD_FLAGS = flagsOf({ large: undefined, marked: false, isWithheld: true });
 const BRACE = Buffer.from('}');
 
-export function rowEraser(db: DatabaseSync, log: BlockReader): (seq: Seq) => void {
+export function rowEraser(db: DatabaseSync, log: RowReader): (seq: Seq) => void {
   const erase = db.prepare(ERASE);
   const eraseSpoiled = db.prepare(ERASE_SPOILED);
   const removeFile = db.prepare('DELETE FROM large WHERE seq = ?');

@@ -12,14 +12,14 @@ import type { Seq } from '../../../log/log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { isSpoiled, removeDatabase } from '../database.ts';
 import { openRegular } from '../plain-file.ts';
-import { BlockReader } from './block-reader.ts';
-import { EntryVerifier } from './entry-verifier.ts';
-import { isFileFault, filesOf, finalPath } from './large-files.ts';
-import { openLogForReading } from './log-database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { EntryVerifier } from '../log/entry-verifier.ts';
+import { isFileFault, filesOf, finalPath } from '../large/large-files.ts';
+import { openLogForReading } from '../log/log-database.ts';
 import { repairEntries, type RepairEvent, type RepairSource } from './repair-entries.ts';
 import { replaceFile } from './replace-file.ts';
 import { verifyKeys } from './verify-keys.ts';
-import { withheldLookup } from './withheld-table.ts';
+import { withheldLookup } from '../withholding/withheld-table.ts';
 
 export interface RepairOptions {
   /** A copy of the data folder, for the files of large entries. */
@@ -50,7 +50,7 @@ function* repairKeys(paths: DataPaths): Generator<RepairEvent> {
   using db = openLogForReading(paths);
   let isWrong = false;
   try {
-    for (const faults of verifyKeys(db, paths, new BlockReader(db).lastSeq()))
+    for (const faults of verifyKeys(db, paths, new RowReader(db).lastSeq()))
       for (const { seq, description: fault } of faults) {
         isWrong = true;
         yield { seq, fault, reason: undefined };
@@ -73,7 +73,7 @@ async function* repairFiles(
   // Files alone may be what is left of the copy.
   using copyDb = existsSync(copy.log) ? openLogForReading(copy) : undefined;
   try {
-    const log = new BlockReader(db);
+    const log = new RowReader(db);
     const withheldThere = copyDb && withheldLookup(copyDb);
     const verifier = new EntryVerifier(log, paths);
     const copyVerifier = new EntryVerifier(log, copy);

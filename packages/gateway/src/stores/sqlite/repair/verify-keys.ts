@@ -5,9 +5,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { openForReading, readable, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import type { SeqSpan } from './block-reader.ts';
-import type { LogFault } from './chain-verifier.ts';
-import { isKeyRow, keyedEntries, keySum, prefixOf } from './keys.ts';
+import type { SeqSpan } from '../log/row-reader.ts';
+import type { LogFault } from '../log/chain-verifier.ts';
+import { isKeyRow, keyedEntries, keySum, prefixOf } from '../writer/keys.ts';
 
 const PAGE_SEQS = 4096;
 

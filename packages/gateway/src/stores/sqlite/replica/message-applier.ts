@@ -7,8 +7,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import type { DraftForm, StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
-import type { EntryAppender } from './entry-appender.ts';
-import { DerivedSalts, saltsOf } from './salts.ts';
+import type { EntryAppender } from '../writer/entry-appender.ts';
+import { DerivedSalts, saltsOf } from '../writer/salts.ts';
 import { StreamMessages } from './stream-messages.ts';
 import { StreamProgress } from './stream-progress.ts';
 

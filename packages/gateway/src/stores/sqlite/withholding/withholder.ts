@@ -15,7 +15,7 @@ import type { DataPaths } from '../data-paths.ts';
 import { readable, removeDatabase } from '../database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
-import { BlockReader } from './block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import {
   hasDecided,
   PART_SIZE,
@@ -23,12 +23,12 @@ import {
   takeDecided,
   type WithheldItem,
 } from './decided-withholding.ts';
-import { flagsOf, sumOf } from './entry-row.ts';
+import { flagsOf, sumOf } from '../log/entry-row.ts';
 import { rowEraser } from './erase-row.ts';
-import { filesOf, finalPath } from './large-files.ts';
-import { openLogForReading, openLogForRepair } from './log-database.ts';
+import { filesOf, finalPath } from '../large/large-files.ts';
+import { openLogForReading, openLogForRepair } from '../log/log-database.ts';
 import type { WithheldLookup } from './withheld-entry.ts';
-import { hasStreamMessages, StreamMessages } from './stream-messages.ts';
+import { hasStreamMessages, StreamMessages } from '../replica/stream-messages.ts';
 import {
   lastWithheld,
   numberWithheld,
@@ -152,7 +152,7 @@ export class Withholder {
 
   #findUnmarked(): Seq[] {
     using db = openLogForReading(this.#paths);
-    const log = new BlockReader(db);
+    const log = new RowReader(db);
     return unerased(db).filter((seq) => readable(() => log.stored(seq))?.isWithheld === false);
   }
 
@@ -193,7 +193,7 @@ export class Withholder {
 /** A connection beside that of the writer, whose free space keeps nothing. */
 class WithholdingLog implements Disposable {
   readonly db: DatabaseSync;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #mark: StatementSync;
   readonly #erase: (seq: Seq) => void;
   readonly #setErased: StatementSync;
@@ -202,7 +202,7 @@ class WithholdingLog implements Disposable {
 
   constructor(paths: DataPaths) {
     this.db = openLogForRepair(paths);
-    this.#log = new BlockReader(this.db);
+    this.#log = new RowReader(this.db);
     this.#mark = this.db.prepare('UPDATE entries SET flags = ?, sum = ? WHERE seq = ?');
     this.#erase = rowEraser(this.db, this.#log);
     this.#setErased = this.db.prepare('UPDATE withheld SET isErased = 1 WHERE seq = ?');

@@ -8,8 +8,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import type { ErasedMessages, Erasure, UnusedUpload } from '../../../log/replica.ts';
 import type { WriteResult } from '../../../log/packed-drafts.ts';
-import { numberAllWithheld, withheldLookup } from './withheld-table.ts';
-import type { WithheldLookup } from './withheld-entry.ts';
+import { numberAllWithheld, withheldLookup } from '../withholding/withheld-table.ts';
+import type { WithheldLookup } from '../withholding/withheld-entry.ts';
 
 // A message whose drafts made entries: `first` is the seq of the first of them.
 // A draft that made none: `seq` is the entry that had its idempotency key, or 0, and `first` as above.

@@ -16,8 +16,8 @@ import {
   stampOf,
   StoredEntry,
 } from './entry-row.ts';
-import { WithheldEntry, type WithheldLookup } from './withheld-entry.ts';
-import { withheldLookup } from './withheld-table.ts';
+import { WithheldEntry, type WithheldLookup } from '../withholding/withheld-entry.ts';
+import { withheldLookup } from '../withholding/withheld-table.ts';
 
 /** Seqs of consecutive entries. */
 export interface SeqSpan {
@@ -60,7 +60,7 @@ interface FoundRow {
   readonly data: Buffer;
 }
 
-export class BlockReader {
+export class RowReader {
   readonly #span: StatementSync;
   readonly #listed: StatementSync;
   readonly #oldestTexts: StatementSync;

@@ -7,11 +7,11 @@ import { yieldPeriodically } from '../../../fair-turns.ts';
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
-import { digestOf } from './chain.ts';
-import { isFileFault, largeChunks } from './large-files.ts';
-import { sha256 } from './sha256.ts';
-import type { ItemToWithhold, WithholdFailure } from './writer-calls.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import { digestOf } from '../log/chain.ts';
+import { isFileFault, largeChunks } from '../large/large-files.ts';
+import { sha256 } from '../log/sha256.ts';
+import type { ItemToWithhold, WithholdFailure } from '../writer/writer-calls.ts';
 
 const REFUSED: Readonly<Record<WithholdFailure, string>> = {
   'out-of-space': 'Nothing was withheld: the disk is full.',
@@ -25,9 +25,9 @@ type Withhold = (items: readonly ItemToWithhold[]) => Promise<number | WithholdF
 export class WithholdClient {
   readonly #withhold: Withhold;
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
 
-  constructor(withhold: Withhold, paths: DataPaths, log: BlockReader) {
+  constructor(withhold: Withhold, paths: DataPaths, log: RowReader) {
     this.#withhold = withhold;
     this.#paths = paths;
     this.#log = log;

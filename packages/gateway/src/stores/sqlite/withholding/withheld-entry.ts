@@ -6,7 +6,7 @@ import type { Kind } from '@open-presence/protocol';
 
 import { facet } from '../../../log/facet.ts';
 import type { Seq } from '../../../log/log.ts';
-import type { EntryRow, StoredEntry, WithheldMember } from './entry-row.ts';
+import type { EntryRow, StoredEntry, WithheldMember } from '../log/entry-row.ts';
 
 /** What the table `withheld` has of an entry. */
 export interface WithheldRow extends WithheldMember {

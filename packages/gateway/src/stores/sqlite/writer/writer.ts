@@ -12,25 +12,24 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CopyResult } from '../../../log/log-copier.ts';
 import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readMeta, SpoiledKeys } from '../database.ts';
+import { isDiskFull, readMeta, SpoiledKeys } from '../database.ts';
 import { flushFolders } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { ClockReport } from '../store-thread.ts';
 import type { StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
 import type { LargeBody, Outcome, PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
 import type { ErasedMessages } from '../../../log/replica.ts';
-import type { PackedCopy } from './copy-batch.ts';
+import type { PackedCopy } from '../replica/copy-batch.ts';
 import { EntryAppender } from './entry-appender.ts';
-import { finishUpload, removeUpload, uploadNames } from './large-files.ts';
+import { finishUpload, removeUpload, uploadNames } from '../large/large-files.ts';
 import { LastCommitFile } from './last-commit.ts';
-import { flushWal, openLogForWriting } from './log-database.ts';
+import { flushWal, openLogForWriting } from '../log/log-database.ts';
 import { LogClock } from './log-clock.ts';
-import { MessageApplier } from './message-applier.ts';
+import { MessageApplier } from '../replica/message-applier.ts';
 import { OpenFiles } from './open-files.ts';
 import { RandomSalts } from './salts.ts';
-import { StreamMessages } from './stream-messages.ts';
+import { StreamMessages } from '../replica/stream-messages.ts';
 
-const SQLITE_FULL = 13;
 /** Large enough that a commit of small entries would fit as well. */
 const PROBE = Buffer.alloc(256 * 1024);
 
@@ -125,11 +124,10 @@ export class Writer {
     if (this.#shared.keysSpoiled) keys.spoiled(new SpoiledKeys('An idempotency key was missing.'));
     this.#shared.keysSpoiled = false;
     keys.checkFile();
-    if (keys.isComplete) {
-      keys.store();
-      return 'complete';
-    }
-    return this.#lastIsLoaded ? keys.step(seq) : 'failed';
+    const canStore = this.#lastIsLoaded && this.#shared.writable;
+    if (!keys.isComplete) return canStore ? keys.step(seq) : 'failed';
+    if (canStore) keys.store();
+    return 'complete';
   }
 
   /** Whether copies of withheld entries were stored since the last call. */
@@ -143,6 +141,7 @@ export class Writer {
     const failure = this.#transact(drafts, () => {
       const now = Math.max(this.#entries.time, this.checkClock());
       for (const draft of drafts) results.push(this.#entries.append(draft, now, this.#random));
+      return results.some(({ outcome }) => outcome === 'appended');
     });
     if (failure === undefined) return results;
     return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
@@ -218,13 +217,17 @@ export class Writer {
     }
   }
 
-  /** Commits what `append` adds, or returns why it could not. `entries`: all that it may add. */
-  #transact(entries: readonly WithLarge[], append: () => void): Failure | undefined {
+  /**
+   * Commits what `append` adds, or returns why it could not. `entries`: all that it may add. `append`: may
+   * say that it has added nothing, which does not show that a disk works again.
+   */
+  #transact(entries: readonly WithLarge[], append: () => boolean | undefined): Failure | undefined {
+    let hasAdded = true;
     try {
       if (!this.#shared.writable) this.#openFiles?.assertAll();
       this.#recover();
       this.#begin.run();
-      append();
+      hasAdded = append() ?? true;
       const flushing = performance.now();
       this.#end.run();
       this.#flushMs = performance.now() - flushing;
@@ -236,7 +239,7 @@ export class Writer {
     this.#entries.keys.commit(this.#entries.seq);
     this.#lastCommit.write(this.#entries.seq, this.#entries.link);
     this.#unconfirmedUploads.push(...largeNames(entries));
-    this.#committed();
+    if (hasAdded || this.#shared.writable) this.#committed();
     return undefined;
   }
 
@@ -353,10 +356,6 @@ export class Writer {
     this.#shared.head = this.#entries.seq;
     this.#lastIsLoaded = true;
   }
-}
-
-export function isDiskFull(error: Error): boolean {
-  return 'errcode' in error && error.errcode === SQLITE_FULL;
 }
 
 function* largeNames(entries: readonly WithLarge[]): Generator<string> {
