@@ -52,9 +52,9 @@ export { isShareable, type ListenAddress } from './http/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
 export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
-export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
+export type { DerivedFault } from './stores/sqlite/segments/verify-segments.ts';
 export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
-export { verifyDerived } from './stores/sqlite/verify-derived.ts';
+export { verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
 export {
   backUpLog,
   type BackupOptions,
@@ -144,12 +144,8 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     working: 'uploads: large entries are written again',
   },
   index: {
-    failing: 'index: what is said now cannot be indexed, and is found without; trying again',
+    failing: 'index: what is said now cannot be searched yet; trying again',
     working: 'index: entries are indexed again',
-  },
-  search: {
-    failing: 'search: what is said now cannot be searched; trying again',
-    working: 'search: words are read again',
   },
   derived: {
     failing: 'index: what is spoiled is made again from the log; reading goes on',
@@ -410,7 +406,7 @@ class HttpWorker implements AsyncDisposable {
   ): Promise<HttpWorker> {
     const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer, start.log.words, start.log.index, start.presencePort],
+      transferList: [start.log.writer, start.log.segments, start.presencePort],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

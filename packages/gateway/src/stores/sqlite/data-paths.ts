@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 /**
- * The files of a data folder. `log`, `large` and `incoming` hold the entries; `keys`, `index`, `runs`
- * and `search` are derived from them and are rebuilt when they are lost.
+ * The files of a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are
+ * derived from them and are made again where they are lost.
  */
 export interface DataPaths {
   readonly folder: string;
@@ -12,11 +12,8 @@ export interface DataPaths {
   readonly lastCommit: string;
   /** Finds entries by their idempotency keys. */
   readonly keys: string;
-  readonly index: string;
-  /** The full-text index. */
-  readonly search: string;
-  /** Folder with one file of joined entries per kind. */
-  readonly runs: string;
+  /** Folder with a folder for each segment (see `segment-record.ts`). */
+  readonly segments: string;
   /** Folder of bodies too large for a row. */
   readonly large: string;
   /** Folder of such bodies while they are uploaded. */
@@ -30,9 +27,7 @@ export function dataPathsIn(folder: string): DataPaths {
     log: join(folder, 'log.sqlite'),
     lastCommit: join(folder, 'last-commit'),
     keys: join(folder, 'keys.sqlite'),
-    index: join(folder, 'index.sqlite'),
-    search: join(folder, 'search.sqlite'),
-    runs: join(folder, 'runs'),
+    segments: join(folder, 'segments'),
     large: join(folder, 'large'),
     incoming: join(folder, 'large', 'incoming'),
   };

@@ -1,10 +1,9 @@
 /**
  * The embedded store: SQLite in one folder. It upholds the contract of `log/log.ts`, for every thread
- * that has joined it. `log/` writes and reads the entries, `index/` finds them by facets, `words/`
- * finds them by words. Each has a thread of its own; reading happens in the caller's thread.
+ * that has joined it. `log/` writes and reads the entries, `segments/` has everything that is derived from
+ * them. Each has a thread of its own; reading happens in the caller's thread.
  *
- * Imports between them go one way: words → index → log → the files beside this one that import
- * none of the three.
+ * Imports between them go one way: segments → log → the files beside this one that import neither.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -65,6 +64,8 @@ export interface SqliteOptions {
   readonly onVerified?: (seq: Seq) => void;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
+  /** Seqs of a segment, for tests: few entries fill several. */
+  readonly segmentSize?: number;
   /** Where a thread of the store records metrics. */
   readonly metricsOf?: ((thread: string) => StoreMetricsMemory) | undefined;
 }
@@ -106,7 +107,7 @@ export interface OpenedCopy extends AsyncDisposable {
  * the processor's cache. The words of entries are many and short-lived.
  */
 const YOUNG_GENERATION_MB = 8;
-const YOUNG_GENERATION_OF_WORDS_MB = 4;
+const YOUNG_GENERATION_OF_SEGMENTS_MB = 4;
 
 /** libuv's own number. */
 const DEFAULT_FILE_THREADS = 4;
@@ -114,8 +115,8 @@ const DEFAULT_FILE_THREADS = 4;
 const PROGRESS_INTERVAL_MS = 1000;
 
 /**
- * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
- * caught up. Throws when another process has the folder, when it has something else than a log, and
+ * Opens the log in a folder, which is created if it does not exist. Resolves once all entries but the
+ * newest, fewer than a segment has, can be searched. Throws when another process has the folder, when it has something else than a log, and
  * when the log has lost entries or the clock is far ahead, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
@@ -130,13 +131,11 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   shared.hasIndexes = true;
   const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
-  const index = await start('./index/index-thread', YOUNG_GENERATION_MB);
-  // The full-text index need not have caught up: `searchWatermark` says how far it is.
-  const words = await start('./words/words-thread', YOUNG_GENERATION_OF_WORDS_MB);
+  const segments = await start('./segments/segments-thread', YOUNG_GENERATION_OF_SEGMENTS_MB);
   const appending = options.appending && (await startAppending(options.appending, writer, start));
   const appendThread = appending ?? writer;
   const connect = (): SqliteConnection => {
-    const ports = { writer: portTo(appendThread), words: portTo(words), index: portTo(index) };
+    const ports = { writer: portTo(appendThread), segments: portTo(segments) };
     return { paths, shared: shared.memory, isShared: appending !== undefined, ...ports };
   };
   const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
@@ -190,6 +189,7 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   if (options.name !== undefined) adoptName(paths, options.name);
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
+  if (options.segmentSize !== undefined) shared.segments.size = options.segmentSize;
   const { fileThreads = DEFAULT_FILE_THREADS } = options;
   shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));
   const start: OpenedFolder['start'] = async (path, youngGenerationMb, given) => {

@@ -10,7 +10,6 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { SUMS_SUFFIX } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { LastCommitFile } from '../writer/last-commit.ts';
 import { verifyLog, type VerifyEvent } from '../repair/verify.ts';
@@ -97,11 +96,11 @@ export async function* restoreLog(
 }
 
 /** All files of the log, and those derived from it. */
-function filesOf({ log, lastCommit, keys, index, search, runs, large }: DataPaths): string[] {
-  const databases = [log, keys, index, search].flatMap((file) =>
-    ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
+function filesOf({ log, lastCommit, keys, segments, large }: DataPaths): string[] {
+  const databases = [log, keys].flatMap((file) =>
+    ['', '-wal', '-shm'].map((suffix) => file + suffix),
   );
-  return [...databases, runs, large, lastCommit];
+  return [...databases, segments, large, lastCommit];
 }
 
 /** Returns the name of the log, and writes its `last-commit`. */

@@ -83,8 +83,7 @@ describe('an entry whose bytes have changed', () => {
       text: [Buffer.from(text.toString().replace('"entry', '"Entry'))],
     }));
     db.close();
-    for (const file of ['index.sqlite', 'index.sqlite-wal', 'runs'])
-      await rm(join(folder.path, file), { recursive: true, force: true });
+    await rm(join(folder.path, 'segments'), { recursive: true });
     await using log = await openSqliteLog({ folder: folder.path });
     assert.equal((await log.entry(CHANGED))?.unreadable, true);
     const selection = { facets: [facet('kind', 'seeds')], order: 'newest' } as const;

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta, SUMS_SUFFIX } from '../database.ts';
+import { readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
 import { checkHistory } from '../writer/accept-loss.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -87,11 +87,9 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
-    const { folder, keys, index, search, runs, lastCommit } = this.#paths;
-    const databases = [keys, index, search].flatMap((file) =>
-      ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
-    );
-    for (const path of [...databases, runs, lastCommit])
+    const { folder, keys, segments, lastCommit } = this.#paths;
+    const databases = ['', '-wal', '-shm'].map((suffix) => keys + suffix);
+    for (const path of [...databases, segments, lastCommit])
       rmSync(path, { recursive: true, force: true });
     flushFolder(folder);
   }

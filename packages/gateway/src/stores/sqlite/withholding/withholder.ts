@@ -12,7 +12,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readable, removeDatabase } from '../database.ts';
+import { readable } from '../database.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import type { SharedState } from '../shared-state.ts';
 import { RowReader } from '../log/row-reader.ts';
@@ -98,7 +98,7 @@ export class Withholder {
     const shared = this.#shared;
     if (!shared.hasIndexes) this.#removeDerived();
     const last = shared.withheldInLog;
-    if (shared.indexWithheld < last || shared.wordsWithheld < last) {
+    if (shared.derivedWithheld < last) {
       shared.wakeWaiters();
       return 'waiting';
     }
@@ -172,8 +172,7 @@ export class Withholder {
     const shared = this.#shared;
     const last = lastWithheld(db);
     if (shared.withheldInLog === last) return true;
-    if (unerased(db, 1).length === 0)
-      shared.indexWithheld = shared.wordsWithheld = shared.withheld = last;
+    if (unerased(db, 1).length === 0) shared.derivedWithheld = shared.withheld = last;
     shared.withheldInLog = last;
     shared.wakeWaiters();
     return true;
@@ -181,12 +180,9 @@ export class Withholder {
 
   /** The next start with indexes makes them again. */
   #removeDerived(): void {
-    const { index, search, runs, folder } = this.#paths;
-    for (const file of [index, search]) removeDatabase(file);
-    rmSync(runs, { recursive: true, force: true });
-    flushFolder(folder);
-    const shared = this.#shared;
-    shared.indexWithheld = shared.wordsWithheld = shared.withheldInLog;
+    rmSync(this.#paths.segments, { recursive: true, force: true });
+    flushFolder(this.#paths.folder);
+    this.#shared.derivedWithheld = this.#shared.withheldInLog;
   }
 }
 

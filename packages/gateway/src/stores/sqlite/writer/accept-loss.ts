@@ -78,10 +78,8 @@ function moveAside(paths: DataPaths, folder: string, { end }: LostHistory): void
   } finally {
     db.close();
   }
-  const derived = [paths.keys, paths.index, paths.search].flatMap((file) =>
-    ['', '-wal', '-shm'].map((suffix) => file + suffix),
-  );
-  for (const path of [...derived, paths.runs, paths.lastCommit]) {
+  const keys = ['', '-wal', '-shm'].map((suffix) => paths.keys + suffix);
+  for (const path of [...keys, paths.segments, paths.lastCommit]) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
   }
   for (const changed of [join(folder, 'large'), folder, paths.folder]) flushFolder(changed);

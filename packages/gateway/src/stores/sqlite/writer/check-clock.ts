@@ -21,7 +21,7 @@ export function checkClock(paths: DataPaths): void {
   if (newest === undefined) return;
   const now = Date.now();
   // Not those that a start writes: it would be believed when it is repeated.
-  const files = [paths.log, paths.lastCommit, paths.index, paths.search, import.meta.filename];
+  const files = [paths.log, paths.lastCommit, paths.segments, import.meta.filename];
   const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   const newestFile = Math.max(...times);
   if (now - Math.max(newest, newestFile) <= MAX_AHEAD_MS) return;

@@ -2,19 +2,20 @@
  * Finds out whether a log has lost entries, or is another log than the one that the rest of its
  * folder was made with: its WAL was removed or cut, or `log.sqlite` comes from an older backup.
  *
- * The evidence is what other files know of the log: `last-commit`, the positions of the indexes, and
- * the files of large entries, which leave the folder of uploads once their entry is durable. None of
+ * The evidence is what other files know of the log: `last-commit`, the position of the newest segment,
+ * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
  * them is ever ahead of an intact log. Changes nothing.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { openForReading, positionSum, readMeta, readMetaSeq } from '../database.ts';
+import { readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
+import { newestRecord } from '../segment-record.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
 import { openLogIfExists } from '../log/log-database.ts';
 
@@ -85,29 +86,25 @@ export function largeFolders(paths: DataPaths): string[] {
 function knownPositions(paths: DataPaths): KnownPosition[] {
   const positions = [
     { file: paths.lastCommit, position: readLastCommit(paths) },
-    { file: paths.index, position: readDerived(paths.index, 'indexed') },
-    { file: paths.search, position: readDerived(paths.search, 'searched') },
+    newestSegment(paths),
   ];
   return positions.flatMap(({ file, position }) =>
-    position === undefined || position.seq === 0 ? [] : [{ file: basename(file), ...position }],
+    position === undefined || position.seq === 0
+      ? []
+      : [{ file: relative(paths.folder, file), ...position }],
   );
 }
 
-/** Undefined if there is none that can be read, or it has changed since it was written. */
-function readDerived(file: string, seqName: string): LogPosition | undefined {
-  if (!existsSync(file)) return undefined;
-  let db: DatabaseSync | undefined;
+/** Where the newest segment ends; undefined if there is none that can be read. */
+function newestSegment(paths: DataPaths): { file: string; position: LogPosition | undefined } {
   try {
-    db = openForReading(file, 64);
-    const [log, link] = [readMeta(db, 'log'), readMeta(db, 'link')];
-    const [seq, sum] = [readMetaSeq(db, seqName), readMeta(db, 'positionSum')];
-    if (sum !== undefined && sum !== positionSum(log, seq, link ?? null)) return undefined;
-    return { log: String(log), seq, link: link?.toString() };
+    const { file, record } = newestRecord(paths) ?? { file: paths.segments };
+    if (record === undefined) return { file, position: undefined };
+    const { log, last: seq, link } = record;
+    return { file, position: { log, seq, link: link ?? undefined } };
   } catch (error) {
     assertStorageFault(error);
-    return undefined;
-  } finally {
-    db?.close();
+    return { file: paths.segments, position: undefined };
   }
 }
 
