@@ -128,7 +128,7 @@ export interface RowFields {
   readonly text: number;
 }
 
-const LINK_SIZE = 32;
+export const LINK_SIZE = 32;
 const SALT_SIZE = 16;
 const SUM_SIZE = 4;
 const FIXED_SIZE = LINK_SIZE + SALT_SIZE + SUM_SIZE;

@@ -35,7 +35,7 @@ export class EntryVerifier {
     { signal, body }: VerifyOptions,
   ): Promise<string | undefined> {
     try {
-      const link = previous < 1 ? FIRST_LINK : this.#log.entry(previous)?.link;
+      const link = previous < 1 ? FIRST_LINK : this.#log.linkOf(previous);
       if (link === undefined) return `cannot be verified without entry ${previous}`;
       const verifier = new ChainVerifier(this.#paths, { seq: previous, link });
       for (let at = previous + 1; at < seq; at += 1) {

@@ -10,6 +10,7 @@ import {
   hasFile,
   hasForm,
   isLargeName,
+  LINK_SIZE,
   type LargeFile,
   PLAIN,
   type RowFields,
@@ -66,6 +67,7 @@ export class RowReader {
   readonly #oldestTexts: StatementSync;
   readonly #newestTexts: StatementSync;
   readonly #listedTexts: StatementSync;
+  readonly #link: StatementSync;
   readonly #exists: StatementSync;
   readonly #lastSeq: StatementSync;
   readonly #file: StatementSync;
@@ -79,6 +81,7 @@ export class RowReader {
     this.#oldestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`);
     this.#newestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`);
     this.#listedTexts = log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`);
+    this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
     this.#exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
     this.#lastSeq = log.prepare('SELECT max(seq) AS seq FROM entries');
     this.#file = log.prepare('SELECT name, size FROM large WHERE seq = ?');
@@ -118,7 +121,15 @@ export class RowReader {
 
   /** In hex; undefined if the log has no such entry. Throws where it cannot be read. */
   linkAt(seq: Seq): string | undefined {
-    return this.entry(seq)?.link.toString('hex');
+    return this.linkOf(seq)?.toString('hex');
+  }
+
+  /** The same as bytes. */
+  linkOf(seq: Seq): Buffer | undefined {
+    const link = this.#link.get(seq)?.['link'];
+    if (link === undefined) return undefined;
+    if (link instanceof Uint8Array && link.length === LINK_SIZE) return bufferOf(link);
+    throw new SpoiledEntry(`The link of entry ${seq} cannot be read.`);
   }
 
   /** Whether an entry has this file. */

@@ -95,7 +95,7 @@ export class KeyLookup {
 
   #linkAt(seq: Seq): Uint8Array | undefined {
     try {
-      return this.#reader.entry(seq)?.link;
+      return this.#reader.linkOf(seq);
     } catch (error) {
       if (isSpoiled(error)) return undefined;
       throw error;

@@ -64,11 +64,12 @@ export function keySum(prefix: number, seq: Seq): number {
 function keyFinder(db: DatabaseSync): (key: Uint8Array) => readonly Seq[] {
   const find = db.prepare(FIND);
   find.setReadBigInts(true);
+  find.setReturnArrays(true);
   return (key) => {
     const wanted = prefixOf(key);
     const seqs: Seq[] = [];
     for (const row of find.all(wanted)) {
-      const [prefix, seq, sum] = [row['prefix'], row['seq'], row['sum']].map(Number);
+      const [prefix, seq, sum] = (row as unknown as readonly bigint[]).map(Number);
       if (!isKeyRow(prefix, seq, sum))
         throw new SpoiledKeys('A row of keys.sqlite is not what was stored.');
       if (prefix === wanted && seq !== undefined) seqs.push(seq);
