@@ -199,12 +199,14 @@ export class LogReader implements Omit<
   }
 
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
-    return newestOfIdentities(this.blocks, this.#range(query), async (seq) => {
+    const usable = async (seq: Seq): Promise<Entry | undefined> => {
       const entry = await this.#entryAt(seq);
       const isKnown = entry?.unreadable !== true && entry?.portability !== 'omitted';
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
-    });
+    };
+    const sources = { ...this.#facets, log: this.blocks, usable };
+    return newestOfIdentities(sources, this.#range(query));
   }
 
   protected async closeReader(): Promise<void> {

@@ -25,6 +25,8 @@ const TABLES = `
     time INTEGER NOT NULL,
     PRIMARY KEY (room, kind)
   ) WITHOUT ROWID, STRICT;
+  -- The newest small entry of each identity.
+  CREATE TABLE newest (identity BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
   CREATE TABLE runs (
     kind TEXT NOT NULL,
     first INTEGER NOT NULL,

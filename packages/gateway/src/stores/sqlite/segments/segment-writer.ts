@@ -11,6 +11,7 @@ import type { EntryRow } from '../log/entry-row.ts';
 import { segmentFolder } from '../segment-record.ts';
 import { type SharedSegments, stampOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
+import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
 import { RunBounds, type RunRow } from './run-bounds.ts';
 import { largeRowId } from './search/match-query.ts';
@@ -47,11 +48,14 @@ export class SegmentWriter {
   readonly #insert: StatementSync;
   readonly #merge: StatementSync;
   readonly #count: StatementSync;
+  readonly #setNewest: StatementSync;
   readonly #putRun: StatementSync;
   readonly #removeRun: StatementSync;
   readonly #setState: StatementSync;
   readonly #words = new EntryWords();
   readonly #runs: RunBounds;
+  /** By identity: of the entries of a step. */
+  readonly #newest = new Map<string, Seq>();
   /** Rows of the large entry after the position that are stored. */
   #storedRows: number;
   #large: LargeEntry | undefined;
@@ -82,6 +86,9 @@ export class SegmentWriter {
     this.#merge = prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
     this.#count = prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
       SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`);
+    this.#setNewest = prepare(
+      'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
+    );
     this.#putRun = prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)');
     this.#removeRun = prepare('DELETE FROM runs WHERE kind = ? AND first = ?');
     this.#setState = prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
@@ -106,6 +113,7 @@ export class SegmentWriter {
       if (this.#large !== undefined) this.#addLarge(this.#large, tally);
       for (const { room, kind, count, latest } of tally.counts())
         this.#count.run(room, kind, count, latest.seq, latest.time);
+      this.#putNewest();
       this.#putRuns();
       this.#setState.run('position', this.position);
       this.#setState.run('rows', this.#large?.count ?? 0);
@@ -184,6 +192,7 @@ export class SegmentWriter {
       const words = row.withheld === undefined ? this.#words.read(row) : '';
       this.#insert.run(row.seq, words, facetTokens(row.facets));
       tally.add(row);
+      for (const identity of identitiesIn(row.facets)) this.#newest.set(identity, row.seq);
       this.#runs.add(row);
       size += row.text.length + row.facets.length;
       if (size >= STEP_SIZE) return row.seq;
@@ -210,6 +219,12 @@ export class SegmentWriter {
       // A facet costs as much as a few words.
       size += words.length + 3 * facets.length;
     }
+  }
+
+  #putNewest(): void {
+    for (const [identity, seq] of this.#newest)
+      this.#setNewest.run(Buffer.from(identity, 'latin1'), seq);
+    this.#newest.clear();
   }
 
   #putRuns(): void {
