@@ -3,22 +3,10 @@
  * after a start that they are what was written, and removes those that are not, or that have what
  * was withheld, and makes them again. Everything is a sequence of short steps, of which one at a time runs.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import { type FaultCause, causeOf, StorageFault } from '../../../storage-fault.ts';
-import type { DataPaths } from '../data-paths.ts';
-import { readable } from '../database.ts';
-import type { RowReader } from '../log/row-reader.ts';
+import { causeOf, StorageFault } from '../../../storage-fault.ts';
 import {
   readRecord,
   recordFile,
@@ -27,10 +15,17 @@ import {
   writeChecked,
 } from '../segment-record.ts';
 import { type SharedSegments, stampOf } from '../shared-segments.ts';
-import type { SharedState } from '../shared-state.ts';
+import {
+  flushFile,
+  isUsable,
+  type SegmentsContext,
+  statOf,
+  verifyRecorded,
+  writeRecord,
+} from './recorded-segment.ts';
 import { RoomTally } from './room-counts.ts';
-import { indexFile, isCorrupt, SEGMENT_FORMAT } from './segment-database.ts';
-import { checksumOf, removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
+import { indexFile, isCorrupt } from './segment-database.ts';
+import { removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
@@ -50,15 +45,6 @@ interface Segment {
   writer: SegmentWriter | undefined;
   record: SegmentRecord | undefined;
   isVerified: boolean;
-}
-
-export interface SegmentsContext {
-  readonly paths: DataPaths;
-  readonly shared: SharedState;
-  readonly log: RowReader;
-  readonly logId: string;
-  /** Reports that a segment is not what was written. */
-  readonly onSpoiled: (cause: FaultCause) => void;
 }
 
 export class Segments {
@@ -83,7 +69,8 @@ export class Segments {
     const { paths, shared } = this.#context;
     for (const number of segmentNumbers(paths)) {
       const record = readRecord(paths, number);
-      if (this.#isUsable(number, record) && (await this.#reopened(number, record))) continue;
+      if (isUsable(this.#context, number, record) && (await this.#reopened(number, record)))
+        continue;
       removeSegment(paths, number);
     }
     this.#newest = Math.max(0, ...this.#segments.keys());
@@ -174,7 +161,7 @@ export class Segments {
     const record = this.#segments.get(number)?.record;
     if (record === undefined) return;
     try {
-      yield* this.#verifyFiles(number, record);
+      yield* verifyRecorded(this.#context.paths, number, record);
     } catch (error) {
       if (!(error instanceof SpoiledFile)) throw error;
       if (this.#segments.get(number)?.record === record) this.#replace(number, error);
@@ -190,7 +177,7 @@ export class Segments {
       if (writer === undefined) continue;
       const [last, counts] = [writer.position, writer.counts()];
       writer.close();
-      await this.#writeRecord(number, { last, counts, isSealed: false });
+      await writeRecord(this.#context, number, { last, counts, isSealed: false });
     }
   }
 
@@ -213,16 +200,6 @@ export class Segments {
     this.#writerOf(number);
     this.#tally.addCounts(record.counts);
     return true;
-  }
-
-  #isUsable(number: number, record: SegmentRecord | undefined): record is SegmentRecord {
-    if (record === undefined) return false;
-    const { shared, log, logId } = this.#context;
-    const { format, log: id, capacity, last, link, isSealed } = record;
-    if (format !== SEGMENT_FORMAT || id !== logId || capacity !== this.#shared.size) return false;
-    const end = this.#shared.lastOf(number);
-    if (last > shared.head || last > end || (isSealed && last < end)) return false;
-    return link === null || linkAt(log, last) === link;
   }
 
   /** Counts the entries before the watermark that no record counts. */
@@ -325,7 +302,11 @@ export class Segments {
     } finally {
       this.#shared.publish(number, stampOf(statSync(file)));
     }
-    const record = await this.#writeRecord(number, { last: writer.last, counts, isSealed: true });
+    const record = await writeRecord(this.#context, number, {
+      last: writer.last,
+      counts,
+      isSealed: true,
+    });
     this.#segments.set(number, { number, writer: undefined, record, isVerified: true });
   }
 
@@ -334,35 +315,10 @@ export class Segments {
     const segment = this.#segments.get(number);
     if (segment?.record === undefined) return;
     const stamp = stampOf(statOf(indexFile(this.#context.paths, number)));
-    yield* this.#verifyFiles(number, segment.record);
+    yield* verifyRecorded(this.#context.paths, number, segment.record);
     segment.isVerified = true;
     this.#shared.publish(number, stamp);
     this.#published(number);
-  }
-
-  async *#verifyFiles(number: number, record: SegmentRecord): Steps {
-    const { paths } = this.#context;
-    const stored = readRecord(paths, number);
-    if (stored?.sum !== record.sum || stored.last !== record.last)
-      throw new SpoiledFile(`"${recordFile(paths, number)}" is not what was written.`);
-    yield* verifyFile(indexFile(paths, number), record);
-  }
-
-  async #writeRecord(
-    number: number,
-    known: Pick<SegmentRecord, 'last' | 'counts' | 'isSealed'>,
-  ): Promise<SegmentRecord> {
-    const { paths, log, logId } = this.#context;
-    const file = indexFile(paths, number);
-    const { size } = statSync(file);
-    const steps = checksumOf(file, size);
-    let step = await steps.next();
-    while (step.done !== true) step = await steps.next();
-    const link = linkAt(log, known.last) ?? null;
-    const own = { format: SEGMENT_FORMAT, log: logId, capacity: this.#shared.size, link };
-    const record = { ...known, ...own, size, sum: step.value };
-    writeChecked(recordFile(paths, number), record);
-    return record;
   }
 
   /** Somebody may have removed it; whether the index is what it says is checked by the next start. */
@@ -411,25 +367,4 @@ export class Segments {
     if (segment !== undefined) segment.writer = undefined;
     writer?.close();
   }
-}
-
-/** Undefined where the entry cannot be read. */
-function linkAt(log: RowReader, seq: Seq): string | undefined {
-  return readable(() => log.linkAt(seq));
-}
-
-function flushFile(file: string): void {
-  const handle = openSync(file, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
-/** Throws `SpoiledFile` where it is missing. */
-function statOf(file: string): Stats {
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) throw new SpoiledFile(`"${file}" is missing.`);
-  return stats;
 }
