@@ -44,6 +44,7 @@ import {
   type OwnedLog,
   type SqliteOptions,
 } from './stores/sqlite/store.ts';
+import type { BackupDescription } from './stores/sqlite/backup/description.ts';
 import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
 import type { Seq } from './log/log.ts';
 import { threadModule } from './thread-module.ts';
@@ -61,7 +62,7 @@ export {
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
 export { parseStreamAddress } from './log/stream-address.ts';
-export { parseRetention, type Retention } from './stores/sqlite/backup/retention.ts';
+export { verifyFolder } from './stores/sqlite/backup/verify-backup.ts';
 export {
   restoreLog,
   RestoreRefusal,
@@ -181,6 +182,9 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
 
 const LOSS_ACCEPTED =
   'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
+
+const BACKUP_BEGUN =
+  'this folder was a backup, and is the data folder of a log now; with another name, readers begin anew';
 
 const UNCHECKED_SERVERS =
   'cluster: these NATS servers are down, or have JetStream off, as after a full disk; their settings are checked when they store again';
@@ -326,6 +330,8 @@ async function openLog(
     },
     acceptLoss,
     onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
+    onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
+      report.warn({ before, log, head }, BACKUP_BEGUN),
     onVerified: (entries: Seq) =>
       report.info({ entries }, 'log: all entries were verified in the background'),
     onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),

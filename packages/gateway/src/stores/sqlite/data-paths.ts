@@ -10,6 +10,8 @@ export interface DataPaths {
   readonly log: string;
   /** How far the log was at its last commit. */
   readonly lastCommit: string;
+  /** Says, where it is there, that the folder is a backup, and of what. */
+  readonly backup: string;
   /** Finds entries by their idempotency keys. */
   readonly keys: string;
   /** Folder with a folder for each segment (see `segment-record.ts`). */
@@ -26,6 +28,7 @@ export function dataPathsIn(folder: string): DataPaths {
     lock: join(folder, 'lock.sqlite'),
     log: join(folder, 'log.sqlite'),
     lastCommit: join(folder, 'last-commit'),
+    backup: join(folder, 'backup.json'),
     keys: join(folder, 'keys.sqlite'),
     segments: join(folder, 'segments'),
     large: join(folder, 'large'),

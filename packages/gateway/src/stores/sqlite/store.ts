@@ -14,6 +14,8 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LogCopier } from '../../log/log-copier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
+import { beginLog, readBegunBackup } from './backup/begin-log.ts';
+import type { BackupDescription } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
 import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
 import { adoptName } from './writer/adopt-name.ts';
@@ -56,6 +58,8 @@ export interface SqliteOptions {
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
   readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
+  /** Called where the folder was a backup, of which the log goes on under this name. */
+  readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
   readonly acceptClock?: boolean;
   /** Called when the clock jumps, and at the start if it is behind the newest entry. */
@@ -183,10 +187,15 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   prepareFolder(paths);
   opened.use(lockFolder(paths));
   rollBackJournal(paths);
-  refuseLog(paths, { isCopy: options.appending !== undefined, acceptClock: options.acceptClock });
+  const isCopy = options.appending !== undefined;
+  const backup = refuseLog(paths, { isCopy, acceptClock: options.acceptClock });
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   if (options.name !== undefined) adoptName(paths, options.name);
+  if (backup !== undefined) {
+    const name = beginLog(paths, { keepName: options.name !== undefined, isCopy });
+    options.onBegunBackup?.(backup, name);
+  }
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
   if (options.segmentSize !== undefined) shared.segments.size = options.segmentSize;
@@ -212,9 +221,15 @@ interface LogUse {
   readonly acceptClock?: boolean | undefined;
 }
 
-function refuseLog(paths: DataPaths, { isCopy, acceptClock }: LogUse): void {
-  if (!isCopy) refuseCopyOfCluster(paths);
+/** Returns the description of a backup, which begins a log of its own. */
+function refuseLog(
+  paths: DataPaths,
+  { isCopy, acceptClock }: LogUse,
+): BackupDescription | undefined {
+  const backup = readBegunBackup(paths, isCopy);
+  if (!isCopy && backup === undefined) refuseCopyOfCluster(paths);
   if (!isCopy && acceptClock !== true) checkClock(paths);
+  return backup;
 }
 
 /** Throws what `openSqliteLog` would refuse, and changes nothing. No gateway may be running there. */

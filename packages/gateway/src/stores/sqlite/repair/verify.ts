@@ -79,7 +79,7 @@ export async function* verifyLog(
   }
 }
 
-interface VerifyTask {
+export interface VerifyTask {
   readonly paths: DataPaths;
   readonly verifier: ChainVerifier;
   readonly head: Seq;
@@ -100,7 +100,8 @@ async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator
   }
 }
 
-async function* verifyEntries(
+/** From the next entry of the verifier to the head. */
+export async function* verifyEntries(
   log: RowReader,
   { verifier, head, signal }: VerifyTask,
 ): AsyncGenerator<VerifyEvent> {
@@ -108,7 +109,7 @@ async function* verifyEntries(
     const { entries, bytes } = verifier;
     return { type: 'progress', entries, bytes, at, head };
   };
-  for (const row of log.rowsAndSpoiled({ from: 1, to: head })) {
+  for (const row of log.rowsAndSpoiled({ from: verifier.next, to: head })) {
     const { seq } = row;
     if ('error' in row) {
       verifier.skip(seq);

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
+import { refuseBackup } from '../backup/begin-log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
 import { readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
@@ -29,8 +30,9 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     this.#paths = dataPathsIn(folder);
   }
 
-  /** Throws where a gateway has it. */
+  /** Throws where a gateway has it, and where it is a backup. */
   lock(): Disposable {
+    refuseBackup(this.#paths);
     const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
     return { [Symbol.dispose]: () => lock.close() };
   }

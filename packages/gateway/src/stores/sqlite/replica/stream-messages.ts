@@ -27,13 +27,7 @@ const TABLES = `
     number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, isErased INTEGER NOT NULL)
     STRICT`;
 
-/** How many each table has. */
-const COLUMNS: Readonly<Record<string, number>> = {
-  stream_messages: 2,
-  stream_repeats: 4,
-  stream_erasures: 3,
-  stream_unused_uploads: 3,
-};
+const NAMES = ['stream_messages', 'stream_repeats', 'stream_erasures', 'stream_unused_uploads'];
 
 /** Within the caller's transaction. */
 export class StreamMessages {
@@ -101,24 +95,18 @@ export class StreamMessages {
   }
 }
 
-/** Copies the tables into a database that has none of their rows. Within transactions of the caller. */
-export function copyStreamMessages(from: DatabaseSync, to: DatabaseSync): void {
-  to.exec(TABLES);
-  const hasTable = from.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?');
-  for (const [table, columns] of Object.entries(COLUMNS)) {
-    if (hasTable.get(table) === undefined) continue;
-    const select = from.prepare(`SELECT * FROM ${table}`);
-    const places = Array.from({ length: columns }, () => '?').join();
-    const insert = to.prepare(`INSERT INTO ${table} VALUES (${places})`);
-    for (const row of select.iterate()) insert.run(...Object.values(row));
-  }
+/** Copies the tables from an attached database into one that has none of them, within the caller's transaction. */
+export function copyStreamMessages(db: DatabaseSync, from: string): void {
+  db.exec(TABLES);
+  const exists = db.prepare(`SELECT 1 FROM ${from}.sqlite_schema WHERE name = ?`);
+  for (const table of NAMES)
+    if (exists.get(table)) db.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
 }
 
 /** Makes a copy a log of its own. */
 export function removeStreamMessages(db: DatabaseSync): void {
   numberAllWithheld(db);
-  db.exec(`DROP TABLE IF EXISTS stream_messages; DROP TABLE IF EXISTS stream_repeats;
-    DROP TABLE IF EXISTS stream_erasures; DROP TABLE IF EXISTS stream_unused_uploads`);
+  for (const table of NAMES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
 }
 
 /** Whether the log is a copy that a stream fills. */

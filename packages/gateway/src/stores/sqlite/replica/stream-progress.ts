@@ -51,14 +51,15 @@ export function joinStream(db: DatabaseSync, stream: string, head: Seq): void {
 const ROWS = `name = '${NAME}' OR name GLOB '${PUBLISHER}*'`;
 
 /**
- * Copies all that a copy knows of its stream into a database with a table `meta` and nothing of a stream.
- * Within transactions of the caller.
+ * Copies all that a copy knows of its stream from an attached database into one that has nothing of a
+ * stream, within the caller's transaction. Returns whether the log there is a copy.
  */
-export function copyStreamState(from: DatabaseSync, to: DatabaseSync): void {
-  const insert = to.prepare('INSERT INTO meta VALUES (?, ?)');
-  for (const { name, value } of from.prepare(`SELECT name, value FROM meta WHERE ${ROWS}`).all())
-    insert.run(String(name), String(value));
-  copyStreamMessages(from, to);
+export function copyStreamState(db: DatabaseSync, from: string): boolean {
+  const isCopy = db.prepare(`SELECT 1 FROM ${from}.meta WHERE name = '${NAME}'`).get();
+  if (isCopy === undefined) return false;
+  db.exec(`INSERT INTO main.meta SELECT * FROM ${from}.meta WHERE ${ROWS}`);
+  copyStreamMessages(db, from);
+  return true;
 }
 
 /** Makes a copy a log of its own. */

@@ -40,11 +40,10 @@ export class LastCommitFile implements Disposable {
 
   /** A disk that refuses it changes nothing: the commit is durable without it. */
   write(seq: Seq, link: Uint8Array): void {
-    const hex = Buffer.from(link).toString('hex');
-    const line = `${this.#log} ${String(seq).padStart(SEQ_DIGITS, '0')} ${hex}`;
+    const text = textOf({ log: this.#log, seq, link: Buffer.from(link).toString('hex') });
     try {
       this.#handle ??= openSync(this.#path, constants.O_WRONLY | constants.O_CREAT);
-      writeSync(this.#handle, `${line} ${checksumOf(line)}\n`, 0);
+      writeSync(this.#handle, text, 0);
       this.#fault = undefined;
     } catch (error) {
       assertStorageFault(error);
@@ -70,6 +69,22 @@ export function readLastCommit(paths: DataPaths): LogPosition | undefined {
   const [line, checksum] = [text.slice(0, -10), text.slice(-9, -1)];
   const [, log = '', seq, link] = LINE.exec(line) ?? [];
   return checksum === checksumOf(line) ? { log, seq: Number(seq), link } : undefined;
+}
+
+/** Whether the file says this, byte for byte; without a link, whether there is none. */
+export function isLastCommit(paths: DataPaths, position: LogPosition): boolean {
+  try {
+    const text = readFileSync(paths.lastCommit, 'latin1');
+    return position.link !== undefined && text === textOf(position);
+  } catch (error) {
+    assertStorageFault(error);
+    return position.link === undefined;
+  }
+}
+
+function textOf({ log, seq, link }: LogPosition): string {
+  const line = `${log} ${String(seq).padStart(SEQ_DIGITS, '0')} ${link}`;
+  return `${line} ${checksumOf(line)}\n`;
 }
 
 function checksumOf(line: string): string {

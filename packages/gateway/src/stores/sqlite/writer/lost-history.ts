@@ -13,7 +13,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Seq } from '../../../log/log.ts';
 import { assertStorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { readable, readMeta } from '../database.ts';
 import { RowReader } from '../log/row-reader.ts';
 import { newestRecord } from '../segment-record.ts';
 import { type LogPosition, readLastCommit } from './last-commit.ts';
@@ -148,7 +148,7 @@ function describePosition(
 
 /** Those where files have been added since the newest entry: looking through all would take long. */
 function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
-  const newest = db === undefined ? undefined : new RowReader(db).last()?.time;
+  const newest = db && readable(() => new RowReader(db).last()?.time);
   const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;
   return largeFolders(paths).filter((folder) => statSync(folder).mtimeMs >= since);
 }
