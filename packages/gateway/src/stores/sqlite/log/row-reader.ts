@@ -90,8 +90,7 @@ export class RowReader {
 
   /** Undefined if the log has no such entry. Throws where it cannot be read (see `isSpoiled`). */
   entry(seq: Seq): EntryRow | undefined {
-    const stored = this.stored(seq);
-    return stored && this.#asRead(stored);
+    return readable(() => this.#entry(seq)) ?? this.#entry(seq);
   }
 
   /** The same as its row has it, although it may be withheld. */
@@ -152,7 +151,8 @@ export class RowReader {
       for (const row of found ?? []) {
         for (; at < row.fields.seq; at += 1) yield* this.#single(at);
         size += row.data.length;
-        yield rowOrSpoiled(at, () => this.#asRead(this.#storedOf(row)));
+        const read = rowOrSpoiled(at, () => this.#asFound(row) ?? this.#entry(at));
+        if (read !== undefined) yield read;
         at += 1;
       }
       for (; at <= end; at += 1) yield* this.#single(at);
@@ -195,6 +195,19 @@ export class RowReader {
       const areSmall = rows.length === count && rows.every(({ large }) => large === undefined);
       return areSmall ? rows : undefined;
     });
+  }
+
+  #asFound(row: FoundRow): EntryRow | undefined {
+    return readable(() => this.#asRead(this.#storedOf(row)));
+  }
+
+  /**
+   * Where an entry is withheld meanwhile, the rows that make it are of two states, and it seems to be
+   * spoiled. To be tried twice.
+   */
+  #entry(seq: Seq): EntryRow | undefined {
+    const stored = this.stored(seq);
+    return stored && this.#asRead(stored);
   }
 
   *#single(seq: Seq): Generator<EntryRow | SpoiledRow> {
