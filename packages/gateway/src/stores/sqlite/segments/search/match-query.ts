@@ -60,6 +60,8 @@ export class MatchQuery {
   /** A row that one of these matches, and for which `rest` holds, has what it must have. */
   readonly first: RowCondition;
   readonly rest: readonly RowCondition[];
+  /** The one query that is all of that; undefined where there are several. */
+  readonly whole: string | undefined;
   /**
    * The same for large entries, whose rows together have what an entry must have, so that each condition is
    * looked up by itself: those that few entries have, and all others.
@@ -95,6 +97,8 @@ export class MatchQuery {
       ...conditionsOf(all, 1, 'AND', false),
       ...conditionsOf(none, 1, 'OR', true),
     ];
+    const [whole, second] = this.first.queries();
+    this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
     this.leading = [
       ...facets.map((condition) => ({ queries: () => firstQueries(condition), isExcluded: false })),
       ...termsIn(all).take(1).map(termCondition),

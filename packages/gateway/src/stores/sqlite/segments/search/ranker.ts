@@ -90,12 +90,19 @@ function* rankIn(
   limit: number,
 ): SearchSteps<Ranked> {
   const found: RankedSeq[] = [];
-  let count = 0;
-  for (let to = high; to >= low; to -= STEP) {
-    const range = { low: Math.max(low, to - STEP + 1), high: to };
-    const small = yield* rankSmall(matches, query, range, limit);
-    found.push(...small.matches);
-    count += small.count;
+  const { whole } = query;
+  const total = whole === undefined ? undefined : yield* countOf(matches, whole, { low, high });
+  let count = total ?? 0;
+  // Each statement counts all matches of the segment first.
+  const step = total !== undefined && total <= STEP ? high - low + 1 : STEP;
+  for (let to = high; to >= low && total !== 0; to -= step) {
+    const range = { low: Math.max(low, to - step + 1), high: to };
+    const small =
+      whole === undefined
+        ? yield* rankInParts(matches, query, range)
+        : yield* ranked(matches, whole, range, limit);
+    for (const { seq, rank } of small) found.push({ seq, rank: rounded(rank) });
+    if (total === undefined) count += small.length;
   }
   if (yield* matches.hasLarge()) {
     const large = yield* rankLarge(matches, query, { low, high });
@@ -105,23 +112,23 @@ function* rankIn(
   return { count, matches: found };
 }
 
-function* rankSmall(
+function* countOf(
+  matches: SegmentMatches,
+  query: string,
+  { low, high }: SeqRange,
+): SearchSteps<number> {
+  const row = yield* matches.read((index) => index.statement(COUNT).get(query, low, high));
+  return Number(row?.['count']);
+}
+
+/** For a query that several statements match together. */
+function* rankInParts(
   matches: SegmentMatches,
   { first, rest }: MatchQuery,
   { low, high }: SeqRange,
-  limit: number,
-): SearchSteps<Ranked> {
-  const queries = [...first.queries()];
-  const [query = ''] = queries;
-  if (queries.length === 1 && rest.length === 0) {
-    const all = yield* ranked(matches, query, { low, high }, limit);
-    const found = all.map(({ seq, rank }) => ({ seq, rank: rounded(rank) }));
-    if (found.length !== limit) return { count: found.length, matches: found };
-    const count = yield* matches.read((index) => index.statement(COUNT).get(query, low, high));
-    return { count: Number(count?.['count']), matches: found };
-  }
+): SearchSteps<readonly RankedSeq[]> {
   let ranks = new Map<Seq, number>();
-  for (const one of queries)
+  for (const one of first.queries())
     for (const { seq, rank } of yield* ranked(matches, one, { low, high })) ranks.set(seq, rank);
   // The rank is a sum over the terms.
   for (const condition of rest) {
@@ -134,7 +141,7 @@ function* rankSmall(
       }
     ranks = left;
   }
-  return { count: ranks.size, matches: roundedRanks(ranks) };
+  return Array.from(ranks, ([seq, rank]) => ({ seq, rank }));
 }
 
 function* ranked(
@@ -175,11 +182,7 @@ function* rankLarge(
       if (sum !== undefined) sums.set(seq, sum + rank);
     }
   }
-  return roundedRanks(sums);
-}
-
-function roundedRanks(ranks: ReadonlyMap<Seq, number>): RankedSeq[] {
-  return Array.from(ranks, ([seq, rank]) => ({ seq, rank: rounded(rank) }));
+  return Array.from(sums, ([seq, rank]) => ({ seq, rank: rounded(rank) }));
 }
 
 /** So that equals do not differ by the order of a sum. */
