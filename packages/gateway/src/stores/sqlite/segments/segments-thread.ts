@@ -203,8 +203,10 @@ async function recheck(): Promise<void> {
 async function scrub(): Promise<void> {
   const started = performance.now();
   const { at } = scrubber;
-  if (await scrubber.step(thread.signal)) passCompleted();
-  thread.metrics?.recordScrub(scrubber.at, completed);
+  const { head } = shared;
+  const isWhole = await scrubber.step(thread.signal);
+  if (isWhole) passCompleted();
+  thread.metrics?.recordScrub(isWhole ? head : scrubber.at, completed);
   const number = shared.segments.numberOf(at);
   if (at > 0 && number !== shared.segments.numberOf(scrubber.at)) await verifySegment(number);
   if (started - storedAt > STORE_SCRUB_MS) storeScrub();

@@ -95,7 +95,8 @@ function* rankIn(
   let count = total ?? 0;
   // Each statement counts all matches of the segment first.
   const step = total !== undefined && total <= STEP ? high - low + 1 : STEP;
-  for (let to = high; to >= low && total !== 0; to -= step) {
+  const from = total === 0 ? high + 1 : low;
+  for (let to = high; to >= from; to -= step) {
     const range = { low: Math.max(low, to - step + 1), high: to };
     const small =
       whole === undefined
