@@ -202,6 +202,7 @@ async function recheck(): Promise<void> {
 /** Verifies some entries as they are on the disk, and the segment that it has left behind. */
 async function scrub(): Promise<void> {
   const started = performance.now();
+  const before = process.threadCpuUsage();
   const { at } = scrubber;
   const { head } = shared;
   const isWhole = await scrubber.step(thread.signal);
@@ -210,8 +211,10 @@ async function scrub(): Promise<void> {
   const number = shared.segments.numberOf(at);
   if (at > 0 && number !== shared.segments.numberOf(scrubber.at)) await verifySegment(number);
   if (started - storedAt > STORE_SCRUB_MS) storeScrub();
-  const elapsed = performance.now() - started;
-  await thread.sleep(Math.max(MIN_SCRUB_PAUSE_MS, elapsed * (SCRUB_SHARE - 1)));
+  // Not the time in which a busy machine did something else.
+  const { user, system } = process.threadCpuUsage(before);
+  const usedMs = (user + system) / 1000;
+  await thread.sleep(Math.max(MIN_SCRUB_PAUSE_MS, usedMs * (SCRUB_SHARE - 1)));
 }
 
 async function verifySegment(number: number): Promise<void> {
