@@ -3,6 +3,7 @@
  * is derived from it, answers text queries of the other threads, and verifies the log in the background.
  * What waits is woken; nothing is looked at again and again, but for the verification, at its pace.
  */
+import { threadCpuUsage } from 'node:process';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 import { assertStorageFault, causeOf } from '../../../storage-fault.ts';
@@ -202,7 +203,7 @@ async function recheck(): Promise<void> {
 /** Verifies some entries as they are on the disk, and the segment that it has left behind. */
 async function scrub(): Promise<void> {
   const started = performance.now();
-  const before = process.threadCpuUsage();
+  const before = threadCpuUsage();
   const { at } = scrubber;
   const { head } = shared;
   const isWhole = await scrubber.step(thread.signal);
@@ -212,7 +213,7 @@ async function scrub(): Promise<void> {
   if (at > 0 && number !== shared.segments.numberOf(scrubber.at)) await verifySegment(number);
   if (started - storedAt > STORE_SCRUB_MS) storeScrub();
   // Not the time in which a busy machine did something else.
-  const { user, system } = process.threadCpuUsage(before);
+  const { user, system } = threadCpuUsage(before);
   const usedMs = (user + system) / 1000;
   await thread.sleep(Math.max(MIN_SCRUB_PAUSE_MS, usedMs * (SCRUB_SHARE - 1)));
 }
