@@ -5,6 +5,7 @@
 import {
   closeSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -38,6 +39,21 @@ export interface SegmentRecord {
 
 export function segmentFolder({ segments }: DataPaths, number: number): string {
   return join(segments, String(number).padStart(6, '0'));
+}
+
+/** Never makes the data folder: where it was moved, another in its place would be in the way. */
+export function makeSegmentFolder(paths: DataPaths, number: number): void {
+  makeIfMissing(paths.segments);
+  makeIfMissing(segmentFolder(paths, number));
+}
+
+/** A folder within one that is there. */
+export function makeIfMissing(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+  }
 }
 
 export function recordFile(paths: DataPaths, number: number): string {

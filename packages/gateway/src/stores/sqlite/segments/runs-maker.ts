@@ -1,13 +1,5 @@
 /** Makes files of runs that readers have missed, in the segments' thread. */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Seq } from '../../../log/log.ts';
@@ -26,7 +18,7 @@ import {
   runPath,
   runsFolder,
 } from './run-files.ts';
-import { isMissing } from '../segment-record.ts';
+import { isMissing, makeIfMissing } from '../segment-record.ts';
 import type { SegmentReader } from './segment-reader.ts';
 
 /** Readers ask again for what is forgotten. */
@@ -69,7 +61,7 @@ export class RunsMaker {
     // What was withheld meanwhile has removed the segment.
     if (this.#textOf(file)?.equals(text) !== true) return true;
     if (segments.state(file.segment) === undefined) return true;
-    mkdirSync(runsFolder(this.#context.paths, file.segment), { recursive: true });
+    makeIfMissing(runsFolder(this.#context.paths, file.segment));
     const temporary = `${path}.new`;
     try {
       writeFileSync(temporary, bytes);

@@ -1,5 +1,5 @@
 /** Writes the index of one segment from the log, in short steps, each of which is one commit. */
-import { mkdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
@@ -8,7 +8,7 @@ import type { RoomCount, Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
-import { segmentFolder } from '../segment-record.ts';
+import { makeSegmentFolder } from '../segment-record.ts';
 import { type SharedSegments, stampOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
@@ -73,7 +73,7 @@ export class SegmentWriter {
     this.first = segments.firstOf(number);
     this.last = segments.lastOf(number);
     this.#file = indexFile(paths, number);
-    mkdirSync(segmentFolder(paths, number), { recursive: true });
+    makeSegmentFolder(paths, number);
     const db = openIndex(this.#file);
     this.#db = db;
     const prepare = (sql: string): StatementSync => {
