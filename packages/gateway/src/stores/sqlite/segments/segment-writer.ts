@@ -1,5 +1,4 @@
 /** Writes the index of one segment from the log, in short steps, each of which is one commit. */
-import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
@@ -9,13 +8,14 @@ import type { DataPaths } from '../data-paths.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { makeSegmentFolder } from '../segment-record.ts';
-import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import type { SharedSegments } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
 import { RunBounds, type RunRow } from './run-bounds.ts';
 import { largeRowId } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
+import { publishFile } from './segment-files.ts';
 
 /** Entries, and approximate bytes of text and facets, in a step. */
 const STEP_ENTRIES = 2048;
@@ -155,7 +155,7 @@ export class SegmentWriter {
   /** Lets readers use it, now and after each step. */
   publish(): void {
     this.#isPublished = true;
-    this.#context.segments.publish(this.number, stampOf(statSync(this.#file)));
+    publishFile(this.#context.segments, this.number, this.#file);
   }
 
   close(): void {

@@ -3,7 +3,7 @@
  * after a start that they are what was written, and removes those that are not, or that have what
  * was withheld, and makes them again. Everything is a sequence of short steps, of which one at a time runs.
  */
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import { causeOf, StorageFault } from '../../../storage-fault.ts';
@@ -25,7 +25,7 @@ import {
 } from './recorded-segment.ts';
 import { RoomTally } from './room-counts.ts';
 import { indexFile, isCorrupt } from './segment-database.ts';
-import { removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
+import { publishFile, removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
@@ -300,7 +300,7 @@ export class Segments {
     try {
       renameSync(copy, file);
     } finally {
-      this.#shared.publish(number, stampOf(statSync(file)));
+      publishFile(this.#shared, number, file);
     }
     const record = await writeRecord(this.#context, number, {
       last: writer.last,
