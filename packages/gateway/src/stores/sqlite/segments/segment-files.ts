@@ -8,22 +8,11 @@ import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { flushFolder } from '../prepare-folder.ts';
 import { recordFile, segmentFolder } from '../segment-record.ts';
-import { type SharedSegments, stampOf } from '../shared-segments.ts';
 
 const CHUNK_SIZE = 1024 * 1024;
 
 /** A file of a segment is not what was written. */
 export class SpoiledFile extends StorageFault {}
-
-/** Lets readers use a segment as its file is now; or not any more, where that is missing. Throws then. */
-export function publishFile(segments: SharedSegments, number: number, file: string): void {
-  try {
-    segments.publish(number, stampOf(statSync(file)));
-  } catch (error) {
-    segments.withdraw(number);
-    throw error;
-  }
-}
 
 /** Removes a segment. Flushed before it returns; whoever still has one of its files open finds its end. */
 export function removeSegment(paths: DataPaths, number: number): void {

@@ -1,4 +1,5 @@
 /** Writes the index of one segment from the log, in short steps, each of which is one commit. */
+import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Kind } from '@open-presence/protocol';
@@ -8,14 +9,14 @@ import type { DataPaths } from '../data-paths.ts';
 import type { RowReader } from '../log/row-reader.ts';
 import type { EntryRow } from '../log/entry-row.ts';
 import { makeSegmentFolder } from '../segment-record.ts';
-import type { SharedSegments } from '../shared-segments.ts';
+import { type SharedSegments, stampOf } from '../shared-segments.ts';
 import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
 import { identitiesIn } from './newest-of-identities.ts';
 import { RoomTally } from './room-counts.ts';
 import { RunBounds, type RunRow } from './run-bounds.ts';
 import { largeRowId } from './search/match-query.ts';
 import { indexFile, openIndex } from './segment-database.ts';
-import { publishFile } from './segment-files.ts';
+import { SpoiledFile } from './segment-files.ts';
 
 /** Entries, and approximate bytes of text and facets, in a step. */
 const STEP_ENTRIES = 2048;
@@ -45,6 +46,9 @@ export class SegmentWriter {
   readonly #context: WriterContext;
   readonly #file: string;
   readonly #db: DatabaseSync;
+  readonly #ino: number;
+  /** Of the file after the last commit. */
+  #stamp: number;
   readonly #insert: StatementSync;
   readonly #merge: StatementSync;
   readonly #count: StatementSync;
@@ -76,6 +80,9 @@ export class SegmentWriter {
     makeSegmentFolder(paths, number);
     const db = openIndex(this.#file);
     this.#db = db;
+    const stats = statSync(this.#file);
+    this.#ino = stats.ino;
+    this.#stamp = stampOf(stats);
     const prepare = (sql: string): StatementSync => {
       const statement = db.prepare(sql);
       // `run` returns the last row id, which may be that of a large entry.
@@ -155,7 +162,7 @@ export class SegmentWriter {
   /** Lets readers use it, now and after each step. */
   publish(): void {
     this.#isPublished = true;
-    publishFile(this.#context.segments, this.number, this.#file);
+    this.#context.segments.publish(this.number, this.#stamp);
   }
 
   close(): void {
@@ -165,6 +172,7 @@ export class SegmentWriter {
   /** The file does not change before the end of the commit. */
   #commit(work: () => unknown): void {
     const { segments } = this.#context;
+    this.#assertSame(this.#stamp);
     this.#db.exec('BEGIN IMMEDIATE');
     try {
       work();
@@ -174,8 +182,17 @@ export class SegmentWriter {
       this.#db.exec('COMMIT');
     } finally {
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#assertSame();
       if (this.#isPublished) this.publish();
     }
+  }
+
+  /** Throws where the file is not the one that is open, or, with a stamp, where somebody has changed it. */
+  #assertSame(stamp?: number): void {
+    const stats = statSync(this.#file);
+    this.#stamp = stampOf(stats);
+    if (stats.ino !== this.#ino || (stamp !== undefined && stamp !== this.#stamp))
+      throw new SpoiledFile(`"${this.#file}" was changed or replaced.`);
   }
 
   /** Adds entries until a large one follows, and returns the last. */

@@ -3,7 +3,7 @@
  * after a start that they are what was written, and removes those that are not, or that have what
  * was withheld, and makes them again. Everything is a sequence of short steps, of which one at a time runs.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
 import { causeOf, StorageFault } from '../../../storage-fault.ts';
@@ -25,7 +25,7 @@ import {
 } from './recorded-segment.ts';
 import { RoomTally } from './room-counts.ts';
 import { indexFile, isCorrupt } from './segment-database.ts';
-import { publishFile, removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
+import { removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
 import type { SpoiledSegment } from './segment-reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
@@ -252,9 +252,11 @@ export class Segments {
       }
       return counts;
     } catch (error) {
-      // What it holds in memory may be ahead of what is stored.
+      // What it holds in memory may be ahead of what is stored, and its file may be another.
+      this.#shared.withdraw(writer.number);
       this.#closeWriter(writer.number);
-      if (isCorrupt(error)) this.#replace(writer.number, error as Error);
+      if (error instanceof SpoiledFile || isCorrupt(error))
+        this.#replace(writer.number, error as Error);
       throw error;
     }
   }
@@ -295,13 +297,10 @@ export class Segments {
     yield;
     flushFile(copy);
     const counts = writer.counts();
-    this.#shared.change(number);
+    this.#shared.withdraw(number);
     this.#closeWriter(number);
-    try {
-      renameSync(copy, file);
-    } finally {
-      publishFile(this.#shared, number, file);
-    }
+    renameSync(copy, file);
+    this.#shared.publish(number, stampOf(statSync(file)));
     const record = await writeRecord(this.#context, number, {
       last: writer.last,
       counts,
