@@ -1,11 +1,10 @@
-/** How far the background has verified the log, as it is stored at times. */
-import { join } from 'node:path';
+/** How far the background has verified the log, as stored in `index.sqlite` at times. */
+import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
 import { isStorageFault } from '../../../storage-fault.ts';
-import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { makeFolder } from '../prepare-folder.ts';
-import { readChecked, writeChecked } from '../segment-record.ts';
+import { dataPathsIn } from '../data-paths.ts';
+import { openForReading, readMeta, readMetaSeq } from '../database.ts';
 
 export interface ScrubProgress {
   /** The last entry of this pass that was verified; 0 at its start. */
@@ -14,25 +13,21 @@ export interface ScrubProgress {
   readonly completed: number;
 }
 
-/** Undefined where it is not known: before the first start, and where the file is lost. */
-export function readScrubProgress(paths: DataPaths): ScrubProgress | undefined {
+export function readScrubProgress(index: DatabaseSync): ScrubProgress | undefined {
+  if (readMeta(index, 'scrubbed') === undefined) return undefined;
+  return { at: readMetaSeq(index, 'scrubbed'), completed: readMetaSeq(index, 'scrubCompleted') };
+}
+
+/** Undefined where it is not known: before the first start, and once the index was made again. */
+export function scrubProgress(folder: string): ScrubProgress | undefined {
+  let db: DatabaseSync | undefined;
   try {
-    return readChecked(progressFile(paths)) as ScrubProgress | undefined;
+    db = openForReading(dataPathsIn(folder).index);
+    return readScrubProgress(db);
   } catch (error) {
     if (isStorageFault(error)) return undefined;
     throw error;
+  } finally {
+    db?.close();
   }
-}
-
-export function writeScrubProgress(paths: DataPaths, progress: ScrubProgress): void {
-  makeFolder(paths.segments);
-  writeChecked(progressFile(paths), progress);
-}
-
-export function scrubProgress(folder: string): ScrubProgress | undefined {
-  return readScrubProgress(dataPathsIn(folder));
-}
-
-function progressFile({ segments }: DataPaths): string {
-  return join(segments, 'verified.json');
 }

@@ -3,22 +3,21 @@ import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
-import { refuseBackup } from '../backup/begin-log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta } from '../database.ts';
+import { readMeta, SUMS_SUFFIX } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { checkHistory } from '../writer/accept-loss.ts';
-import { RowReader } from '../log/row-reader.ts';
+import { checkHistory } from '../log/accept-loss.ts';
 import {
   flushWal,
+  openAnyLogForReading,
   openLogForReading,
   openLogForWriting,
-  openLogIfExists,
   renameLog,
   rollBackJournal,
 } from '../log/log-database.ts';
-import { joinStream, leaveStream, readStreamPosition } from './stream-progress.ts';
-import { lastWithheld } from '../withholding/withheld-table.ts';
+import { endOfLog } from '../log/log-end.ts';
+import { joinStream, leaveStream, readStreamPosition } from '../log/stream-progress.ts';
+import { lastWithheld } from '../log/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 
 export class SqliteReplicaFolder implements ReplicaFolder {
@@ -30,19 +29,18 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     this.#paths = dataPathsIn(folder);
   }
 
-  /** Throws where a gateway has it, and where it is a backup. */
+  /** Throws where a gateway has it. */
   lock(): Disposable {
-    refuseBackup(this.#paths);
     const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
     return { [Symbol.dispose]: () => lock.close() };
   }
 
   read(): ReplicaLog | undefined {
     rollBackJournal(this.#paths);
-    const db = openLogIfExists(this.#paths);
+    const db = openAnyLogForReading(this.#paths);
     if (db === undefined) return undefined;
     try {
-      const head = new RowReader(db).lastSeq();
+      const head = endOfLog(db).lastSeq();
       const position = readStreamPosition(db);
       if (position === undefined && head === 0) return undefined;
       if (position !== undefined && position.head !== head)
@@ -63,10 +61,11 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     return log;
   }
 
+  /** Throws for a log of an older format. */
   beginning(): LogBeginning {
     const db = openLogForReading(this.#paths);
     try {
-      const end = new RowReader(db);
+      const end = endOfLog(db);
       const head = end.lastSeq();
       return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
     } finally {
@@ -75,7 +74,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   join(stream: string): void {
-    this.#change((db) => joinStream(db, stream, new RowReader(db).lastSeq()));
+    this.#change((db) => joinStream(db, stream, endOfLog(db).lastSeq()));
   }
 
   /** Makes it a log of its own, under the same name or a new one. */
@@ -89,9 +88,11 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
-    const { folder, keys, segments, lastCommit } = this.#paths;
-    const databases = ['', '-wal', '-shm'].map((suffix) => keys + suffix);
-    for (const path of [...databases, segments, lastCommit])
+    const { folder, index, search, runs, lastCommit } = this.#paths;
+    const databases = [index, search].flatMap((file) =>
+      ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
+    );
+    for (const path of [...databases, runs, lastCommit])
       rmSync(path, { recursive: true, force: true });
     flushFolder(folder);
   }
