@@ -27,7 +27,7 @@ export function countConditions(conditions: readonly FacetCondition[]): number {
   return conditions.reduce((sum, condition) => sum + sizeOf(condition), 0);
 }
 
-/** The facets of which an entry must have one, by the position among all conditions. */
+/** An entry must have one of these facets. The position counts through all conditions. */
 export function alternativesAt(
   conditions: readonly FacetCondition[],
   position: number,

@@ -27,7 +27,7 @@ export interface OrderedBatch extends MessageOrigin {
   readonly nonce: Uint8Array;
   /** Packed by `packDrafts`; empty for a message that has none. */
   readonly drafts: ArrayBuffer;
-  /** For each draft; undefined for those of which nothing else is to be known. */
+  /** One for each draft; undefined where the draft says all. */
   readonly forms?: readonly (DraftForm | RefusedForm | undefined)[] | undefined;
   /** Uploads that were given up since the message before: their chunks are to be erased in the stream. */
   readonly unusedUploads?: readonly string[];
