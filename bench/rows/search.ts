@@ -2,7 +2,7 @@
  * Searches of rare and frequent words among a million garden entries in several languages; the speed
  * of indexing, and its effect on POST.
  */
-import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { BenchContext } from '../options.ts';
@@ -57,13 +57,13 @@ async function measureSearch(
   const from = await searchWatermark(gateway.url);
   await waitUntilIndexed(bench, gateway.url);
   const took = (performance.now() - startedAt) / 1000;
-  const { size } = await stat(join(folder, 'search.sqlite'));
+  const size = await sizeOf(join(folder, 'segments'));
   const lines = [
     information(
       'words read anew',
       `${Math.round((entries - from) / took).toLocaleString('en')} entries/s`,
     ),
-    information('  search.sqlite', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
+    information('  segments', mebibytes(size), `${Math.round(size / entries)} bytes an entry`),
   ];
   for (const [what, words, how] of QUERIES) {
     bench.note(what);
@@ -74,11 +74,16 @@ async function measureSearch(
   return lines;
 }
 
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const stats = await Promise.all(files.map((entry) => stat(join(entry.parentPath, entry.name))));
+  return stats.reduce((sum, { size }) => sum + size, 0);
+}
+
 /** Makes the gateway index all entries again. */
 async function deleteIndex(folder: string): Promise<void> {
-  for (const end of ['', '-wal', '-shm']) {
-    await rm(join(folder, `search.sqlite${end}`), { force: true });
-  }
+  await rm(join(folder, 'segments'), { recursive: true, force: true });
 }
 
 async function measureQuery(bench: BenchContext, what: string, url: string): Promise<ResultLine> {
@@ -105,7 +110,7 @@ async function measureQuery(bench: BenchContext, what: string, url: string): Pro
 
 /**
  * POST without indexing, beside POST as usual and POST while all entries are indexed again. Indexing
- * is prevented by a folder in the place of the index file; the gateway retries each second.
+ * is prevented by a file in the place of the folder of segments; the gateway retries each second.
  */
 async function measurePosting(
   bench: BenchContext,
@@ -123,13 +128,13 @@ async function measurePosting(
     };
     return (await runWrk(bench, plan)).perSecond;
   };
-  const file = join(folder, 'search.sqlite');
-  const aside = join(folder, 'aside.sqlite');
+  const file = join(folder, 'segments');
+  const aside = join(folder, 'aside');
   const none = async (): Promise<number> => {
     await rename(file, aside);
-    await mkdir(file);
+    await writeFile(file, '');
     const rate = await round(async () => {});
-    await rmdir(file);
+    await rm(file);
     await rename(aside, file);
     return rate;
   };

@@ -1,7 +1,11 @@
 /** Backups and restores for tests. */
+import { execFile } from 'node:child_process';
+
 import { backUpLog, type BackupOptions, type BackupReport } from '@open-presence/gateway';
 import { restoreLog, type RestoreOptions, type RestoreReport } from '@open-presence/gateway';
 import type { VerifyEvent } from '@open-presence/gateway';
+
+import { COMMAND } from '../withhold/command.ts';
 
 export interface Finished<Report> {
   readonly report: Report;
@@ -35,4 +39,23 @@ async function finish<Report>(
     const event = step.value;
     if (event.type === 'fault') faults.push(`${event.seq}: ${event.description}`);
   }
+}
+
+interface Ended {
+  /** Null where it was killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command in a process of its own, which is killed if it does not end in time. */
+export function presence(args: readonly string[], timeout = 60_000): Promise<Ended> {
+  const { promise, resolve } = Promise.withResolvers<Ended>();
+  const child = execFile(
+    process.execPath,
+    [COMMAND, ...args],
+    { timeout, killSignal: 'SIGKILL' },
+    (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
+  );
+  return promise;
 }

@@ -1,89 +1,68 @@
-// A folder with backups may come from somebody else's hands: nothing outside of it is read or changed.
+// A backup may come from somebody else's hands: nothing outside of its folder is read or changed.
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 
 import { Gateway, traceBody } from '../../conformance/gateway.ts';
 import { type DataFolder, dataFolder, startGatewayProcess } from '../gateway-process.ts';
-import { COMMAND } from '../withhold/command.ts';
-import { backUp, restore } from './backup-folder.ts';
+import { backUp, presence } from './backup-folder.ts';
 
 /** Of the system's core utilities. */
 const MKFIFO = 'mkfifo';
 
-interface Ended {
-  readonly code: number | null;
-  readonly stderr: string;
+/** Changes the description of a backup, and makes its checksums anew. */
+async function describe(
+  folder: string,
+  changes: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const file = join(folder, 'backup.json');
+  const { checksum: _, ...before } = JSON.parse(await readFile(file, 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  const sha256 = digestOf(await readFile(join(folder, 'log.sqlite')));
+  const description = { ...before, sha256, ...changes };
+  const checksum = digestOf(JSON.stringify(description));
+  await writeFile(file, `${JSON.stringify({ ...description, checksum }, undefined, 2)}\n`);
 }
 
-/** In a process of its own, which is ended if it never answers. */
-function presence(...args: readonly string[]): Promise<Ended> {
-  const { promise, resolve } = Promise.withResolvers<Ended>();
-  const child = execFile(
-    process.execPath,
-    [COMMAND, ...args],
-    { timeout: 30_000, killSignal: 'SIGKILL' },
-    (_, _stdout, stderr) => resolve({ code: child.exitCode, stderr }),
-  );
-  return promise;
-}
-
-/** Replaces text in the file of a backup, and makes its checksum anew. */
-async function rewrite(file: string, from: string, to: string): Promise<void> {
-  const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -2);
-  const text = lines.map((line) => `${line.replaceAll(from, to)}\n`).join('');
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  await writeFile(file, `${text}${JSON.stringify({ sha256 })}\n`);
-}
-
-interface Backup {
-  readonly folder: string;
-  readonly file: string;
-  /** The name of its only segment. */
-  readonly segment: string;
-  /** The folder of that segment. */
-  readonly files: string;
-}
-
-async function backupIn(folder: string): Promise<Backup> {
-  const [segment = ''] = await readdir(join(folder, 'segments'));
-  const names = await readdir(folder);
-  const file = join(folder, names.find((name) => name.endsWith('.backup')) ?? '');
-  return { folder, file, segment, files: join(folder, 'segments', segment) };
+function digestOf(bytes: string | Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** The only large body. */
-async function largeFile(files: string): Promise<string> {
-  const names = await readdir(join(files, 'large'), { recursive: true });
-  return join(files, 'large', names.find((name) => name.length > 3) ?? '');
+async function largeFile(folder: string): Promise<string> {
+  const names = await readdir(join(folder, 'large'), { recursive: true });
+  return join(folder, 'large', names.find((name) => name.length > 36) ?? '');
 }
 
-suite('a folder with backups from somebody else', () => {
+suite('a backup from somebody else', () => {
   let folders: DataFolder;
   let data: string;
-  const folder = (name: string): string => join(folders.path, name);
+  const at = (name: string): string => join(folders.path, name);
   before(async () => {
     folders = await dataFolder();
-    data = folder('data');
-    await using gateway = await startGatewayProcess({ data });
+    data = at('data');
+    await using gateway = await startGatewayProcess({ data, args: ['--threads', '1'] });
     using visitor = new Gateway(gateway.url);
     await visitor.contribute('garden', traceBody('Lumen', { text: 'x'.repeat(400_000) }));
     await gateway.stop();
-    await backUp(data, folder('own'));
+    await backUp(data, at('own'));
   });
   after(() => folders[Symbol.asyncDispose]());
 
-  async function copyOf(name: string): Promise<Backup> {
-    await cp(folder('own'), folder(name), { recursive: true });
-    return await backupIn(folder(name));
+  async function copyOf(name: string): Promise<string> {
+    await cp(at('own'), at(name), { recursive: true });
+    return at(name);
   }
 
-  async function assertRefused({ folder: backups }: Backup, reason: RegExp): Promise<void> {
-    const target = `${backups}-restored`;
-    const { code, stderr } = await presence('restore', backups, '--data', target);
+  async function assertRefused(backup: string, reason: RegExp): Promise<void> {
+    const target = `${backup}-restored`;
+    const { code, stderr } = await presence(['restore', backup, '--data', target]);
     assert.equal(code, 2, stderr);
     assert.match(stderr, reason);
     assert.deepEqual(await readdir(target).catch(() => ['lock.sqlite']), ['lock.sqlite']);
@@ -91,37 +70,44 @@ suite('a folder with backups from somebody else', () => {
 
   test('cannot name what is outside of it', async () => {
     const backup = await copyOf('names');
-    await rename(backup.files, folder('outside'));
-    await rewrite(backup.file, backup.segment, '../../outside');
-    await assertRefused(backup, /does not have the form of a backup/);
+    await rename(await largeFile(backup), at('outside'));
+    {
+      using db = new DatabaseSync(join(backup, 'log.sqlite'));
+      db.exec("UPDATE large SET name = '../../../outside'");
+    }
+    await describe(backup);
+    await assertRefused(backup, /not what was backed up/);
+    // Nor does the next backup follow it.
+    const { report } = await backUp(data, backup);
+    assert.deepEqual([report.faults, report.replaced], [0, 1]);
+    assert.equal((await presence(['verify', backup])).code, 0);
+    assert.equal((await readFile(at('outside'))).length > 400_000, true);
   });
 
   test('cannot say what would control a terminal', async () => {
     const backup = await copyOf('terminal');
-    await rewrite(backup.file, '"timestamp":"', String.raw`"timestamp":"\u001b]0;x\u0007`);
-    await assertRefused(backup, /does not have the form of a backup/);
+    await describe(backup, { timestamp: '\u001B]0;x\u0007' });
+    await assertRefused(backup, /is not what was written/);
   });
 
-  const places: Readonly<Record<string, (backup: Backup) => string | Promise<string>>> = {
-    'the file of a backup': ({ file }) => file,
-    'the folder of segments': ({ folder: backups }) => join(backups, 'segments'),
-    'a segment': ({ files }) => files,
-    'its blocks': ({ files }) => join(files, 'blocks'),
-    'its folder of large bodies': ({ files }) => join(files, 'large'),
-    'a part of that folder': async ({ files }) => dirname(await largeFile(files)),
-    'a large body': async ({ files }) => await largeFile(files),
+  const places: Readonly<Record<string, (backup: string) => string | Promise<string>>> = {
+    'its description': (backup) => join(backup, 'backup.json'),
+    'its log': (backup) => join(backup, 'log.sqlite'),
+    'its folder of large bodies': (backup) => join(backup, 'large'),
+    'a part of that folder': async (backup) => dirname(await largeFile(backup)),
+    'a large body': (backup) => largeFile(backup),
   };
   for (const [name, place] of Object.entries(places))
     test(`cannot have a link in place of ${name}`, async () => {
       const backup = await copyOf(`link ${name}`);
       const path = await place(backup);
-      const moved = folder(`moved ${name}`);
+      const moved = at(`moved ${name}`);
       await rename(path, moved);
       await symlink(moved, path);
       await assertRefused(backup, /links are not followed/);
     });
 
-  for (const name of ['the file of a backup', 'its blocks', 'a large body'] as const)
+  for (const name of ['its description', 'its log', 'a large body'] as const)
     test(`cannot have a FIFO in place of ${name}`, async () => {
       const backup = await copyOf(`fifo ${name}`);
       const path = (await places[name]?.(backup)) ?? '';
@@ -130,39 +116,28 @@ suite('a folder with backups from somebody else', () => {
       await assertRefused(backup, /is not a regular file/);
     });
 
-  test('cannot have a FIFO as its list of withheld entries', async () => {
-    const backup = await copyOf('withheld');
-    execFileSync(MKFIFO, [join(backup.files, 'withheld')]);
-    await assertRefused(backup, /is not a regular file/);
-  });
-
-  test('cannot make a backup remove or lock files elsewhere', async () => {
-    const { folder: backups } = await copyOf('target');
-    await rm(join(backups, 'segments'), { recursive: true });
-    await mkdir(join(folder('precious'), 'kept'), { recursive: true });
-    await symlink(folder('precious'), join(backups, 'segments'));
-    await assert.rejects(backUp(data, backups), /links are not followed/);
-    assert.deepEqual(await readdir(folder('precious')), ['kept']);
-    const other = await copyOf('lock');
-    await rm(join(other.folder, 'lock.sqlite'));
-    await symlink(folder('locked'), join(other.folder, 'lock.sqlite'));
-    await assert.rejects(backUp(data, other.folder), /links are not followed/);
-    assert.ok(!(await readdir(folders.path)).includes('locked'));
-  });
-
-  test('is copied again by a backup where a segment leads elsewhere', async () => {
-    const backup = await copyOf('reused');
-    const blocks = join(backup.files, 'blocks');
-    await rename(blocks, folder('blocks'));
-    await symlink(folder('blocks'), blocks);
-    const { report } = await backUp(data, backup.folder);
-    assert.equal(report.reused, 0);
-    const { report: restored } = await restore(report.file, folder('restored'));
-    assert.equal(basename(restored.file), basename(report.file));
+  test('cannot make the next one remove, write or lock files elsewhere', async () => {
+    for (const name of ['large', 'log.sqlite', 'lock.sqlite', 'backup.json']) {
+      const backup = await copyOf(`target-${name}`);
+      const precious = at(`precious-${name}`);
+      await rename(join(backup, name), precious).catch(() => mkdir(precious));
+      await symlink(precious, join(backup, name));
+      const before = await readdir(folders.path, { recursive: true });
+      await assert.rejects(backUp(data, backup), /links are not followed/);
+      assert.deepEqual(await readdir(folders.path, { recursive: true }), before);
+    }
+    const backup = await copyOf('body');
+    const body = await largeFile(backup);
+    await writeFile(at('precious'), 'kept');
+    await rm(body);
+    await symlink(at('precious'), body);
+    const { report } = await backUp(data, backup);
+    assert.deepEqual([report.faults, await readFile(at('precious'), 'utf8')], [0, 'kept']);
+    assert.equal((await presence(['verify', backup])).code, 0);
   });
 });
 
-suite('a folder that cannot have backups', () => {
+suite('a folder that cannot have a backup', () => {
   test('is told of in words', async () => {
     await using folders = await dataFolder();
     const data = join(folders.path, 'data');
@@ -171,7 +146,7 @@ suite('a folder that cannot have backups', () => {
     const file = join(folders.path, 'file');
     await writeFile(file, '');
     for (const target of ['/proc/x', '/dev/full', '/dev/null/x', file, join(file, 'below')]) {
-      const { code, stderr } = await presence('backup', target, '--data', data);
+      const { code, stderr } = await presence(['backup', target, '--data', data]);
       assert.equal(code, 2, target);
       assert.match(stderr, /^Cannot back up the log in .*: .+\n$/, target);
     }
@@ -179,7 +154,7 @@ suite('a folder that cannot have backups', () => {
       ['restore', join(folders.path, 'none'), '--data', '/proc/x'],
       ['export', '--data', data, '/proc/x/log.ndjson'],
     ]) {
-      const { code, stderr } = await presence(...args);
+      const { code, stderr } = await presence(args);
       assert.ok(code !== null && code > 0, args.join(' '));
       assert.notEqual(stderr, '');
     }

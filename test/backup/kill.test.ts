@@ -1,57 +1,129 @@
 // Backups of a gateway that is killed again and again under load. Some of them are killed too.
 // PRESENCE_BACKUPS makes more of them, PRESENCE_BACKUP_PAUSE_MS later ones.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
 import { Gateway } from '../../conformance/gateway.ts';
+import { MIB, smallDisk } from '../crash/disk.ts';
 import { assertSound, Ledger } from '../crash/ledger.ts';
 import { dataFolder, startGatewayProcess } from '../gateway-process.ts';
 import { SeededRandom } from '../seeded-random.ts';
-import { restore } from './backup-folder.ts';
+import { needs } from '../needs.ts';
+import { backUp, presence, restore } from './backup-folder.ts';
 
 const BACKUPS = Number(process.env['PRESENCE_BACKUPS'] ?? 4);
 const PAUSE_MS = Number(process.env['PRESENCE_BACKUP_PAUSE_MS'] ?? 200);
-const COMMAND = join(import.meta.dirname, '../../packages/cli/presence.js');
 const WRITERS = 16;
+/** About how long the command takes, its start included. */
+const BACKUP_MS = 1500;
 
 test('backups during kills under load have what was acknowledged before they began', async (t) => {
   await using folders = await dataFolder();
-  const [data, backups] = [join(folders.path, 'data'), join(folders.path, 'backups')];
+  const [data, backup] = [join(folders.path, 'data'), join(folders.path, 'backup')];
   const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
   const ledger = new Ledger();
   const end = new AbortController();
   const first = Promise.withResolvers<void>();
   const load = runAndKill({ data, ledger, random, end: end.signal, first: () => first.resolve() });
   await Promise.race([first.promise, load]);
-  const acknowledged = new Map<string, ReadonlySet<string>>();
+  const restored: { folder: string; head: number; acknowledged: ReadonlySet<string> }[] = [];
   for (let count = 0; count < BACKUPS; count += 1) {
-    const before = new Set(ledger.acknowledged.map(({ own }) => idIn(own)));
-    const isKilled = count % 3 === 2;
-    const { file } = await backUp(data, backups, isKilled ? 1 + random.below(1500) : undefined);
-    if (file !== undefined) acknowledged.set(file, before);
+    const acknowledged = new Set(ledger.acknowledged.map(({ own }) => idIn(own)));
+    const killedAfter = count % 3 === 2 ? 1 + random.below(BACKUP_MS) : undefined;
+    const { code, stderr } = await presence(['backup', backup, '--data', data], killedAfter);
+    if (killedAfter === undefined) assert.equal(code, 0, stderr);
+    if (code === 0) {
+      const folder = join(folders.path, `restored-${count}`);
+      const { report } = await restore(backup, folder);
+      restored.push({ folder, head: report.head, acknowledged });
+    }
     await pause(PAUSE_MS);
   }
   end.abort();
   await load;
-  const files = (await readdir(backups)).filter((name) => name.endsWith('.backup'));
-  for (const name of files) {
-    const file = join(backups, name);
-    const restored = join(folders.path, `restored-${name}`);
-    const { report } = await restore(file, restored);
-    await using gateway = await startGatewayProcess({ data: restored });
+  for (const { folder, head, acknowledged } of restored) {
+    await using gateway = await startGatewayProcess({ data: folder });
     using visitor = new Gateway(gateway.url);
-    // Of a backup that was killed when it was complete, it is unknown what was acknowledged before.
-    const entries = await ledger.asOf(acknowledged.get(file) ?? new Set()).compare(visitor);
-    assert.equal(entries, report.head);
+    const entries = await ledger.asOf(acknowledged).compare(visitor);
+    assert.equal(entries, head);
     await gateway.stop();
-    await assertSound(restored, entries);
+    await assertSound(folder, entries);
   }
-  t.diagnostic(`${files.length} backups, ${ledger.acknowledged.length} entries acknowledged`);
+  t.diagnostic(`${restored.length} backups, ${ledger.acknowledged.length} entries acknowledged`);
+});
+
+test('a backup that is killed at any moment keeps what it had, and the next one completes it', async (t) => {
+  await using folders = await dataFolder();
+  const at = (name: string): string => join(folders.path, name);
+  const [data, backup] = [at('data'), at('backup')];
+  await using gateway = await startGatewayProcess({ data, args: ['--threads', '1'] });
+  using visitor = new Gateway(gateway.url);
+  const random = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
+  const ledger = new Ledger();
+  const say = async (): Promise<void> => {
+    const sizes = [400_000, ...Array.from({ length: 20 }, () => random.below(400))];
+    const submissions = sizes.map((size) => ledger.newSubmission('garden', size, true));
+    await Promise.all(submissions.map((submission) => ledger.submit(visitor, submission)));
+  };
+  await say();
+  const start = performance.now();
+  const { code: first } = await presence(['backup', at('timed'), '--data', data]);
+  assert.equal(first, 0);
+  const usualMs = performance.now() - start;
+  let [kept, interrupted] = [0, 0];
+  for (let count = 0; count < 3 * BACKUPS; count += 1) {
+    await say();
+    const killedAfter = Math.ceil(usualMs * (0.3 + random.below(700) / 1000));
+    await presence(['backup', backup, '--data', data], killedAfter);
+    if (existsSync(join(backup, 'log.sqlite'))) {
+      const { code, stderr } = await presence(['verify', backup]);
+      assert.ok(code === 0 || code === 2, stderr);
+      if (code === 2) assert.match(stderr, /was interrupted/);
+      if (code === 2) interrupted += 1;
+      const salvaged = at(`salvaged-${count}`);
+      const { report, faults } = await restore(backup, salvaged, { acceptFaults: true }).catch(
+        (error: unknown) => noLogYet(error, kept),
+      );
+      assert.ok(report.head >= kept, `${report.head} of ${kept}`);
+      const unexpected = faults.filter((fault) => Number(fault.split(':', 1)[0]) <= kept);
+      assert.deepEqual(unexpected, []);
+    }
+    if (count % 3 < 2) continue;
+    const { report, faults } = await backUp(data, backup);
+    assert.deepEqual(faults, []);
+    kept = report.head;
+    assert.equal(kept, ledger.acknowledged.length);
+    assert.equal((await presence(['verify', backup])).code, 0);
+  }
+  t.diagnostic(`${interrupted} of ${3 * BACKUPS} backups were interrupted`);
+});
+
+test('a backup that fills its disk keeps what it had', needs('to mount a disk'), async () => {
+  await using disk = await smallDisk(4 * MIB);
+  await using folders = await dataFolder();
+  const [data, backup] = [join(folders.path, 'data'), disk.data];
+  await using gateway = await startGatewayProcess({ data, args: ['--threads', '1'] });
+  using visitor = new Gateway(gateway.url);
+  const ledger = new Ledger();
+  const say = async (size: number, keyed: boolean): Promise<void> =>
+    void (await ledger.submit(visitor, ledger.newSubmission('garden', size, keyed))).expect(201);
+  await say(1000, true);
+  await backUp(data, backup);
+  await disk.fill();
+  for (const size of [60_000, 60_000, 300_000]) await say(size, true);
+  const full = await presence(['backup', backup, '--data', data]);
+  assert.equal(full.code, 2);
+  assert.match(full.stderr, /full|ENOSPC|no space/i);
+  const salvaged = join(folders.path, 'salvaged');
+  const { report } = await restore(backup, salvaged, { acceptFaults: true });
+  assert.ok(report.head >= 1);
+  await disk.free();
+  const { report: next, faults } = await backUp(data, backup);
+  assert.deepEqual([next.head, faults], [4, []]);
+  assert.equal((await presence(['verify', backup])).code, 0);
 });
 
 interface Load {
@@ -86,23 +158,10 @@ async function runAndKill({ data, ledger, random, end, first }: Load): Promise<v
   }
 }
 
-/** The report of the command; empty where it was killed after `killedAfterMs`. */
-async function backUp(
-  data: string,
-  folder: string,
-  killedAfterMs: number | undefined,
-): Promise<{ file?: string }> {
-  const args = [COMMAND, 'backup', folder, '--data', data, '--json'];
-  const options = { timeout: killedAfterMs ?? 0, killSignal: 'SIGKILL' } as const;
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, args, options);
-    const report: unknown = JSON.parse(stdout);
-    assert.ok(typeof report === 'object' && report !== null && 'file' in report);
-    return { file: String(report.file) };
-  } catch (error) {
-    if (killedAfterMs === undefined) throw error;
-    return {};
-  }
+/** The first backup may have been killed before it had the tables of a log. */
+function noLogYet(error: unknown, kept: number): { report: { head: number }; faults: string[] } {
+  if (kept > 0 || !/There is no log/.test(String(error))) throw error;
+  return { report: { head: 0 }, faults: [] };
 }
 
 function idIn(own: string | undefined): string {

@@ -20,7 +20,7 @@ import {
 import { dataPathsIn } from '../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../packages/gateway/src/stores/sqlite/database.ts';
 import { packDrafts } from '../../packages/gateway/src/log/packed-drafts.ts';
-import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
+import { readStreamPosition } from '../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
 import { inject } from '../crash/strace.ts';
 import { dataFolder, type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 import { COMMAND } from '../withhold/command.ts';

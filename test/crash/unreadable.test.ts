@@ -152,7 +152,7 @@ suite('a spoiled page of the log', () => {
       await gateway.stop();
     }
     const page = await spoilLeafPage(join(folder.path, 'log.sqlite'), 150);
-    for (const lost of [[], ['index.sqlite', 'search.sqlite', 'runs']]) {
+    for (const lost of [[], ['segments']]) {
       for (const name of lost) await rm(join(folder.path, name), { recursive: true, force: true });
       await using gateway = await startGatewayProcess({ data: folder.path });
       for (const path of [
@@ -180,17 +180,50 @@ suite('a spoiled page of the log', () => {
   });
 });
 
-/** Overwrites the page of the table `blocks` that has a seq with 0xff. */
+suite('a row of idempotency keys that has changed', () => {
+  test('delays those who send a key, and nobody else, until the keys are made again', async () => {
+    await using folder = await dataFolder();
+    await using gateway = await startGatewayProcess({ data: folder.path });
+    const say = (key?: string): Promise<Response> =>
+      fetch(`${gateway.url}/api/garden`, {
+        method: 'POST',
+        body: JSON.stringify({ ...SMALL, text: `said with ${key}` }),
+        headers: key === undefined ? {} : { 'idempotency-key': key },
+      });
+    const ids = new Map<string, unknown>();
+    for (const key of ['one', 'two', 'three'])
+      ids.set(key, Reflect.get(Object(await (await say(key)).json()), 'id'));
+    await Promise.all(Array.from({ length: 3000 }, () => contribute(gateway.url, SMALL)));
+    {
+      using db = new DatabaseSync(join(folder.path, 'keys.sqlite'), { timeout: 5000 });
+      db.exec('UPDATE keys SET sum = 0');
+    }
+    const [keyed, another, plain] = await Promise.all([say('two'), say('four'), say()]);
+    assert.deepEqual([keyed.status, another.status, plain.status], [503, 503, 201]);
+    assert.ok(keyed.headers.has('retry-after'));
+    for (const [key, id] of ids) {
+      const again = await until(
+        () => say(key),
+        ({ status }) => status !== 503,
+        ({ status }) => `${key} is answered ${status}`,
+      );
+      assert.equal(again.status, 201);
+      assert.equal(Reflect.get(Object(await again.json()), 'id'), id);
+    }
+    assert.equal((await say('four')).status, 201);
+    assert.match(gateway.output(), /keys/);
+  });
+});
+
+/** Overwrites the page that has the row of an entry with 0xff. */
 async function spoilLeafPage(file: string, seq: number): Promise<number> {
   const db = new DatabaseSync(file);
   db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  const block = db
-    .prepare('SELECT data FROM blocks WHERE first <= ? ORDER BY first DESC LIMIT 1')
-    .get(seq)?.['data'];
+  const text = db.prepare('SELECT text FROM entries WHERE seq = ?').get(seq)?.['text'];
   db.close();
   await using handle = await open(file, 'r+');
   const content = await handle.readFile();
-  const page = Math.floor(content.indexOf(Buffer.from(block as Uint8Array)) / 4096);
+  const page = Math.floor(content.indexOf(Buffer.from(text as Uint8Array)) / 4096);
   await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, page * 4096);
   return page;
 }

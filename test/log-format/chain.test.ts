@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 
 import { draftOf, fill } from '../../packages/gateway/src/log/log.fixture.ts';
-import { BlockReader } from '../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
+import { RowReader } from '../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
 import {
   digestOf as storedDigestOf,
   linkOf,
@@ -95,7 +95,7 @@ suite('the chain', () => {
     const db = new DatabaseSync(join(folder.path, 'log.sqlite'), { readOnly: true });
     const salts = new Set<string>();
     let previous: Uint8Array = Buffer.alloc(32);
-    for (const { seq, text, large: file, salt, key, link } of new BlockReader(db).rows({
+    for (const { seq, text, large: file, salt, key, link } of new RowReader(db).rows({
       from: 1,
       to: 42,
     })) {

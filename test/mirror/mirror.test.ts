@@ -211,12 +211,12 @@ suite('a mirror', () => {
 /** `to`: as long as `from`. */
 function changeByHand(data: string, from: string, to: string): void {
   const db = new DatabaseSync(join(data, 'log.sqlite'));
-  for (const { first, data: block } of db.prepare('SELECT first, data FROM blocks').all()) {
-    const bytes = Buffer.from(block as Uint8Array);
+  for (const { seq, text } of db.prepare('SELECT seq, text FROM entries').all()) {
+    const bytes = Buffer.from(text as Uint8Array);
     const at = bytes.indexOf(from);
     if (at === -1) continue;
     bytes.write(to, at);
-    db.prepare('UPDATE blocks SET data = ? WHERE first = ?').run(bytes, first ?? null);
+    db.prepare('UPDATE entries SET text = ? WHERE seq = ?').run(bytes, seq ?? null);
   }
   db.close();
 }

@@ -15,7 +15,7 @@ import { dataFolder } from '../gateway-process.ts';
 import { needs } from '../needs.ts';
 import { type Scrape, scrape, untilValue } from './scrape.ts';
 
-const THREADS = ['http-1', 'http-2', 'writer', 'index', 'words'];
+const THREADS = ['http-1', 'http-2', 'writer', 'segments'];
 const log = (): void => {};
 const SILENT = { info: log, warn: log, error: log } as unknown as GatewayConfig['logger'];
 /** Names of families that a test has seen to move. */

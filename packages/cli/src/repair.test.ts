@@ -87,8 +87,8 @@ test('presence repair makes idempotency keys find their entries again', async ()
     return seqs;
   };
   assert.deepEqual(await postAll(), [1, 2, 3]);
-  const db = new DatabaseSync(join(folder, 'log.sqlite'));
-  db.exec('UPDATE key_buckets SET data = zeroblob(5) WHERE length(data) > 5');
+  const db = new DatabaseSync(join(folder, 'keys.sqlite'));
+  db.exec('DELETE FROM keys');
   db.close();
   const { code, stdout } = await repair(folder);
   for (const seq of [1, 2, 3])
@@ -111,7 +111,7 @@ async function fillSmall(data: string): Promise<void> {
   }
 }
 
-/** Changes a text, a link and a key, spoils two records and a header, and removes blocks and a file. */
+/** Changes a text, a link, a key, facets and flags, spoils three rows, and removes others and a file. */
 async function spoil(data: string): Promise<void> {
   const db = new DatabaseSync(join(data, 'log.sqlite'));
   changeEntry(db, 5, ({ text: [text] }) => ({
@@ -119,13 +119,12 @@ async function spoil(data: string): Promise<void> {
   }));
   changeEntry(db, 12, () => ({ link: Buffer.alloc(32) }));
   changeEntry(db, 21, () => ({ key: Buffer.alloc(48) }));
-  const blocks = db.prepare('SELECT first FROM blocks ORDER BY first').all();
-  const firsts = blocks.map(({ first }) => Number(first));
-  const inside = (seq: number): number => firsts.findLast((first) => first <= seq) ?? 1;
-  db.prepare(
-    'UPDATE blocks SET data = CAST(substr(data, 1, 16) || zeroblob(8) || substr(data, 25) AS BLOB) WHERE first = ?',
-  ).run(inside(40));
-  db.prepare('DELETE FROM blocks WHERE first IN (?, ?)').run(inside(50), firsts.at(-3) ?? 0);
+  db.exec(`UPDATE entries SET facets = zeroblob(octet_length(facets)) WHERE seq = 25;
+    UPDATE entries SET flags = flags + 8 WHERE seq = 26;
+    UPDATE entries SET link = x'' WHERE seq = 40;
+    UPDATE entries SET text = zeroblob(octet_length(text)), salt = x'' WHERE seq = 41;
+    UPDATE entries SET flags = 255 WHERE seq = 42;
+    DELETE FROM entries WHERE seq IN (50, 51, 52, 58)`);
   db.close();
   const names = await readdir(join(data, 'large'), { recursive: true });
   for (const name of names.filter((each) => each.length > 36))

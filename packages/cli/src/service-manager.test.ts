@@ -69,6 +69,6 @@ test('what is stored is its owner\u2019s alone', async () => {
   const data = join(folder.path, 'data');
   await using _gateway = await startGatewayProcess({ data });
   assert.equal((await stat(data)).mode & 0o777, 0o700);
-  for (const name of ['log.sqlite', 'index.sqlite', 'last-commit'])
+  for (const name of ['log.sqlite', 'last-commit'])
     assert.equal((await stat(join(data, name))).mode & 0o777, 0o600, name);
 });

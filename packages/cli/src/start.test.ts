@@ -151,7 +151,7 @@ suite('a start', () => {
     const [folder = ''] = await readdir(cache.path);
     assert.equal(await readlink(join(cache.path, folder)), join(COMPILED, folder));
     await gateway.stop();
-    assert.equal(gateway.output().match(/thread ended/g)?.length, 6);
+    assert.equal(gateway.output().match(/thread ended/g)?.length, 5);
     assert.doesNotMatch(gateway.output(), /with a compiler/);
   });
 

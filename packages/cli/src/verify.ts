@@ -5,9 +5,11 @@ import {
   type ScrubProgress,
   verifyDerived,
   type VerifyEvent,
-  verifyLog,
+  verifyFolder,
   type VerifyResult,
 } from '@open-presence/gateway';
+import { statSync } from 'node:fs';
+
 import { Command } from 'commander';
 
 import { addGuide } from './command-guide.ts';
@@ -34,6 +36,7 @@ export function verifyCommand(context: ProcessContext): Command {
   addGuide(command, {
     examples: [
       'presence verify --data ./presence-data',
+      'presence verify /mnt/backup',
       'presence verify https://presence.example',
       'presence verify log.ndjson.zst --checkpoint ./checkpoint.json',
     ],
@@ -42,28 +45,30 @@ export function verifyCommand(context: ProcessContext): Command {
       'A gateway may be running. Of a gateway elsewhere, the last link is remembered in the XDG state folder and compared the next time.',
   });
   command
-    .argument('[source]', 'address of a gateway, or an export, in place of a folder')
+    .argument('[source]', 'backup or other data folder, address of a gateway, or export')
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
     .option('--checkpoint <file>', 'where the last link is kept; written if all is well')
     .option('--new', 'begin behind the kept checkpoint')
     .option('--json', 'print one JSON object');
   return command.action(async (source: string | undefined, options: Options) => {
-    const { data, json = false, checkpoint, new: onlyNew = false } = options;
-    if (source !== undefined) {
+    const { json = false, checkpoint, new: onlyNew = false } = options;
+    const isFolder = source !== undefined && isFolderAt(source);
+    if (source !== undefined && !isFolder) {
       await verifyLines(source, { checkpoint, onlyNew, json }, context);
       return;
     }
+    const folder = source ?? options.data;
     if (checkpoint !== undefined || onlyNew)
       throw new Error(
         '--checkpoint and --new are for the log of a gateway elsewhere, or an export: name its address or file.',
       );
     const report = json ? new JsonReport(context) : new TextReport(context);
     try {
-      const exitCode = await verify(data, report);
+      const exitCode = await verify(folder, report);
       if (exitCode > 0) context.setExitCode(exitCode);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      context.stderr.write(`Cannot verify the log in "${data}": ${reason}\n`);
+      context.stderr.write(`Cannot verify the log in "${folder}": ${reason}\n`);
       context.setExitCode(EXIT_UNREACHABLE);
     }
   });
@@ -75,6 +80,10 @@ interface Report {
   derivedFault(fault: DerivedFault): void;
   /** `progress`: of the verification in the background. */
   end(progress: ScrubProgress | undefined): void;
+}
+
+function isFolderAt(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Returns the exit code. */
@@ -91,7 +100,7 @@ async function verify(data: string, report: Report): Promise<number> {
 }
 
 async function verifyEntries(data: string, report: Report): Promise<VerifyResult> {
-  const verification = verifyLog(data);
+  const verification = verifyFolder(data);
   for (;;) {
     const step = await verification.next();
     if (step.done === true) {

@@ -44,24 +44,25 @@ import {
   type OwnedLog,
   type SqliteOptions,
 } from './stores/sqlite/store.ts';
-import type { AcceptedLoss } from './stores/sqlite/log/accept-loss.ts';
+import type { BackupDescription } from './stores/sqlite/backup/description.ts';
+import type { AcceptedLoss } from './stores/sqlite/writer/accept-loss.ts';
 import type { Seq } from './log/log.ts';
 import { threadModule } from './thread-module.ts';
 
 export { isShareable, type ListenAddress } from './http/listen-address.ts';
 export type { LogFault } from './stores/sqlite/log/chain-verifier.ts';
 export { type FolderLog, openFolderLog } from './stores/sqlite/folder-log.ts';
-export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/log/verify.ts';
-export type { DerivedFault } from './stores/sqlite/index/verify-index.ts';
+export { verifyLog, type VerifyEvent, type VerifyResult } from './stores/sqlite/repair/verify.ts';
+export type { DerivedFault } from './stores/sqlite/segments/verify-segments.ts';
 export { scrubProgress, type ScrubProgress } from './stores/sqlite/damage/scrub-progress.ts';
-export { verifyDerived } from './stores/sqlite/verify-derived.ts';
+export { verifyDerived } from './stores/sqlite/segments/verify-segments.ts';
 export {
   backUpLog,
   type BackupOptions,
   type BackupReport,
 } from './stores/sqlite/backup/back-up.ts';
 export { parseStreamAddress } from './log/stream-address.ts';
-export { parseRetention, type Retention } from './stores/sqlite/backup/retention.ts';
+export { verifyFolder } from './stores/sqlite/backup/verify-backup.ts';
 export {
   restoreLog,
   RestoreRefusal,
@@ -144,12 +145,8 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
     working: 'uploads: large entries are written again',
   },
   index: {
-    failing: 'index: what is said now cannot be indexed, and is found without; trying again',
+    failing: 'index: what is said now cannot be searched yet; trying again',
     working: 'index: entries are indexed again',
-  },
-  search: {
-    failing: 'search: what is said now cannot be searched; trying again',
-    working: 'search: words are read again',
   },
   derived: {
     failing: 'index: what is spoiled is made again from the log; reading goes on',
@@ -157,8 +154,8 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
   },
   keys: {
     failing:
-      'log: the table of idempotency keys was spoiled or lacked an entry; it is made again there',
-    working: 'log: the table of idempotency keys has been put right',
+      'log: keys.sqlite is made again from the log; until then, only requests without an idempotency key are stored',
+    working: 'log: idempotency keys are known again',
   },
   erasing: {
     failing: 'log: what was withheld is not shown any more, but cannot be erased yet; trying again',
@@ -185,6 +182,9 @@ const CHANGES: Readonly<Record<StoreChange['part'], { failing: string; working: 
 
 const LOSS_ACCEPTED =
   'entries are lost, as accepted: the log goes on under a new name, and what is known of them was moved aside';
+
+const BACKUP_BEGUN =
+  'this folder was a backup, and is the data folder of a log now; with another name, readers begin anew';
 
 const UNCHECKED_SERVERS =
   'cluster: these NATS servers are down, or have JetStream off, as after a full disk; their settings are checked when they store again';
@@ -330,6 +330,8 @@ async function openLog(
     },
     acceptLoss,
     onAcceptedLoss: (loss: AcceptedLoss) => report.warn(loss, LOSS_ACCEPTED),
+    onBegunBackup: ({ log: before, head }: BackupDescription, log: string) =>
+      report.warn({ before, log, head }, BACKUP_BEGUN),
     onVerified: (entries: Seq) =>
       report.info({ entries }, 'log: all entries were verified in the background'),
     onClock: (clock: ClockReport) => report.warn(clock, describeClock(clock)),
@@ -410,7 +412,7 @@ class HttpWorker implements AsyncDisposable {
   ): Promise<HttpWorker> {
     const worker = new Worker(threadModule('./http-worker', import.meta.url), {
       workerData: start,
-      transferList: [start.log.writer, start.log.words, start.log.index, start.presencePort],
+      transferList: [start.log.writer, start.log.segments, start.presencePort],
     });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     worker.once('error', reject);

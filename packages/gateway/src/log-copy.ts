@@ -7,8 +7,8 @@ import { loadLanguage } from './load-language.ts';
 import type { LogCopier } from './log/log-copier.ts';
 import { EntryCopier } from './operations/copy-entries.ts';
 import { type LogLine, smallCopyOf } from './operations/log-line.ts';
-import { repairLog as repairStoredLog } from './stores/sqlite/log/repair.ts';
-import type { RepairEvent } from './stores/sqlite/log/repair-entries.ts';
+import { repairLog as repairStoredLog } from './stores/sqlite/repair/repair.ts';
+import type { RepairEvent } from './stores/sqlite/repair/repair-entries.ts';
 import { openLogCopy as openStoreCopy } from './stores/sqlite/store.ts';
 
 export { CopyRefusal } from './operations/copy-entries.ts';

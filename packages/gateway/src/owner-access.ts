@@ -7,6 +7,8 @@ import { controlOperations } from './control/operations.ts';
 import { createGrammar } from './intake/grammar.ts';
 import { type JsonObject, toJsonObject } from './json/json-object.ts';
 import { loadLanguage } from './load-language.ts';
+import { refuseBackup } from './stores/sqlite/backup/begin-log.ts';
+import { dataPathsIn } from './stores/sqlite/data-paths.ts';
 import { openFolderLog } from './stores/sqlite/folder-log.ts';
 import { openSqliteLog } from './stores/sqlite/store.ts';
 
@@ -24,7 +26,7 @@ export interface OwnerAccess extends AsyncDisposable {
   request(path: string, body: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
 }
 
-/** Throws where the folder has no log, and where a gateway has it that cannot be asked. */
+/** Throws where the folder has no log or is a backup, and where a gateway has it that cannot be asked. */
 export async function openOwnerAccess(options: OwnerAccessOptions): Promise<OwnerAccess> {
   const { data, fileThreads } = options;
   if (await hasGateway(data)) {
@@ -33,6 +35,7 @@ export async function openOwnerAccess(options: OwnerAccessOptions): Promise<Owne
       async [Symbol.asyncDispose]() {},
     };
   }
+  refuseBackup(dataPathsIn(data));
   // Opening a log makes one where there is none.
   openFolderLog(data)[Symbol.dispose]();
   const { language } = await loadLanguage(options.language);

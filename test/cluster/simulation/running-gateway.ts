@@ -21,9 +21,9 @@ import {
   unpackResult,
   type WriteResult,
 } from '../../../packages/gateway/src/log/packed-drafts.ts';
-import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
-import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/log/stream-progress.ts';
-import { WithholdClient } from '../../../packages/gateway/src/stores/sqlite/log/withhold-client.ts';
+import { RowReader } from '../../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
+import { readStreamPosition } from '../../../packages/gateway/src/stores/sqlite/replica/stream-progress.ts';
+import { WithholdClient } from '../../../packages/gateway/src/stores/sqlite/withholding/withhold-client.ts';
 import { SqliteReplica } from '../../../packages/gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../packages/gateway/src/stores/sqlite/shared-state.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
@@ -122,7 +122,7 @@ export class RunningGateway {
     this.#withholding = new WithholdClient(
       (items) => this.#withholdings.withhold(items),
       paths,
-      new BlockReader(this.#log, () => this.#writer.withheld),
+      new RowReader(this.#log),
     );
     const uploads = new ReceivedUploads(files, this.#reader.unusedUploadNames());
     const applier = new Applier(replica, {
@@ -176,7 +176,7 @@ export class RunningGateway {
 
   /** `onWithheld`: not called where nothing is withheld. */
   async withhold(random: SeededRandom, onWithheld: (seq: number) => void): Promise<void> {
-    const head = new BlockReader(this.#log).lastSeq();
+    const head = new RowReader(this.#log).lastSeq();
     if (head === 0) return;
     const seq = random.below(head) + 1;
     this.#pending += 1;

@@ -13,8 +13,8 @@ import {
 } from '../../../packages/gateway/src/stores/sqlite/data-paths.ts';
 import { openForReading } from '../../../packages/gateway/src/stores/sqlite/database.ts';
 import type { WriteResult } from '../../../packages/gateway/src/log/packed-drafts.ts';
-import { BlockReader } from '../../../packages/gateway/src/stores/sqlite/log/block-reader.ts';
-import { finalPath } from '../../../packages/gateway/src/stores/sqlite/log/large-files.ts';
+import { RowReader } from '../../../packages/gateway/src/stores/sqlite/log/row-reader.ts';
+import { finalPath } from '../../../packages/gateway/src/stores/sqlite/large/large-files.ts';
 import type { SeededRandom } from '../../seeded-random.ts';
 import type { Fault } from './faults.ts';
 import { RunningGateway } from './running-gateway.ts';
@@ -122,7 +122,7 @@ export class SimulatedGateway {
 
   entries(): StoredEntry[] {
     using db = openForReading(this.#paths.log);
-    const reader = new BlockReader(db);
+    const reader = new RowReader(db);
     return Array.from({ length: reader.lastSeq() }, (_, index) => {
       const entry = reader.entry(index + 1);
       const large = entry?.large;

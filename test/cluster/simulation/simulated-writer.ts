@@ -7,12 +7,12 @@ import type {
   ApplyResponse,
   UnpackedBatch,
 } from '../../../packages/gateway/src/log/ordered-batch.ts';
-import { Withholder } from '../../../packages/gateway/src/stores/sqlite/log/withholder.ts';
-import { Writer } from '../../../packages/gateway/src/stores/sqlite/log/writer.ts';
+import { Withholder } from '../../../packages/gateway/src/stores/sqlite/withholding/withholder.ts';
+import { Writer } from '../../../packages/gateway/src/stores/sqlite/writer/writer.ts';
 import type {
   ItemToWithhold,
   WriterCalls,
-} from '../../../packages/gateway/src/stores/sqlite/log/writer-calls.ts';
+} from '../../../packages/gateway/src/stores/sqlite/writer/writer-calls.ts';
 import {
   answerCall,
   type CallPort,

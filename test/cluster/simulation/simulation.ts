@@ -76,7 +76,7 @@ class Simulation {
   readonly #withheld: number[] = [];
   readonly #folder: string;
   readonly #backups: string;
-  /** The file of a backup of which a copy can be made; undefined if there is none. */
+  /** The folder of a backup of which a copy can be made; undefined if there is none. */
   #backup: string | undefined;
 
   constructor(seed: number, folder: string, fault: Fault | undefined) {
@@ -140,7 +140,7 @@ class Simulation {
     const data = join(this.#folder, String(index));
     if (!existsSync(dataPathsIn(data).log)) return;
     const { report } = await backUp(data, this.#backups);
-    if (report.stream !== undefined) this.#backup = report.file;
+    if (report.isCopy) this.#backup = report.folder;
   }
 
   #act(index: number): void {

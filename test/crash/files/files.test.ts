@@ -56,17 +56,17 @@ const PAGES: Row = {
 const AT_START: readonly Row[] = [
   PAGES,
   {
-    files: ['index.sqlite', 'search.sqlite-wal', 'search.sqlite-sums', 'lock.sqlite'],
+    files: ['segments/*', 'lock.sqlite'],
     faults: CHANGES,
     outcomes: ['right'],
   },
   {
-    files: ['runs/*', 'search.sqlite', 'last-commit', 'large/incoming/*', 'log.sqlite-shm'],
+    files: ['last-commit', 'large/incoming/*', 'log.sqlite-shm'],
     faults: CHANGES,
     outcomes: ['right'],
   },
   {
-    files: ['index.sqlite-wal', 'large/1'],
+    files: ['large/1'],
     faults: CHANGES,
     outcomes: ['unreadable'],
     readsEach: true,
@@ -74,11 +74,13 @@ const AT_START: readonly Row[] = [
   { files: ['log.sqlite'], faults: ['missing'], outcomes: ['refused'] },
   // The last bytes of a WAL may belong to no commit.
   { files: ['log.sqlite-wal'], faults: CHANGES, outcomes: ['refused', 'right'] },
-  ...['log.sqlite', 'index.sqlite', 'search.sqlite', 'lock.sqlite', 'last-commit'].map(
-    (file): Row => ({ files: [file], faults: ['not writable'], outcomes: ['refused'] }),
-  ),
+  ...['log.sqlite', 'lock.sqlite', 'last-commit'].map((file): Row => ({
+    files: [file],
+    faults: ['not writable'],
+    outcomes: ['refused'],
+  })),
   {
-    files: ['log.sqlite-wal', 'index.sqlite-wal', 'search.sqlite-wal', 'runs/*', 'large/1'],
+    files: ['log.sqlite-wal', 'segments/*', 'large/1'],
     faults: ['not writable'],
     outcomes: ['holding', 'right', 'refused'],
   },
@@ -87,17 +89,7 @@ const AT_START: readonly Row[] = [
 const WHILE_OPEN: readonly Row[] = [
   PAGES,
   {
-    files: [
-      'index.sqlite',
-      'index.sqlite-wal',
-      'runs/*',
-      'search.sqlite',
-      'search.sqlite-wal',
-      'search.sqlite-sums',
-      'lock.sqlite',
-      'last-commit',
-      'large/incoming/*',
-    ],
+    files: ['segments/*', 'lock.sqlite', 'last-commit', 'large/incoming/*'],
     faults: FAULTS,
     outcomes: ['right', 'holding', 'refused'],
   },

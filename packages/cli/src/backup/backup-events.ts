@@ -24,8 +24,10 @@ export async function reportEvents<Report>(
     if (step.done === true) return { report: step.value, faults };
     const event = step.value;
     if (event.type === 'progress') progress.show(event.entries, event.at / Math.max(event.head, 1));
-    else if (!json) context.stdout.write(`Entry ${event.seq}: ${event.description}\n`);
-    else if (faults.length < NAMED_FAULTS)
+    else if (!json) {
+      const subject = event.seq === undefined ? '' : `Entry ${event.seq}: `;
+      context.stdout.write(`${subject}${event.description}\n`);
+    } else if (faults.length < NAMED_FAULTS)
       faults.push({ seq: event.seq, description: event.description });
   }
 }

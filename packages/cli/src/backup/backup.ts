@@ -1,12 +1,6 @@
-/** `presence backup`: a verified backup of a log, beside those that a folder has. */
-import {
-  backUpLog,
-  type BackupReport,
-  type LogFault,
-  parseRetention,
-  type Retention,
-} from '@open-presence/gateway';
-import { Command, InvalidArgumentError, Option } from 'commander';
+/** `presence backup`: brings a verified backup of a log up to date. */
+import { backUpLog, type BackupReport, type LogFault } from '@open-presence/gateway';
+import { Command } from 'commander';
 
 import { addGuide } from '../command-guide.ts';
 import { type Configuration, DATA_SETTING, settingOption } from '../configuration.ts';
@@ -15,7 +9,6 @@ import type { ProcessContext } from '../process-context.ts';
 import { describeEnd, reportEvents } from './backup-events.ts';
 
 interface Options extends Pick<Configuration, 'data'> {
-  readonly keep?: Retention;
   readonly quick?: boolean;
   readonly json?: boolean;
 }
@@ -23,25 +16,19 @@ interface Options extends Pick<Configuration, 'data'> {
 export function backupCommand(context: ProcessContext): Command {
   const command = new Command('backup')
     .description('back up the log, beside a running gateway too')
-    .argument('<folder>', 'folder with the backups; created if it does not exist');
+    .argument('<folder>', 'folder of the backup; created if it does not exist');
   addGuide(command, {
     examples: [
       'presence backup /mnt/backup --data ./presence-data',
-      'presence backup /mnt/backup --keep 24h,7d,4w,12m',
+      'presence backup /mnt/backup --quick',
     ],
     exitCodes: [0, 1, 2],
     notes:
-      'Has everything that was acknowledged before it began. What an earlier backup has is not copied again. It counts once every entry was verified by its link and is flushed. Where entries of the log itself have faults, the backup has them too, and the exit code is 1.',
+      'The folder becomes a data folder that has everything that was acknowledged before the start, and nothing of what was withheld. What it has already is not copied again. The backup counts once every entry was verified by its link and is flushed; an interruption loses nothing that it had. Where entries of the log itself have faults, they are named, and the exit code is 1. Older states are kept by snapshots of the folder, or by restic.',
   });
   command
     .addOption(settingOption(DATA_SETTING, 'data folder of the log'))
-    .addOption(
-      new Option(
-        '--keep <rule>',
-        'which backups to keep: the newest ones (7), or also the newest of each of the last hours, days, weeks and months (3,24h,7d,4w,12m); default: all',
-      ).argParser(retentionFrom),
-    )
-    .option('--quick', 'verify only what no earlier backup has')
+    .option('--quick', 'verify only what the backup did not have before')
     .option('--json', 'print one JSON object');
   return command.action(async (folder: string, { data, json = false, ...options }: Options) => {
     const { stdout, stderr } = context;
@@ -58,21 +45,14 @@ export function backupCommand(context: ProcessContext): Command {
   });
 }
 
-function retentionFrom(text: string): Retention {
-  const retention = parseRetention(text);
-  if (retention !== undefined) return retention;
-  throw new InvalidArgumentError('It must be such as 7, 7d or 3,24h,7d,4w,12m.');
-}
-
 function jsonOf(report: BackupReport, faults: readonly LogFault[]): string {
   return `${JSON.stringify({ ...report, faults })}\n`;
 }
 
 function textOf(report: BackupReport): string {
-  const { file, copied, reused, removed, stream } = report;
-  const asCopy =
-    stream === undefined ? '' : ' It can be restored as a copy of the cluster’s log (--as-copy).';
-  const amounts = `${copied.toLocaleString('en')} bytes copied, ${reused.toLocaleString('en')} used again.`;
-  const thinned = removed.length === 0 ? '' : ` ${removed.length} earlier ones removed.`;
-  return `${file}\n${describeEnd(report)} ${amounts}${thinned}${asCopy}\n`;
+  const { folder, added, copied, replaced, isCopy } = report;
+  const asCopy = isCopy ? ' It can be restored as a copy of the cluster’s log (--as-copy).' : '';
+  const amounts = `Added: ${added.toLocaleString('en')}, with ${copied.toLocaleString('en')} bytes of large files.`;
+  const again = replaced === 0 ? '' : ` Changed in the backup, and copied again: ${replaced}.`;
+  return `${folder}\n${describeEnd(report)} ${amounts}${again}${asCopy}\n`;
 }

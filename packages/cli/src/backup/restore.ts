@@ -19,22 +19,24 @@ interface Options extends Pick<Configuration, 'data'> {
 export function restoreCommand(context: ProcessContext): Command {
   const command = new Command('restore')
     .description('make a data folder of a backup')
-    .argument('<backup>', 'a file that `presence backup` has made, or its folder for the newest');
+    .argument('<backup>', 'folder that `presence backup` has made');
   addGuide(command, {
     examples: [
       'presence restore /mnt/backup --data ./presence-data',
-      'presence restore /mnt/backup/2026-11-22T03-00-00.000Z.backup --data ./restored',
       'presence restore /mnt/backup --data /var/lib/presence --as-copy',
     ],
     exitCodes: [0, 1, 2],
     notes:
-      'No gateway may be running on the folder. The log is verified before it takes its place. Without --as-copy or --keep-name, it gets a new name, by which readers notice that entries behind its end may be gone.',
+      'No gateway may be running on the data folder. The log is verified where it was copied, before it takes its place. Without --as-copy or --keep-name, it gets a new name, by which readers notice that entries after its end may be gone. A gateway may also be started on the backup itself, which is no backup then.',
   });
   command
     .addOption(settingOption(DATA_SETTING, 'data folder; created if it does not exist'))
     .option('--replace', 'move the log that the folder has to a folder `replaced-…` in it')
-    .option('--accept-faults', 'restore a backup in which entries have faults')
-    .option('--keep-name', 'keep the name of the log: it has had no entries behind this backup')
+    .option(
+      '--accept-faults',
+      'restore what is there of a backup that has faults, has changed, or was interrupted',
+    )
+    .option('--keep-name', 'keep the name of the log: it has had no entries after this backup')
     .option(
       '--as-copy',
       'restore a copy of a cluster’s log, which a gateway that is started with --log brings up to date',
@@ -55,14 +57,14 @@ export function restoreCommand(context: ProcessContext): Command {
 }
 
 function textOf(report: RestoreReport, { asCopy = false }: Pick<Options, 'asCopy'>): string {
-  const { file, name, log, replaced } = report;
+  const { backup, name, log, replaced } = report;
   const same = asCopy
     ? `The log is a copy of the cluster’s, ${name}: start its gateway with --log.`
     : `The log is ${name}, as before.`;
   const naming =
     name !== log
-      ? `The log is now ${name}, before ${log}: readers begin anew, since entries behind the end may be gone.`
+      ? `The log is now ${name}, before ${log}: readers begin anew, since entries after the end may be gone.`
       : same;
   const aside = replaced === undefined ? '' : `What was there is in ${replaced}\n`;
-  return `${file}\n${describeEnd(report)}\n${naming}\n${aside}`;
+  return `${backup}\n${describeEnd(report)}\n${naming}\n${aside}`;
 }

@@ -10,17 +10,17 @@ import { type DraftForm, packDrafts, unpackDrafts } from '@open-presence/gateway
 import { draftOf, randomOf } from '../../../gateway/src/log/log.fixture.ts';
 import { openForReading } from '../../../gateway/src/stores/sqlite/database.ts';
 import { dataPathsIn } from '../../../gateway/src/stores/sqlite/data-paths.ts';
-import { BlockReader } from '../../../gateway/src/stores/sqlite/log/block-reader.ts';
+import { RowReader } from '../../../gateway/src/stores/sqlite/log/row-reader.ts';
 import { digestOf } from '../../../gateway/src/stores/sqlite/log/chain.ts';
 import { sha256 } from '../../../gateway/src/stores/sqlite/log/sha256.ts';
 import {
   readErasures,
   readRepeats,
-} from '../../../gateway/src/stores/sqlite/log/stream-messages.ts';
-import type { WithheldItem } from '../../../gateway/src/stores/sqlite/log/decided-withholding.ts';
-import { Withholder } from '../../../gateway/src/stores/sqlite/log/withholder.ts';
-import { withheldLookup } from '../../../gateway/src/stores/sqlite/log/withheld-table.ts';
-import { Writer } from '../../../gateway/src/stores/sqlite/log/writer.ts';
+} from '../../../gateway/src/stores/sqlite/replica/stream-messages.ts';
+import type { WithheldItem } from '../../../gateway/src/stores/sqlite/withholding/decided-withholding.ts';
+import { Withholder } from '../../../gateway/src/stores/sqlite/withholding/withholder.ts';
+import { withheldLookup } from '../../../gateway/src/stores/sqlite/withholding/withheld-table.ts';
+import { Writer } from '../../../gateway/src/stores/sqlite/writer/writer.ts';
 import { LOG_FORMAT } from '../../../gateway/src/stores/sqlite/replica/sqlite-replica.ts';
 import { SharedState } from '../../../gateway/src/stores/sqlite/shared-state.ts';
 import type { PlacedMessage } from './message.ts';
@@ -94,13 +94,13 @@ class Copy {
   /** The entry as it is before it is withheld. */
   itemOf(seq: number, reason: string): WithheldItem {
     using db = openForReading(this.#paths.log);
-    const { salt, head, text } = new BlockReader(db).entry(seq) ?? assert.fail('no entry');
+    const { salt, head, text } = new RowReader(db).entry(seq) ?? assert.fail('no entry');
     return { seq, time: 5, reason, digest: digestOf(salt, sha256(text.subarray(head + 1, -1))) };
   }
 
   textOf(seq: number): string {
     using db = openForReading(this.#paths.log);
-    const text = new BlockReader(db).entry(seq)?.text.toString() ?? '';
+    const text = new RowReader(db).entry(seq)?.text.toString() ?? '';
     return /<\d+ \d+>/.exec(text)?.[0] ?? assert.fail(text);
   }
 
@@ -125,7 +125,7 @@ class Copy {
   /** Every entry with all that is known of it, and the list of what is withheld. */
   content(): object {
     using db = openForReading(this.#paths.log);
-    const reader = new BlockReader(db);
+    const reader = new RowReader(db);
     const entries = Array.from({ length: reader.lastSeq() }, (_, index) => {
       const entry = reader.entry(index + 1) ?? assert.fail('no entry');
       const { time, link, salt, key, facets, text, digest } = entry;
@@ -137,7 +137,7 @@ class Copy {
 
   get head(): number {
     using db = openForReading(this.#paths.log);
-    return new BlockReader(db).lastSeq();
+    return new RowReader(db).lastSeq();
   }
 
   close(): void {

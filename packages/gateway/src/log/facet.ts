@@ -44,6 +44,14 @@ export function alternativesAt(
   return [];
 }
 
+/** The facets of a condition one by one. */
+export function* facetsIn(condition: FacetCondition): Generator<Facet, void, undefined> {
+  if (!(condition instanceof Uint8Array)) yield* condition;
+  else
+    for (let at = 0; at < condition.length; at += FACET_SIZE)
+      yield condition.subarray(at, at + FACET_SIZE);
+}
+
 function sizeOf(condition: FacetCondition): number {
   return condition instanceof Uint8Array ? condition.length / FACET_SIZE : 1;
 }

@@ -13,9 +13,9 @@ import { facet } from '../log/facet.ts';
 import { draftOf, fill } from '../log/log.fixture.ts';
 import type { LogCopier } from '../log/log-copier.ts';
 import { dataPathsIn } from '../stores/sqlite/data-paths.ts';
-import { BlockReader } from '../stores/sqlite/log/block-reader.ts';
-import { largeChunksSync } from '../stores/sqlite/log/large-files.ts';
-import { verifyLog } from '../stores/sqlite/log/verify.ts';
+import { RowReader } from '../stores/sqlite/log/row-reader.ts';
+import { largeChunksSync } from '../stores/sqlite/large/large-files.ts';
+import { verifyLog } from '../stores/sqlite/repair/verify.ts';
 import { openLogCopy, openSqliteLog } from '../stores/sqlite/store.ts';
 import { CopyRefusal, EntryCopier } from './copy-entries.ts';
 import type { LogLine } from './log-line.ts';
@@ -58,7 +58,7 @@ async function fillOrigin(folder: string): Promise<string> {
 function linesOf(folder: string): LogLine[] {
   const paths = dataPathsIn(folder);
   const db = new DatabaseSync(paths.log, { readOnly: true });
-  const log = new BlockReader(db);
+  const log = new RowReader(db);
   const lines = Array.from(log.rows({ from: 1, to: log.lastSeq() }), (row) => {
     const { seq, kind, room, head, link, salt, digest, keyHash, text, large } = row;
     const file = large === undefined ? [] : [...largeChunksSync(paths, large)];

@@ -41,7 +41,7 @@ import type {
   WithholdingRange,
 } from '../../log/log.ts';
 import type { Portability } from '../../log/portability.ts';
-import { matches, ranking, type Values } from './rank.ts';
+import { matches, type RankedText, ranking, type Values } from './rank.ts';
 
 interface StoredEntry {
   readonly stamp: Stamp;
@@ -235,7 +235,7 @@ class MemoryLog implements Log {
     const { entries: matching } = this.#select({ ...query, order: 'newest', limit: Infinity });
     const rankOf = ranking(
       query.textQuery,
-      this.#entries.map(({ values }) => values),
+      this.#entries.map((entry) => rankedTextOf(entry)),
     );
     const ranked: RankedEntry[] = [];
     let before = Math.min(query.before ?? Infinity, this.head() + 1);
@@ -244,7 +244,7 @@ class MemoryLog implements Log {
       left = left.slice(section.length);
       const rankedFrom = left.length === 0 ? undefined : section.at(-1)?.stamp.seq;
       const sorted = section
-        .map((entry) => ({ entry, rank: rankOf(entry.values) }))
+        .map((entry) => ({ entry, rank: rankOf(rankedTextOf(entry)) }))
         .toSorted((a, b) => b.rank - a.rank);
       for (const [index, { entry }] of sorted.entries()) {
         const endsSection = rankedFrom !== undefined && index === sorted.length - 1;
@@ -361,6 +361,10 @@ class MemorySpool implements Spool {
   async [Symbol.asyncDispose](): Promise<void> {
     // Owns nothing but memory.
   }
+}
+
+function rankedTextOf({ values, facets }: StoredEntry): RankedText {
+  return { values, facets: facets.size };
 }
 
 /** Maximum size of a chunk. */

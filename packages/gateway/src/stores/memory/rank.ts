@@ -4,6 +4,12 @@ import { termsIn, type TextQuery, type Term } from '../../log/text-query.ts';
 /** The string values of an entry, each as a list of words. */
 export type Values = readonly (readonly string[])[];
 
+/** An entry, and how many facets it has: they count for its length. */
+export interface RankedText {
+  readonly values: Values;
+  readonly facets: number;
+}
+
 export function matches(values: Values, { all, none }: TextQuery): boolean {
   const hasTerm = (term: Term): boolean => count(values, term) > 0;
   return [...termsIn(all)].every(hasTerm) && ![...termsIn(none)].some(hasTerm);
@@ -12,27 +18,27 @@ export function matches(values: Values, { all, none }: TextQuery): boolean {
 /** A function of the rank: the greater, the better; rounded, so that equals do not differ by the order of a sum. `entries`: all of the log. */
 export function ranking(
   { all }: TextQuery,
-  entries: readonly Values[],
-): (values: Values) => number {
+  entries: readonly RankedText[],
+): (text: RankedText) => number {
   const average = entries.reduce((sum, entry) => sum + length(entry), 0) / entries.length;
   const weights = [...termsIn(all)].map((term) => {
-    const matching = entries.filter((entry) => count(entry, term) > 0).length;
+    const matching = entries.filter(({ values }) => count(values, term) > 0).length;
     const rarity = (entries.length - matching + 0.5) / (matching + 0.5);
     return { term, weight: Math.max(1e-6, Math.log(rarity)) };
   });
-  return (values) => {
+  return (text) => {
     const rank = weights.reduce((sum, { term, weight }) => {
-      const frequency = count(values, term);
-      const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(values)) / average);
+      const frequency = count(text.values, term);
+      const saturation = frequency + 1.2 * (1 - 0.75 + (0.75 * length(text)) / average);
       return sum + weight * ((frequency * (1.2 + 1)) / saturation);
     }, 0);
     return Number(rank.toPrecision(12));
   };
 }
 
-/** In words, counting the end of each value as one. */
-function length(values: Values): number {
-  return values.reduce((sum, words) => sum + words.length + 1, 0);
+/** In words, counting the end of each value and each facet as one. */
+function length({ values, facets }: RankedText): number {
+  return values.reduce((sum, words) => sum + words.length + 1, facets);
 }
 
 function count(values: Values, { words, isPrefix }: Term): number {

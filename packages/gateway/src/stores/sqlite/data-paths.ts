@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 
 /**
- * The files of a data folder. `log`, `large` and `incoming` hold the entries; `index`, `runs` and
- * `search` are derived from them and are rebuilt when they are lost.
+ * The files of a data folder. `log`, `large` and `incoming` hold the entries; `keys` and `segments` are
+ * derived from them and are made again where they are lost.
  */
 export interface DataPaths {
   readonly folder: string;
@@ -10,11 +10,12 @@ export interface DataPaths {
   readonly log: string;
   /** How far the log was at its last commit. */
   readonly lastCommit: string;
-  readonly index: string;
-  /** The full-text index. */
-  readonly search: string;
-  /** Folder with one file of joined entries per kind. */
-  readonly runs: string;
+  /** Says, where it is there, that the folder is a backup, and of what. */
+  readonly backup: string;
+  /** Finds entries by their idempotency keys. */
+  readonly keys: string;
+  /** Folder with a folder for each segment (see `segment-record.ts`). */
+  readonly segments: string;
   /** Folder of bodies too large for a row. */
   readonly large: string;
   /** Folder of such bodies while they are uploaded. */
@@ -27,9 +28,9 @@ export function dataPathsIn(folder: string): DataPaths {
     lock: join(folder, 'lock.sqlite'),
     log: join(folder, 'log.sqlite'),
     lastCommit: join(folder, 'last-commit'),
-    index: join(folder, 'index.sqlite'),
-    search: join(folder, 'search.sqlite'),
-    runs: join(folder, 'runs'),
+    backup: join(folder, 'backup.json'),
+    keys: join(folder, 'keys.sqlite'),
+    segments: join(folder, 'segments'),
     large: join(folder, 'large'),
     incoming: join(folder, 'large', 'incoming'),
   };

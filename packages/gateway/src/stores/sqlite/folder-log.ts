@@ -5,7 +5,7 @@
 import type { ChainRange, Seq, TextRead } from '../../log/log.ts';
 import { readMeta } from './database.ts';
 import { dataPathsIn } from './data-paths.ts';
-import { BlockReader } from './log/block-reader.ts';
+import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
 import { EntryReader } from './log/entry-reader.ts';
 import { openLogForReading } from './log/log-database.ts';
@@ -25,7 +25,7 @@ export interface FolderLog extends Disposable {
 export function openFolderLog(folder: string): FolderLog {
   const paths = dataPathsIn(folder);
   const db = openLogForReading(paths);
-  const blocks = new BlockReader(db);
+  const blocks = new RowReader(db);
   const damaged = new Set<Seq>();
   const damage = {
     get size() {

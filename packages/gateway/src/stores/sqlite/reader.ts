@@ -5,8 +5,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 
+import { type Kind, KINDS } from '@open-presence/protocol';
+
 import { Turns, yieldPeriodically } from '../../fair-turns.ts';
-import type { Facet } from '../../log/facet.ts';
+import { facet as facetOf, type Facet } from '../../log/facet.ts';
 import type {
   ChainRange,
   Damage,
@@ -29,28 +31,38 @@ import { portableEntry } from '../../json/portable-entry.ts';
 import { openForReading, readMeta } from './database.ts';
 import type { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
-import { FacetCounter } from './index/facet-counter.ts';
-import { FacetSearch, type FacetSources } from './index/facet-search.ts';
-import { IndexConnection } from './index/index-connection.ts';
-import { LogScan } from './index/log-scan.ts';
-import { newestOfIdentities } from './index/newest-of-identities.ts';
-import { roomCounter } from './index/room-counter.ts';
-import { facetKey, KIND_BY_FACET_KEY } from './index/postings.ts';
-import { RUN_JOINER } from './index/runs-files.ts';
-import { RunCursor, RunsReader } from './index/runs-reader.ts';
-import { UnindexedTail } from './index/unindexed-tail.ts';
-import { BlockReader } from './log/block-reader.ts';
+import { RowReader } from './log/row-reader.ts';
 import { ChainReader } from './log/chain-reader.ts';
-import { hasDecided } from './log/decided-withholding.ts';
+import { hasDecided } from './withholding/decided-withholding.ts';
 import { EntryReader } from './log/entry-reader.ts';
-import { lastWithheld } from './log/withheld-table.ts';
-import { WithholdingReader } from './log/withholding-reader.ts';
+import { lastWithheld } from './withholding/withheld-table.ts';
+import { WithholdingReader } from './withholding/withholding-reader.ts';
 import { Scan, type ScanOptions } from './scan.ts';
+import { newestOfIdentities } from './segments/newest-of-identities.ts';
+import { RoomCounter } from './segments/room-counts.ts';
+import { RUN_JOINER } from './segments/run-files.ts';
+import { RunCursor, RunsReader } from './segments/runs-reader.ts';
+import { countBetween } from './segments/search/count-between.ts';
+import { FacetSource, type FacetSources } from './segments/search/facet-source.ts';
+import { LogScan } from './segments/search/log-scan.ts';
+import type { FromReader } from './segments/search/messages.ts';
+import type { QueryClient, RankedResult } from './segments/search/query-client.ts';
+import { SegmentReader } from './segments/segment-reader.ts';
 import type { SeqRange, SeqSource } from './seq-source.ts';
 import type { SharedState } from './shared-state.ts';
-import type { QueryClient, RankedResult } from './words/query-client.ts';
 
 const NO_SEPARATOR = new Uint8Array(0);
+
+interface ReaderClients {
+  readonly queries: QueryClient;
+  readonly damage: DamageClient;
+  /** Sends a message to the thread of the segments. */
+  readonly tell: (message: FromReader) => void;
+}
+
+const KIND_BY_FACET: ReadonlyMap<string, Kind> = new Map(
+  KINDS.map((kind) => [Buffer.from(facetOf('kind', kind)).toString('hex'), kind]),
+);
 
 /** The reading half of a log. */
 export class LogReader implements Omit<
@@ -65,40 +77,33 @@ export class LogReader implements Omit<
 > {
   readonly id: string;
   protected readonly shared: SharedState;
-  protected readonly blocks: BlockReader;
+  protected readonly blocks: RowReader;
   readonly #queries: QueryClient;
   readonly #damage: DamageClient;
   readonly #log: DatabaseSync;
   readonly #facets: FacetSources;
-  readonly #counter: FacetCounter;
   readonly #entries: EntryReader;
   readonly #chain: ChainReader;
   readonly #withholdings: WithholdingReader;
   readonly #runs: RunsReader;
-  readonly #roomCounts: (head: Seq) => RoomCount[];
+  readonly #rooms: RoomCounter;
 
-  constructor(
-    paths: DataPaths,
-    shared: SharedState,
-    { queries, damage }: { readonly queries: QueryClient; readonly damage: DamageClient },
-  ) {
+  constructor(paths: DataPaths, shared: SharedState, { queries, damage, tell }: ReaderClients) {
     this.shared = shared;
     this.#damage = damage;
     this.#queries = queries;
     this.#log = openForReading(paths.log);
     this.id = String(readMeta(this.#log, 'name'));
-    const index = new IndexConnection(paths, shared);
-    const version = (): number => shared.withheld;
-    const blocks = new BlockReader(this.#log, version);
+    const { segments } = shared;
+    const reader = new SegmentReader(paths, segments, (spoiled) => tell({ spoiled }));
+    const blocks = new RowReader(this.#log);
     this.blocks = blocks;
     this.#withholdings = new WithholdingReader(this.#log, blocks);
-    const [tail, scan] = [new UnindexedTail(blocks, version), new LogScan(blocks, paths)];
-    this.#facets = { index, tail, scan, shared };
-    this.#counter = new FacetCounter(this.#facets);
+    this.#facets = { reader, scan: new LogScan(blocks, paths), shared };
     this.#entries = new EntryReader(blocks, paths, damage);
     this.#chain = new ChainReader(blocks, this.#entries);
-    this.#runs = new RunsReader(index, paths, shared);
-    this.#roomCounts = roomCounter(blocks, index);
+    this.#runs = new RunsReader({ paths, segments, reader, want: (wanted) => tell({ wanted }) });
+    this.#rooms = new RoomCounter(blocks, segments);
   }
 
   writable(): boolean {
@@ -131,11 +136,11 @@ export class LogReader implements Omit<
   }
 
   searchWatermark(): Seq {
-    return this.shared.searched;
+    return this.shared.indexed;
   }
 
-  roomCounts(): RoomCount[] {
-    return this.#roomCounts(this.head());
+  roomCounts(): readonly RoomCount[] {
+    return this.#rooms.counts(this.head());
   }
 
   firstSince(time: number): Seq {
@@ -147,7 +152,7 @@ export class LogReader implements Omit<
     bounds: readonly Seq[],
     signal?: AbortSignal,
   ): Promise<number[]> {
-    return await this.#counter.countBetween(facet, bounds, signal);
+    return await countBetween(this.#facets, facet, bounds, signal);
   }
 
   async entry(seq: Seq, form?: 'exact'): Promise<Entry | undefined> {
@@ -194,18 +199,19 @@ export class LogReader implements Omit<
   }
 
   readNewestOfIdentities(query: NewestQuery): AsyncGenerator<Entry, void, undefined> {
-    return newestOfIdentities(this.blocks, this.#range(query), async (seq) => {
+    const usable = async (seq: Seq): Promise<Entry | undefined> => {
       const entry = await this.#entryAt(seq);
       const isKnown = entry?.unreadable !== true && entry?.portability !== 'omitted';
       const isUsable = isKnown && (entry?.size ?? Infinity) <= query.maxSize;
       return isUsable ? entry : undefined;
-    });
+    };
+    const sources = { ...this.#facets, log: this.blocks, usable };
+    return newestOfIdentities(sources, this.#range(query));
   }
 
   protected async closeReader(): Promise<void> {
-    await this.#runs.close();
     this.#log.close();
-    this.#facets.index.close();
+    this.#facets.reader[Symbol.dispose]();
   }
 
   #entryAt(seq: Seq): Entry | Promise<Entry> | undefined {
@@ -233,7 +239,7 @@ export class LogReader implements Omit<
         const text = await runs.read(page.run, before.length > 0);
         if (text === undefined) {
           // The log has the same entries.
-          scan.withoutRuns();
+          scan.skipRun(page.run);
           continue;
         }
         scan.advance(page);
@@ -326,7 +332,7 @@ export class LogReader implements Omit<
     const [first] = facets;
     if (!(first instanceof Uint8Array) || facets.length > 1) return undefined;
     if (textQuery !== undefined || order !== 'newest') return undefined;
-    const kind = KIND_BY_FACET_KEY.get(facetKey(Buffer.from(first), 0));
+    const kind = KIND_BY_FACET.get(Buffer.from(first).toString('hex'));
     return kind && new RunCursor(this.#runs, kind, encoding);
   }
 
@@ -334,8 +340,7 @@ export class LogReader implements Omit<
     if (textQuery !== undefined)
       return this.#queries.matches({ textQuery, facets, order, signal }, range);
     if (facets.length === 0) return undefined;
-    const until = order === 'newest' ? range.low : range.high;
-    return new FacetSearch(this.#facets, { facets, order, until });
+    return new FacetSource(this.#facets, { facets, order, signal, ...range });
   }
 
   #range({
@@ -345,10 +350,10 @@ export class LogReader implements Omit<
     until,
     textQuery,
   }: Omit<Selection, 'order' | 'facets'>): SeqRange {
-    const { head, searched } = this.shared;
+    const { head, indexed } = this.shared;
     let low = (after ?? 0) + 1;
     let high = Math.min(
-      textQuery === undefined ? head : searched,
+      textQuery === undefined ? head : indexed,
       (before ?? Number.POSITIVE_INFINITY) - 1,
     );
     if (since !== undefined) low = Math.max(low, this.#entries.firstSince(since, head));

@@ -1,7 +1,7 @@
 /** One pass over a selection: which seqs, or which run of them, come next. */
 import type { Order, ReadEnd, ReadPosition, Seq } from '../../log/log.ts';
-import type { Run } from './index/runs-files.ts';
-import type { RunCursor } from './index/runs-reader.ts';
+import type { Run } from './segments/run-bounds.ts';
+import type { RunCursor } from './segments/runs-reader.ts';
 import type { SeqPage, SeqRange, SeqSource } from './seq-source.ts';
 
 /** Bytes that a page of texts should have, and the rows of the first page. */
@@ -33,7 +33,9 @@ export class Scan {
   #left: number;
   #last: Seq | undefined;
   #rows = FIRST_PAGE_ROWS;
-  #runs: RunCursor | undefined;
+  readonly #runs: RunCursor | undefined;
+  /** The first entry of the run that was skipped last. */
+  #skippedTo: Seq = Infinity;
   #pageStart: ReadPosition | undefined;
   /** The run directly after the one that was read last, if no other entries are between them. */
   #followingRun: Run | undefined;
@@ -50,9 +52,9 @@ export class Scan {
     return this.#next !== undefined && this.#left > 0;
   }
 
-  /** Reads everything from the log from here on. */
-  withoutRuns(): void {
-    this.#runs = undefined;
+  /** Reads the entries of a run from the log. */
+  skipRun({ first }: Run): void {
+    this.#skippedTo = first;
     this.#followingRun = undefined;
   }
 
@@ -81,7 +83,9 @@ export class Scan {
     const run = this.#followingRun;
     if (run?.last === at) return { seqs: [at], run, next: run.first - 1 };
     const page = source.page(at, limit);
-    return page instanceof Promise ? page : this.#upToRun(page);
+    return page instanceof Promise
+      ? page.then((found) => this.#upToRun(found))
+      : this.#upToRun(page);
   }
 
   /** Continues after a page. */
@@ -126,7 +130,8 @@ export class Scan {
   #upToRun(page: SeqPage): ScanPage {
     const [first] = page.seqs;
     if (first === undefined || this.#left < MIN_ENTRIES_FOR_RUNS) return page;
-    const run = this.#runs?.find(this.#options.low, first, this.#left);
+    const from = first >= this.#skippedTo ? this.#skippedTo - 1 : first;
+    const run = this.#runs?.find(this.#options.low, from, this.#left);
     if (run === undefined || run.last < (page.next ?? 0)) return page;
     if (run.last === first) return { seqs: [first], run, next: run.first - 1 };
     return { seqs: page.seqs.filter((seq) => seq > run.last), next: run.last };

@@ -3,39 +3,34 @@
  * search, whether entries can be stored, how far their clock is ahead, and how many threads of the
  * process's pool uploads may take.
  */
-import type { StoredEncoding } from '../../log/log.ts';
+import { SHARED_SEGMENTS_SIZE, SharedSegments } from './shared-segments.ts';
 
 const HEAD = 0;
 const INDEXED = 1;
 const READ_ONLY = 2;
-const INDEX_FAILING = 3;
-const SEARCHED = 4;
 const DAMAGE = 5;
-const SPOILED_RUN = 6;
-const INDEX_SPOILED = 7;
-const INDEX_GENERATION = 8;
-const INDEX_CHECKED = 9;
 const CLOCK_AHEAD = 10;
 const UPLOAD_THREADS = 11;
-const WANTED_ENCODINGS = 12;
 const WITHHELD = 13;
 const WITHHELD_IN_LOG = 14;
-const INDEX_WITHHELD = 15;
-const WORDS_WITHHELD = 16;
+const DERIVED_WITHHELD = 15;
 const HAS_INDEXES = 17;
-const RUNS_VERSION = 18;
 const STREAM_HOLDING = 19;
 const MESSAGES_BEHIND = 20;
 const COMPLETE_AT = 21;
-const ENCODING_BITS: Readonly<Record<StoredEncoding, bigint>> = { zstd: 1n, gzip: 2n };
+const KEYS_SPOILED = 22;
+const CELLS = 23;
+const SIZE = 8 * CELLS + SHARED_SEGMENTS_SIZE;
 
 export class SharedState {
   readonly memory: SharedArrayBuffer;
+  readonly segments: SharedSegments;
   readonly #cells: BigInt64Array;
 
-  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(22 * 8)) {
+  constructor(memory: SharedArrayBuffer = new SharedArrayBuffer(SIZE)) {
     this.memory = memory;
-    this.#cells = new BigInt64Array(memory);
+    this.#cells = new BigInt64Array(memory, 0, CELLS);
+    this.segments = new SharedSegments(memory, 8 * CELLS);
   }
 
   /** How many more threads of the process's pool uploads may take now. Set once, at the start. */
@@ -90,7 +85,7 @@ export class SharedState {
     Atomics.notify(this.#cells, HEAD);
   }
 
-  /** The newest seq in the index. Set by the indexer only. */
+  /** The newest seq in the segments. Set by their thread only. */
   get indexed(): number {
     return Number(Atomics.load(this.#cells, INDEXED));
   }
@@ -130,36 +125,12 @@ export class SharedState {
     this.#setNumber(COMPLETE_AT, time);
   }
 
-  /** Whether the last attempt to index failed. Set by the indexer only. */
-  get indexFailing(): boolean {
-    return Atomics.load(this.#cells, INDEX_FAILING) === 1n;
-  }
-  set indexFailing(value: boolean) {
-    Atomics.store(this.#cells, INDEX_FAILING, value ? 1n : 0n);
-  }
-
-  /** The newest seq in the full-text index. Set by its thread only. */
-  get searched(): number {
-    return Number(Atomics.load(this.#cells, SEARCHED));
-  }
-  set searched(seq: number) {
-    Atomics.store(this.#cells, SEARCHED, BigInt(seq));
-  }
-
-  /** Changes whenever an entry becomes unreadable, or readable again. Set by the index's thread only. */
+  /** Changes whenever an entry becomes unreadable, or readable again. Set by the segments' thread only. */
   get damageVersion(): number {
     return Number(Atomics.load(this.#cells, DAMAGE));
   }
   set damageVersion(version: number) {
     Atomics.store(this.#cells, DAMAGE, BigInt(version));
-  }
-
-  /** The last seq of a run whose bytes have changed, until the index's thread has seen to it, else 0. */
-  get spoiledRun(): number {
-    return Number(Atomics.load(this.#cells, SPOILED_RUN));
-  }
-  set spoiledRun(last: number) {
-    Atomics.store(this.#cells, SPOILED_RUN, BigInt(last));
   }
 
   /** The newest withholding that readers know of: nothing that is derived has its entry any more. */
@@ -178,28 +149,20 @@ export class SharedState {
     this.#setNumber(WITHHELD_IN_LOG, number);
   }
 
-  /** Entries up to this withholding were removed from the index and the runs. Set by their thread. */
-  get indexWithheld(): number {
-    return this.#number(INDEX_WITHHELD);
+  /** Entries up to this withholding were removed from the segments. Set by their thread. */
+  get derivedWithheld(): number {
+    return this.#number(DERIVED_WITHHELD);
   }
-  set indexWithheld(number: number) {
-    this.#setNumber(INDEX_WITHHELD, number);
-  }
-
-  /** The same for the full-text index. */
-  get wordsWithheld(): number {
-    return this.#number(WORDS_WITHHELD);
-  }
-  set wordsWithheld(number: number) {
-    this.#setNumber(WORDS_WITHHELD, number);
+  set derivedWithheld(number: number) {
+    this.#setNumber(DERIVED_WITHHELD, number);
   }
 
-  /** Changes before and after bytes of runs are overwritten. Set by the index's thread only. */
-  get runsVersion(): number {
-    return this.#number(RUNS_VERSION);
+  /** Whether an idempotency key was found to be missing. Set by any thread; the writer sees to it. */
+  get keysSpoiled(): boolean {
+    return this.#number(KEYS_SPOILED) === 1;
   }
-  set runsVersion(version: number) {
-    this.#setNumber(RUNS_VERSION, version);
+  set keysSpoiled(value: boolean) {
+    this.#setNumber(KEYS_SPOILED, value ? 1 : 0);
   }
 
   /** Whether there are threads that follow the log. Set once, at the start. */
@@ -208,41 +171,6 @@ export class SharedState {
   }
   set hasIndexes(value: boolean) {
     this.#setNumber(HAS_INDEXES, value ? 1 : 0);
-  }
-
-  /** Has the index's thread compress the runs that are not there in this encoding. */
-  wantEncoding(encoding: StoredEncoding): void {
-    Atomics.or(this.#cells, WANTED_ENCODINGS, ENCODING_BITS[encoding]);
-  }
-
-  /** Whether a reader has missed runs in this encoding since this was called. */
-  takeWantedEncoding(encoding: StoredEncoding): boolean {
-    const bit = ENCODING_BITS[encoding];
-    return (Atomics.and(this.#cells, WANTED_ENCODINGS, ~bit) & bit) !== 0n;
-  }
-
-  /** Whether the index was found to be spoiled. Set by any thread; the index's thread makes it again. */
-  get indexSpoiled(): boolean {
-    return Atomics.load(this.#cells, INDEX_SPOILED) === 1n;
-  }
-  set indexSpoiled(value: boolean) {
-    Atomics.store(this.#cells, INDEX_SPOILED, value ? 1n : 0n);
-  }
-
-  /** Changes when the index is replaced by a new one. Set by the indexer only. */
-  get indexGeneration(): number {
-    return Number(Atomics.load(this.#cells, INDEX_GENERATION));
-  }
-  set indexGeneration(generation: number) {
-    Atomics.store(this.#cells, INDEX_GENERATION, BigInt(generation));
-  }
-
-  /** The index was checked as a whole from this seq on since the start. Set by the indexer only. */
-  get indexChecked(): number {
-    return Number(Atomics.load(this.#cells, INDEX_CHECKED));
-  }
-  set indexChecked(seq: number) {
-    Atomics.store(this.#cells, INDEX_CHECKED, BigInt(seq));
   }
 
   #number(cell: number): number {

@@ -19,23 +19,23 @@ import { ThreadCaller } from '../../thread-call.ts';
 import { DamageClient } from './damage/damage-client.ts';
 import type { DataPaths } from './data-paths.ts';
 import { HeadWatchers } from './head-watchers.ts';
-import { AppendClient } from './log/append-client.ts';
+import { AppendClient } from './writer/append-client.ts';
 import type { PackedDraft, WriteResult } from '../../log/packed-drafts.ts';
-import { FileSpool } from './log/file-spool.ts';
-import { UploadThreads } from './log/upload-threads.ts';
-import { WithholdClient } from './log/withhold-client.ts';
-import type { AppendThreadCalls } from './log/writer-calls.ts';
+import { FileSpool } from './large/file-spool.ts';
+import { UploadThreads } from './large/upload-threads.ts';
+import { WithholdClient } from './withholding/withhold-client.ts';
+import type { AppendThreadCalls } from './writer/writer-calls.ts';
 import { LogReader } from './reader.ts';
+import type { FromReader } from './segments/search/messages.ts';
+import { QueryClient } from './segments/search/query-client.ts';
 import { SharedState } from './shared-state.ts';
-import { QueryClient } from './words/query-client.ts';
 
 /** What a thread needs to join the log. Transfer its ports along with it. */
 export interface SqliteConnection {
   readonly paths: DataPaths;
   readonly shared: SharedArrayBuffer;
   readonly writer: MessagePort;
-  readonly words: MessagePort;
-  readonly index: MessagePort;
+  readonly segments: MessagePort;
   /** Whether others append to the log too, so that this copy of it may be behind. */
   readonly isShared: boolean;
 }
@@ -54,18 +54,17 @@ export class SqliteLog extends LogReader implements Log {
   readonly #withholding: WithholdClient;
   readonly #calls: ThreadCaller<AppendThreadCalls>;
   readonly #isShared: boolean;
-  readonly #damage: DamageClient;
   readonly #watchers: HeadWatchers;
   readonly #uploadThreads: UploadThreads;
   readonly #spools = new Set<FileSpool>();
   #closing: Promise<void> | undefined;
 
-  constructor({ paths, shared, writer, words, index, isShared }: SqliteConnection) {
-    const queries = new QueryClient(words);
-    const damage = new DamageClient(index);
-    super(paths, new SharedState(shared), { queries, damage });
+  constructor({ paths, shared, writer, segments, isShared }: SqliteConnection) {
+    const queries = new QueryClient(segments);
+    const damage = new DamageClient(segments);
+    const tell = (message: FromReader): void => segments.postMessage(message);
+    super(paths, new SharedState(shared), { queries, damage, tell });
     this.#paths = paths;
-    this.#damage = damage;
     this.#queries = queries;
     this.#uploadThreads = new UploadThreads(this.shared);
     this.#watchers = new HeadWatchers(this.shared);
@@ -92,9 +91,7 @@ export class SqliteLog extends LogReader implements Log {
     if (!(body instanceof FileSpool))
       throw new TypeError('A spool belongs to the log that created it.');
     const large = await body.seal();
-    const result = await this.#append({ ...packed, body: NO_BODY, large });
-    if (large.marked && result.outcome === 'appended') await this.#untilIndexed(result.stamp.seq);
-    return result;
+    return await this.#append({ ...packed, body: NO_BODY, large });
   }
 
   appendSmall(
@@ -143,13 +140,6 @@ export class SqliteLog extends LogReader implements Log {
     return { outcome, stamp: entry.stamp };
   }
 
-  /** Facets in files are not in the unindexed tail. */
-  async #untilIndexed(seq: Seq): Promise<void> {
-    const { shared } = this;
-    while (shared.indexed < seq && !shared.indexFailing && this.#closing === undefined)
-      await sleep(5);
-  }
-
   async #close(): Promise<void> {
     this.#writer.flush();
     for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
@@ -158,7 +148,6 @@ export class SqliteLog extends LogReader implements Log {
     this.#watchers[Symbol.dispose]();
     this.#writer.close();
     this.#queries.close();
-    this.#damage.close();
     await this.closeReader();
   }
 }

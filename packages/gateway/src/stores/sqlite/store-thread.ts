@@ -36,7 +36,6 @@ export type StorePart =
   | 'lastCommit'
   | 'uploads'
   | 'index'
-  | 'search'
   | 'derived'
   | 'keys'
   | 'erasing'
@@ -69,8 +68,6 @@ export type FromThread =
   /** All entries up to this one were verified in the background. */
   | { readonly verified: Seq };
 
-/** Entries are indexed together after this delay, so that a facet gets few rows. */
-const BATCH_DELAY_MS = 250;
 const RETRY_DELAY_MS = 1000;
 
 export class StoreThread {
@@ -160,12 +157,6 @@ export class StoreThread {
         await this.sleep(RETRY_DELAY_MS).catch(() => {});
       }
     }
-  }
-
-  /** Resolves when entries after `head` can be indexed together. */
-  async headMoved(head: number): Promise<void> {
-    await this.shared.headMoved(head);
-    await this.sleep(BATCH_DELAY_MS);
   }
 
   /** Rejects when the store closes meanwhile. */

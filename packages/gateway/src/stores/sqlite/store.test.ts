@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { draftOf, stampOf } from '../../log/log.fixture.ts';
 import { facet } from '../../log/facet.ts';
-import type { Log } from '../../log/log.ts';
+import { seqsFound, textQuery, untilSearchable } from '../../search/search.fixture.ts';
 import { openSqliteLog } from './store.ts';
-
-async function textOf(log: Log): Promise<string> {
-  const selection = { facets: [facet('kind', 'garden')], order: 'newest' } as const;
-  const pieces = await Array.fromAsync(log.readText(selection, ',\n'), (piece) =>
-    Buffer.from(piece),
-  );
-  return Buffer.concat(pieces).toString();
-}
 
 describe('a thread that joins the SQLite store', () => {
   it('reads, appends and hears of what others append', async () => {
@@ -29,7 +22,7 @@ describe('a thread that joins the SQLite store', () => {
       const connection = log.connect();
       const thread = new Worker(new URL('joined-thread.fixture.ts', import.meta.url), {
         workerData: connection,
-        transferList: [connection.writer, connection.words, connection.index],
+        transferList: [connection.writer, connection.segments],
       });
       const messages: unknown[] = [];
       thread.on('message', (message) => void messages.push(message));
@@ -58,33 +51,22 @@ describe('a thread that joins the SQLite store', () => {
   });
 });
 
-describe('the index of the SQLite store', () => {
-  for (const lost of [['runs'], ['index.sqlite'], ['runs', 'index.sqlite'], ['runs/garden']]) {
-    it(`is made again when ${lost.join(' and ')} are lost`, async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-      const filled = await openSqliteLog({ folder });
-      const text = 'a'.repeat(1000);
-      await Promise.all(
-        Array.from({ length: 4000 }, () => filled.append(draftOf({ body: `"text":"${text}"` }))),
-      );
-      const before = await textOf(filled);
-      await filled[Symbol.asyncDispose]();
-      // Opening waits for the index, with its runs.
-      await (await openSqliteLog({ folder }))[Symbol.asyncDispose]();
-      assert.ok((await stat(join(folder, 'runs', 'garden'))).size > 1_000_000);
-      for (const name of lost) await rm(join(folder, name), { recursive: true });
-      await using again = await openSqliteLog({ folder });
-      assert.equal(await textOf(again), before);
-      await rm(folder, { recursive: true, force: true });
-    });
-  }
-
-  it('that cannot be made lets go of the folder again', async () => {
+describe('the segments of the SQLite store', () => {
+  it('that cannot be made keep nobody from saying and reading, and are made once they can be', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'presence-'));
-    await mkdir(join(folder, 'index.sqlite', 'in the way'), { recursive: true });
-    await assert.rejects(openSqliteLog({ folder }));
-    await rm(join(folder, 'index.sqlite'), { recursive: true });
-    const log = await openSqliteLog({ folder });
+    await writeFile(join(folder, 'segments'), 'in the way');
+    const changes: (string | undefined)[] = [];
+    await using log = await openSqliteLog({
+      folder,
+      onChange: ({ part, cause }) => changes.push(`${part} ${cause === undefined}`),
+    });
+    assert.equal(stampOf(await log.append(draftOf())).seq, 1);
+    assert.deepEqual(await seqsFound(log, { facets: [facet('kind', 'garden')] }), [1]);
+    while (!changes.includes('index false')) await pause(20);
+    await rm(join(folder, 'segments'));
+    await untilSearchable(log);
+    assert.deepEqual(await seqsFound(log, { textQuery: textQuery('тиша') }), [1]);
+    assert.deepEqual(changes, ['index false', 'index true']);
     await log[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });

@@ -1,10 +1,9 @@
 /**
  * The embedded store: SQLite in one folder. It upholds the contract of `log/log.ts`, for every thread
- * that has joined it. `log/` writes and reads the entries, `index/` finds them by facets, `words/`
- * finds them by words. Each has a thread of its own; reading happens in the caller's thread.
+ * that has joined it. `log/` writes and reads the entries, `segments/` has everything that is derived from
+ * them. Each has a thread of its own; reading happens in the caller's thread.
  *
- * Imports between them go one way: words → index → log → the files beside this one that import
- * none of the three.
+ * Imports between them go one way: segments → log → the files beside this one that import neither.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -15,13 +14,15 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import type { LogCopier } from '../../log/log-copier.ts';
 import type { Log, Seq } from '../../log/log.ts';
 import { threadModule } from '../../thread-module.ts';
+import { beginLog, readBegunBackup } from './backup/begin-log.ts';
+import type { BackupDescription } from './backup/description.ts';
 import { type DataPaths, dataPathsIn } from './data-paths.ts';
-import { type AcceptedLoss, checkHistory } from './log/accept-loss.ts';
-import { adoptName } from './log/adopt-name.ts';
-import { checkClock } from './log/check-clock.ts';
-import { CopyClient } from './log/copy-client.ts';
-import { openAnyLogForReading, rollBackJournal } from './log/log-database.ts';
-import { readStreamPosition } from './log/stream-progress.ts';
+import { type AcceptedLoss, checkHistory } from './writer/accept-loss.ts';
+import { adoptName } from './writer/adopt-name.ts';
+import { checkClock } from './writer/check-clock.ts';
+import { CopyClient } from './replica/copy-client.ts';
+import { openLogIfExists, rollBackJournal } from './log/log-database.ts';
+import { readStreamPosition } from './replica/stream-progress.ts';
 import { isLocked, lockFile } from './lock-file.ts';
 import { prepareFolder } from './prepare-folder.ts';
 import { SharedState } from './shared-state.ts';
@@ -57,6 +58,8 @@ export interface SqliteOptions {
   /** Whether to go on with what is there if the log has lost entries. */
   readonly acceptLoss?: boolean;
   readonly onAcceptedLoss?: (loss: AcceptedLoss) => void;
+  /** Called where the folder was a backup, of which the log goes on under this name. */
+  readonly onBegunBackup?: (backup: BackupDescription, name: string) => void;
   /** Whether the clock is right although it is far ahead of the newest entry. */
   readonly acceptClock?: boolean;
   /** Called when the clock jumps, and at the start if it is behind the newest entry. */
@@ -65,6 +68,8 @@ export interface SqliteOptions {
   readonly onVerified?: (seq: Seq) => void;
   /** A thread that takes appends and withholdings, and has the writer store them in its order. */
   readonly appending?: AppendingThread | undefined;
+  /** Seqs of a segment, for tests: few entries fill several. */
+  readonly segmentSize?: number;
   /** Where a thread of the store records metrics. */
   readonly metricsOf?: ((thread: string) => StoreMetricsMemory) | undefined;
 }
@@ -106,7 +111,7 @@ export interface OpenedCopy extends AsyncDisposable {
  * the processor's cache. The words of entries are many and short-lived.
  */
 const YOUNG_GENERATION_MB = 8;
-const YOUNG_GENERATION_OF_WORDS_MB = 4;
+const YOUNG_GENERATION_OF_SEGMENTS_MB = 4;
 
 /** libuv's own number. */
 const DEFAULT_FILE_THREADS = 4;
@@ -114,8 +119,8 @@ const DEFAULT_FILE_THREADS = 4;
 const PROGRESS_INTERVAL_MS = 1000;
 
 /**
- * Opens the log in a folder, which is created if it does not exist. Resolves once the index has
- * caught up. Throws when another process has the folder, when it has something else than a log, and
+ * Opens the log in a folder, which is created if it does not exist. Resolves once all entries but the
+ * newest, fewer than a segment has, can be searched. Throws when another process has the folder, when it has something else than a log, and
  * when the log has lost entries or the clock is far ahead, unless that is accepted.
  */
 export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
@@ -129,14 +134,12 @@ export async function openSqliteLog(options: SqliteOptions): Promise<OwnedLog> {
   const timer = setInterval(report, PROGRESS_INTERVAL_MS);
   using _progress = { [Symbol.dispose]: () => clearInterval(timer) };
   shared.hasIndexes = true;
-  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
-  const index = await start('./index/index-thread', YOUNG_GENERATION_MB);
-  // The full-text index need not have caught up: `searchWatermark` says how far it is.
-  const words = await start('./words/words-thread', YOUNG_GENERATION_OF_WORDS_MB);
+  const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
+  const segments = await start('./segments/segments-thread', YOUNG_GENERATION_OF_SEGMENTS_MB);
   const appending = options.appending && (await startAppending(options.appending, writer, start));
   const appendThread = appending ?? writer;
   const connect = (): SqliteConnection => {
-    const ports = { writer: portTo(appendThread), words: portTo(words), index: portTo(index) };
+    const ports = { writer: portTo(appendThread), segments: portTo(segments) };
     return { paths, shared: shared.memory, isShared: appending !== undefined, ...ports };
   };
   const copier = (): CopyClient => new CopyClient(paths, shared, portTo(writer));
@@ -162,7 +165,7 @@ export async function openLogCopy(
 ): Promise<OpenedCopy> {
   await using opened = new AsyncDisposableStack();
   const { paths, shared, start } = openFolder({ ...options, acceptClock: true }, opened);
-  const writer = await start('./log/writer-thread', YOUNG_GENERATION_MB);
+  const writer = await start('./writer/writer-thread', YOUNG_GENERATION_MB);
   const copier = opened.use(new CopyClient(paths, shared, portTo(writer)));
   const rest = opened.move();
   return { copier, [Symbol.asyncDispose]: () => rest.disposeAsync() };
@@ -184,12 +187,18 @@ function openFolder(options: SqliteOptions, opened: AsyncDisposableStack): Opene
   prepareFolder(paths);
   opened.use(lockFolder(paths));
   rollBackJournal(paths);
-  refuseLog(paths, { isCopy: options.appending !== undefined, acceptClock: options.acceptClock });
+  const isCopy = options.appending !== undefined;
+  const backup = refuseLog(paths, { isCopy, acceptClock: options.acceptClock });
   const loss = checkHistory(paths, options.acceptLoss ?? false);
   if (loss !== undefined) options.onAcceptedLoss?.(loss);
   if (options.name !== undefined) adoptName(paths, options.name);
+  if (backup !== undefined) {
+    const name = beginLog(paths, { keepName: options.name !== undefined, isCopy });
+    options.onBegunBackup?.(backup, name);
+  }
   mkdirSync(paths.incoming, { recursive: true });
   const shared = new SharedState();
+  if (options.segmentSize !== undefined) shared.segments.size = options.segmentSize;
   const { fileThreads = DEFAULT_FILE_THREADS } = options;
   shared.uploadThreads = Math.max(1, Math.floor(fileThreads / 2));
   const start: OpenedFolder['start'] = async (path, youngGenerationMb, given) => {
@@ -212,23 +221,29 @@ interface LogUse {
   readonly acceptClock?: boolean | undefined;
 }
 
-function refuseLog(paths: DataPaths, { isCopy, acceptClock }: LogUse): void {
-  if (!isCopy) refuseCopyOfCluster(paths);
+/** Returns the description of a backup, which begins a log of its own. */
+function refuseLog(
+  paths: DataPaths,
+  { isCopy, acceptClock }: LogUse,
+): BackupDescription | undefined {
+  const backup = readBegunBackup(paths, isCopy);
+  if (!isCopy && backup === undefined) refuseCopyOfCluster(paths);
   if (!isCopy && acceptClock !== true) checkClock(paths);
+  return backup;
 }
 
 /** Throws what `openSqliteLog` would refuse, and changes nothing. No gateway may be running there. */
 export function checkLog(folder: string, use: LogUse): void {
   const paths = dataPathsIn(resolve(folder));
   if (isLocked(paths.lock)) throw new Error(`Another process is using "${paths.folder}".`);
-  openAnyLogForReading(paths)?.close();
+  openLogIfExists(paths)?.close();
   refuseLog(paths, use);
   checkHistory(paths, false);
 }
 
 /** Whatever is stored in a copy by itself, the other copies would not have. */
 function refuseCopyOfCluster(paths: DataPaths): void {
-  const db = openAnyLogForReading(paths);
+  const db = openLogIfExists(paths);
   if (db === undefined) return;
   const position = readStreamPosition(db);
   db.close();

@@ -11,7 +11,7 @@ export class DamageClient {
 
   constructor(port: MessagePort) {
     this.#port = port;
-    port.on('message', ({ unreadable, readable }: DamageNotice) => {
+    port.on('message', ({ unreadable = [], readable = [] }: Partial<DamageNotice>) => {
       for (const seq of unreadable) this.#unreadable.add(seq);
       for (const seq of readable) this.#unreadable.delete(seq);
     });
@@ -28,15 +28,11 @@ export class DamageClient {
     return this.#unreadable.has(seq);
   }
 
-  /** The entry is not tried again until the thread of the index has found it readable. */
+  /** The entry is not tried again until the thread of the segments has found it readable. */
   report(seq: Seq, fault: Error): void {
     if (this.#unreadable.has(seq)) return;
     this.#unreadable.add(seq);
     const cause = causeOf(fault);
     this.#port.postMessage({ unreadable: { seq, cause } } satisfies DamageReport);
-  }
-
-  close(): void {
-    this.#port.close();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The entries that are known to be unreadable, in the thread of the index. Every reader is told of
+ * The entries that are known to be unreadable, in the thread of the segments. Every reader is told of
  * them, so that none tries them again, and each is reported once. Entries in files are looked at
  * again when their file has changed.
  *
@@ -12,11 +12,11 @@ import type { MessagePort } from 'node:worker_threads';
 
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader } from '../log/block-reader.ts';
-import { finalPath } from '../log/large-files.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { finalPath } from '../large/large-files.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
 import type { StoreThread } from '../store-thread.ts';
-import type { DamageNotice, DamageReport, EntryDamage } from './messages.ts';
+import type { DamageNotice, EntryDamage } from './messages.ts';
 
 /** Files looked at in one round. */
 const MAX_CHECKED = 256;
@@ -31,26 +31,39 @@ interface UnreadableEntry {
 export class DamageRegistry {
   readonly #thread: StoreThread;
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #verifier: EntryVerifier;
   readonly #entries = new Map<Seq, UnreadableEntry>();
+  #added = Promise.withResolvers<void>();
 
   constructor(thread: StoreThread, log: DatabaseSync) {
     this.#thread = thread;
     this.#paths = thread.paths;
-    this.#log = new BlockReader(log);
+    this.#log = new RowReader(log);
     this.#verifier = new EntryVerifier(this.#log, thread.paths);
   }
 
-  /** Tells a reader what is known, and receives what it finds. */
+  /** Tells a reader what is known. */
   addClient(client: MessagePort): void {
-    client.on('message', ({ unreadable }: DamageReport) => this.add(unreadable));
     const known: DamageNotice = { unreadable: [...this.#entries.keys()], readable: [] };
     client.postMessage(known);
   }
 
+  /** Resolves once there is an entry that cannot be read. */
+  async any(): Promise<void> {
+    if (this.#entries.size === 0) this.#added = Promise.withResolvers();
+    else this.#added.resolve();
+    await this.#added.promise;
+  }
+
+  /** Whether an entry of the span, both ends included, is known to be unreadable. */
+  hasBetween(from: Seq, to: Seq): boolean {
+    return this.#entries.size > 0 && this.#entries.keys().some((seq) => seq >= from && seq <= to);
+  }
+
   add({ seq, cause }: EntryDamage): void {
     if (this.#entries.has(seq)) return;
+    this.#added.resolve();
     this.#entries.set(seq, { fileState: NOT_LOOKED_AT });
     this.#notify({ unreadable: [seq], readable: [] });
     this.#thread.reportEntry(seq, cause);

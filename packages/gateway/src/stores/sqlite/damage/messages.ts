@@ -1,4 +1,4 @@
-/** What the threads of readers and the thread of the index tell each other about damage. */
+/** What the threads of readers and the thread of the segments tell each other about damage. */
 import type { Seq } from '../../../log/log.ts';
 import type { FaultCause } from '../../../storage-fault.ts';
 

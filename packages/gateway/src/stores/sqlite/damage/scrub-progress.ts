@@ -1,10 +1,11 @@
-/** How far the background has verified the log, as stored in `index.sqlite` at times. */
-import type { DatabaseSync } from 'node:sqlite';
+/** How far the background has verified the log, as it is stored at times. */
+import { join } from 'node:path';
 
 import type { Seq } from '../../../log/log.ts';
 import { isStorageFault } from '../../../storage-fault.ts';
-import { dataPathsIn } from '../data-paths.ts';
-import { openForReading, readMeta, readMetaSeq } from '../database.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { makeFolder } from '../prepare-folder.ts';
+import { readChecked, writeChecked } from '../segment-record.ts';
 
 export interface ScrubProgress {
   /** The last entry of this pass that was verified; 0 at its start. */
@@ -13,21 +14,25 @@ export interface ScrubProgress {
   readonly completed: number;
 }
 
-export function readScrubProgress(index: DatabaseSync): ScrubProgress | undefined {
-  if (readMeta(index, 'scrubbed') === undefined) return undefined;
-  return { at: readMetaSeq(index, 'scrubbed'), completed: readMetaSeq(index, 'scrubCompleted') };
-}
-
-/** Undefined where it is not known: before the first start, and once the index was made again. */
-export function scrubProgress(folder: string): ScrubProgress | undefined {
-  let db: DatabaseSync | undefined;
+/** Undefined where it is not known: before the first start, and where the file is lost. */
+export function readScrubProgress(paths: DataPaths): ScrubProgress | undefined {
   try {
-    db = openForReading(dataPathsIn(folder).index);
-    return readScrubProgress(db);
+    return readChecked(progressFile(paths)) as ScrubProgress | undefined;
   } catch (error) {
     if (isStorageFault(error)) return undefined;
     throw error;
-  } finally {
-    db?.close();
   }
+}
+
+export function writeScrubProgress(paths: DataPaths, progress: ScrubProgress): void {
+  makeFolder(paths.segments);
+  writeChecked(progressFile(paths), progress);
+}
+
+export function scrubProgress(folder: string): ScrubProgress | undefined {
+  return readScrubProgress(dataPathsIn(folder));
+}
+
+function progressFile({ segments }: DataPaths): string {
+  return join(segments, 'verified.json');
 }

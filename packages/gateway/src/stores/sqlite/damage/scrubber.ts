@@ -3,20 +3,19 @@
  * changes on the disk is found although nobody reads it.
  *
  * Takes about a fiftieth of its thread's time. A pass that a stop interrupts goes on behind it. The
- * buckets of idempotency keys are made again where one lacks an entry.
+ * idempotency keys are made again where one is missing.
  */
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { isSpoiled, openForReading } from '../database.ts';
+import { isSpoiled, openForReading, readMetaSeq } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { BlockReader, type SeqSpan } from '../log/block-reader.ts';
-import type { EntryRow } from '../log/record.ts';
+import { RowReader } from '../log/row-reader.ts';
+import type { EntryRow } from '../log/entry-row.ts';
 import { ChainVerifier } from '../log/chain-verifier.ts';
 import { EntryVerifier } from '../log/entry-verifier.ts';
-import { openLogForRepair } from '../log/log-database.ts';
-import { repairBuckets } from '../log/refill-buckets.ts';
-import { type KeyFault, unfoundKeys } from '../log/verify-keys.ts';
+import { unfoundKeys } from '../repair/verify-keys.ts';
 import type { SharedState } from '../shared-state.ts';
 import type { StoreThread } from '../store-thread.ts';
 import type { DamageRegistry } from './damage-registry.ts';
@@ -25,13 +24,14 @@ import type { DamageRegistry } from './damage-registry.ts';
 const STEP_MS = 5;
 
 export class Scrubber {
-  readonly #thread: StoreThread;
   readonly #paths: DataPaths;
   readonly #shared: SharedState;
   readonly #registry: DamageRegistry;
   readonly #log: DatabaseSync;
-  readonly #blocks: BlockReader;
+  readonly #blocks: RowReader;
   readonly #single: EntryVerifier;
+  #keys: DatabaseSync | undefined;
+  #keysInode: number | undefined;
   #verifier: ChainVerifier | undefined;
   /** The last entry that was verified. */
   #at: Seq;
@@ -39,13 +39,12 @@ export class Scrubber {
   /** Goes on behind the entry `at`. */
   constructor(thread: StoreThread, registry: DamageRegistry, at: Seq) {
     const { paths, shared } = thread;
-    this.#thread = thread;
     this.#paths = paths;
     this.#shared = shared;
     this.#registry = registry;
     // A small cache: the log is read from the disk, once a pass.
     this.#log = openForReading(paths.log, 256);
-    this.#blocks = new BlockReader(this.#log);
+    this.#blocks = new RowReader(this.#log);
     this.#single = new EntryVerifier(this.#blocks, paths);
     this.#at = at;
   }
@@ -63,7 +62,7 @@ export class Scrubber {
       await this.#verify(this.#at + 1, signal);
       this.#at += 1;
     }
-    this.#repairKeys(from, this.#at);
+    this.#checkKeys(from, this.#at);
     if (this.#at < this.#shared.head || this.#at === 0) return false;
     this.#at = 0;
     this.#verifier = undefined;
@@ -72,32 +71,34 @@ export class Scrubber {
 
   close(): void {
     this.#log.close();
+    this.#keys?.close();
   }
 
-  /** Makes entries after `from` found by their keys where they are not. */
-  #repairKeys(from: Seq, to: Seq): void {
+  /** Has the keys made again where entries after `from` are not found by theirs. */
+  #checkKeys(from: Seq, to: Seq): void {
     if (to <= from) return;
-    const faults = this.#unfoundKeys({ from: from + 1, to });
-    const [fault] = faults;
-    if (fault === undefined) return;
-    const db = openLogForRepair(this.#paths);
     try {
-      repairBuckets(db, new Set(faults.map(({ bucket }) => bucket)));
-    } finally {
-      db.close();
+      const keys = this.#openKeys();
+      const last = keys && Math.min(to, readMetaSeq(keys, 'until'));
+      if (keys === undefined || last === undefined || last <= from) return;
+      const faults = unfoundKeys(this.#log, keys, { from: from + 1, to: last });
+      if (faults.length > 0) this.#shared.keysSpoiled = true;
+    } catch (error) {
+      if (!isSpoiled(error)) throw error;
+      this.#shared.keysSpoiled = true;
     }
-    const message = `Entry ${fault.seq} was not found by its idempotency key.`;
-    this.#thread.report('keys', { code: 'VERIFY', message });
-    this.#thread.report('keys', undefined);
   }
 
-  #unfoundKeys(span: SeqSpan): readonly KeyFault[] {
-    try {
-      return unfoundKeys(this.#log, this.#blocks, span);
-    } catch (error) {
-      if (isSpoiled(error)) return [];
-      throw error;
+  /** The file may have been made again since. */
+  #openKeys(): DatabaseSync | undefined {
+    const { keys } = this.#paths;
+    const inode = statSync(keys, { throwIfNoEntry: false })?.ino;
+    if (inode !== this.#keysInode) {
+      this.#keys?.close();
+      this.#keys = inode === undefined ? undefined : openForReading(keys, 256);
+      this.#keysInode = inode;
     }
+    return this.#keys;
   }
 
   async #verify(seq: Seq, signal: AbortSignal): Promise<void> {

@@ -7,8 +7,8 @@ import { GatewayError } from '@open-presence/protocol';
 import { Turns } from '../../../fair-turns.ts';
 import type { ChainRange, LogRead, ReadPosition, Seq, TextRead } from '../../../log/log.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
-import type { EntryRow } from './record.ts';
+import type { RowReader } from './row-reader.ts';
+import type { EntryRow } from './entry-row.ts';
 import type { EntryReader } from './entry-reader.ts';
 
 /**
@@ -23,10 +23,10 @@ const FIRST_LINK_HEX = '0'.repeat(64);
 const LINE_END = Buffer.from('}\n');
 
 export class ChainReader {
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #entries: EntryReader;
 
-  constructor(log: BlockReader, entries: EntryReader) {
+  constructor(log: RowReader, entries: EntryReader) {
     this.#log = log;
     this.#entries = entries;
   }

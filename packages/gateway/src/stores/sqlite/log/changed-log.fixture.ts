@@ -2,24 +2,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { Seq } from '../../../log/log.ts';
-import { BlockReader } from './block-reader.ts';
-import { BlockWriter } from './block-writer.ts';
-import type { NewRecord } from './record.ts';
+import { RowReader } from './row-reader.ts';
+import { type NewRow, RowWriter } from './row-writer.ts';
 
-export type ChangeableEntry = { -readonly [Name in keyof NewRecord]: NewRecord[Name] } & {
+export type ChangeableEntry = { -readonly [Name in keyof NewRow]: NewRow[Name] } & {
   text: readonly [Buffer];
 };
 
 export function entryOf(db: DatabaseSync, seq: Seq): ChangeableEntry {
-  const row = new BlockReader(db).entry(seq);
+  const row = new RowReader(db).entry(seq);
   if (row === undefined) throw new Error(`There is no entry ${seq}.`);
-  const { time, kind, room, head, marked, facets, portability } = row;
+  const { time, kind, room, marked, facets, portability } = row;
   const key = row.key ?? row.keyHash;
   return {
     time,
     kind,
     room,
-    head,
     marked,
     portability,
     large:
@@ -37,13 +35,12 @@ export function changeEntries(
   db: DatabaseSync,
   change: (entries: Map<Seq, ChangeableEntry>) => void,
 ): void {
-  const rows = new BlockReader(db).rows({ from: 1, to: new BlockReader(db).lastSeq() });
+  const rows = new RowReader(db).rows({ from: 1, to: new RowReader(db).lastSeq() });
   const entries = new Map(Array.from(rows, ({ seq }) => [seq, entryOf(db, seq)]));
   change(entries);
-  db.exec('BEGIN; DELETE FROM blocks');
-  const writer = new BlockWriter(db);
-  for (const [seq, entry] of [...entries].toSorted(([a], [b]) => a - b)) writer.add(seq, entry);
-  writer.flush();
+  db.exec('BEGIN; DELETE FROM entries; DELETE FROM large');
+  const writer = new RowWriter(db);
+  for (const [seq, entry] of entries) writer.put(seq, entry);
   db.exec('COMMIT');
 }
 

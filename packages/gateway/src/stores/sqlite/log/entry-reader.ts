@@ -8,10 +8,10 @@ import type { Entry, Seq } from '../../../log/log.ts';
 import { StorageFault } from '../../../storage-fault.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
-import { type EntryRow, stampOf } from './record.ts';
+import type { RowReader } from './row-reader.ts';
+import { type EntryRow, stampOf } from './entry-row.ts';
 import { EntryVerifier } from './entry-verifier.ts';
-import { isFileFault, largeChunks, largeFault } from './large-files.ts';
+import { isFileFault, largeChunks, largeFault } from '../large/large-files.ts';
 
 /** Which entries not to try, and where to report others. */
 export interface KnownDamage {
@@ -24,11 +24,11 @@ const EMPTY = new Uint8Array(0);
 
 export class EntryReader {
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
   readonly #damage: KnownDamage;
   readonly #verifier: EntryVerifier;
 
-  constructor(log: BlockReader, paths: DataPaths, damage: KnownDamage) {
+  constructor(log: RowReader, paths: DataPaths, damage: KnownDamage) {
     this.#paths = paths;
     this.#log = log;
     this.#damage = damage;

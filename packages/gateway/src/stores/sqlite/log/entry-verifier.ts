@@ -2,7 +2,7 @@
 import type { Seq } from '../../../log/log.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled } from '../database.ts';
-import type { BlockReader } from './block-reader.ts';
+import type { RowReader } from './row-reader.ts';
 import { FIRST_LINK } from './chain.ts';
 import { ChainVerifier, type StoredBody } from './chain-verifier.ts';
 
@@ -13,9 +13,9 @@ interface VerifyOptions {
 
 export class EntryVerifier {
   readonly #paths: DataPaths;
-  readonly #log: BlockReader;
+  readonly #log: RowReader;
 
-  constructor(log: BlockReader, paths: DataPaths) {
+  constructor(log: RowReader, paths: DataPaths) {
     this.#paths = paths;
     this.#log = log;
   }
@@ -35,7 +35,7 @@ export class EntryVerifier {
     { signal, body }: VerifyOptions,
   ): Promise<string | undefined> {
     try {
-      const link = previous < 1 ? FIRST_LINK : this.#log.entry(previous)?.link;
+      const link = previous < 1 ? FIRST_LINK : this.#log.linkOf(previous);
       if (link === undefined) return `cannot be verified without entry ${previous}`;
       const verifier = new ChainVerifier(this.#paths, { seq: previous, link });
       for (let at = previous + 1; at < seq; at += 1) {

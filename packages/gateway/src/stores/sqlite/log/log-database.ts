@@ -8,25 +8,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { StorageFault } from '../../../storage-fault.ts';
 import { openForReading, readPragma } from '../database.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { KEY_BUCKETS_TABLE, KeyBuckets } from './key-buckets.ts';
-import { WITHHELD_TABLE } from './withheld-table.ts';
+import { ENTRIES_TABLE } from './entry-row.ts';
+import { WITHHELD_TABLE } from '../withholding/withheld-table.ts';
 
-/** "OPGL" */
-const APPLICATION_ID = 0x4f50474c;
+/** "OPGR": another one than that of logs from before the first release. */
+const APPLICATION_ID = 0x4f504752;
+const EARLY_APPLICATION_ID = 0x4f50474c;
 
-/** The format of this program. `migration.ts` brings older ones forward. */
-export const LOG_FORMAT = 7;
-/** Older ones had a row for each entry. */
-export const FIRST_FORMAT_OF_BLOCKS = 3;
+/** The format of this program. */
+export const LOG_FORMAT = 1;
 
 const TABLES = `
   CREATE TABLE meta (name TEXT PRIMARY KEY, value ANY) WITHOUT ROWID, STRICT;
-  -- Consecutive entries, from the seq \`first\` on: see blocks.ts.
-  CREATE TABLE blocks (first INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
-  -- Finds an entry by the name of the file of its body.
-  CREATE TABLE large (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
-  -- Finds entries by their idempotency keys: see key-buckets.ts.
-  ${KEY_BUCKETS_TABLE};
+  ${ENTRIES_TABLE};
+  -- The files of large bodies.
+  CREATE TABLE large (seq INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL) STRICT;
+  CREATE INDEX large_name ON large (name);
   ${WITHHELD_TABLE};
   INSERT INTO meta VALUES ('name', lower(hex(randomblob(8))));
   `;
@@ -36,33 +33,26 @@ const TABLES = `
  * log of this format.
  */
 export function openLogForWriting(paths: DataPaths): DatabaseSync {
-  const db = openAnyLogForWriting(paths);
-  const version = readPragma(db, 'user_version');
-  if (version === LOG_FORMAT) return db;
-  db.close();
-  throw olderFormat(paths, version);
-}
-
-/** The same for a log of an older format too. */
-export function openAnyLogForWriting(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
-  // When a page is split, what was moved elsewhere is not left in it: it may be withheld later.
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
-  if (readPragma(db, 'user_version') === 0) createLog(db);
-  const refusal = refusalOf(db, paths);
-  if (refusal === undefined) return db;
-  db.close();
-  throw new Error(refusal);
+  try {
+    // When a page is split, what was moved elsewhere is not left in it: it may be withheld later.
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = FAST');
+    if (readPragma(db, 'user_version') === 0) createLog(db);
+    assertFormat(db, paths);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Makes the tables of a log in an empty database. */
 export function createLog(db: DatabaseSync): void {
-  db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA application_id = ${APPLICATION_ID}`);
-  new KeyBuckets(db).create();
-  db.exec(`PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
+  db.exec(`BEGIN IMMEDIATE; ${TABLES}; PRAGMA application_id = ${APPLICATION_ID};
+    PRAGMA user_version = ${LOG_FORMAT}; COMMIT`);
 }
 
-/** Opens a log of this format to change it beside a gateway that may be running. */
+/** Opens a log to change it beside a gateway that may be running. */
 export function openLogForRepair(paths: DataPaths): DatabaseSync {
   const db = new DatabaseSync(paths.log, { timeout: 5000 });
   // What an earlier process has left in the WAL is flushed before anything is written after it. What
@@ -106,45 +96,39 @@ export function rollBackJournal({ log }: DataPaths): void {
  * none, or one of another format than this program writes.
  */
 export function openLogForReading(paths: DataPaths): DatabaseSync {
-  const db = openAnyLogForReading(paths);
+  const db = openLogIfExists(paths);
   if (db === undefined) throw new Error(`There is no log in "${paths.folder}".`);
-  const version = readPragma(db, 'user_version');
-  if (version === LOG_FORMAT) return db;
-  db.close();
-  throw olderFormat(paths, version);
+  return db;
 }
 
-function olderFormat({ log }: DataPaths, version: number): Error {
-  return new Error(
-    `"${log}" has the older format ${version}. Start a gateway with it once, which brings it forward.`,
-  );
-}
-
-/**
- * The same for a log of an older format too. Undefined if there is none, or an empty file, which a
- * first start leaves that was interrupted.
- */
-export function openAnyLogForReading(paths: DataPaths): DatabaseSync | undefined {
+/** Undefined if there is none, or an empty file, which a first start leaves that was interrupted. */
+export function openLogIfExists(paths: DataPaths): DatabaseSync | undefined {
   if (!existsSync(paths.log)) return undefined;
   const db = openForReading(paths.log);
   try {
-    const isEmpty = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get();
-    const refusal = isEmpty?.['tables'] === 0 ? undefined : refusalOf(db, paths);
-    if (refusal !== undefined) throw new Error(refusal);
-    if (isEmpty?.['tables'] !== 0) return db;
-    db.close();
-    return undefined;
+    const tables = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'];
+    if (tables === 0) {
+      db.close();
+      return undefined;
+    }
+    assertFormat(db, paths);
+    return db;
   } catch (error) {
     if (db.isOpen) db.close();
     throw error;
   }
 }
 
-/** Why this program cannot use a file that is not empty. */
-function refusalOf(db: DatabaseSync, { log }: DataPaths): string | undefined {
-  if (readPragma(db, 'application_id') !== APPLICATION_ID)
-    return `"${log}" is not the log of a presence gateway.`;
-  const version = readPragma(db, 'user_version');
-  if (version <= LOG_FORMAT) return undefined;
-  return `"${log}" has format ${version}; this version of the gateway knows formats up to ${LOG_FORMAT}. Use the newer version that wrote it.`;
+/** Throws where this program cannot use a file that is not empty. */
+function assertFormat(db: DatabaseSync, { folder, log }: DataPaths): void {
+  const [id, version] = [readPragma(db, 'application_id'), readPragma(db, 'user_version')];
+  if (id === EARLY_APPLICATION_ID)
+    throw new Error(
+      `"${log}" is of a version before the first release: export it with that version ("presence export --data ${folder} FILE"), and import that into a new folder with this one ("presence import FILE --data NEW").`,
+    );
+  if (id !== APPLICATION_ID) throw new Error(`"${log}" is not the log of a presence gateway.`);
+  if (version > LOG_FORMAT)
+    throw new Error(
+      `"${log}" has format ${version}; this version of the gateway knows formats up to ${LOG_FORMAT}. Use the newer version that wrote it.`,
+    );
 }

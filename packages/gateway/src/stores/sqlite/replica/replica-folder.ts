@@ -3,21 +3,22 @@ import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 import type { LogBeginning, ReplicaFolder, ReplicaLog } from '../../../log/replica.ts';
+import { refuseBackup } from '../backup/begin-log.ts';
 import { type DataPaths, dataPathsIn } from '../data-paths.ts';
-import { readMeta, SUMS_SUFFIX } from '../database.ts';
+import { readMeta } from '../database.ts';
 import { lockFile } from '../lock-file.ts';
-import { checkHistory } from '../log/accept-loss.ts';
+import { checkHistory } from '../writer/accept-loss.ts';
+import { RowReader } from '../log/row-reader.ts';
 import {
   flushWal,
-  openAnyLogForReading,
   openLogForReading,
   openLogForWriting,
+  openLogIfExists,
   renameLog,
   rollBackJournal,
 } from '../log/log-database.ts';
-import { endOfLog } from '../log/log-end.ts';
-import { joinStream, leaveStream, readStreamPosition } from '../log/stream-progress.ts';
-import { lastWithheld } from '../log/withheld-table.ts';
+import { joinStream, leaveStream, readStreamPosition } from './stream-progress.ts';
+import { lastWithheld } from '../withholding/withheld-table.ts';
 import { flushFolder } from '../prepare-folder.ts';
 
 export class SqliteReplicaFolder implements ReplicaFolder {
@@ -29,18 +30,19 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     this.#paths = dataPathsIn(folder);
   }
 
-  /** Throws where a gateway has it. */
+  /** Throws where a gateway has it, and where it is a backup. */
   lock(): Disposable {
+    refuseBackup(this.#paths);
     const lock = lockFile(this.#paths.lock, 'A gateway is using it. Stop it first.');
     return { [Symbol.dispose]: () => lock.close() };
   }
 
   read(): ReplicaLog | undefined {
     rollBackJournal(this.#paths);
-    const db = openAnyLogForReading(this.#paths);
+    const db = openLogIfExists(this.#paths);
     if (db === undefined) return undefined;
     try {
-      const head = endOfLog(db).lastSeq();
+      const head = new RowReader(db).lastSeq();
       const position = readStreamPosition(db);
       if (position === undefined && head === 0) return undefined;
       if (position !== undefined && position.head !== head)
@@ -61,11 +63,10 @@ export class SqliteReplicaFolder implements ReplicaFolder {
     return log;
   }
 
-  /** Throws for a log of an older format. */
   beginning(): LogBeginning {
     const db = openLogForReading(this.#paths);
     try {
-      const end = endOfLog(db);
+      const end = new RowReader(db);
       const head = end.lastSeq();
       return { head, link: end.linkAt(head) ?? '', withheld: lastWithheld(db) };
     } finally {
@@ -74,7 +75,7 @@ export class SqliteReplicaFolder implements ReplicaFolder {
   }
 
   join(stream: string): void {
-    this.#change((db) => joinStream(db, stream, endOfLog(db).lastSeq()));
+    this.#change((db) => joinStream(db, stream, new RowReader(db).lastSeq()));
   }
 
   /** Makes it a log of its own, under the same name or a new one. */
@@ -88,11 +89,9 @@ export class SqliteReplicaFolder implements ReplicaFolder {
 
   /** What tells the name of the log; the next start makes it again. */
   #removeDerived(): void {
-    const { folder, index, search, runs, lastCommit } = this.#paths;
-    const databases = [index, search].flatMap((file) =>
-      ['', '-wal', '-shm', SUMS_SUFFIX].map((suffix) => file + suffix),
-    );
-    for (const path of [...databases, runs, lastCommit])
+    const { folder, keys, segments, lastCommit } = this.#paths;
+    const databases = ['', '-wal', '-shm'].map((suffix) => keys + suffix);
+    for (const path of [...databases, segments, lastCommit])
       rmSync(path, { recursive: true, force: true });
     flushFolder(folder);
   }

@@ -17,19 +17,19 @@ import { causeOf, isStorageFault } from '../../../storage-fault.ts';
 import { type CallPort, ThreadCaller } from '../../../thread-call.ts';
 import type { DataPaths } from '../data-paths.ts';
 import { isSpoiled, openForReading } from '../database.ts';
-import { BlockReader } from '../log/block-reader.ts';
+import { RowReader } from '../log/row-reader.ts';
 import { digestOf } from '../log/chain.ts';
 import { keyColumn } from '../log/key-column.ts';
-import { DerivedSalts, saltsOf } from '../log/salts.ts';
+import { DerivedSalts, saltsOf } from '../writer/salts.ts';
 import { sha256 } from '../log/sha256.ts';
 import {
   readErasures,
   readRepeats,
   readUnusedUploads,
   unusedUploadNames,
-} from '../log/stream-messages.ts';
-import { withheldLookup } from '../log/withheld-table.ts';
-import type { ItemToWithhold, WriterCalls } from '../log/writer-calls.ts';
+} from './stream-messages.ts';
+import { withheldLookup } from '../withholding/withheld-table.ts';
+import type { ItemToWithhold, WriterCalls } from '../writer/writer-calls.ts';
 import type { StoreThread } from '../store-thread.ts';
 import { SqliteUploadFiles } from './upload-files.ts';
 
@@ -61,7 +61,7 @@ export class SqliteReplica implements Replica {
 
   reader(): ReplicaReader & Disposable {
     const db = openForReading(this.#thread.paths.log, 256);
-    const log = new BlockReader(db);
+    const log = new RowReader(db);
     return {
       linkAt: (seq) => (seq === 0 ? undefined : unlessFault(() => log.linkAt(seq))),
       erasures: (after, limit) => readErasures(db, after, limit),

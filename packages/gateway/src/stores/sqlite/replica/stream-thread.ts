@@ -8,7 +8,7 @@ import { loadCluster } from '../../../load-cluster.ts';
 import type { ToWriter } from '../../../log/packed-drafts.ts';
 import type { ReplicaStart } from '../../../log/replica.ts';
 import { answerCall, type ThreadCall } from '../../../thread-call.ts';
-import type { AppendThreadCalls } from '../log/writer-calls.ts';
+import type { AppendThreadCalls } from '../writer/writer-calls.ts';
 import { StoreThread } from '../store-thread.ts';
 import { SqliteReplica } from './sqlite-replica.ts';
 

@@ -10,7 +10,7 @@ import { BodyDigest } from '../../../log/body-digest.ts';
 import type { LargeBody } from '../../../log/packed-drafts.ts';
 import type { UploadChunk, UploadFiles } from '../../../log/replica.ts';
 import type { DataPaths } from '../data-paths.ts';
-import { FileSpool } from '../log/file-spool.ts';
+import { FileSpool } from '../large/file-spool.ts';
 import {
   assertBody,
   digestOfFile,
@@ -18,8 +18,8 @@ import {
   filesOf,
   finalPath,
   placeUpload,
-} from '../log/large-files.ts';
-import { UploadThreads } from '../log/upload-threads.ts';
+} from '../large/large-files.ts';
+import { UploadThreads } from '../large/upload-threads.ts';
 import type { SharedState } from '../shared-state.ts';
 
 export class SqliteUploadFiles implements UploadFiles {

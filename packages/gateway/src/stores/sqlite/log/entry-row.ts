@@ -1,0 +1,269 @@
+/**
+ * The form of an entry in `log.sqlite`: one row. The link covers what the entry says. A checksum covers
+ * what else the row has: its flags, its facets, and the name and size of its file.
+ */
+import { crc32 } from 'node:zlib';
+
+import { entryHead, type Kind, KINDS, type Stamp } from '@open-presence/protocol';
+
+import type { Seq, Withholding } from '../../../log/log.ts';
+import { PORTABILITIES, type Portability } from '../../../log/portability.ts';
+import { KEY_COLUMN_SIZE } from './key-column.ts';
+import { sha256 } from './sha256.ts';
+
+// What is withheld is overwritten by as many bytes, so that SQLite moves nothing: each column that
+// changes then has the same size before and after.
+export const ENTRIES_TABLE = `CREATE TABLE entries (
+  seq INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,  -- ms since 1970
+  kind INTEGER NOT NULL,  -- its place in KINDS
+  room TEXT NOT NULL,
+  flags INTEGER NOT NULL,  -- see below
+  link BLOB NOT NULL,  -- SHA-256, see chain.ts
+  salt BLOB NOT NULL,
+  key BLOB,  -- the key column, or its SHA-256 where only that is known
+  facets BLOB NOT NULL,
+  sum BLOB NOT NULL,  -- see sumOf
+  text BLOB NOT NULL  -- the whole entry; of a large one its head and a comma
+) STRICT`;
+
+/** An entry as it is stored. */
+export interface EntryRow {
+  readonly seq: Seq;
+  readonly time: number;
+  readonly kind: Kind;
+  readonly room: string;
+  /** Bytes of the gateway's own members at the beginning of the text. */
+  readonly head: number;
+  /** Bytes of the whole entry, with those in the file of a large one. */
+  readonly size: number;
+  /** Name of the file with the body of a large entry. */
+  readonly large: string | undefined;
+  /** Whether files beside that one have more facets. */
+  readonly marked: boolean;
+  readonly link: Buffer;
+  /** Destroyed with the body, so that its digest tells nothing about it: zeros if it is withheld. */
+  readonly salt: Buffer;
+  /** Of a withheld entry: made of the salt and the body that it had. */
+  readonly digest: Uint8Array | undefined;
+  /** See `key-column.ts`. Undefined also for the copy of an entry of another gateway. */
+  readonly key: Buffer | undefined;
+  /** SHA-256 of the key column, which the link covers; of a copied entry too. */
+  readonly keyHash: Uint8Array | undefined;
+  readonly facets: Buffer;
+  readonly portability: Portability;
+  /** The whole entry; for a large one its head and a comma, or its head alone if the body is empty. */
+  readonly text: Buffer;
+  /** Whether flags, facets and file are those that were stored: the link does not cover them. */
+  readonly isWhole: boolean;
+  /** Set where the visitor's members were taken away. */
+  readonly withheld: WithheldMember | undefined;
+}
+
+/** When an entry was withheld, in ms since 1970, and why. */
+export type WithheldMember = Pick<Withholding, 'time' | 'reason'>;
+
+/** The file of a large body. */
+export interface LargeFile {
+  readonly name: string;
+  /** Bytes, with the closing brace. */
+  readonly size: number;
+}
+
+/** Always set, so that the flags take one byte whatever they are. */
+export const PLAIN = 64;
+const HAS_FILE = 1;
+const MARKED = 2;
+/** The table `withheld` has what else is known of the entry. */
+const WITHHELD = 4;
+/** Times the index in `PORTABILITIES`. */
+const PORTABILITY = 8;
+const KEY_HASH_SIZE = 32;
+const OPENING = 0x7b;
+const CLOSING = 0x7d;
+const LARGE_NAME = /^[\da-f-]{36}$/;
+
+export function flagsOf(row: {
+  readonly large: LargeFile | undefined;
+  readonly marked: boolean;
+  readonly portability?: Portability | undefined;
+  readonly isWithheld?: boolean | undefined;
+}): number {
+  return (
+    PLAIN |
+    (row.large === undefined ? 0 : HAS_FILE) |
+    (row.marked ? MARKED : 0) |
+    (row.isWithheld === true ? WITHHELD : 0) |
+    (PORTABILITIES.indexOf(row.portability ?? 'exact') * PORTABILITY)
+  );
+}
+
+const SUM = Buffer.alloc(4);
+
+/** The checksum of what the link does not cover. The next call overwrites it. */
+export function sumOf(flags: number, facets: Uint8Array, large: LargeFile | undefined): Buffer {
+  const sum = crc32(facets, flags);
+  SUM.writeUInt32LE(large === undefined ? sum : crc32(`${large.name} ${large.size}`, sum));
+  return SUM;
+}
+
+/** Bytes of a head beside kind, room and the digits of the seq. */
+const HEAD_SIZE = headOf('', '', 0) - 1;
+const LONG_YEAR = Date.UTC(10_000, 0);
+
+function headOf(kind: string, room: string, time: number): number {
+  return entryHead({ id: '-'.repeat(36), seq: 1, kind: kind as Kind, room, time }).length;
+}
+
+/** What a row has beside its bytes. */
+export interface RowFields {
+  readonly seq: Seq;
+  readonly time: number;
+  readonly kind: number;
+  readonly flags: number;
+  /** Sizes of columns, in bytes. */
+  readonly key: number;
+  readonly room: number;
+  readonly facets: number;
+  readonly text: number;
+}
+
+export const LINK_SIZE = 32;
+const SALT_SIZE = 16;
+const SUM_SIZE = 4;
+const FIXED_SIZE = LINK_SIZE + SALT_SIZE + SUM_SIZE;
+
+export function dataSize({ key, room, facets, text }: RowFields): number {
+  return FIXED_SIZE + key + room + facets + text;
+}
+
+/** Whether a row can have these. */
+export function hasForm({ kind, flags, key }: RowFields): boolean {
+  if (KINDS[kind] === undefined || (flags & PLAIN) === 0 || flags >= 2 * PLAIN) return false;
+  const isKey = key === 0 || key === KEY_HASH_SIZE || key === KEY_COLUMN_SIZE;
+  return isKey && PORTABILITIES[(flags % PLAIN) >> 3] !== undefined;
+}
+
+/** Reads each member when it is asked for: most readers want few of them. */
+export class StoredEntry implements EntryRow {
+  readonly seq: Seq;
+  readonly time: number;
+  readonly digest = undefined;
+  readonly withheld = undefined;
+  readonly #fields: RowFields;
+  /** Link, salt, checksum, key, room, facets and text, one after another. */
+  readonly #data: Buffer;
+  readonly #file: LargeFile | undefined;
+
+  constructor(fields: RowFields, data: Buffer, file: LargeFile | undefined) {
+    this.seq = fields.seq;
+    this.time = fields.time;
+    this.#fields = fields;
+    this.#data = data;
+    this.#file = file;
+  }
+
+  get kind(): Kind {
+    return KINDS[this.#fields.kind] ?? KINDS[0];
+  }
+
+  get room(): string {
+    const at = FIXED_SIZE + this.#fields.key;
+    return this.#data.toString('latin1', at, at + this.#fields.room);
+  }
+
+  get head(): number {
+    const { seq, time } = this;
+    const digits = String(seq).length + (time < LONG_YEAR ? 0 : 3);
+    return HEAD_SIZE + digits + this.kind.length + this.#fields.room;
+  }
+
+  get size(): number {
+    return this.#fields.text + (this.#file?.size ?? 0);
+  }
+
+  get large(): string | undefined {
+    return this.#file?.name;
+  }
+
+  get file(): LargeFile | undefined {
+    return this.#file;
+  }
+
+  get marked(): boolean {
+    return this.#has(MARKED);
+  }
+
+  get portability(): Portability {
+    return PORTABILITIES[(this.#fields.flags % PLAIN) >> 3] ?? 'exact';
+  }
+
+  /** Whether the text has the form of an entry: braces around at least the gateway's members. */
+  hasText(): boolean {
+    const begin = this.#data.length - this.#fields.text;
+    const isBegun = this.head <= this.#fields.text && this.#data[begin] === OPENING;
+    return isBegun && (this.#data.at(-1) === CLOSING || this.#has(HAS_FILE | WITHHELD));
+  }
+
+  /** If so, only a `WithheldEntry` of it is what the log says. */
+  get isWithheld(): boolean {
+    return this.#has(WITHHELD);
+  }
+
+  /** Whether it is withheld and nothing is left of what the visitor said. */
+  get isErased(): boolean {
+    return this.isWithheld && this.salt.every((byte) => byte === 0);
+  }
+
+  get isWhole(): boolean {
+    const sum = this.#data.subarray(LINK_SIZE + SALT_SIZE, FIXED_SIZE);
+    return sumOf(this.#fields.flags, this.facets, this.#file).equals(sum);
+  }
+
+  get link(): Buffer {
+    return this.#data.subarray(0, LINK_SIZE);
+  }
+
+  get salt(): Buffer {
+    return this.#data.subarray(LINK_SIZE, LINK_SIZE + SALT_SIZE);
+  }
+
+  get key(): Buffer | undefined {
+    return this.#fields.key === KEY_COLUMN_SIZE ? this.#keyColumn : undefined;
+  }
+
+  get keyHash(): Uint8Array | undefined {
+    return this.#fields.key === KEY_HASH_SIZE ? this.#keyColumn : this.key && sha256(this.key);
+  }
+
+  get facets(): Buffer {
+    const end = this.#data.length - this.#fields.text;
+    return this.#data.subarray(end - this.#fields.facets, end);
+  }
+
+  get text(): Buffer {
+    return this.#data.subarray(this.#data.length - this.#fields.text);
+  }
+
+  get #keyColumn(): Buffer {
+    return this.#data.subarray(FIXED_SIZE, FIXED_SIZE + this.#fields.key);
+  }
+
+  #has(flag: number): boolean {
+    return (this.#fields.flags & flag) !== 0;
+  }
+}
+
+export function hasFile({ flags }: RowFields): boolean {
+  return (flags & HAS_FILE) !== 0;
+}
+
+/** Whether a file may have the name: one that has changed may lead out of the folder. */
+export function isLargeName(name: string): boolean {
+  return LARGE_NAME.test(name);
+}
+
+/** The text begins with `{"id":"` and the id. */
+export function stampOf({ seq, kind, room, time, text }: EntryRow): Stamp {
+  return { seq, id: text.toString('latin1', 7, 43), kind, room, time };
+}

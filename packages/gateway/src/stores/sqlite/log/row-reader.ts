@@ -1,0 +1,290 @@
+/** Reads entries from the rows of the log. */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import { portableText } from '../../../json/portable-entry.ts';
+import type { Seq } from '../../../log/log.ts';
+import { isSpoiled, readable, SpoiledEntry } from '../database.ts';
+import {
+  dataSize,
+  type EntryRow,
+  hasFile,
+  hasForm,
+  isLargeName,
+  LINK_SIZE,
+  type LargeFile,
+  PLAIN,
+  type RowFields,
+  stampOf,
+  StoredEntry,
+} from './entry-row.ts';
+import { WithheldEntry, type WithheldLookup } from '../withholding/withheld-entry.ts';
+import { withheldLookup } from '../withholding/withheld-table.ts';
+
+/** Seqs of consecutive entries. */
+export interface SeqSpan {
+  /** Inclusive. */
+  readonly from: Seq;
+  /** Inclusive. */
+  readonly to: Seq;
+}
+
+/** An entry that exists but cannot be read. */
+export interface SpoiledRow {
+  readonly seq: Seq;
+  readonly error: Error;
+}
+
+/** Bytes that are read at once, about, where there are many entries; and how many at first and at most. */
+const WINDOW_SIZE = 256 * 1024;
+const FIRST_WINDOW = 64;
+const MAX_WINDOW = 1024;
+
+// One string and one blob for all rows: objects and blobs for each would cost several times as much.
+// `LIMIT -1` keeps SQLite from giving the rows in another order.
+const ROWS = `SELECT group_concat(fields) AS fields, CAST(group_concat(data, '') AS BLOB) AS data FROM (
+  SELECT concat_ws(',', seq, CAST(time AS INTEGER), CAST(kind AS INTEGER), CAST(flags AS INTEGER),
+      ifnull(octet_length(key), 0), octet_length(room), octet_length(facets), octet_length(text)) AS fields,
+    concat(link, salt, sum, key, room, facets, text) AS data
+  FROM`;
+const FORM =
+  'octet_length(link) = 32 AND octet_length(salt) = 16 AND octet_length(sum) = 4 LIMIT -1)';
+// A text that has lost its begin or its end would spoil those beside it.
+const TEXTS = `SELECT CAST(group_concat(text, ?3) AS BLOB) AS joined, sum(flags = ${PLAIN}
+    AND substr(text, 1, 1) = x'7b' AND substr(text, -1) = x'7d') AS count
+  FROM (SELECT flags, text FROM`;
+const SPAN = 'entries WHERE seq BETWEEN ?1 AND ?2';
+const LISTED = '(SELECT value FROM json_each(?1)) CROSS JOIN entries ON seq = value';
+
+/** A row as it was read, before anything of it is known to be right. */
+interface FoundRow {
+  readonly fields: RowFields;
+  readonly data: Buffer;
+}
+
+export class RowReader {
+  readonly #span: StatementSync;
+  readonly #listed: StatementSync;
+  readonly #oldestTexts: StatementSync;
+  readonly #newestTexts: StatementSync;
+  readonly #listedTexts: StatementSync;
+  readonly #link: StatementSync;
+  readonly #exists: StatementSync;
+  readonly #lastSeq: StatementSync;
+  readonly #file: StatementSync;
+  readonly #hasFile: StatementSync;
+  readonly #withheld: WithheldLookup;
+
+  constructor(log: DatabaseSync) {
+    this.#withheld = withheldLookup(log);
+    this.#span = log.prepare(`${ROWS} ${SPAN} AND ${FORM}`);
+    this.#listed = log.prepare(`${ROWS} ${LISTED} WHERE ${FORM}`);
+    this.#oldestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq LIMIT -1)`);
+    this.#newestTexts = log.prepare(`${TEXTS} ${SPAN} ORDER BY seq DESC LIMIT -1)`);
+    this.#listedTexts = log.prepare(`${TEXTS} ${LISTED} LIMIT -1)`);
+    this.#link = log.prepare('SELECT link FROM entries WHERE seq = ?');
+    this.#exists = log.prepare('SELECT 1 FROM entries WHERE seq = ?');
+    this.#lastSeq = log.prepare('SELECT max(seq) AS seq FROM entries');
+    this.#file = log.prepare('SELECT name, size FROM large WHERE seq = ?');
+    this.#hasFile = log.prepare('SELECT 1 FROM large WHERE name = ?');
+  }
+
+  /** Undefined if the log has no such entry. Throws where it cannot be read (see `isSpoiled`). */
+  entry(seq: Seq): EntryRow | undefined {
+    return readable(() => this.#entry(seq)) ?? this.#entry(seq);
+  }
+
+  /** The same as its row has it, although it may be withheld. */
+  stored(seq: Seq): StoredEntry | undefined {
+    const [found] = foundIn(this.#span.get(seq, seq));
+    if (found !== undefined) return this.#storedOf(found);
+    if (this.#exists.get(seq) === undefined) return undefined;
+    throw new SpoiledEntry(`Entry ${seq} cannot be read: its row has lost its form.`);
+  }
+
+  /** The same; throws `SpoiledEntry` where what the visitor said is erased already. */
+  unerased(seq: Seq): StoredEntry | undefined {
+    const stored = this.stored(seq);
+    if (stored?.isErased !== true) return stored;
+    throw new SpoiledEntry(`Entry ${seq} cannot be read: it is erased.`);
+  }
+
+  /** The newest entry. Throws where it cannot be read. */
+  last(): EntryRow | undefined {
+    return this.entry(this.lastSeq());
+  }
+
+  /** The seq of the newest entry; 0 if there is none. */
+  lastSeq(): Seq {
+    return Number(this.#lastSeq.get()?.['seq'] ?? 0);
+  }
+
+  /** In hex; undefined if the log has no such entry. Throws where it cannot be read. */
+  linkAt(seq: Seq): string | undefined {
+    return this.linkOf(seq)?.toString('hex');
+  }
+
+  /** The same as bytes. */
+  linkOf(seq: Seq): Buffer | undefined {
+    const link = this.#link.get(seq)?.['link'];
+    if (link === undefined) return undefined;
+    if (link instanceof Uint8Array && link.length === LINK_SIZE) return bufferOf(link);
+    throw new SpoiledEntry(`The link of entry ${seq} cannot be read.`);
+  }
+
+  /** Whether an entry has this file. */
+  hasLarge(name: string): boolean {
+    return this.#hasFile.get(name) !== undefined;
+  }
+
+  /** Ascending. Leaves out what cannot be read. */
+  *rows(span: SeqSpan): Generator<EntryRow, void, undefined> {
+    for (const row of this.rowsAndSpoiled(span)) if (!('error' in row)) yield row;
+  }
+
+  /** Ascending. Between two rows, the caller may change the log. */
+  *rowsAndSpoiled({ from, to }: SeqSpan): Generator<EntryRow | SpoiledRow, void, undefined> {
+    let count = FIRST_WINDOW;
+    for (let at = from; at <= to;) {
+      const end = Math.min(to, at + count - 1);
+      const found = readable(() => foundIn(this.#span.get(at, end)));
+      let size = found === undefined ? WINDOW_SIZE : 1;
+      for (const row of found ?? []) {
+        for (; at < row.fields.seq; at += 1) yield* this.#single(at);
+        size += row.data.length;
+        const read = rowOrSpoiled(at, () => this.#asFound(row) ?? this.#entry(at));
+        if (read !== undefined) yield read;
+        at += 1;
+      }
+      for (; at <= end; at += 1) yield* this.#single(at);
+      const fitting = Math.floor((count * WINDOW_SIZE) / size);
+      count = Math.max(1, Math.min(MAX_WINDOW, fitting));
+    }
+  }
+
+  /**
+   * The texts of these entries in their portable form; undefined if they have to be read one by one,
+   * because one is large or cannot be read. `seqs`: at least one, in the order of the texts.
+   */
+  joinTexts(seqs: readonly Seq[], joiner: string): Buffer | undefined {
+    const [first = 0] = seqs;
+    const last = seqs.at(-1) ?? first;
+    const isSpan = Math.abs(last - first) === seqs.length - 1;
+    const span = last < first ? this.#newestTexts : this.#oldestTexts;
+    const listed = isSpan ? '' : JSON.stringify(seqs);
+    const joined = readable(() =>
+      isSpan
+        ? span.get(Math.min(first, last), Math.max(first, last), joiner)
+        : this.#listedTexts.get(listed, null, joiner),
+    );
+    if (joined?.['count'] === seqs.length) return bufferOf(joined['joined']);
+    const rows = this.#small(() => this.#listed.get(JSON.stringify(seqs)), seqs.length);
+    return rows && join(rows.map(portableTextOf), Buffer.from(joiner));
+  }
+
+  /**
+   * Consecutive entries; undefined if they have to be read one by one, because one is large or cannot
+   * be read.
+   */
+  smallRows({ from, to }: SeqSpan): EntryRow[] | undefined {
+    return this.#small(() => this.#span.get(from, to), to - from + 1);
+  }
+
+  #small(query: () => Record<string, unknown> | undefined, count: number): EntryRow[] | undefined {
+    return readable(() => {
+      const rows = foundIn(query()).map((found) => this.#asRead(this.#storedOf(found)));
+      const areSmall = rows.length === count && rows.every(({ large }) => large === undefined);
+      return areSmall ? rows : undefined;
+    });
+  }
+
+  #asFound(row: FoundRow): EntryRow | undefined {
+    return readable(() => this.#asRead(this.#storedOf(row)));
+  }
+
+  /**
+   * Where an entry is withheld meanwhile, the rows that make it are of two states, and it seems to be
+   * spoiled. To be tried twice.
+   */
+  #entry(seq: Seq): EntryRow | undefined {
+    const stored = this.stored(seq);
+    return stored && this.#asRead(stored);
+  }
+
+  *#single(seq: Seq): Generator<EntryRow | SpoiledRow> {
+    const row = rowOrSpoiled(seq, () => this.entry(seq));
+    if (row !== undefined) yield row;
+  }
+
+  #storedOf({ fields, data }: FoundRow): StoredEntry {
+    const file = hasFile(fields) ? this.#fileOf(fields.seq) : undefined;
+    const stored = new StoredEntry(fields, data, file);
+    if (hasForm(fields) && stored.hasText()) return stored;
+    throw new SpoiledEntry(`Entry ${fields.seq} cannot be read: its row has lost its form.`);
+  }
+
+  #fileOf(seq: Seq): LargeFile {
+    const { name = '', size = 0 } = this.#file.get(seq) ?? {};
+    if (isLargeName(String(name))) return { name: String(name), size: Number(size) };
+    throw new SpoiledEntry(`Entry ${seq} cannot be read: its file is unknown.`);
+  }
+
+  #asRead(stored: StoredEntry): EntryRow {
+    if (!stored.isWithheld) return stored;
+    const withheld = this.#withheld(stored.seq);
+    if (withheld !== undefined) return new WithheldEntry(stored, withheld);
+    throw new SpoiledEntry(
+      `Entry ${stored.seq} cannot be read: it is unknown when it was withheld.`,
+    );
+  }
+}
+
+const FIELD_COUNT = 8;
+
+/** The rows in the result of a query. Throws where it is unknown which bytes are of which. */
+function foundIn(result: Record<string, unknown> | undefined): FoundRow[] {
+  const { fields, data } = result ?? {};
+  if (typeof fields !== 'string') return [];
+  const numbers = JSON.parse(`[${fields}]`) as readonly number[];
+  const bytes = bufferOf(data);
+  const rows: FoundRow[] = [];
+  let end = 0;
+  for (let at = 0; at < numbers.length; at += FIELD_COUNT) {
+    const field = (place: number): number => numbers[at + place] ?? 0;
+    const own: RowFields = {
+      seq: field(0),
+      time: field(1),
+      kind: field(2),
+      flags: field(3),
+      key: field(4),
+      room: field(5),
+      facets: field(6),
+      text: field(7),
+    };
+    rows.push({ fields: own, data: bytes.subarray(end, (end += dataSize(own))) });
+  }
+  if (end === bytes.length && numbers.length % FIELD_COUNT === 0) return rows;
+  throw new SpoiledEntry('A row of the log has lost its form.');
+}
+
+function rowOrSpoiled<T extends EntryRow | undefined>(seq: Seq, read: () => T): T | SpoiledRow {
+  try {
+    return read();
+  } catch (error) {
+    if (isSpoiled(error)) return { seq, error };
+    throw error;
+  }
+}
+
+function portableTextOf(row: EntryRow): Buffer {
+  const { portability, text } = row;
+  return portability === 'exact' ? text : portableText(text, { portability, stamp: stampOf(row) });
+}
+
+function join(texts: readonly Buffer[], joiner: Buffer): Buffer {
+  return Buffer.concat(texts.flatMap((text, at) => (at === 0 ? [text] : [joiner, text])));
+}
+
+function bufferOf(data: unknown): Buffer {
+  const { buffer, byteOffset, length } = data as Uint8Array;
+  return Buffer.from(buffer, byteOffset, length);
+}

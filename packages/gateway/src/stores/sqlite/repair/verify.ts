@@ -1,0 +1,126 @@
+/**
+ * Verifies a log from its first entry to its last: reports every entry that has changed since it was
+ * stored, cannot be read, or is missing.
+ *
+ * Of the indexes it reads only how far the log was; `segments/verify-segments.ts` verifies them. Changes
+ * nothing, although SQLite may leave empty WAL files beside the log. Memory is bounded, and a gateway
+ * may run meanwhile: some entries at a time are a transaction of their own, up to the entry that was
+ * the newest at the start.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTick } from 'node:timers/promises';
+
+import type { Seq } from '../../../log/log.ts';
+import { type DataPaths, dataPathsIn } from '../data-paths.ts';
+import { isSpoiled, readMeta } from '../database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { ChainVerifier, type LogFault } from '../log/chain-verifier.ts';
+import { openLogForReading } from '../log/log-database.ts';
+import { findLostHistory } from '../writer/lost-history.ts';
+import { verifyKeys } from './verify-keys.ts';
+
+export type VerifyEvent =
+  | ({ readonly type: 'fault' } & LogFault)
+  /** Entries and bytes read so far, up to the seq `at` of `head`. */
+  | {
+      readonly type: 'progress';
+      readonly entries: number;
+      readonly bytes: number;
+      readonly at: Seq;
+      readonly head: Seq;
+    };
+
+export interface VerifyResult {
+  /** The id of the log. */
+  readonly name: string;
+  readonly entries: number;
+  /** Bytes of their texts. */
+  readonly bytes: number;
+  readonly faults: number;
+  /** How many entries are withheld. */
+  readonly withheld: number;
+  /** The link of the last entry, in hex. Keep it to check later that the log is the same. */
+  readonly link: string;
+}
+
+const PAGE_ENTRIES = 64;
+
+/** The link does not cover these. */
+export const OTHER_FACETS = 'has other facets, flags or file than were stored';
+
+/**
+ * Yields faults as they are found, and the progress after each page. Throws when the folder has no
+ * log that this program can read, and when aborted.
+ */
+export async function* verifyLog(
+  folder: string,
+  signal?: AbortSignal,
+): AsyncGenerator<VerifyEvent, VerifyResult, undefined> {
+  const paths = dataPathsIn(folder);
+  const history = findLostHistory(paths);
+  if (history !== undefined && history.end === undefined)
+    throw new Error(`The log ${history.findings.join(', and ')}.`);
+  const db = openLogForReading(paths);
+  try {
+    const findings = history?.findings ?? [];
+    for (const description of findings) yield { type: 'fault', seq: undefined, description };
+    const verifier = new ChainVerifier(paths);
+    const head = new RowReader(db).lastSeq();
+    let faults = findings.length;
+    for await (const event of verifyEvents(db, { paths, verifier, head, signal })) {
+      if (event.type === 'fault') faults += 1;
+      yield event;
+    }
+    const { entries, bytes, withheld } = verifier;
+    const link = Buffer.from(verifier.link).toString('hex');
+    return { name: String(readMeta(db, 'name')), entries, bytes, faults, withheld, link };
+  } finally {
+    db.close();
+  }
+}
+
+export interface VerifyTask {
+  readonly paths: DataPaths;
+  readonly verifier: ChainVerifier;
+  readonly head: Seq;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* verifyEvents(db: DatabaseSync, task: VerifyTask): AsyncGenerator<VerifyEvent> {
+  yield* verifyEntries(new RowReader(db), task);
+  try {
+    for (const faults of verifyKeys(db, task.paths, task.head)) {
+      for (const { seq, description } of faults) yield { type: 'fault', seq, description };
+      await nextTick(undefined, { signal: task.signal });
+    }
+  } catch (error) {
+    if (!isSpoiled(error)) throw error;
+    const description = `the idempotency keys cannot be read (${error.message})`;
+    yield { type: 'fault', seq: undefined, description };
+  }
+}
+
+/** From the next entry of the verifier to the head. */
+export async function* verifyEntries(
+  log: RowReader,
+  { verifier, head, signal }: VerifyTask,
+): AsyncGenerator<VerifyEvent> {
+  const progress = (at: Seq): VerifyEvent => {
+    const { entries, bytes } = verifier;
+    return { type: 'progress', entries, bytes, at, head };
+  };
+  for (const row of log.rowsAndSpoiled({ from: verifier.next, to: head })) {
+    const { seq } = row;
+    if ('error' in row) {
+      verifier.skip(seq);
+      yield { type: 'fault', seq, description: `cannot be read (${row.error.message})` };
+    } else {
+      if (!row.isWhole) yield { type: 'fault', seq, description: OTHER_FACETS };
+      for (const fault of await verifier.verify(row, signal)) yield { type: 'fault', ...fault };
+    }
+    if (seq % PAGE_ENTRIES > 0) continue;
+    yield progress(seq);
+    await nextTick(undefined, { signal });
+  }
+  yield progress(head);
+}

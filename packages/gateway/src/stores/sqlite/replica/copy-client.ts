@@ -1,0 +1,106 @@
+/** Sends copies of entries of another gateway to the writer's thread. */
+import type { DatabaseSync } from 'node:sqlite';
+import type { MessagePort } from 'node:worker_threads';
+
+import type { CopyResult, EntryCopy, LogCopier, WithholdingCopy } from '../../../log/log-copier.ts';
+import type { Seq, Spool } from '../../../log/log.ts';
+import { isSpoiled, openForReading } from '../database.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { ThreadCaller } from '../../../thread-call.ts';
+import type { SharedState } from '../shared-state.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { CopyBatch } from './copy-batch.ts';
+import { FileSpool } from '../large/file-spool.ts';
+import { UploadThreads } from '../large/upload-threads.ts';
+import { WithholdClient } from '../withholding/withhold-client.ts';
+import type { WriterCalls } from '../writer/writer-calls.ts';
+
+export class CopyClient implements LogCopier, AsyncDisposable {
+  readonly #paths: DataPaths;
+  readonly #shared: SharedState;
+  readonly #port: MessagePort;
+  readonly #calls: ThreadCaller<WriterCalls>;
+  readonly #db: DatabaseSync;
+  readonly #log: RowReader;
+  readonly #uploadThreads: UploadThreads;
+  readonly #withholding: WithholdClient;
+  readonly #spools = new Set<FileSpool>();
+  /** Buffers of batches that are stored. */
+  readonly #free: ArrayBuffer[] = [];
+  #next = new CopyBatch();
+
+  constructor(paths: DataPaths, shared: SharedState, port: MessagePort) {
+    this.#paths = paths;
+    this.#shared = shared;
+    this.#port = port;
+    this.#db = openForReading(paths.log);
+    this.#log = new RowReader(this.#db);
+    this.#uploadThreads = new UploadThreads(shared);
+    this.#calls = new ThreadCaller(port);
+    const withhold = (items: Parameters<WriterCalls['withhold']>[0]) =>
+      this.#calls.call('withhold', items);
+    this.#withholding = new WithholdClient(withhold, paths, this.#log);
+  }
+
+  head(): Seq {
+    return this.#shared.head;
+  }
+
+  linkAt(seq: Seq): string | undefined {
+    try {
+      return this.#log.linkAt(seq);
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
+  }
+
+  hasLink(seq: Seq, link: string): boolean | undefined {
+    try {
+      return this.#log.entry(seq)?.link.equals(Buffer.from(link, 'hex'));
+    } catch (error) {
+      if (isSpoiled(error)) return undefined;
+      throw error;
+    }
+  }
+
+  spool(): Spool {
+    return new FileSpool(this.#paths, this.#uploadThreads, this.#spools, () => {});
+  }
+
+  get pending(): number {
+    return this.#next.size;
+  }
+
+  add(copy: EntryCopy): void | Promise<void> {
+    const { body } = copy;
+    if (body instanceof Uint8Array) this.#next.add(copy, body);
+    else return this.#addLarge(copy, body);
+  }
+
+  async commit(): Promise<CopyResult> {
+    const { memory, size } = this.#next;
+    this.#next = new CopyBatch(this.#free.pop());
+    const response = await this.#calls.call('copy', { copies: memory, size }, [memory]);
+    if (response === undefined) return { outcome: 'failed', code: 'unavailable' };
+    this.#free.push(response.copies);
+    return response.result;
+  }
+
+  async withhold(withholdings: readonly WithholdingCopy[]): Promise<void> {
+    await this.#withholding.withhold(withholdings);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#calls.close();
+    for (const spool of this.#spools) await spool[Symbol.asyncDispose]();
+    this.#port.close();
+    this.#db.close();
+  }
+
+  async #addLarge(copy: EntryCopy, body: Spool): Promise<void> {
+    if (!(body instanceof FileSpool))
+      throw new TypeError('A spool belongs to the log that created it.');
+    this.#next.add(copy, await body.seal());
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Which messages of its stream made the entries of a copy of a cluster, and which of them have to be
+ * erased there, because an entry is withheld or they made none. Its tables are in the log of a copy
+ * alone, and are written in the transaction that applies a message.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { Seq } from '../../../log/log.ts';
+import type { ErasedMessages, Erasure, UnusedUpload } from '../../../log/replica.ts';
+import type { WriteResult } from '../../../log/packed-drafts.ts';
+import { numberAllWithheld, withheldLookup } from '../withholding/withheld-table.ts';
+import type { WithheldLookup } from '../withholding/withheld-entry.ts';
+
+// A message whose drafts made entries: `first` is the seq of the first of them.
+// A draft that made none: `seq` is the entry that had its idempotency key, or 0, and `first` as above.
+// An upload that no draft gets any more: it stays in the table when its chunks are erased.
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS stream_messages (
+    first INTEGER PRIMARY KEY, position INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS stream_repeats (
+    position INTEGER NOT NULL, draft INTEGER NOT NULL, seq INTEGER NOT NULL, first INTEGER NOT NULL,
+    PRIMARY KEY (position, draft)) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS stream_repeats_seq ON stream_repeats (seq);
+  CREATE TABLE IF NOT EXISTS stream_erasures (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, position INTEGER NOT NULL, first INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS stream_unused_uploads (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, isErased INTEGER NOT NULL)
+    STRICT`;
+
+const NAMES = ['stream_messages', 'stream_repeats', 'stream_erasures', 'stream_unused_uploads'];
+
+/** Within the caller's transaction. */
+export class StreamMessages {
+  readonly #withheld: WithheldLookup;
+  readonly #insert: StatementSync;
+  readonly #insertRepeat: StatementSync;
+  readonly #insertErasure: StatementSync;
+  readonly #messageOf: StatementSync;
+  readonly #repeatsOf: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #insertUpload: StatementSync;
+  readonly #setErased: StatementSync;
+
+  /** Makes the tables where there are none. */
+  constructor(db: DatabaseSync) {
+    db.exec(TABLES);
+    this.#withheld = withheldLookup(db);
+    this.#insert = db.prepare('INSERT INTO stream_messages VALUES (?, ?)');
+    this.#insertRepeat = db.prepare('INSERT INTO stream_repeats VALUES (?, ?, ?, ?)');
+    this.#insertErasure = db.prepare('INSERT INTO stream_erasures VALUES (NULL, ?, ?)');
+    this.#messageOf = db.prepare(
+      'SELECT first, position FROM stream_messages WHERE first <= ? ORDER BY first DESC LIMIT 1',
+    );
+    this.#repeatsOf = db.prepare(
+      'SELECT DISTINCT position, first FROM stream_repeats WHERE seq = ?',
+    );
+    this.#remove = db.prepare('DELETE FROM stream_erasures WHERE number = ?');
+    this.#insertUpload = db.prepare(
+      'INSERT OR REPLACE INTO stream_unused_uploads VALUES (NULL, ?, 0)',
+    );
+    this.#setErased = db.prepare('UPDATE stream_unused_uploads SET isErased = 1 WHERE number = ?');
+  }
+
+  /** `first`: the seq that the first entry of the message has, or would have. */
+  applied(position: number, first: Seq, results: readonly WriteResult[]): void {
+    let hasText = false;
+    for (const [draft, { outcome, seq }] of results.entries()) {
+      if (outcome === 'appended') continue;
+      this.#insertRepeat.run(position, draft, seq, first);
+      hasText ||= this.#withheld(seq) !== undefined;
+    }
+    if (results.some(({ outcome }) => outcome === 'appended')) this.#insert.run(first, position);
+    if (hasText) this.#insertErasure.run(position, first);
+  }
+
+  /** An upload that no draft gets, or of which another chunk has come. */
+  unusedUpload(name: string): void {
+    this.#insertUpload.run(name);
+  }
+
+  /** A message whose drafts made nothing, since they were applied before or too late. */
+  unused(position: number): void {
+    this.#insertErasure.run(position, 0);
+  }
+
+  withheld(seq: Seq): void {
+    const message = this.#messageOf.get(seq);
+    for (const row of [...(message === undefined ? [] : [message]), ...this.#repeatsOf.all(seq)])
+      this.#insertErasure.run(Number(row['position']), Number(row['first']));
+  }
+
+  erased({ erasedMessages, erasedUploads }: ErasedMessages): void {
+    for (const number of erasedMessages) this.#remove.run(number);
+    for (const number of erasedUploads) this.#setErased.run(number);
+  }
+}
+
+/** Copies the tables from an attached database into one that has none of them, within the caller's transaction. */
+export function copyStreamMessages(db: DatabaseSync, from: string): void {
+  db.exec(TABLES);
+  const exists = db.prepare(`SELECT 1 FROM ${from}.sqlite_schema WHERE name = ?`);
+  for (const table of NAMES)
+    if (exists.get(table)) db.exec(`INSERT INTO main.${table} SELECT * FROM ${from}.${table}`);
+}
+
+/** Makes a copy a log of its own. */
+export function removeStreamMessages(db: DatabaseSync): void {
+  numberAllWithheld(db);
+  for (const table of NAMES) db.exec(`DROP TABLE IF EXISTS main.${table}`);
+}
+
+/** Whether the log is a copy that a stream fills. */
+export function hasStreamMessages(db: DatabaseSync): boolean {
+  const table = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_erasures'";
+  return db.prepare(table).get() !== undefined;
+}
+
+/** The first of those that are to be erased, behind the one with the number. */
+export function readErasures(db: DatabaseSync, after: number, limit: number): Erasure[] {
+  if (!hasStreamMessages(db)) return [];
+  const rows = db
+    .prepare('SELECT * FROM stream_erasures WHERE number > ? ORDER BY number LIMIT ?')
+    .all(after, limit);
+  return rows.map((row) => ({
+    number: Number(row['number']),
+    position: Number(row['position']),
+    first: Number(row['first']),
+  }));
+}
+
+/** The first of those that are to be erased, behind the one with the number. */
+export function readUnusedUploads(db: DatabaseSync, after: number, limit: number): UnusedUpload[] {
+  if (!hasUnusedUploads(db)) return [];
+  const rows = db
+    .prepare(
+      `SELECT number, name FROM stream_unused_uploads
+         WHERE number > ? AND isErased = 0 ORDER BY number LIMIT ?`,
+    )
+    .all(after, limit);
+  return rows.map(({ number, name }) => ({ number: Number(number), name: String(name) }));
+}
+
+/** The names of all uploads that no draft gets. */
+export function* unusedUploadNames(db: DatabaseSync): Generator<string> {
+  if (!hasUnusedUploads(db)) return;
+  for (const { name } of db.prepare('SELECT name FROM stream_unused_uploads').iterate())
+    yield String(name);
+}
+
+function hasUnusedUploads(db: DatabaseSync): boolean {
+  const table = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_unused_uploads'";
+  return db.prepare(table).get() !== undefined;
+}
+
+/** The drafts of a message that made no entry, and the entry that had their key, or 0. */
+export function readRepeats(db: DatabaseSync, position: number): ReadonlyMap<number, Seq> {
+  const rows = db.prepare('SELECT draft, seq FROM stream_repeats WHERE position = ?').all(position);
+  return new Map(rows.map(({ draft, seq }) => [Number(draft), Number(seq)]));
+}

@@ -1,0 +1,128 @@
+/**
+ * The record of a segment: the file beside its index that says what both are, and their checksums. A
+ * segment without one is not used after a start: it was being written when the gateway was killed.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+import type { RoomCount, Seq } from '../../log/log.ts';
+import { assertStorageFault } from '../../storage-fault.ts';
+import type { DataPaths } from './data-paths.ts';
+import { flushFolder } from './prepare-folder.ts';
+
+export interface SegmentRecord {
+  readonly format: number;
+  /** The name of the log. */
+  readonly log: string;
+  /** Seqs of a full segment. */
+  readonly capacity: number;
+  /** The newest entry that it has, and its link in hex; null where that cannot be read. */
+  readonly last: Seq;
+  readonly link: string | null;
+  /** Whether it is full and never changes. */
+  readonly isSealed: boolean;
+  /** Bytes of the index, and their CRC-32. */
+  readonly size: number;
+  readonly sum: number;
+  readonly counts: readonly RoomCount[];
+}
+
+export function segmentFolder({ segments }: DataPaths, number: number): string {
+  return join(segments, String(number).padStart(6, '0'));
+}
+
+/** Never makes the data folder: where it was moved, another in its place would be in the way. */
+export function makeSegmentFolder(paths: DataPaths, number: number): void {
+  makeIfMissing(paths.segments);
+  makeIfMissing(segmentFolder(paths, number));
+}
+
+/** A folder within one that is there. */
+export function makeIfMissing(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error;
+  }
+}
+
+export function recordFile(paths: DataPaths, number: number): string {
+  return join(segmentFolder(paths, number), 'segment.json');
+}
+
+/** The numbers of the segments that have a folder, ascending. */
+export function segmentNumbers({ segments }: DataPaths): number[] {
+  try {
+    const names = readdirSync(segments).filter((name) => /^\d{6,}$/.test(name));
+    return names.map(Number).toSorted((a, b) => a - b);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Undefined where there is none, or it has changed. Throws where it cannot be read now. */
+export function readRecord(paths: DataPaths, number: number): SegmentRecord | undefined {
+  return readChecked(recordFile(paths, number)) as SegmentRecord | undefined;
+}
+
+/** The newest entry that the segments know of. */
+export function newestRecord(
+  paths: DataPaths,
+): { readonly file: string; readonly record: SegmentRecord } | undefined {
+  for (const number of segmentNumbers(paths).toReversed()) {
+    const file = recordFile(paths, number);
+    const record = readChecked(file) as SegmentRecord | undefined;
+    if (record !== undefined) return { file, record };
+  }
+  return undefined;
+}
+
+/** Reads what `writeChecked` wrote; undefined where there is nothing, or something else. */
+export function readChecked(file: string): unknown {
+  try {
+    const [sum = '', json = ''] = readFileSync(file, 'utf8').split('\n');
+    return sum === sumOf(json) ? JSON.parse(json) : undefined;
+  } catch (error) {
+    assertStorageFault(error);
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Writes a value with a checksum. Flushed before it returns. */
+export function writeChecked(file: string, value: object): void {
+  const json = JSON.stringify(value);
+  const temporary = `${file}.new`;
+  const handle = openSync(temporary, 'w');
+  try {
+    writeSync(handle, `${sumOf(json)}\n${json}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(temporary, file);
+  flushFolder(dirname(file));
+}
+
+function sumOf(json: string): string {
+  return crc32(json).toString(16).padStart(8, '0');
+}
+
+export function isMissing(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+  );
+}

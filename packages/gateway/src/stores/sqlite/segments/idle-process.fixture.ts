@@ -1,0 +1,22 @@
+/** Sends how many system calls of reading it makes while nobody says anything for some seconds. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { draftOf } from '../../../log/log.fixture.ts';
+import { untilSearchable } from '../../../search/search.fixture.ts';
+import { openSqliteLog } from '../store.ts';
+
+const log = await openSqliteLog({ folder: process.argv[2] ?? '' });
+const drafts = Array.from({ length: 5000 }, () => draftOf({ body: '"text":"moss"' }));
+await Promise.all(drafts.map((draft) => log.append(draft)));
+await untilSearchable(log);
+await pause(1000);
+const before = reads();
+await pause(3000);
+process.send?.(reads() - before);
+await log[Symbol.asyncDispose]();
+
+function reads(): number {
+  const [, count = '0'] = /^syscr: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? [];
+  return Number(count);
+}

@@ -1,0 +1,60 @@
+/** How many entries of each kind the rooms have. */
+import type { RoomCount, Seq } from '../../../log/log.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import type { CountsUntil, SharedSegments } from '../shared-segments.ts';
+
+type Counted = Pick<EntryRow, 'seq' | 'room' | 'kind' | 'time'>;
+
+/** Counts entries, which must be added in the order of the log. */
+export class RoomTally {
+  readonly #counts = new Map<string, RoomCount>();
+
+  constructor(counts: Iterable<RoomCount> = []) {
+    this.addCounts(counts);
+  }
+
+  add({ room, kind, seq, time }: Counted): void {
+    this.#add({ room, kind, count: 1, latest: { seq, time } });
+  }
+
+  addCounts(counts: Iterable<RoomCount>): void {
+    for (const count of counts) this.#add(count);
+  }
+
+  counts(): RoomCount[] {
+    return [...this.#counts.values()];
+  }
+
+  #add({ room, kind, count, latest }: RoomCount): void {
+    const key = `${kind} ${room}`;
+    const found = this.#counts.get(key);
+    const isNewer = found === undefined || latest.seq > found.latest.seq;
+    const newest = isNewer ? latest : found.latest;
+    this.#counts.set(key, { room, kind, count: count + (found?.count ?? 0), latest: newest });
+  }
+}
+
+/** Counts entries up to a head: those that the segments have are counted there, each other once. */
+export class RoomCounter {
+  readonly #log: RowReader;
+  readonly #segments: SharedSegments;
+  #counted: CountsUntil = { until: 0, counts: [] };
+
+  constructor(log: RowReader, segments: SharedSegments) {
+    this.#log = log;
+    this.#segments = segments;
+  }
+
+  counts(head: Seq): readonly RoomCount[] {
+    const known = this.#segments.counts;
+    if (known.until > this.#counted.until) this.#counted = known;
+    const { until, counts } = this.#counted;
+    if (until < head) {
+      const tally = new RoomTally(counts);
+      for (const row of this.#log.rows({ from: until + 1, to: head })) tally.add(row);
+      this.#counted = { until: head, counts: tally.counts() };
+    }
+    return this.#counted.counts;
+  }
+}

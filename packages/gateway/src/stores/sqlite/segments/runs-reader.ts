@@ -1,0 +1,197 @@
+/** Reads runs in the thread of a listing: which there are, and their files. */
+import { closeSync, openSync, read as readFile, statSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+import type { Kind } from '@open-presence/protocol';
+
+import type { Seq, StoredEncoding, StoredText } from '../../../log/log.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
+import type { DataPaths } from '../data-paths.ts';
+import type { SharedSegments } from '../shared-segments.ts';
+import type { Run } from './run-bounds.ts';
+import {
+  headerOf,
+  JOINERS,
+  MAX_RUN_SIZE,
+  RUN_HEADER_SIZE,
+  type RunFile,
+  type RunForm,
+  type RunHeader,
+  runPath,
+} from './run-files.ts';
+import type { SegmentReader } from './segment-reader.ts';
+
+/** Pooled buffers for verifying runs: allocating and collecting them costs more than reading the file. */
+const MAX_POOLED = 4;
+const MAX_FILE_SIZE = RUN_HEADER_SIZE + 64 + MAX_RUN_SIZE;
+/** Files that are remembered as checked. */
+const MAX_CHECKED = 16_384;
+
+const NEWEST = `SELECT kind, first, last, count FROM runs
+  WHERE kind = ? AND last <= ? AND isComplete = 1 ORDER BY first DESC LIMIT 16`;
+
+interface CheckedFile {
+  /** Of the file as it was checked. */
+  readonly state: string;
+  readonly header: RunHeader;
+}
+
+interface RunsContext {
+  readonly paths: DataPaths;
+  readonly segments: SharedSegments;
+  readonly reader: SegmentReader;
+  /** Has the segments' thread make the file. */
+  readonly want: (file: RunFile) => void;
+}
+
+export class RunsReader {
+  readonly #context: RunsContext;
+  /** By path: checking one takes half a millisecond. */
+  readonly #checked = new Map<string, CheckedFile>();
+  readonly #pool: Buffer[] = [];
+
+  constructor(context: RunsContext) {
+    this.#context = context;
+  }
+
+  /** Some of the runs of a kind that end at `last` or before, newest first. */
+  newest(kind: Kind, last: Seq): readonly Run[] {
+    const { segments, reader } = this.#context;
+    const number = segments.numberOf(last);
+    for (const segment of [number, number - 1]) {
+      if (segment < 0) continue;
+      const found = reader.read(segment, (index) => index.statement(NEWEST).all(kind, last));
+      if (found === undefined || found === 'changing') return [];
+      if (found.value.length > 0) return found.value as unknown as Run[];
+    }
+    return [];
+  }
+
+  /**
+   * The text of a run, with a joiner before it or without one; plain where it is not stored in the form.
+   * Undefined where it is stored in neither.
+   */
+  async text(
+    run: Run,
+    form: RunForm,
+    isJoined: boolean,
+  ): Promise<Omit<StoredText, 'end'> | undefined> {
+    const segment = this.#context.segments.numberOf(run.last);
+    const file = { segment, kind: run.kind, last: run.last, form };
+    const path = runPath(this.#context.paths, file);
+    const header = await this.#check(path);
+    if (header === undefined) {
+      this.#context.want(file);
+      return form === 'plain' ? undefined : await this.#plain(run, isJoined);
+    }
+    return this.#textIn(path, header, form, isJoined);
+  }
+
+  /** The same where nobody asks for it to be made. */
+  async #plain(run: Run, isJoined: boolean): Promise<Omit<StoredText, 'end'> | undefined> {
+    const segment = this.#context.segments.numberOf(run.last);
+    const { kind, last } = run;
+    const path = runPath(this.#context.paths, { segment, kind, last, form: 'plain' });
+    const header = await this.#check(path);
+    return header && this.#textIn(path, header, 'plain', isJoined);
+  }
+
+  #textIn(
+    path: string,
+    { length, size, crc, joinedCrc, sum }: RunHeader,
+    form: RunForm,
+    isJoined: boolean,
+  ): Omit<StoredText, 'end'> {
+    const joiner = JOINERS[form].length;
+    const skipped = isJoined ? 0 : joiner;
+    const verify = async (): Promise<void> => {
+      if ((await this.#check(path))?.sum !== sum)
+        throw new StorageFault('A run of entries has changed while it was read.');
+    };
+    const joinedSize = size + JOINERS.plain.length;
+    const compressed = isJoined ? { size: joinedSize, crc: joinedCrc } : { size, crc };
+    return {
+      length: length - skipped,
+      ...(form === 'plain' ? {} : { compressed }),
+      read: async (target, from) => {
+        await fill(path, target, RUN_HEADER_SIZE + skipped + from);
+        await verify();
+      },
+      verify,
+    };
+  }
+
+  /** Undefined where there is no such file, or not what was written. */
+  async #check(path: string): Promise<RunHeader | undefined> {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined || stat.size > MAX_FILE_SIZE) return undefined;
+    const state = `${stat.ino} ${stat.size} ${stat.ctimeMs}`;
+    const checked = this.#checked.get(path);
+    if (checked?.state === state) return checked.header;
+    const memory = this.#pool.pop() ?? Buffer.allocUnsafeSlow(MAX_FILE_SIZE);
+    try {
+      const bytes = memory.subarray(0, stat.size);
+      await fill(path, bytes, 0);
+      const header = headerOf(bytes);
+      if (header === undefined) return undefined;
+      if (this.#checked.size >= MAX_CHECKED) this.#checked.clear();
+      this.#checked.set(path, { state, header });
+      return header;
+    } catch (error) {
+      assertStorageFault(error);
+      return undefined;
+    } finally {
+      if (this.#pool.length < MAX_POOLED) this.#pool.push(memory);
+    }
+  }
+}
+
+const readBytes = promisify(readFile);
+
+async function fill(path: string, target: Uint8Array, position: number): Promise<void> {
+  const file = openSync(path, 'r');
+  try {
+    for (let at = 0; at < target.length;) {
+      const length = target.length - at;
+      const { bytesRead } = await readBytes(file, target, at, length, position + at);
+      if (bytesRead === 0) throw new StorageFault(`${path} is too short.`);
+      at += bytesRead;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Finds the runs of one kind, one after another. */
+export class RunCursor {
+  readonly #runs: RunsReader;
+  readonly #kind: Kind;
+  readonly #form: RunForm;
+  /** Consecutive runs, newest first. */
+  #loaded: readonly Run[] = [];
+
+  /** `encoding`: that in which texts are read where they are stored in it. */
+  constructor(runs: RunsReader, kind: Kind, encoding: StoredEncoding | undefined) {
+    this.#runs = runs;
+    this.#kind = kind;
+    this.#form = encoding ?? 'plain';
+  }
+
+  /**
+   * The newest run within the seqs from `first` to `last`, if it has at most `limit` entries.
+   * `last` must decrease from call to call.
+   */
+  find(first: Seq, last: Seq, limit: number): Run | undefined {
+    let run = this.#loaded.find((loaded) => loaded.last <= last);
+    if (run === undefined) {
+      this.#loaded = this.#runs.newest(this.#kind, last);
+      [run] = this.#loaded;
+    }
+    return run !== undefined && run.first >= first && run.count <= limit ? run : undefined;
+  }
+
+  /** The text of a run, with a joiner before it or without one; undefined where it is not stored. */
+  async read(run: Run, isJoined: boolean): Promise<Omit<StoredText, 'end'> | undefined> {
+    return await this.#runs.text(run, this.#form, isJoined);
+  }
+}

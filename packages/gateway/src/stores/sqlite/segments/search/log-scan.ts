@@ -1,0 +1,91 @@
+/** Finds entries by their facets in the log itself, where no segment can be read. */
+import type { Turns } from '../../../../fair-turns.ts';
+import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
+import type { Seq } from '../../../../log/log.ts';
+import type { DataPaths } from '../../data-paths.ts';
+import type { RowReader, SeqSpan } from '../../log/row-reader.ts';
+import { largeFacets } from '../../large/large-files.ts';
+import type { EntryRow } from '../../log/entry-row.ts';
+
+/** More facets are found in a set. */
+const MAX_FEW = 8;
+
+/** Whether one of the facets of a condition is among these. */
+type FacetTest = (facets: Buffer) => boolean;
+
+export class LogScan {
+  readonly #log: RowReader;
+  readonly #paths: DataPaths;
+
+  constructor(log: RowReader, paths: DataPaths) {
+    this.#log = log;
+    this.#paths = paths;
+  }
+
+  /** Ascending. Leaves out what cannot be read. */
+  async seqsWith(
+    conditions: readonly FacetCondition[],
+    span: SeqSpan,
+    turns: Turns,
+  ): Promise<Seq[]> {
+    const seqs: Seq[] = [];
+    for (const row of this.#log.rows(span)) {
+      if (turns.isOver) await turns.next();
+      if (await this.#matches(row, conditions, turns)) seqs.push(row.seq);
+    }
+    return seqs;
+  }
+
+  async #matches(
+    { facets, marked, large, withheld }: EntryRow,
+    conditions: readonly FacetCondition[],
+    turns: Turns,
+  ): Promise<boolean> {
+    const files = marked && withheld === undefined ? large : undefined;
+    let unmet: FacetTest[] = [];
+    for (const test of testsOf(conditions)) {
+      if (test(facets)) continue;
+      if (files === undefined) return false;
+      unmet.push(test);
+      if (turns.isOver) await turns.next();
+    }
+    if (unmet.length === 0) return true;
+    for (const { buffer, byteOffset, length } of largeFacets(this.#paths, files ?? '')) {
+      const chunk = Buffer.from(buffer, byteOffset, length);
+      const left: FacetTest[] = [];
+      for (const test of unmet) {
+        if (!test(chunk)) left.push(test);
+        if (turns.isOver) await turns.next();
+      }
+      unmet = left;
+      if (unmet.length === 0) return true;
+    }
+    return false;
+  }
+}
+
+/** One for each facet that an entry must have, and for each list of which it must have one. */
+function* testsOf(conditions: readonly FacetCondition[]): Generator<FacetTest, void, undefined> {
+  for (const condition of conditions) {
+    if (condition instanceof Uint8Array)
+      // A match between two facets would be one of 128 bits of their digests.
+      for (const facet of facetsIn(condition)) yield (facets) => facets.includes(facet);
+    else if (condition.length <= MAX_FEW)
+      yield (facets) => condition.some((facet) => facets.includes(facet));
+    else yield listTest(condition);
+  }
+}
+
+const sets = new WeakMap<readonly Facet[], ReadonlySet<string>>();
+
+function listTest(list: readonly Facet[]): FacetTest {
+  const keys = sets.getOrInsertComputed(
+    list,
+    () => new Set(list.map((facet) => Buffer.from(facet).toString('latin1'))),
+  );
+  return (facets) => {
+    for (let at = 0; at < facets.length; at += FACET_SIZE)
+      if (keys.has(facets.toString('latin1', at, at + FACET_SIZE))) return true;
+    return false;
+  };
+}

@@ -1,0 +1,214 @@
+/**
+ * Queries for words and facets in the syntax of FTS5 (neither has special characters), and row ids. A
+ * small entry is one row, whose id is its seq. A large entry is several rows, which come after those of
+ * all small entries.
+ */
+import { FACET_SIZE, type Facet, type FacetCondition, facetsIn } from '../../../../log/facet.ts';
+import type { Seq } from '../../../../log/log.ts';
+import {
+  termList,
+  termsIn,
+  type Term,
+  type TermList,
+  type TextQuery,
+} from '../../../../log/text-query.ts';
+import { facetToken } from '../entry-tokens.ts';
+
+/** Row ids are 62 bits at most. */
+const FIRST_LARGE: bigint = 2n ** 62n;
+/** Bits of the number of a row among those of its entry. */
+const ROW_BITS = 22n;
+/** Terms per statement: FTS5 opens a cursor for each, and copies everything left of an operator. */
+const MAX_TERMS = 32;
+/** A prefix costs as much as this many words: FTS5 merges all words that begin with it. */
+const PREFIX_WEIGHT = 8;
+/** Facets that are looked up together with others. */
+const MAX_FEW = 8;
+/** Facets in a statement of their own. */
+const MAX_FACETS = 16;
+
+export function largeRowId(seq: Seq, row: number): bigint {
+  return FIRST_LARGE + (BigInt(seq) << ROW_BITS) + BigInt(row);
+}
+
+/** The greatest row id that a large entry can have. */
+export function lastLargeRowId(seq: Seq): bigint {
+  return largeRowId(seq + 1, 0) - 1n;
+}
+
+export function seqOfLargeRow(rowId: bigint): Seq {
+  return Number((rowId - FIRST_LARGE) >> ROW_BITS);
+}
+
+/** What entries must have. */
+export interface Conditions {
+  readonly facets: readonly FacetCondition[];
+  readonly textQuery?: TextQuery | undefined;
+}
+
+/** Holds for a row that one of the queries matches. */
+export interface RowCondition {
+  /** As few as statements can be: a condition may have very many terms. */
+  readonly queries: () => Iterable<string>;
+  readonly isExcluded: boolean;
+}
+
+const NO_TERMS: TermList = termList([]);
+
+/** Conditions as statements can look them up. */
+export class MatchQuery {
+  /** A row that one of these matches, and for which `rest` holds, has what it must have. */
+  readonly first: RowCondition;
+  readonly rest: readonly RowCondition[];
+  /** The one query that is all of that; undefined where there are several. */
+  readonly whole: string | undefined;
+  /**
+   * The same for large entries, whose rows together have what an entry must have, so that each condition is
+   * looked up by itself: those that few entries have, and all others.
+   */
+  readonly leading: readonly RowCondition[];
+  readonly single: () => Iterable<RowCondition>;
+  /** Words and phrases that count for the rank; how many terms a text must have. */
+  readonly terms: number;
+  /** Each alone matches rows with one of these terms. */
+  readonly anyTerm: () => Iterable<string>;
+
+  constructor({ facets, textQuery }: Conditions) {
+    const all = textQuery?.all ?? NO_TERMS;
+    const none = textQuery?.none ?? NO_TERMS;
+    const { few, lists, rest } = divide(facets);
+    const required = batchesOf(all, MAX_TERMS / 2);
+    const excluded = batchesOf(none, MAX_TERMS / 2);
+    const parts = [...few, ...joined(take(required), 'AND')];
+    const without = joined(take(excluded), 'OR');
+    const [distributed, ...others] = lists;
+    this.first = {
+      isExcluded: false,
+      queries: function* queries() {
+        for (const list of distributed === undefined ? [[]] : listQueries(distributed)) {
+          const whole = [...parts, ...[list].flat()].join(' AND ');
+          yield without.length === 0 ? whole : `(${whole}) NOT (${without.join('')})`;
+        }
+      },
+    };
+    this.rest = [
+      ...others.map((list) => ({ queries: () => listQueries(list), isExcluded: false })),
+      ...rest.map((query) => ({ queries: () => [query()], isExcluded: false })),
+      ...conditionsOf(all, 1, 'AND', false),
+      ...conditionsOf(none, 1, 'OR', true),
+    ];
+    const [whole, second] = this.first.queries();
+    this.whole = second === undefined && this.rest.length === 0 ? whole : undefined;
+    this.leading = [
+      ...facets.map((condition) => ({ queries: () => firstQueries(condition), isExcluded: false })),
+      ...termsIn(all).take(1).map(termCondition),
+    ];
+    this.single = function* single() {
+      for (const condition of facets)
+        if (condition instanceof Uint8Array)
+          for (const facet of facetsIn(condition).drop(1))
+            yield { queries: () => [facetPhrase(facet)], isExcluded: false };
+      yield* termsIn(all).drop(1).map(termCondition);
+      for (const batch of batchesOf(none))
+        yield { queries: () => joined(batch, 'OR'), isExcluded: true };
+    };
+    this.terms = all.count;
+    this.anyTerm = () => batchesOf(all).map((batch) => joined(batch, 'OR').join(''));
+  }
+}
+
+/**
+ * Divides facets into queries that are looked up together, lists of very many alternatives, and further
+ * queries.
+ */
+function divide(conditions: readonly FacetCondition[]): {
+  readonly few: readonly string[];
+  readonly lists: readonly (readonly Facet[])[];
+  readonly rest: readonly (() => string)[];
+} {
+  const few: string[] = [];
+  const lists: (readonly Facet[])[] = [];
+  const rest: (() => string)[] = [];
+  let left = MAX_FACETS;
+  for (const condition of conditions) {
+    const size = condition.length / (condition instanceof Uint8Array ? FACET_SIZE : 1);
+    const isFew = size <= Math.min(left, MAX_FEW);
+    if (isFew) left -= size;
+    if (isFew)
+      few.push(condition instanceof Uint8Array ? allFacets(condition) : anyFacet(condition));
+    else if (!(condition instanceof Uint8Array)) lists.push(condition);
+    else
+      for (let at = 0; at < condition.length; at += MAX_FACETS * FACET_SIZE)
+        rest.push(() => allFacets(condition.subarray(at, at + MAX_FACETS * FACET_SIZE)));
+  }
+  // The statements before the others must match something.
+  const [first, ...others] = rest;
+  const isAlone = few.length === 0 && lists.length === 0 && first !== undefined;
+  return isAlone ? { few: [first()], lists, rest: others } : { few, lists, rest };
+}
+
+/** For the first facet of several that an entry must have, or any of a list. */
+function firstQueries(condition: FacetCondition): Iterable<string> {
+  if (!(condition instanceof Uint8Array)) return listQueries(condition);
+  return facetsIn(condition).take(1).map(facetPhrase);
+}
+
+function* listQueries(list: readonly Facet[]): Generator<string, void, undefined> {
+  for (let at = 0; at < list.length; at += MAX_FACETS)
+    yield anyFacet(list.slice(at, at + MAX_FACETS));
+}
+
+function anyFacet(facets: readonly Facet[]): string {
+  return `(${facets.map(facetPhrase).join(' OR ')})`;
+}
+
+function allFacets(facets: Uint8Array): string {
+  return `(${Array.from(facetsIn(facets), facetPhrase).join(' AND ')})`;
+}
+
+function facetPhrase(facet: Facet): string {
+  return `"${facetToken(facet)}"`;
+}
+
+function termCondition(term: Term): RowCondition {
+  return { queries: () => [phrase(term)], isExcluded: false };
+}
+
+/** A condition for each batch of terms but the first ones. */
+function conditionsOf(
+  terms: TermList,
+  skipped: number,
+  operator: 'AND' | 'OR',
+  isExcluded: boolean,
+): RowCondition[] {
+  const batches = batchesOf(terms, MAX_TERMS / 2).drop(skipped);
+  return Array.from(batches, (batch) => ({ queries: () => joined(batch, operator), isExcluded }));
+}
+
+function phrase({ words, isPrefix }: Term): string {
+  return `"${words.join(' ')}"${isPrefix ? ' *' : ''}`;
+}
+
+function joined(terms: readonly Term[], operator: 'AND' | 'OR'): string[] {
+  return terms.length === 0 ? [] : [`(${terms.map(phrase).join(` ${operator} `)})`];
+}
+
+function take(batches: Iterator<readonly Term[], void>): readonly Term[] {
+  const step = batches.next();
+  return step.done === true ? [] : step.value;
+}
+
+/** The terms, as many together as a statement takes. */
+function* batchesOf(list: TermList, most = MAX_TERMS): Generator<readonly Term[], void, undefined> {
+  let batch: Term[] = [];
+  let weight = 0;
+  for (const term of termsIn(list)) {
+    batch.push(term);
+    weight += term.isPrefix ? PREFIX_WEIGHT : term.words.length;
+    if (weight < most) continue;
+    yield batch;
+    batch = [];
+    weight = 0;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,97 @@
+/**
+ * The index of a segment: an SQLite file with the words and facets of its entries, how many entries
+ * each room has, and which consecutive entries of a kind are sent together (see `runs.ts`).
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { join } from 'node:path';
+
+import type { DataPaths } from '../data-paths.ts';
+import { segmentFolder } from '../segment-record.ts';
+
+/** Must change with the tables, with the tokenizer, and with which values are searched. */
+export const SEGMENT_FORMAT = 1;
+
+// `ascii` splits at spaces, and leaves the words of our own tokenizer as they are.
+const TABLES = `
+  CREATE VIRTUAL TABLE texts USING fts5(words, facets, content='', detail=full, tokenize="ascii");
+  -- Merges few parts while entries come, in steps, and never all of a level in one transaction. A full
+  -- segment is merged as a whole.
+  INSERT INTO texts (texts, rank) VALUES ('automerge', 16), ('crisismerge', 256);
+  CREATE TABLE counts (
+    room TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (room, kind)
+  ) WITHOUT ROWID, STRICT;
+  -- The newest small entry of each identity.
+  CREATE TABLE newest (identity BLOB PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+  CREATE TABLE runs (
+    kind TEXT NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    isComplete INTEGER NOT NULL,
+    PRIMARY KEY (kind, first)
+  ) WITHOUT ROWID, STRICT;
+  -- position: the newest entry of the segment that is in it. rows: those of the large entry after it that
+  -- are. larges: whether it has large entries.
+  CREATE TABLE state (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID, STRICT;
+`;
+
+export function indexFile(paths: DataPaths, number: number): string {
+  return join(segmentFolder(paths, number), 'index.sqlite');
+}
+
+/** For the one thread that writes. Creates the tables if the file is new. */
+export function openIndex(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: 5000 });
+  try {
+    // Not flushed: after a crash, the segment is made again. Only a commit changes the file.
+    db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_spill = OFF');
+    db.exec('PRAGMA cache_size = -2048');
+    const isNew = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.['count'] === 0;
+    if (isNew) db.exec(`BEGIN; ${TABLES}; COMMIT`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** A connection for reading, and its statements, which are prepared once. */
+export class IndexConnection {
+  readonly #db: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string) {
+    this.#db = new DatabaseSync(file, { readOnly: true, timeout: 0 });
+    this.#db.exec('PRAGMA cache_size = -512');
+  }
+
+  statement(sql: string): StatementSync {
+    return this.#statements.getOrInsertComputed(sql, () => this.#db.prepare(sql));
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+}
+
+const SQLITE_ERROR = 1;
+const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+
+/**
+ * Whether the error says that the file has changed. SQLITE_ERROR is one: all statements are ours, so a table
+ * has lost its form. Nor do we make files that cannot be written. Others, such as too many open files or a failing disk, may pass.
+ */
+export function isCorrupt(error: unknown): boolean {
+  if (!(error instanceof Error) || !('errcode' in error)) return false;
+  const code = Number(error.errcode) & 0xff;
+  return [SQLITE_ERROR, SQLITE_READONLY, SQLITE_CORRUPT, SQLITE_NOTADB].includes(code);
+}

@@ -1,0 +1,131 @@
+/**
+ * Reads the indexes of segments, in any thread. A segment is read only while the segments' thread says
+ * that it can be, and a result counts only if the file is still the one that the thread has checked or
+ * written. Otherwise the thread is told, and the log has to be read in its place.
+ *
+ * No statement is held from one turn of the event loop to the next.
+ */
+import { statSync } from 'node:fs';
+
+import { assertStorageFault } from '../../../storage-fault.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { isMissing } from '../segment-record.ts';
+import { type SegmentState, type SharedSegments, stampOf } from '../shared-segments.ts';
+import type { SearchSteps } from './search/search-turns.ts';
+import { IndexConnection, indexFile, isCorrupt } from './segment-database.ts';
+
+/** Each takes a descriptor. */
+const MAX_OPEN = 256;
+
+/** A segment whose file is not what it should be. */
+export interface SpoiledSegment {
+  readonly number: number;
+  /** As of which this was found. */
+  readonly generation: number;
+  /** Whether the bytes were read: they cannot be right, whatever their checksum. */
+  readonly isCorrupt: boolean;
+}
+
+interface OpenSegment {
+  readonly ino: number;
+  readonly connection: IndexConnection;
+}
+
+type Read<T> = (connection: IndexConnection) => T;
+
+export class SegmentReader implements Disposable {
+  readonly #paths: DataPaths;
+  readonly #segments: SharedSegments;
+  readonly #onSpoiled: (spoiled: SpoiledSegment) => void;
+  /** The one that was used last is at the end. */
+  readonly #open = new Map<number, OpenSegment>();
+
+  constructor(
+    paths: DataPaths,
+    segments: SharedSegments,
+    onSpoiled: (spoiled: SpoiledSegment) => void,
+  ) {
+    this.#paths = paths;
+    this.#segments = segments;
+    this.#onSpoiled = onSpoiled;
+  }
+
+  /** What `read` returns; undefined if the segment cannot be read now. */
+  *steps<T>(number: number, read: Read<T>): SearchSteps<{ readonly value: T } | undefined> {
+    for (;;) {
+      const found = this.read(number, read);
+      if (found !== 'changing') return found;
+      yield;
+    }
+  }
+
+  /** The same; 'changing' if it can be read in a moment. */
+  read<T>(number: number, read: Read<T>): { readonly value: T } | 'changing' | undefined {
+    const state = this.#segments.state(number);
+    if (state === undefined) {
+      this.#close(number);
+      return undefined;
+    }
+    if (state.generation % 2 !== 0) return 'changing';
+    try {
+      const open = this.#connect(number);
+      const value = read(open.connection);
+      const stats = statSync(indexFile(this.#paths, number));
+      if (this.#hasChanged(number, state)) return 'changing';
+      if (stampOf(stats) !== state.stamp) return this.#report(number, state, false);
+      if (stats.ino === open.ino) return { value };
+      // The segments' thread has put another file in its place.
+      this.#close(number);
+      return 'changing';
+    } catch (error) {
+      return this.#failed(number, state, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const number of this.#open.keys()) this.#close(number);
+  }
+
+  #connect(number: number): OpenSegment {
+    let open = this.#open.get(number);
+    this.#open.delete(number);
+    if (open === undefined) {
+      const file = indexFile(this.#paths, number);
+      const { ino } = statSync(file);
+      open = { ino, connection: new IndexConnection(file) };
+    }
+    this.#open.set(number, open);
+    const [oldest] = this.#open.keys();
+    if (this.#open.size > MAX_OPEN && oldest !== undefined) this.#close(oldest);
+    return open;
+  }
+
+  #close(number: number): void {
+    this.#open.get(number)?.connection.close();
+    this.#open.delete(number);
+  }
+
+  #hasChanged(number: number, { generation }: SegmentState): boolean {
+    return this.#segments.generation(number) !== generation;
+  }
+
+  #failed(number: number, state: SegmentState, error: unknown): 'changing' | undefined {
+    assertStorageFault(error);
+    this.#close(number);
+    if (this.#hasChanged(number, state)) return 'changing';
+    try {
+      const isOther = stampOf(statSync(indexFile(this.#paths, number))) !== state.stamp;
+      if (isOther || isCorrupt(error)) return this.#report(number, state, !isOther);
+    } catch (fault) {
+      if (isMissing(fault)) return this.#report(number, state, false);
+      assertStorageFault(fault);
+    }
+    // As where there are too many open files: the log can be read, and the segment later.
+    return undefined;
+  }
+
+  #report(number: number, { generation }: SegmentState, isWrong: boolean): undefined {
+    this.#close(number);
+    this.#onSpoiled({ number, generation, isCorrupt: isWrong });
+  }
+}

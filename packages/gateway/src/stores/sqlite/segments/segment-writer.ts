@@ -1,0 +1,262 @@
+/** Writes the index of one segment from the log, in short steps, each of which is one commit. */
+import { statSync } from 'node:fs';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { Kind } from '@open-presence/protocol';
+
+import type { RoomCount, Seq } from '../../../log/log.ts';
+import type { DataPaths } from '../data-paths.ts';
+import type { RowReader } from '../log/row-reader.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { makeSegmentFolder } from '../segment-record.ts';
+import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import { EntryWords, facetTokens, type LargeRow, largeRows } from './entry-tokens.ts';
+import { identitiesIn } from './newest-of-identities.ts';
+import { RoomTally } from './room-counts.ts';
+import { RunBounds, type RunRow } from './run-bounds.ts';
+import { largeRowId } from './search/match-query.ts';
+import { indexFile, openIndex } from './segment-database.ts';
+import { SpoiledFile } from './segment-files.ts';
+
+/** Entries, and approximate bytes of text and facets, in a step. */
+const STEP_ENTRIES = 2048;
+const STEP_SIZE = 1024 * 1024;
+/** Pages of the index that are merged in a step. */
+const MERGE_PAGES = 64;
+/** FTS5 changes fewer rows where there is nothing to merge. */
+const MIN_MERGE_CHANGES = 2;
+
+export interface WriterContext {
+  readonly paths: DataPaths;
+  readonly log: RowReader;
+  readonly segments: SharedSegments;
+}
+
+/** A large entry that is being written. */
+interface LargeEntry {
+  readonly entry: EntryRow;
+  readonly rows: Iterator<LargeRow, void>;
+  count: number;
+}
+
+export class SegmentWriter {
+  readonly number: number;
+  readonly first: Seq;
+  readonly last: Seq;
+  readonly #context: WriterContext;
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #ino: number;
+  /** Of the file after the last commit. */
+  #stamp: number;
+  readonly #insert: StatementSync;
+  readonly #merge: StatementSync;
+  readonly #count: StatementSync;
+  readonly #setNewest: StatementSync;
+  readonly #putRun: StatementSync;
+  readonly #removeRun: StatementSync;
+  readonly #setState: StatementSync;
+  readonly #words = new EntryWords();
+  readonly #runs: RunBounds;
+  /** By identity: of the entries of a step. */
+  readonly #newest = new Map<string, Seq>();
+  /** Rows of the large entry after the position that are stored. */
+  #storedRows: number;
+  #large: LargeEntry | undefined;
+  #hasBegunToMerge = false;
+  /** Whether readers can use it. */
+  #isPublished = false;
+  /** The newest entry that it has. */
+  position: Seq;
+
+  /** Goes on with what is there. */
+  constructor(context: WriterContext, number: number) {
+    const { paths, segments } = context;
+    this.#context = context;
+    this.number = number;
+    this.first = segments.firstOf(number);
+    this.last = segments.lastOf(number);
+    this.#file = indexFile(paths, number);
+    makeSegmentFolder(paths, number);
+    const db = openIndex(this.#file);
+    this.#db = db;
+    const stats = statSync(this.#file);
+    this.#ino = stats.ino;
+    this.#stamp = stampOf(stats);
+    const prepare = (sql: string): StatementSync => {
+      const statement = db.prepare(sql);
+      // `run` returns the last row id, which may be that of a large entry.
+      statement.setReadBigInts(true);
+      return statement;
+    };
+    this.#insert = prepare('INSERT INTO texts (rowid, words, facets) VALUES (?, ?, ?)');
+    this.#merge = prepare('INSERT INTO texts (texts, rank) VALUES (?, ?)');
+    this.#count = prepare(`INSERT INTO counts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE
+      SET count = count + excluded.count, seq = excluded.seq, time = excluded.time`);
+    this.#setNewest = prepare(
+      'INSERT INTO newest VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
+    );
+    this.#putRun = prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)');
+    this.#removeRun = prepare('DELETE FROM runs WHERE kind = ? AND first = ?');
+    this.#setState = prepare('INSERT OR REPLACE INTO state VALUES (?, ?)');
+    const open = db.prepare('SELECT * FROM runs WHERE isComplete = 0').all();
+    this.#runs = new RunBounds(open as unknown as RunRow[]);
+    this.#storedRows = this.#state('rows') ?? 0;
+    this.position = this.#state('position') ?? this.first - 1;
+  }
+
+  get isFull(): boolean {
+    return this.position === this.last;
+  }
+
+  /** Adds the next entries up to this one, or a piece of a large entry. Returns what it counted. */
+  step(to: Seq): readonly RoomCount[] {
+    const tally = new RoomTally();
+    this.#commit(() => {
+      if (this.#large === undefined) {
+        const end = Math.min(to, this.last, this.position + STEP_ENTRIES);
+        this.position = this.#addSmall(end, tally);
+      }
+      if (this.#large !== undefined) this.#addLarge(this.#large, tally);
+      for (const { room, kind, count, latest } of tally.counts())
+        this.#count.run(room, kind, count, latest.seq, latest.time);
+      this.#putNewest();
+      this.#putRuns();
+      this.#setState.run('position', this.position);
+      this.#setState.run('rows', this.#large?.count ?? 0);
+    });
+    return tally.counts();
+  }
+
+  /** Merges some of the index. Returns whether there may be more to merge. */
+  merge(): boolean {
+    if (!this.#hasBegunToMerge) {
+      this.#runs.completeAll();
+      this.#commit(() => this.#putRuns());
+    }
+    // A negative number begins to merge everything.
+    const pages = this.#hasBegunToMerge ? MERGE_PAGES : -MERGE_PAGES;
+    const before = this.#totalChanges();
+    this.#commit(() => this.#merge.run('merge', pages));
+    this.#hasBegunToMerge = true;
+    return this.#totalChanges() - before >= MIN_MERGE_CHANGES;
+  }
+
+  /** Writes a copy without free pages. */
+  copyTo(file: string): void {
+    const copy = this.#db.prepare('VACUUM INTO ?');
+    copy.setReadBigInts(true);
+    copy.run(file);
+  }
+
+  counts(): RoomCount[] {
+    const rows = this.#db.prepare('SELECT * FROM counts').all();
+    return rows.map(({ room, kind, count, seq, time }) => ({
+      room: String(room),
+      kind: kind as Kind,
+      count: Number(count),
+      latest: { seq: Number(seq), time: Number(time) },
+    }));
+  }
+
+  /** Lets readers use it, now and after each step. */
+  publish(): void {
+    this.#isPublished = true;
+    this.#context.segments.publish(this.number, this.#stamp);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** The file does not change before the end of the commit. */
+  #commit(work: () => unknown): void {
+    const { segments } = this.#context;
+    this.#assertSame(this.#stamp);
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      // Has FTS5 hand over what it holds, so that the commit itself is short.
+      this.#db.exec('SAVEPOINT held; RELEASE held');
+      if (this.#isPublished) segments.change(this.number);
+      this.#db.exec('COMMIT');
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#assertSame();
+      if (this.#isPublished) this.publish();
+    }
+  }
+
+  /** Throws where the file is not the one that is open, or, with a stamp, where somebody has changed it. */
+  #assertSame(stamp?: number): void {
+    const stats = statSync(this.#file);
+    this.#stamp = stampOf(stats);
+    if (stats.ino !== this.#ino || (stamp !== undefined && stamp !== this.#stamp))
+      throw new SpoiledFile(`"${this.#file}" was changed or replaced.`);
+  }
+
+  /** Adds entries until a large one follows, and returns the last. */
+  #addSmall(to: Seq, tally: RoomTally): Seq {
+    const before = this.position;
+    let size = 0;
+    for (const row of this.#context.log.rows({ from: before + 1, to })) {
+      if (row.large !== undefined && row.withheld === undefined) {
+        const rows = largeRows(this.#context.paths, row);
+        for (let skipped = 0; skipped < this.#storedRows; skipped += 1) rows.next();
+        this.#large = { entry: row, rows, count: this.#storedRows };
+        return row.seq - 1;
+      }
+      const words = row.withheld === undefined ? this.#words.read(row) : '';
+      this.#insert.run(row.seq, words, facetTokens(row.facets));
+      tally.add(row);
+      for (const identity of identitiesIn(row.facets)) this.#newest.set(identity, row.seq);
+      this.#runs.add(row);
+      size += row.text.length + row.facets.length;
+      if (size >= STEP_SIZE) return row.seq;
+    }
+    return to;
+  }
+
+  #addLarge(large: LargeEntry, tally: RoomTally): void {
+    const { entry, rows } = large;
+    for (let size = 0; size < STEP_SIZE;) {
+      const step = rows.next();
+      if (step.done === true) {
+        tally.add(entry);
+        this.#runs.complete(entry.kind);
+        this.#setState.run('larges', 1);
+        this.#large = undefined;
+        this.#storedRows = 0;
+        this.position = entry.seq;
+        return;
+      }
+      const { words, facets } = step.value;
+      this.#insert.run(largeRowId(entry.seq, large.count), words, facets);
+      large.count += 1;
+      // A facet costs as much as a few words.
+      size += words.length + 3 * facets.length;
+    }
+  }
+
+  #putNewest(): void {
+    for (const [identity, seq] of this.#newest)
+      this.#setNewest.run(Buffer.from(identity, 'latin1'), seq);
+    this.#newest.clear();
+  }
+
+  #putRuns(): void {
+    for (const { kind, first, last, count, size, isComplete } of this.#runs.takeChanged()) {
+      if (count === 0) this.#removeRun.run(kind, first);
+      else this.#putRun.run(kind, first, last, count, size, isComplete ? 1 : 0);
+    }
+  }
+
+  #totalChanges(): number {
+    return Number(this.#db.prepare('SELECT total_changes() AS changes').get()?.['changes']);
+  }
+
+  #state(name: string): number | undefined {
+    const row = this.#db.prepare('SELECT value FROM state WHERE name = ?').get(name);
+    return row && Number(row['value']);
+  }
+}

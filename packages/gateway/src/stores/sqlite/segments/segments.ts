@@ -1,0 +1,369 @@
+/**
+ * Keeps the segments, in their thread: follows the log into the newest, seals those that are full, checks
+ * after a start that they are what was written, and removes those that are not, or that have what
+ * was withheld, and makes them again. Everything is a sequence of short steps, of which one at a time runs.
+ */
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+
+import type { RoomCount, Seq } from '../../../log/log.ts';
+import { causeOf, StorageFault } from '../../../storage-fault.ts';
+import {
+  readRecord,
+  recordFile,
+  segmentNumbers,
+  type SegmentRecord,
+  writeChecked,
+} from '../segment-record.ts';
+import { type SharedSegments, stampOf } from '../shared-segments.ts';
+import {
+  flushFile,
+  isUsable,
+  type SegmentsContext,
+  statOf,
+  verifyRecorded,
+  writeRecord,
+} from './recorded-segment.ts';
+import { RoomTally } from './room-counts.ts';
+import { indexFile, isCorrupt } from './segment-database.ts';
+import { removeSegment, SpoiledFile, verifyFile } from './segment-files.ts';
+import type { SpoiledSegment } from './segment-reader.ts';
+import { SegmentWriter } from './segment-writer.ts';
+
+/** Entries of the log that are counted in a step. */
+const COUNT_STEP = 8192;
+
+type Steps = AsyncGenerator<void, void, undefined>;
+
+interface Job {
+  readonly number: number;
+  readonly steps: Steps;
+}
+
+/** A segment is being written until it is sealed. */
+interface Segment {
+  readonly number: number;
+  writer: SegmentWriter | undefined;
+  record: SegmentRecord | undefined;
+  isVerified: boolean;
+}
+
+export class Segments {
+  readonly #context: SegmentsContext;
+  readonly #shared: SharedSegments;
+  readonly #segments = new Map<number, Segment>();
+  readonly #spoiled = new Map<number, SpoiledSegment>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<void>>();
+  /** What is being done with a segment, one step after another. */
+  #job: Job | undefined;
+  /** The number of the newest segment. */
+  #newest = 0;
+  #tally = new RoomTally();
+
+  constructor(context: SegmentsContext) {
+    this.#context = context;
+    this.#shared = context.shared.segments;
+  }
+
+  /** Finds what is there. To be taken to its end before anything else. */
+  async *open(): Steps {
+    const { paths, shared } = this.#context;
+    for (const number of segmentNumbers(paths)) {
+      const record = readRecord(paths, number);
+      if (isUsable(this.#context, number, record) && (await this.#reopened(number, record)))
+        continue;
+      removeSegment(paths, number);
+    }
+    this.#newest = Math.max(0, ...this.#segments.keys());
+    const newest = this.#segments.get(this.#newest);
+    shared.indexed = newest?.record?.last ?? newest?.writer?.position ?? 0;
+    for (const { number, writer } of this.#segments.values())
+      if (number === this.#newest || writer?.isFull === true) writer?.publish();
+    yield* this.#count();
+  }
+
+  /** How many entries it is behind. */
+  get behind(): number {
+    const { head, indexed } = this.#context.shared;
+    return head - indexed;
+  }
+
+  /** Whether the newest segment, with entries that were found by it before, is being made again. */
+  get isRestoring(): boolean {
+    const { indexed } = this.#context.shared;
+    const newest = this.#segments.get(this.#newest);
+    if (newest?.record !== undefined) return false;
+    return (newest?.writer?.position ?? 0) < Math.min(indexed, this.#shared.lastOf(this.#newest));
+  }
+
+  /** Indexes the next entries. */
+  follow(): void {
+    const { shared } = this.#context;
+    const writer = this.#newestWriter();
+    if (writer === undefined) return;
+    // What is made again was counted before.
+    const isNew = writer.position >= shared.indexed;
+    const counts = this.#step(writer, isNew ? shared.head : shared.indexed);
+    if (!isNew) return;
+    if (counts.length > 0) this.#addCounts(counts, writer.position);
+    shared.indexed = writer.position;
+  }
+
+  /** Does some of what else there is to do. Returns false if there is nothing. */
+  async work(): Promise<boolean> {
+    this.#removeSpoiled();
+    this.#job ??= this.#nextJob();
+    if (this.#job === undefined) return false;
+    const { number, steps } = this.#job;
+    try {
+      if ((await steps.next()).done === true) this.#job = undefined;
+    } catch (error) {
+      this.#job = undefined;
+      if (!(error instanceof SpoiledFile) && !isCorrupt(error)) throw error;
+      this.#replace(number, error as Error);
+    }
+    return true;
+  }
+
+  /** A reader has found it. */
+  report(spoiled: SpoiledSegment): void {
+    this.#spoiled.set(spoiled.number, spoiled);
+  }
+
+  /** Removes the segments that have these entries. Nothing of these is in a file then. */
+  removeWith(seqs: readonly Seq[]): void {
+    const has = (seq: Seq): boolean => {
+      const segment = this.#segments.get(this.#shared.numberOf(seq));
+      // The next one may be a large entry that is being written.
+      return segment !== undefined && seq <= (segment.writer?.position ?? Infinity) + 1;
+    };
+    const numbers = new Set(seqs.filter(has).map((seq) => this.#shared.numberOf(seq)));
+    for (const number of numbers) this.#remove(number);
+  }
+
+  has(number: number): boolean {
+    return this.#segments.has(number);
+  }
+
+  /** Resolves when the segment can be read. Rejects once it cannot be made. */
+  async available(number: number): Promise<void> {
+    if (this.#shared.state(number) !== undefined) return;
+    await this.#waiting.getOrInsertComputed(number, () => Promise.withResolvers<void>()).promise;
+  }
+
+  /** Those who wait for a segment get the error. */
+  failed(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+
+  /** Checks a sealed segment. Throws where it cannot be read now. */
+  async *verify(number: number): Steps {
+    const record = this.#segments.get(number)?.record;
+    if (record === undefined) return;
+    try {
+      yield* verifyRecorded(this.#context.paths, number, record);
+    } catch (error) {
+      if (!(error instanceof SpoiledFile)) throw error;
+      if (this.#segments.get(number)?.record === record) this.#replace(number, error);
+    }
+  }
+
+  /** What was written is checked by the next start. */
+  async close(): Promise<void> {
+    this.failed(new StorageFault('The log is closed.'));
+    await this.#job?.steps.return();
+    for (const { number, writer, record } of this.#segments.values()) {
+      if (record !== undefined) this.#restoreRecord(number, record);
+      if (writer === undefined) continue;
+      const [last, counts] = [writer.position, writer.counts()];
+      writer.close();
+      await writeRecord(this.#context, number, { last, counts, isSealed: false });
+    }
+  }
+
+  /** Opens what the last stop has left. Returns false where it is not what was written. */
+  async #reopened(number: number, record: SegmentRecord): Promise<boolean> {
+    const { paths } = this.#context;
+    if (record.isSealed) {
+      this.#segments.set(number, { number, writer: undefined, record, isVerified: false });
+      this.#tally.addCounts(record.counts);
+      return true;
+    }
+    try {
+      for await (const _ of verifyFile(indexFile(paths, number), record));
+    } catch (error) {
+      if (!(error instanceof SpoiledFile)) throw error;
+      this.#context.onSpoiled(causeOf(error));
+      return false;
+    }
+    rmSync(recordFile(paths, number));
+    this.#writerOf(number);
+    this.#tally.addCounts(record.counts);
+    return true;
+  }
+
+  /** Counts the entries before the watermark that no record counts. */
+  async *#count(): Steps {
+    const { shared, log } = this.#context;
+    for (let number = 0; number <= this.#newest; number += 1) {
+      const segment = this.#segments.get(number);
+      const has = segment?.record?.last ?? segment?.writer?.position;
+      const end = Math.min(this.#shared.lastOf(number), shared.indexed);
+      for (let at = has ?? this.#shared.firstOf(number) - 1; at < end; at += COUNT_STEP) {
+        const to = Math.min(end, at + COUNT_STEP);
+        for (const row of log.rows({ from: at + 1, to })) this.#tally.add(row);
+        yield;
+      }
+    }
+    this.#addCounts([], shared.indexed);
+  }
+
+  #addCounts(counts: readonly RoomCount[], until: Seq): void {
+    this.#tally.addCounts(counts);
+    this.#shared.counts = { until, counts: this.#tally.counts() };
+  }
+
+  #newestWriter(): SegmentWriter | undefined {
+    const { shared } = this.#context;
+    const newest = this.#segments.get(this.#newest);
+    const isDone = newest?.record !== undefined || newest?.writer?.isFull === true;
+    if (isDone && shared.head <= this.#shared.lastOf(this.#newest)) return undefined;
+    if (isDone) this.#newest += 1;
+    return this.#writerOf(this.#newest);
+  }
+
+  #writerOf(number: number): SegmentWriter {
+    const { paths, log } = this.#context;
+    const segment = this.#segments.getOrInsertComputed(number, () => {
+      return { number, writer: undefined, record: undefined, isVerified: true };
+    });
+    segment.writer ??= new SegmentWriter({ paths, log, segments: this.#shared }, number);
+    return segment.writer;
+  }
+
+  /** Lets readers use the segment once it has all that they look for in it. */
+  #step(writer: SegmentWriter, to: Seq): readonly RoomCount[] {
+    try {
+      const counts = writer.step(to);
+      const isComplete = writer.position >= Math.min(writer.last, this.#context.shared.indexed);
+      if (isComplete && this.#shared.state(writer.number) === undefined) {
+        writer.publish();
+        this.#published(writer.number);
+      }
+      return counts;
+    } catch (error) {
+      // What it holds in memory may be ahead of what is stored, and its file may be another.
+      this.#shared.withdraw(writer.number);
+      this.#closeWriter(writer.number);
+      if (error instanceof SpoiledFile || isCorrupt(error))
+        this.#replace(writer.number, error as Error);
+      throw error;
+    }
+  }
+
+  #published(number: number): void {
+    this.#waiting.get(number)?.resolve();
+    this.#waiting.delete(number);
+  }
+
+  #nextJob(): Job | undefined {
+    for (let number = this.#newest; number >= 0; number -= 1) {
+      const segment = this.#segments.get(number);
+      if (segment?.writer?.isFull === true) return { number, steps: this.#seal(number) };
+      if (segment?.isVerified === false) return { number, steps: this.#publish(number) };
+      const isIncomplete =
+        segment === undefined || (segment.record === undefined && !segment.writer?.isFull);
+      if (isIncomplete && number < this.#newest) return { number, steps: this.#make(number) };
+    }
+    return undefined;
+  }
+
+  async *#make(number: number): Steps {
+    const writer = this.#writerOf(number);
+    while (!writer.isFull) {
+      this.#step(writer, writer.last);
+      yield;
+    }
+  }
+
+  async *#seal(number: number): Steps {
+    const { paths } = this.#context;
+    const writer = this.#writerOf(number);
+    while (writer.merge()) yield;
+    const file = indexFile(paths, number);
+    const copy = `${file}.new`;
+    rmSync(copy, { force: true });
+    writer.copyTo(copy);
+    yield;
+    flushFile(copy);
+    const counts = writer.counts();
+    this.#shared.withdraw(number);
+    this.#closeWriter(number);
+    renameSync(copy, file);
+    this.#shared.publish(number, stampOf(statSync(file)));
+    const record = await writeRecord(this.#context, number, {
+      last: writer.last,
+      counts,
+      isSealed: true,
+    });
+    this.#segments.set(number, { number, writer: undefined, record, isVerified: true });
+  }
+
+  /** Lets readers use a sealed segment once it was checked. */
+  async *#publish(number: number): Steps {
+    const segment = this.#segments.get(number);
+    if (segment?.record === undefined) return;
+    const stamp = stampOf(statOf(indexFile(this.#context.paths, number)));
+    yield* verifyRecorded(this.#context.paths, number, segment.record);
+    segment.isVerified = true;
+    this.#shared.publish(number, stamp);
+    this.#published(number);
+  }
+
+  /** Somebody may have removed it; whether the index is what it says is checked by the next start. */
+  #restoreRecord(number: number, record: SegmentRecord): void {
+    const { paths } = this.#context;
+    if (!existsSync(indexFile(paths, number)) || readRecord(paths, number)?.sum === record.sum)
+      return;
+    writeChecked(recordFile(paths, number), record);
+  }
+
+  /** A sealed segment that was merely touched is right if its checksum is. */
+  #removeSpoiled(): void {
+    for (const spoiled of this.#spoiled.values()) {
+      const { number, generation } = spoiled;
+      if (this.#shared.generation(number) !== generation) continue;
+      const segment = this.#segments.get(number);
+      const fault = new SpoiledFile(`The segment ${number} was changed by somebody else.`);
+      if (segment?.record === undefined || spoiled.isCorrupt) this.#replace(number, fault);
+      else {
+        this.#shared.withdraw(number);
+        segment.isVerified = false;
+      }
+    }
+    this.#spoiled.clear();
+  }
+
+  #replace(number: number, fault: Error): void {
+    this.#context.onSpoiled(causeOf(fault));
+    this.#remove(number);
+  }
+
+  #remove(number: number): void {
+    this.#shared.withdraw(number);
+    if (this.#job?.number === number) {
+      void this.#job.steps.return();
+      this.#job = undefined;
+    }
+    this.#closeWriter(number);
+    this.#segments.delete(number);
+    removeSegment(this.#context.paths, number);
+  }
+
+  #closeWriter(number: number): void {
+    const segment = this.#segments.get(number);
+    const writer = segment?.writer;
+    if (segment !== undefined) segment.writer = undefined;
+    writer?.close();
+  }
+}

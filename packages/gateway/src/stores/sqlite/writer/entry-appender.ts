@@ -1,0 +1,204 @@
+/**
+ * The end of the log while it is written. Gives each draft its seq, id, salts and link, and adds its
+ * row; or takes over an entry of another gateway whose link follows. Works within the
+ * transactions of `Writer`, which says when they have failed.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+
+import { entryHead, entryId, SALTS } from '@open-presence/protocol';
+
+import { facet } from '../../../log/facet.ts';
+import type { CopyFault } from '../../../log/log-copier.ts';
+import type { Seq } from '../../../log/log.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { isSpoiled } from '../database.ts';
+import type { PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { FIRST_LINK, Linker } from '../log/chain.ts';
+import type { PackedCopy } from '../replica/copy-batch.ts';
+import type { WithheldForm } from '../../../log/ordered-batch.ts';
+import { keyColumn, keyIn } from '../log/key-column.ts';
+import { KeyLookup } from './key-lookup.ts';
+import { Keys } from './keys.ts';
+import type { EntryRow } from '../log/entry-row.ts';
+import { type NewRow, RowWriter } from '../log/row-writer.ts';
+import type { Salts } from './salts.ts';
+import { sha256Binary } from '../log/sha256.ts';
+import { insertWithheldEarly, withheldInserter } from '../withholding/withheld-table.ts';
+
+const COMMA = Buffer.from(',');
+const BRACE = Buffer.from('}');
+const NO_SALT = Buffer.alloc(16);
+
+export class EntryAppender {
+  readonly #db: DatabaseSync;
+  readonly #rows: RowWriter;
+  readonly #reader: RowReader;
+  readonly #keys: Keys;
+  readonly #lookup: KeyLookup;
+  readonly #insertWithheld: ReturnType<typeof withheldInserter>;
+  readonly #linker = new Linker();
+  readonly #previousLink = Buffer.alloc(FIRST_LINK.length);
+  #seq = 0;
+  #time = 0;
+  #hasWithheld = false;
+
+  constructor(db: DatabaseSync, paths: DataPaths) {
+    this.#db = db;
+    this.#rows = new RowWriter(db);
+    this.#reader = new RowReader(db);
+    this.#keys = new Keys(paths, db, this.#reader);
+    this.#lookup = new KeyLookup(paths, this.#reader, this.#keys);
+    this.#insertWithheld = withheldInserter(db);
+  }
+
+  /** The newest entry; 0 if there is none. */
+  get seq(): Seq {
+    return this.#seq;
+  }
+
+  /** Its time, in ms since 1970. */
+  get time(): number {
+    return this.#time;
+  }
+
+  get link(): Buffer {
+    return this.#linker.link;
+  }
+
+  /** Which entries have idempotency keys. */
+  get keys(): Keys {
+    return this.#keys;
+  }
+
+  /** Whether copies of withheld entries were added since the last call. */
+  takeWithheld(): boolean {
+    const hasWithheld = this.#hasWithheld;
+    this.#hasWithheld = false;
+    return hasWithheld;
+  }
+
+  append(draft: PackedDraft, time: number, salts: Salts): WriteResult {
+    const digest = digestOf(draft);
+    const existing = draft.key && this.#find(draft.key, draft, digest);
+    if (existing !== undefined) return existing;
+    const seq = this.#seq + 1;
+    const idSalt = salts.idSalt();
+    const { kind, room } = draft;
+    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
+    const salt = salts.next();
+    const key = draft.key && keyColumn(salts.next(), draft.key);
+    this.#linker.add(head, this.#linker.digestOf(salt, digest), key && sha256Binary(key));
+    this.#store(draft, { time, salt, key });
+    if (draft.key) this.#keys.put(draft.key, seq);
+    return { outcome: 'appended', seq, time, salt: idSalt };
+  }
+
+  /** An entry of which nothing is left that its visitor said. */
+  appendWithheld({ kind, room }: PackedDraft, time: number, form: WithheldForm): WriteResult {
+    const { digest, key, idSalt } = form;
+    const seq = this.#seq + 1;
+    const head = entryHead({ id: entryId(time, seq, idSalt), seq, kind, room, time });
+    this.#linker.add(head, Buffer.from(digest).toString('latin1'), key && sha256Binary(key));
+    const facets = Buffer.concat([facet('kind', kind), facet('room', room)]);
+    const left = { kind, room, facets, body: Buffer.alloc(0), large: undefined };
+    this.#store(left, { time, salt: NO_SALT, key, isWithheld: true });
+    if (key !== undefined) this.#keys.put(keyIn(key), seq);
+    insertWithheldEarly(this.#db, seq, form);
+    return { outcome: 'appended', seq, time, salt: idSalt };
+  }
+
+  /** Returns why it does not follow, if so. */
+  appendCopy(copy: PackedCopy): CopyFault | undefined {
+    const { seq, time, head, salt, link, keyHash, withheld } = copy;
+    if (seq <= this.#seq) return this.#hasLink(seq, link) ? undefined : 'differs';
+    if (seq > this.#seq + 1) return 'gap';
+    if (time < this.#time) return 'changed';
+    const linker = this.#linker;
+    this.#previousLink.set(linker.link);
+    const digest = withheld
+      ? Buffer.from(withheld.digest).toString('latin1')
+      : linker.digestOf(salt, digestOf(copy));
+    linker.add(head, digest, keyHash && Buffer.from(keyHash).toString('latin1'));
+    if (!linker.link.equals(link)) {
+      linker.continueAfter(this.#previousLink);
+      return 'changed';
+    }
+    this.#store(copy, { time, salt, key: keyHash, isWithheld: withheld !== undefined });
+    if (withheld !== undefined) {
+      this.#insertWithheld(seq, withheld, true);
+      this.#hasWithheld = true;
+    }
+    return undefined;
+  }
+
+  /** What is answered to a draft whose body is missing: the entry that has its key is the same all the same. */
+  withoutBody(draft: PackedDraft): WriteResult {
+    const existing = draft.key && this.#find(draft.key, draft, digestOf(draft));
+    return existing ?? { outcome: 'unavailable', seq: 0, time: 0, salt: 0 };
+  }
+
+  repeated(seq: Seq): WriteResult {
+    const entry = this.#reader.entry(seq);
+    const stamp = entry === undefined ? { time: 0, salt: 0 } : stampOf(entry);
+    return { outcome: 'repeated', seq, ...stamp };
+  }
+
+  /** Whether an entry has this file. */
+  hasLarge(name: string): boolean {
+    return this.#reader.hasLarge(name);
+  }
+
+  /** Goes on from the newest entry that is stored. */
+  loadLast(): void {
+    const last = this.#reader.last();
+    this.#seq = last?.seq ?? 0;
+    this.#time = last?.time ?? 0;
+    this.#linker.continueAfter(last?.link ?? FIRST_LINK);
+  }
+
+  /** Also where the entry that is stored cannot be read. */
+  #hasLink(seq: Seq, link: Uint8Array): boolean {
+    try {
+      return this.#reader.entry(seq)?.link.equals(link) ?? true;
+    } catch (error) {
+      if (isSpoiled(error)) return true;
+      throw error;
+    }
+  }
+
+  /** Stores the entry of which the link was made last. */
+  #store(
+    { kind, room, facets, portability = 'exact', body, large }: Omit<PackedDraft, 'key'>,
+    stamp: Pick<NewRow, 'time' | 'salt' | 'key' | 'isWithheld'>,
+  ): void {
+    const { head: own, link } = this.#linker;
+    let text: Uint8Array[];
+    if (large !== undefined) text = large.size > 1 ? [own, COMMA] : [own];
+    else text = body.length === 0 ? [own, BRACE] : [own, COMMA, body, BRACE];
+    const marked = large?.marked === true;
+    const fields = { kind, room, large, marked, facets, portability, text, link };
+    this.#rows.put(this.#seq + 1, { ...fields, ...stamp });
+    this.#seq += 1;
+    this.#time = stamp.time;
+  }
+
+  #find(key: Uint8Array, draft: PackedDraft, digest: string): WriteResult | undefined {
+    const found = this.#lookup.find(key, draft, Buffer.from(digest, 'latin1'));
+    if (found === undefined) return undefined;
+    const { outcome, entry } = found;
+    if (entry === undefined) return { outcome, seq: 0, time: 0, salt: 0 };
+    return { outcome, seq: entry.seq, ...stampOf(entry) };
+  }
+}
+
+function stampOf({ time, text }: EntryRow): Pick<WriteResult, 'time' | 'salt'> {
+  const id = text.toString('latin1', 7, 43);
+  return { time, salt: Number.parseInt(id.slice(-12), 16) % SALTS };
+}
+
+/** SHA-256 of the body, as a binary string. */
+function digestOf({ body, large }: Pick<PackedDraft, 'body' | 'large'>): string {
+  if (large === undefined) return sha256Binary(body);
+  return Buffer.from(large.digest, 'hex').toString('latin1');
+}

@@ -1,0 +1,170 @@
+/**
+ * Finds out whether a log has lost entries, or is another log than the one that the rest of its
+ * folder was made with: its WAL was removed or cut, or `log.sqlite` comes from an older backup.
+ *
+ * The evidence is what other files know of the log: `last-commit`, the position of the newest segment,
+ * and the files of large entries, which leave the folder of uploads once their entry is durable. None of
+ * them is ever ahead of an intact log. Changes nothing.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+
+import type { Seq } from '../../../log/log.ts';
+import { assertStorageFault } from '../../../storage-fault.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { readable, readMeta } from '../database.ts';
+import { RowReader } from '../log/row-reader.ts';
+import { newestRecord } from '../segment-record.ts';
+import { type LogPosition, readLastCommit } from './last-commit.ts';
+import { openLogIfExists } from '../log/log-database.ts';
+
+export interface LostHistory {
+  /** Where the log ends now; undefined where there is none. */
+  readonly end: LogPosition | undefined;
+  /** The newest seq of this log that there is evidence of; 0 where it is unknown. */
+  readonly knownSeq: Seq;
+  /** Each completes a sentence that begins with “The log”. */
+  readonly findings: readonly string[];
+}
+
+interface KnownPosition extends LogPosition {
+  readonly file: string;
+}
+
+/** The clocks of entries and of the file system may differ by this. */
+const CLOCK_DIFFERENCE_MS = 60 * 60_000;
+
+/** Undefined if all files agree. Throws where the log cannot be read. */
+export function findLostHistory(paths: DataPaths): LostHistory | undefined {
+  // Before the log: a running gateway may commit in between.
+  const known = knownPositions(paths);
+  const db = openLogIfExists(paths);
+  try {
+    const end = db && readEnd(db);
+    const contradicting = known.filter((position) => !isOf(db, end, position));
+    const findings = contradicting.map((position) => describePosition(db, end, position));
+    const wal = `${paths.log}-wal`;
+    // A file without tables is what an interrupted first start leaves: it has them, flushed, before the WAL
+    // has an entry.
+    if (!existsSync(paths.log) && (statSync(wal, { throwIfNoEntry: false })?.size ?? 0) > 0)
+      findings.push(`is not there, but its newest commits are, in ${basename(wal)}`);
+    findings.push(...describeOrphans(paths, db));
+    if (findings.length === 0) return undefined;
+    const own = contradicting.filter(({ log }) => end === undefined || log === end.log);
+    return { end, knownSeq: Math.max(0, ...own.map(({ seq }) => seq)), findings };
+  } finally {
+    db?.close();
+  }
+}
+
+/** The files of bodies in this folder that no entry has. */
+export function* orphansIn(folder: string, db: DatabaseSync | undefined): Generator<string> {
+  for (const file of readdirSync(folder, { withFileTypes: true })) {
+    const [name = ''] = file.name.split('.', 1);
+    if (file.isFile() && !(db !== undefined && hasLarge(db, name))) yield join(folder, file.name);
+  }
+}
+
+/** Also where that cannot be read. */
+function hasLarge(db: DatabaseSync, name: string): boolean {
+  try {
+    return new RowReader(db).hasLarge(name);
+  } catch (error) {
+    assertStorageFault(error);
+    return true;
+  }
+}
+
+/** The folders in which large files have their final place. */
+export function largeFolders(paths: DataPaths): string[] {
+  if (!existsSync(paths.large)) return [];
+  const names = readdirSync(paths.large).map((name) => join(paths.large, name));
+  return names.filter((path) => path !== paths.incoming && statSync(path).isDirectory());
+}
+
+function knownPositions(paths: DataPaths): KnownPosition[] {
+  const positions = [
+    { file: paths.lastCommit, position: readLastCommit(paths) },
+    newestSegment(paths),
+  ];
+  return positions.flatMap(({ file, position }) =>
+    position === undefined || position.seq === 0
+      ? []
+      : [{ file: relative(paths.folder, file), ...position }],
+  );
+}
+
+/** Where the newest segment ends; undefined if there is none that can be read. */
+function newestSegment(paths: DataPaths): { file: string; position: LogPosition | undefined } {
+  try {
+    const { file, record } = newestRecord(paths) ?? { file: paths.segments };
+    if (record === undefined) return { file, position: undefined };
+    const { log, last: seq, link } = record;
+    return { file, position: { log, seq, link: link ?? undefined } };
+  } catch (error) {
+    assertStorageFault(error);
+    return { file: paths.segments, position: undefined };
+  }
+}
+
+function readEnd(db: DatabaseSync): LogPosition {
+  const seq = new RowReader(db).lastSeq();
+  return { log: String(readMeta(db, 'name')), seq, link: readLink(db, seq) };
+}
+
+/** In hex; undefined without an entry, and empty where the entry cannot be read. */
+function readLink(db: DatabaseSync, seq: Seq): string | undefined {
+  try {
+    return new RowReader(db).linkAt(seq);
+  } catch (error) {
+    assertStorageFault(error);
+    return '';
+  }
+}
+
+/** Whether the log has come to this position. */
+function isOf(
+  db: DatabaseSync | undefined,
+  end: LogPosition | undefined,
+  { log, seq, link }: LogPosition,
+): boolean {
+  if (db === undefined || log !== end?.log || seq > end.seq) return false;
+  return link === undefined || [link, ''].includes(readLink(db, seq) ?? 'none');
+}
+
+function describePosition(
+  db: DatabaseSync | undefined,
+  end: LogPosition | undefined,
+  { file, log, seq }: KnownPosition,
+): string {
+  if (db === undefined || end === undefined)
+    return `is not there, but ${file} knows of its entry ${seq}`;
+  if (log !== end.log) return `is ${end.log}, but ${file} knows of entry ${seq} of the log ${log}`;
+  if (seq > end.seq) return `ends with entry ${end.seq}, but ${file} knows of entry ${seq}`;
+  if (readLink(db, seq) === undefined) return `lacks entry ${seq}, which ${file} knows of`;
+  return `has another entry ${seq} than the one that ${file} knows of`;
+}
+
+/** Those where files have been added since the newest entry: looking through all would take long. */
+function changedFolders(paths: DataPaths, db: DatabaseSync | undefined): string[] {
+  const newest = db && readable(() => new RowReader(db).last()?.time);
+  const since = (newest ?? 0) - CLOCK_DIFFERENCE_MS;
+  return largeFolders(paths).filter((folder) => statSync(folder).mtimeMs >= since);
+}
+
+function describeOrphans(paths: DataPaths, db: DatabaseSync | undefined): string[] {
+  let count = 0;
+  let first = '';
+  for (const folder of changedFolders(paths, db)) {
+    for (const file of orphansIn(folder, db)) {
+      // Until its entry is committed, a body is in the folder of uploads as well.
+      if (existsSync(join(paths.incoming, basename(file)))) continue;
+      first ||= file;
+      count += 1;
+    }
+  }
+  if (count === 0) return [];
+  const files = count === 1 ? first : `${count} files, such as ${first}`;
+  return [`lacks the entries of large texts that are there (${files})`];
+}

@@ -1,0 +1,30 @@
+/** What the threads that append and withhold are asked, and the writer's thread. */
+import type { ApplyRequest, ApplyResponse } from '../../../log/ordered-batch.ts';
+import type { ErasedMessages } from '../../../log/replica.ts';
+import type { CopyRequest, CopyResponse } from '../replica/copy-batch.ts';
+import type { WithheldItem } from '../withholding/decided-withholding.ts';
+
+/** An entry to be withheld. `time`: that of the writer if it is undefined. */
+export type ItemToWithhold = Omit<WithheldItem, 'time'> & { readonly time: number | undefined };
+
+/** Nothing was withheld. */
+export type WithholdFailure = 'out-of-space' | 'unavailable';
+
+/** Of the thread to which threads append: the writer's, or the stream's in a cluster. */
+export interface AppendThreadCalls {
+  /** How many were withheld, once nothing is left of what they said. */
+  withhold(items: readonly ItemToWithhold[]): Promise<number | WithholdFailure>;
+  /** Whether this copy has all that was acknowledged in its cluster: false where that cannot be known now. */
+  catchUp(nothing: undefined): Promise<boolean>;
+}
+
+/** Of the writer's thread. */
+export interface WriterCalls extends Omit<AppendThreadCalls, 'catchUp'> {
+  /** Answers once it is decided that they are withheld, with a number to ask for the rest. */
+  decide(items: readonly ItemToWithhold[]): number | WithholdFailure;
+  /** How many were withheld, once nothing is left of what they said. `decision`: from `decide`. */
+  erased(decision: number): Promise<number>;
+  apply(request: ApplyRequest): ApplyResponse['applied'];
+  copy(request: CopyRequest): CopyResponse;
+  erasedInStream(erased: ErasedMessages): void;
+}

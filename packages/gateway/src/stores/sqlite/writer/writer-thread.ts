@@ -1,0 +1,265 @@
+/**
+ * The writer's thread: commits the batches that have arrived in one transaction, and answers each.
+ * Copies of entries of another gateway are committed as they come.
+ */
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+
+import type { StoreMetrics } from '../../../metrics/store-metrics.ts';
+import {
+  assertStorageFault,
+  causeOf,
+  type FaultCause,
+  StorageFault,
+} from '../../../storage-fault.ts';
+import { answerCall, type ThreadCall } from '../../../thread-call.ts';
+import { isDiskFull } from '../database.ts';
+import { StoreThread } from '../store-thread.ts';
+import {
+  type PackedDraft,
+  packResults,
+  sendResults,
+  type ToWriter,
+  unpackDrafts,
+  type WriteResult,
+} from '../../../log/packed-drafts.ts';
+import { type CopyRequest, type CopyResponse, copiesIn } from '../replica/copy-batch.ts';
+import type { ItemToWithhold, WithholdFailure, WriterCalls } from './writer-calls.ts';
+import type { ApplyRequest, ApplyResponse, UnpackedBatch } from '../../../log/ordered-batch.ts';
+import { Withholder } from '../withholding/withholder.ts';
+import { Writer } from './writer.ts';
+
+/** A withholding that is decided. `erased`: resolves when nothing is left of what the entries said. */
+interface Decision {
+  readonly listed: { readonly count: number };
+  readonly erased: PromiseWithResolvers<number>;
+}
+
+interface Batch {
+  readonly client: MessagePort;
+  readonly batch: number;
+  readonly drafts: PackedDraft[];
+}
+
+const PROBE_INTERVAL_MS = 500;
+/** How often it is looked whether the other threads have erased what they have. */
+const ERASE_INTERVAL_MS = 10;
+
+type ToWriterThread = ToWriter | ThreadCall<WriterCalls>;
+
+const thread = new StoreThread();
+const { shared, clients, metrics } = thread;
+const writer = new Writer(thread.paths, shared, (report) => thread.reportClock(report));
+const withholder = new Withholder(thread.paths, shared);
+const waiting: Batch[] = [];
+let unerased: Decision[] = [];
+/** Those whose end is asked for later. */
+const decisions = new Map<number, Promise<number>>();
+let lastDecision = 0;
+let erasing: NodeJS.Timeout | undefined = setTimeout(erase);
+let addingKeys: NodeJS.Timeout | undefined;
+/** Why uploads could not be written by the thread that reported last. */
+let uploadFault: FaultCause | undefined;
+const probing = setInterval(probe, PROBE_INTERVAL_MS);
+
+const calls: WriterCalls = {
+  withhold: async (items) => await withhold(items),
+  decide,
+  erased: endOf,
+  apply,
+  copy,
+  erasedInStream(erased) {
+    writer.erasedInStream(erased);
+    reportState();
+  },
+};
+
+thread.signal.addEventListener('abort', () => {
+  storeAll();
+  clearInterval(probing);
+  clearTimeout(erasing);
+  clearTimeout(addingKeys);
+  writer.close();
+  thread.close();
+});
+reportState();
+thread.serve((client) => {
+  client.on('message', (message: ToWriterThread) => {
+    receive(client, message);
+    storeAll();
+  });
+});
+
+function storeAll(): void {
+  for (;;) {
+    for (const client of clients) {
+      for (let next = receiveMessageOnPort(client); next; next = receiveMessageOnPort(client))
+        receive(client, next.message as ToWriterThread);
+    }
+    if (waiting.length === 0) return;
+    store(waiting.splice(0));
+  }
+}
+
+function receive(client: MessagePort, message: ToWriterThread): void {
+  if ('uploadFault' in message) {
+    ({ uploadFault } = message);
+    reportState();
+    return;
+  }
+  if ('call' in message) {
+    void answerCall(client, message, calls, copiesOf);
+    return;
+  }
+  const { batch, drafts } = message;
+  waiting.push({ client, batch, drafts: unpackDrafts(drafts) });
+}
+
+function copy(request: CopyRequest): CopyResponse {
+  const before = shared.head;
+  const result = writer.commitCopies(copiesIn(request));
+  if (writer.takeWithheld()) {
+    withholder.changed();
+    erasing ??= setTimeout(erase);
+  }
+  if (result.outcome !== 'failed') recordCopies(shared.head - before, request.size);
+  reportState();
+  return { result, copies: request.copies };
+}
+
+/** The buffer of copies goes back. */
+function copiesOf(response: unknown): ArrayBuffer[] {
+  const isCopied = typeof response === 'object' && response !== null && 'copies' in response;
+  return isCopied && response.copies instanceof ArrayBuffer ? [response.copies] : [];
+}
+
+/** What was sent before is stored first: it may be withheld with this request. */
+function withhold(items: readonly ItemToWithhold[]): Promise<number> | WithholdFailure {
+  if (waiting.length > 0) store(waiting.splice(0));
+  const now = writer.checkClock();
+  try {
+    if (!shared.writable) throw new StorageFault('The log cannot be written.');
+    const listed = withholder.withhold(items.map((item) => ({ ...item, time: item.time ?? now })));
+    const erased = Promise.withResolvers<number>();
+    unerased.push({ listed, erased });
+    erasing ??= setTimeout(erase);
+    return erased.promise;
+  } catch (error) {
+    assertStorageFault(error);
+    return isDiskFull(error) ? 'out-of-space' : 'unavailable';
+  }
+}
+
+function decide(items: readonly ItemToWithhold[]): number | WithholdFailure {
+  const erased = withhold(items);
+  if (typeof erased === 'string') return erased;
+  lastDecision += 1;
+  decisions.set(lastDecision, erased);
+  return lastDecision;
+}
+
+async function endOf(decision: number): Promise<number> {
+  const count = await decisions.get(decision);
+  decisions.delete(decision);
+  return count ?? 0;
+}
+
+/** A step of it, until nothing is left to erase. */
+function erase(): void {
+  let delayMs: number | undefined = ERASE_INTERVAL_MS;
+  try {
+    const state = withholder.erase();
+    if (state !== 'waiting') delayMs = state === 'more' ? 0 : undefined;
+    thread.report('erasing', undefined);
+  } catch (error) {
+    assertStorageFault(error);
+    thread.report('erasing', causeOf(error));
+    delayMs = PROBE_INTERVAL_MS;
+  }
+  erasing = delayMs === undefined ? undefined : setTimeout(erase, delayMs);
+  if (delayMs !== undefined) return;
+  for (const { erased, listed } of unerased) erased.resolve(listed.count);
+  unerased = [];
+}
+
+function store(batches: readonly Batch[]): void {
+  const drafts = batches.flatMap((batch) => batch.drafts);
+  const results = writer.commit(drafts);
+  if (metrics !== undefined) recordCommit(metrics, drafts, results);
+  let from = 0;
+  sendResults(
+    batches.map(({ client, batch, drafts: own }) => ({
+      client,
+      batch,
+      results: results.slice(from, (from += own.length)),
+    })),
+  );
+  reportState();
+}
+
+function apply({ apply: packed, ...position }: ApplyRequest): ApplyResponse['applied'] {
+  const batches = packed.map((batch) => ({ ...batch, drafts: unpackDrafts(batch.drafts) }));
+  const results = writer.apply(batches, position);
+  reportState();
+  if (typeof results === 'string') return results;
+  if (metrics !== undefined) recordApplied(metrics, batches, results);
+  return results.map((each) => each && packResults(each));
+}
+
+function recordApplied(
+  store: StoreMetrics,
+  batches: readonly UnpackedBatch[],
+  results: readonly (readonly WriteResult[] | undefined)[],
+): void {
+  const isNew = (_: unknown, index: number): boolean => results[index] !== undefined;
+  const drafts = batches.filter(isNew).flatMap((batch) => batch.drafts);
+  recordCommit(
+    store,
+    drafts,
+    results.flatMap((each) => each ?? []),
+  );
+}
+
+function recordCommit(
+  metrics: StoreMetrics,
+  drafts: readonly PackedDraft[],
+  results: readonly WriteResult[],
+): void {
+  let entries = 0;
+  let bytes = 0;
+  for (const [index, { outcome }] of results.entries()) {
+    metrics.recordAppend(outcome);
+    if (outcome !== 'appended') continue;
+    entries += 1;
+    bytes += drafts[index]?.large?.size ?? drafts[index]?.body.length ?? 0;
+  }
+  if (entries > 0) metrics.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+}
+
+/** `bytes`: of the copies as they were sent to this thread. */
+function recordCopies(entries: number, bytes: number): void {
+  metrics?.recordAppend('copied', entries);
+  if (entries > 0) metrics?.recordCommit({ entries, bytes, flushMs: writer.flushMs });
+}
+
+/** Reports what has changed. */
+function reportState(): void {
+  thread.report('storing', writer.fault && causeOf(writer.fault));
+  thread.report('lastCommit', writer.lastCommitFault && causeOf(writer.lastCommitFault));
+  const keysFault = writer.takeKeysFault();
+  thread.report('keys', keysFault && causeOf(keysFault));
+  thread.report('uploads', writer.uploadFault ? causeOf(writer.uploadFault) : uploadFault);
+}
+
+function probe(): void {
+  writer.checkClock();
+  if (shared.writable) writer.checkFiles();
+  else writer.probe();
+  addKeys();
+}
+
+/** A step of it, until all are added. After a failure, the next probe goes on. */
+function addKeys(): void {
+  clearTimeout(addingKeys);
+  if (writer.addKeys() === 'more') addingKeys = setTimeout(addKeys);
+  reportState();
+}

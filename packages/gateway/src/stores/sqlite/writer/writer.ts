@@ -1,0 +1,363 @@
+/**
+ * The only writer of the log. Commits many drafts in one transaction, or copies of another gateway's
+ * entries, or the messages of a stream; `EntryAppender` makes the entries of them. Owns what faults
+ * of the disk leave, and the files of large bodies once their entry is committed. What it reports as
+ * stored is flushed. When a commit fails, it reports none of its entries as stored, and the
+ * next drafts get the same seqs.
+ */
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { CopyResult } from '../../../log/log-copier.ts';
+import { assertStorageFault, StorageFault } from '../../../storage-fault.ts';
+import type { DataPaths } from '../data-paths.ts';
+import { isDiskFull, readMeta, SpoiledKeys } from '../database.ts';
+import { flushFolders } from '../prepare-folder.ts';
+import type { SharedState } from '../shared-state.ts';
+import type { ClockReport } from '../store-thread.ts';
+import type { StreamPosition, UnpackedBatch } from '../../../log/ordered-batch.ts';
+import type { LargeBody, Outcome, PackedDraft, WriteResult } from '../../../log/packed-drafts.ts';
+import type { ErasedMessages } from '../../../log/replica.ts';
+import type { PackedCopy } from '../replica/copy-batch.ts';
+import { EntryAppender } from './entry-appender.ts';
+import { finishUpload, removeUpload, uploadNames } from '../large/large-files.ts';
+import { LastCommitFile } from './last-commit.ts';
+import { flushWal, openLogForWriting } from '../log/log-database.ts';
+import { LogClock } from './log-clock.ts';
+import { MessageApplier } from '../replica/message-applier.ts';
+import { OpenFiles } from './open-files.ts';
+import { RandomSalts } from './salts.ts';
+import { StreamMessages } from '../replica/stream-messages.ts';
+
+/** Large enough that a commit of small entries would fit as well. */
+const PROBE = Buffer.alloc(256 * 1024);
+
+type Failure = Extract<Outcome, 'out-of-space' | 'unavailable'>;
+
+interface WithLarge {
+  readonly large: LargeBody | undefined;
+}
+
+export class Writer {
+  readonly #paths: DataPaths;
+  readonly #shared: SharedState;
+  readonly #db: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
+  readonly #entries: EntryAppender;
+  readonly #random = new RandomSalts();
+  readonly #lastCommit: LastCommitFile;
+  readonly #clock: LogClock;
+  /** Set before the first write. */
+  #openFiles: OpenFiles | undefined;
+  /** Whether the data folder and the folders in it have been flushed. */
+  #foldersAreFlushed = false;
+  /** Whether everything in the WAL has been flushed. */
+  #walIsFlushed = false;
+  /** Whether seq, time and link are those of the last entry. */
+  #lastIsLoaded = false;
+  #fault: Error | undefined;
+  #uploadFault: Error | undefined;
+  #flushMs = 0;
+  /** Set once a stream's messages are applied. */
+  #stream: MessageApplier | undefined;
+  /** Uploads of failed commits: the next commit shows whether an entry has them. */
+  #unconfirmedUploads: string[] = [];
+
+  constructor(
+    paths: DataPaths,
+    shared: SharedState,
+    onClock: (report: ClockReport) => void = () => {},
+  ) {
+    this.#paths = paths;
+    this.#shared = shared;
+    this.#db = openLogForWriting(paths);
+    this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
+    this.#end = this.#db.prepare('COMMIT');
+    this.#entries = new EntryAppender(this.#db, paths);
+    this.#lastCommit = new LastCommitFile(paths, String(readMeta(this.#db, 'name')));
+    this.#loadLast();
+    this.#clock = new LogClock(this.#entries.time, onClock);
+    this.checkClock();
+    try {
+      this.#recover();
+      this.#lastCommit.write(this.#entries.seq, this.#entries.link);
+    } catch (error) {
+      // The entries can be read all the same.
+      this.#failed(error);
+    }
+    rmSync(this.#probe, { force: true });
+    for (const name of uploadNames(paths)) this.#finishUpload(name);
+    // The first may find that the file has changed, and the second makes it again.
+    for (const _ of [1, 2]) while (this.addKeys() === 'more');
+  }
+
+  /** Why the last attempt to store failed; undefined if it succeeded. */
+  get fault(): Error | undefined {
+    return this.#fault;
+  }
+
+  /** How long the last commit took to be written and flushed. */
+  get flushMs(): number {
+    return this.#flushMs;
+  }
+
+  /** Why an upload is still in its folder; undefined if none should be. */
+  get uploadFault(): Error | undefined {
+    return this.#uploadFault;
+  }
+
+  /** Why the file `last-commit` could not be written; undefined if it was. */
+  get lastCommitFault(): Error | undefined {
+    return this.#lastCommit.fault;
+  }
+
+  /** Why drafts with idempotency keys are not stored now, or were not since the last call. */
+  takeKeysFault(): Error | undefined {
+    return this.#entries.keys.takeFault();
+  }
+
+  /** Adds some of the idempotency keys that cannot be found now, if there are any. */
+  addKeys(): 'complete' | 'more' | 'failed' {
+    const { keys, seq } = this.#entries;
+    if (this.#shared.keysSpoiled) keys.spoiled(new SpoiledKeys('An idempotency key was missing.'));
+    this.#shared.keysSpoiled = false;
+    keys.checkFile();
+    const canStore = this.#lastIsLoaded && this.#shared.writable;
+    if (!keys.isComplete) return canStore ? keys.step(seq) : 'failed';
+    if (canStore) keys.store();
+    return 'complete';
+  }
+
+  /** Whether copies of withheld entries were stored since the last call. */
+  takeWithheld(): boolean {
+    return this.#entries.takeWithheld();
+  }
+
+  /** Stores the drafts in their order, in one transaction. */
+  commit(drafts: readonly PackedDraft[]): WriteResult[] {
+    const results: WriteResult[] = [];
+    const failure = this.#transact(drafts, () => {
+      const now = Math.max(this.#entries.time, this.checkClock());
+      for (const draft of drafts) results.push(this.#entries.append(draft, now, this.#random));
+      return results.some(({ outcome }) => outcome === 'appended');
+    });
+    if (failure === undefined) return results;
+    return drafts.map(() => ({ outcome: failure, seq: 0, time: 0, salt: 0 }));
+  }
+
+  /**
+   * Applies what a stream has put in order, with the position in the stream, in one transaction. Seq,
+   * time, id, salts and link depend on nothing but the messages, so that all copies are equal. Returns
+   * the results of each batch, none for one that was applied before. To be repeated after a failure.
+   */
+  apply(
+    batches: readonly UnpackedBatch[],
+    { stream, resumeAt }: Pick<StreamPosition, 'stream' | 'resumeAt'>,
+  ): (readonly WriteResult[] | undefined)[] | Failure {
+    const results: (readonly WriteResult[] | undefined)[] = [];
+    const all = batches.flatMap(({ drafts }) => drafts);
+    const larges = [...largeNames(all)];
+    const hasKeys = all.some(({ key }) => key !== undefined);
+    const failure = this.#transact([], () => {
+      this.#stream ??= new MessageApplier(this.#db, this.#entries);
+      for (const batch of batches) results.push(this.#stream.apply(batch));
+      this.#stream.store({ stream, resumeAt });
+      // Another copy may know an entry that has the key of a draft.
+      if (hasKeys && !this.#entries.keys.isComplete)
+        throw new StorageFault('It is unknown now which entries have idempotency keys.');
+      this.#openFiles?.assertStored(larges.filter((name) => this.#isOfEntry(name)));
+    });
+    if (failure !== undefined) {
+      this.#stream = undefined;
+      return failure;
+    }
+    for (const name of larges) this.#finishUpload(name);
+    return results;
+  }
+
+  /** Notes that messages are erased in the stream. What fails is erased again. */
+  erasedInStream(erased: ErasedMessages): void {
+    this.#transact([], () => {
+      new StreamMessages(this.#db).erased(erased);
+    });
+  }
+
+  /** Stores the copies in their order, in one transaction, as far as each follows the one before. */
+  commitCopies(copies: Iterable<PackedCopy>): CopyResult {
+    let result: CopyResult = { outcome: 'stored' };
+    const larges: WithLarge[] = [];
+    const failure = this.#transact(larges, () => {
+      for (const copy of copies) {
+        const { seq, large } = copy;
+        if (large !== undefined) larges.push({ large });
+        // The files of those behind one that is refused are removed with its own.
+        if (result.outcome === 'refused') continue;
+        const fault = this.#entries.appendCopy(copy);
+        if (fault !== undefined) result = { outcome: 'refused', seq, fault };
+      }
+    });
+    return failure === undefined ? result : { outcome: 'failed', code: failure };
+  }
+
+  /** The time for an entry now. Tells the other threads how it differs from the machine's. */
+  checkClock(): number {
+    const now = this.#clock.now();
+    this.#shared.clockAhead = this.#clock.ahead;
+    return now;
+  }
+
+  /** Notices, between commits, that files were moved or removed, and updates the shared state. */
+  checkFiles(): void {
+    try {
+      this.#openFiles?.assertAll();
+    } catch (error) {
+      this.#fail(error, []);
+    }
+  }
+
+  /**
+   * Commits what `append` adds, or returns why it could not. `entries`: all that it may add. `append`: may
+   * say that it has added nothing, which does not show that a disk works again.
+   */
+  #transact(entries: readonly WithLarge[], append: () => boolean | undefined): Failure | undefined {
+    let hasAdded = true;
+    try {
+      if (!this.#shared.writable) this.#openFiles?.assertAll();
+      this.#recover();
+      this.#begin.run();
+      hasAdded = append() ?? true;
+      const flushing = performance.now();
+      this.#end.run();
+      this.#flushMs = performance.now() - flushing;
+      this.#openFiles?.assertStored(largeNames(entries));
+    } catch (error) {
+      return this.#fail(error, entries);
+    }
+    this.#shared.head = this.#entries.seq;
+    this.#entries.keys.commit(this.#entries.seq);
+    this.#lastCommit.write(this.#entries.seq, this.#entries.link);
+    this.#unconfirmedUploads.push(...largeNames(entries));
+    if (hasAdded || this.#shared.writable) this.#committed();
+    return undefined;
+  }
+
+  /** Tries whether storing works again, and updates the shared state. */
+  probe(): void {
+    try {
+      this.#saveLostWal();
+      this.#openFiles?.assertAll();
+      this.#recover();
+      const handle = openSync(this.#probe, 'w');
+      try {
+        writeSync(handle, PROBE);
+        fsyncSync(handle);
+      } finally {
+        closeSync(handle);
+        rmSync(this.#probe, { force: true });
+      }
+      this.#db.exec("INSERT OR REPLACE INTO meta VALUES ('probed', unixepoch())");
+      this.#committed();
+    } catch (error) {
+      // Still read-only.
+      assertStorageFault(error);
+    }
+  }
+
+  close(): void {
+    this.#openFiles?.close();
+    this.#entries.keys.close();
+    this.#lastCommit[Symbol.dispose]();
+    this.#db.close();
+  }
+
+  get #probe(): string {
+    return join(this.#paths.folder, 'probe');
+  }
+
+  /** Must precede every write: repairs what an earlier process or a failed commit left. */
+  #recover(): void {
+    if (!this.#foldersAreFlushed) flushFolders(this.#paths);
+    this.#foldersAreFlushed = true;
+    if (!this.#walIsFlushed) flushWal(this.#db);
+    this.#walIsFlushed = true;
+    this.#openFiles ??= new OpenFiles(this.#paths);
+    if (!this.#lastIsLoaded) this.#loadLast();
+  }
+
+  /**
+   * Moves what a removed WAL has into the database, since no file of the folder has it otherwise.
+   * Waits for readers of older snapshots, which would leave the newest entries in the WAL.
+   */
+  #saveLostWal(): void {
+    if (this.#openFiles?.hasLostWal() === true) this.#db.exec('PRAGMA wal_checkpoint(FULL)');
+  }
+
+  /** After a successful commit, nothing of the failed ones before it can reappear. */
+  #committed(): void {
+    this.#fault = undefined;
+    this.#uploadFault = undefined;
+    this.#shared.writable = true;
+    for (const name of this.#unconfirmedUploads.splice(0)) this.#finishUpload(name);
+  }
+
+  /**
+   * Keeps the connection: its next commit overwrites what the failed one left in the WAL. A new
+   * connection would take that for committed, although it was never flushed.
+   */
+  #fail(error: unknown, entries: readonly WithLarge[]): Failure {
+    assertStorageFault(error);
+    const isFull = isDiskFull(error);
+    const uploads = [...largeNames(entries)];
+    this.#lastIsLoaded = false;
+    this.#entries.keys.discard();
+    try {
+      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
+      this.#saveLostWal();
+      this.#loadLast();
+      // The frame that commits was not written: nothing can have them, and their space is needed.
+      if (isFull) for (const name of uploads.splice(0)) this.#finishUpload(name);
+    } catch (rollbackError) {
+      // The next attempt fails in the same way.
+      assertStorageFault(rollbackError);
+    }
+    // Last, so that whoever is told that nothing is stored finds everything else in the folder.
+    this.#failed(error);
+    this.#unconfirmedUploads.push(...uploads);
+    return isFull ? 'out-of-space' : 'unavailable';
+  }
+
+  /** Removes the files of an upload where no entry needs them. */
+  #finishUpload(name: string): void {
+    try {
+      if (this.#isOfEntry(name)) finishUpload(this.#paths, name);
+      else removeUpload(this.#paths, name);
+    } catch (error) {
+      assertStorageFault(error);
+      // The next commit tries again.
+      this.#unconfirmedUploads.push(name);
+      this.#uploadFault = error;
+    }
+  }
+
+  #isOfEntry(upload: string): boolean {
+    return this.#entries.hasLarge(upload);
+  }
+
+  #failed(error: unknown): void {
+    assertStorageFault(error);
+    this.#fault = error;
+    this.#shared.writable = false;
+  }
+
+  #loadLast(): void {
+    this.#entries.loadLast();
+    this.#shared.head = this.#entries.seq;
+    this.#lastIsLoaded = true;
+  }
+}
+
+function* largeNames(entries: readonly WithLarge[]): Generator<string> {
+  for (const { large } of entries) if (large !== undefined) yield large.name;
+}
