@@ -69,6 +69,10 @@ test(
       // What was acknowledged can be read by one that wakes while the disk is full.
       await using gateway = await startGatewayProcess({ data });
       using visitor = new Gateway(gateway.url);
+      await assertAllReadable(ledger, visitor);
+      // A start removes what was derived and not closed, so it may have some room again.
+      await disk.fill();
+      await speakUntilFull(ledger, visitor);
       await untilReadOnly(visitor);
       await assertAllReadable(ledger, visitor);
       refused(await ledger.submit(visitor, ledger.newSubmission('garden', 200_000, true)));

@@ -1,6 +1,4 @@
 /** How a gateway says that it is (PROTOCOL.md section 2). */
-import assert from 'node:assert/strict';
-
 import type { Gateway } from '../../conformance/gateway.ts';
 import { until } from '../../conformance/until.ts';
 import { asString } from '../../conformance/value.ts';
@@ -20,14 +18,17 @@ export function untilReadOnly(visitor: Gateway): Promise<void> {
   return becomes(visitor, 'holding', 503);
 }
 
+/** Until the two say the same: the state may change between one answer and the next. */
 async function becomes(visitor: Gateway, state: string, ready: number): Promise<void> {
   await until(
-    () => stateOf(visitor),
-    (now) => now === state,
+    async () => {
+      const now = await stateOf(visitor);
+      const probe = await visitor.get('/readyz');
+      return [now, probe.status, probe.json['status']].join(' ');
+    },
+    (now) => now === [state, ready, state].join(' '),
     (now) => `the gateway stays ${now} instead of ${state}`,
   );
-  const probe = await visitor.get('/readyz');
-  assert.deepEqual([probe.status, probe.json['status']], [ready, state]);
   (await visitor.get('/healthz')).expect(200);
 }
 
