@@ -40,6 +40,7 @@ export interface Reading {
 interface ReadingOptions {
   readonly mayLack?: boolean;
   readonly mayRefuse?: boolean;
+  readonly mayLag?: boolean;
 }
 
 /** Where search may never catch up, it need not be waited for. */
@@ -93,11 +94,11 @@ export class Remembered {
   /**
    * Reads all there is in several ways. Throws an `AssertionError` where an answer is wrong. `mayLack`:
    * whether listings and counts may leave out entries that cannot be read by themselves either. `mayRefuse`:
-   * whether search may never catch up with the log.
+   * whether search may never catch up with the log. `mayLag`: whether it may find only what it knows.
    */
   async read(
     log: Log,
-    { mayLack = false, mayRefuse = false }: ReadingOptions = {},
+    { mayLack = false, mayRefuse = false, mayLag = false }: ReadingOptions = {},
   ): Promise<Reading> {
     const unreadable = new Set<Seq>();
     const errors: Error[] = [];
@@ -126,7 +127,10 @@ export class Remembered {
       });
     }
     await attempt(async () => this.#compareCounts(log, mayLack ? unreadable.size : 0));
-    await attempt(() => this.#compareSearch(log, unreadable, mayRefuse));
+    await attempt(async () => {
+      if (!mayLag) await untilCaughtUp(log, mayRefuse ? REFUSAL_MS : PATIENCE_MS);
+      await this.#compareSearch(log, unreadable);
+    });
     return { unreadable, errors };
   }
 
@@ -165,17 +169,14 @@ export class Remembered {
     }
   }
 
-  async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>, mayRefuse: boolean): Promise<void> {
-    const end = performance.now() + (mayRefuse ? REFUSAL_MS : PATIENCE_MS);
-    while (log.searchWatermark() < log.head()) {
-      if (performance.now() > end)
-        throw new GatewayError('unavailable', 'search does not catch up');
-      await pause(20);
-    }
+  /** As far as search knows the log. */
+  async #compareSearch(log: Log, unreadable: ReadonlySet<Seq>): Promise<void> {
+    const known = log.searchWatermark();
     const selection = { facets: [], textQuery: textQuery('moss'), order: 'oldest' } as const;
     const found = await Array.fromAsync(log.readEntries(selection), ({ stamp }) => stamp.seq);
-    const isReadable = (seq: Seq): boolean => this.#entries.has(seq) && !unreadable.has(seq);
-    assert.deepEqual(found.filter(isReadable), this.#seqsOf(undefined).filter(isReadable));
+    const isKnown = (seq: Seq): boolean =>
+      seq <= known && this.#entries.has(seq) && !unreadable.has(seq);
+    assert.deepEqual(found.filter(isKnown), this.#seqsOf(undefined).filter(isKnown));
   }
 
   #seqsOf(kind: Kind | undefined): Seq[] {
@@ -185,6 +186,15 @@ export class Remembered {
 
   #wasRefused(text: string): boolean {
     return this.#refused.some((body) => text.endsWith(`,${body}}`));
+  }
+}
+
+async function untilCaughtUp(log: Log, patience: number): Promise<void> {
+  const end = performance.now() + patience;
+  while (log.searchWatermark() < log.head()) {
+    if (performance.now() > end)
+      throw new GatewayError('unavailable', 'search does not catch up');
+    await pause(20);
   }
 }
 

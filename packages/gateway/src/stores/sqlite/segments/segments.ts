@@ -6,7 +6,7 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 
 import type { RoomCount, Seq } from '../../../log/log.ts';
-import { causeOf, StorageFault } from '../../../storage-fault.ts';
+import { assertStorageFault, causeOf, StorageFault } from '../../../storage-fault.ts';
 import {
   readRecord,
   recordFile,
@@ -241,15 +241,10 @@ export class Segments {
     return segment.writer;
   }
 
-  /** Lets readers use the segment once it has all that they look for in it. */
   #step(writer: SegmentWriter, to: Seq): readonly RoomCount[] {
     try {
       const counts = writer.step(to);
-      const isComplete = writer.position >= Math.min(writer.last, this.#context.shared.indexed);
-      if (isComplete && this.#shared.state(writer.number) === undefined) {
-        writer.publish();
-        this.#published(writer.number);
-      }
+      this.#publishComplete(writer);
       return counts;
     } catch (error) {
       // What it holds in memory may be ahead of what is stored, and its file may be another.
@@ -257,8 +252,28 @@ export class Segments {
       this.#closeWriter(writer.number);
       if (error instanceof SpoiledFile || isCorrupt(error))
         this.#replace(writer.number, error as Error);
+      else this.#reopen(writer.number);
       throw error;
     }
+  }
+
+  /** Readers go on with what is stored, such as on a full disk. */
+  #reopen(number: number): void {
+    try {
+      this.#publishComplete(this.#writerOf(number));
+    } catch (error) {
+      // The next step opens it.
+      assertStorageFault(error);
+    }
+  }
+
+  /** Lets readers use the segment once it has all that they look for in it. */
+  #publishComplete(writer: SegmentWriter): void {
+    const { number, last, position } = writer;
+    if (position < Math.min(last, this.#context.shared.indexed)) return;
+    if (this.#shared.state(number) !== undefined) return;
+    writer.publish();
+    this.#published(number);
   }
 
   #published(number: number): void {
